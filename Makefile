@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Thin front over CMake.
+#   make            install what is missing, build build/lgv
+#   make run        ... and run a first example
+#   make test       ... and every test, then again with sanitizers, then a clang build with warnings as errors
+#   make bench      speed against the hand-written floor
+#   make install    PREFIX=/usr/local DESTDIR=
+#   make docs       reference pages in build/docs
+#   make clean
+# CC=clang chooses the compiler, JOBS=n the number of parallel jobs, SETUP=true leaves out the package check.
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+SETUP ?= scripts/setup
+# The inner make counts its own jobs; what the outer one passes on would only confuse it.
+CMAKE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake
+CTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL ctest
+ifneq ($(origin CC),default)
+COMPILER := -DCMAKE_C_COMPILER=$(CC)
+endif
+
+.PHONY: all setup build run test test-plain test-sanitize test-clang bench install docs clean
+.NOTPARALLEL:
+
+all: build
+
+setup:
+	@$(SETUP)
+
+build: setup
+	@$(CMAKE) -S . -B build $(COMPILER) $(CMAKE_FLAGS) > /dev/null
+	@$(CMAKE) --build build --parallel $(JOBS)
+
+run: build
+	build/lgv run examples/kubo/kubo.yaml --out build/kubo
+	@echo
+	@echo "Report: $(CURDIR)/build/kubo/report.html"
+
+test: test-plain test-sanitize test-clang
+
+test-plain: build
+	$(CTEST) --test-dir build --output-on-failure --parallel $(JOBS) --output-log $(CURDIR)/build/ctest.txt
+
+# Statistics-heavy tests run the same code as the others and are left to the plain build.
+test-sanitize: setup
+	@$(CMAKE) -S . -B build-sanitize -DLGV_SANITIZE=ON $(COMPILER) > /dev/null
+	@$(CMAKE) --build build-sanitize --parallel $(JOBS)
+	$(CTEST) --test-dir build-sanitize --output-on-failure --parallel $(JOBS) \
+	    --tests-regex '^(unit|bad|cli|fuzz)_' --output-log $(CURDIR)/build-sanitize/ctest.txt
+
+test-clang: setup
+	@$(CMAKE) -S . -B build-clang -DCMAKE_C_COMPILER=clang -DLGV_WERROR=ON > /dev/null
+	@$(CMAKE) --build build-clang --parallel $(JOBS)
+
+bench: build
+	@$(CMAKE) --build build --target bench --parallel $(JOBS)
+	build/bench
+
+install: build
+	@$(CMAKE) -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
+	@DESTDIR=$(DESTDIR) $(CMAKE) --install build
+
+docs: build
+	@mkdir -p build/docs
+	build/lgv methods > build/docs/methods.txt
+	@if command -v man > /dev/null; then man -l docs/lgv.1 2> /dev/null | col -b > build/docs/lgv.txt; fi
+	@echo "Written to $(CURDIR)/build/docs"
+
+clean:
+	rm -rf build build-sanitize build-clang

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lagrangevin: ensembles of random mechanical systems by structure-preserving integrators.
+ *
+ * A model is a Hamiltonian H(q,p), noise Hamiltonians h_1..h_M and what to observe, given as formulas (a model file or
+ * a string) or as C functions on batches of paths.  A run integrates
+ *
+ *     dq = H_p dt + sum_m h_m,p o dW_m,     dp = -H_q dt - sum_m h_m,q o dW_m        (Stratonovich)
+ *
+ * over an ensemble of paths and returns statistics, sample paths and a certificate of what was kept.
+ *
+ * Conventions.  Every function that can fail returns enum lgv_status and takes a struct lgv_error * (NULL allowed) that
+ * receives the details.  The library never prints, never exits and touches no signal handlers.  Objects are independent:
+ * different threads may use different objects at the same time; one object must not be used by two threads at once.
+ * Times and states are in the units of the model.  Arrays handed out stay valid until their object is freed. */
+#ifndef LGV_LGV_H
+#define LGV_LGV_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LGV_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define LGV_API __attribute__((visibility("default")))
+#else
+#define LGV_API
+#endif
+
+enum lgv_status {
+    LGV_OK = 0,
+    LGV_FAILED_PATHS = 1, /* the run finished, but some paths failed: see lgv_result_failed */
+    LGV_BAD_INPUT = 2,    /* a model, a method or an option is wrong; the message says where */
+    LGV_CANNOT_RUN = 3,   /* no compiler, no memory, disk full, ... */
+    LGV_INTERRUPTED = 4   /* stopped by the progress callback; partial results are valid */
+};
+
+/* Details of the last failure.  `message` is complete and may have several lines (file:line:column, the line, a caret). */
+struct lgv_error {
+    enum lgv_status status;
+    int line, column; /* 1-based place in the model text, 0 when there is none */
+    char message[2048];
+};
+
+LGV_API const char *lgv_version(void);
+
+/* ---- models ---------------------------------------------------------------------------------------------------- */
+
+struct lgv_model;
+
+/* A model from a file or from text in the same format (docs/model-files.md).  `name` stands for the file in messages. */
+LGV_API enum lgv_status lgv_model_load(const char *path, struct lgv_model **out, struct lgv_error *err);
+LGV_API enum lgv_status lgv_model_parse(const char *text, const char *name, struct lgv_model **out,
+                                        struct lgv_error *err);
+
+/* A model given as C functions.  Arrays are [component][lane]: component c of lane l is x[c * lanes + l]; gradients of the
+ * noise Hamiltonians are [noise][component][lane], Hessians [component][component][lane] with a noise index in front.
+ * The functions are called from several threads at once and must not keep state.  Every pointer that is NULL is one
+ * the caller does not want; a function may fill it all the same only when it is not NULL. */
+struct lgv_batch {
+    size_t lanes;
+    double t;           /* time */
+    const double *q, *p; /* [dof][lane] */
+};
+
+struct lgv_callbacks {
+    const char *name;
+    size_t dof, noises;
+    void *user;            /* handed to every function */
+    const double *q0, *p0; /* [dof] start values; copied */
+    int separable;         /* H and every h are A(p) + B(q): methods may then be explicit */
+    int noise_of_q;        /* every h is a function of q (and t) alone */
+    /* values: H [lane], h [noise][lane] */
+    void (*value)(void *user, const struct lgv_batch *b, double *H, double *h);
+    /* H_q, H_p [dof][lane]; h_q, h_p [noise][dof][lane] */
+    void (*gradient)(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q, double *h_p);
+    /* H_qq, H_qp (row q, column p), H_pp [dof][dof][lane]; h_.. with [noise] in front.  NULL: implicit methods and
+     * methods with an Ito correction are refused. */
+    void (*hessian)(void *user, const struct lgv_batch *b, double *H_qq, double *H_qp, double *H_pp, double *h_qq,
+                    double *h_qp, double *h_pp);
+};
+LGV_API enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, struct lgv_model **out,
+                                                 struct lgv_error *err);
+
+LGV_API enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, double value,
+                                      struct lgv_error *err);
+LGV_API void lgv_model_free(struct lgv_model *model);
+
+/* ---- runs ------------------------------------------------------------------------------------------------------ */
+
+struct lgv_run;
+struct lgv_result;
+
+/* A run of the model with the options of its `run:` section; the model must outlive it.  Options and their defaults:
+ * docs/reference/run.md.  Values are text as in a model file: lgv_run_set(run, "paths", "10000", &err). */
+LGV_API enum lgv_status lgv_run_create(struct lgv_model *model, struct lgv_run **out, struct lgv_error *err);
+LGV_API enum lgv_status lgv_run_set(struct lgv_run *run, const char *option, const char *value, struct lgv_error *err);
+
+/* Called from time to time by one of the threads with the fraction done; a return other than 0 stops the run cleanly. */
+typedef int lgv_progress(void *user, double fraction);
+LGV_API void lgv_run_on_progress(struct lgv_run *run, lgv_progress *progress, void *user);
+
+/* LGV_OK, LGV_FAILED_PATHS and LGV_INTERRUPTED give a result; anything else leaves *out NULL. */
+LGV_API enum lgv_status lgv_run_execute(struct lgv_run *run, struct lgv_result **out, struct lgv_error *err);
+LGV_API void lgv_run_free(struct lgv_run *run);
+
+/* ---- results --------------------------------------------------------------------------------------------------- */
+
+enum lgv_statistic { LGV_MEAN, LGV_STD, LGV_STDERR, LGV_MIN, LGV_MAX, LGV_MEDIAN };
+
+LGV_API uint64_t lgv_result_failed(const struct lgv_result *result);
+/* Output times; *count (NULL allowed) receives their number. */
+LGV_API const double *lgv_result_times(const struct lgv_result *result, size_t *count);
+/* A statistic of an observable ("H" is the energy) at every output time, or NULL when there is no such observable. */
+LGV_API const double *lgv_result_series(const struct lgv_result *result, const char *observable,
+                                        enum lgv_statistic statistic);
+/* An observable along kept path number k, or NULL. */
+LGV_API const double *lgv_result_path(const struct lgv_result *result, size_t k, const char *observable);
+LGV_API double lgv_result_symplectic_defect(const struct lgv_result *result);
+/* Largest change of the momentum map of a declared symmetry, NaN when there is none of that name. */
+LGV_API double lgv_result_momentum_drift(const struct lgv_result *result, const char *symmetry);
+/* The JSON document of `lgv run --json`; free() it.  NULL when memory is out. */
+LGV_API char *lgv_result_json(const struct lgv_result *result);
+LGV_API enum lgv_status lgv_result_write(const struct lgv_result *result, const char *path, struct lgv_error *err);
+LGV_API void lgv_result_free(struct lgv_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

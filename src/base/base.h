@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What every stage shares: errors, growing text, memory that is checked, and option tables. */
+#ifndef LGV_BASE_H
+#define LGV_BASE_H
+
+#include <lgv/lgv.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Fills err (NULL allowed) and returns status, so that `return lgv_fail(err, LGV_BAD_INPUT, "...", x);` works. */
+enum lgv_status lgv_fail(struct lgv_error *err, enum lgv_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+enum lgv_status lgv_fail_memory(struct lgv_error *err);
+
+/* A text that grows.  After a failed allocation it stays as it was and `failed` is set; check it once at the end. */
+struct lgv_text {
+    char *data; /* NUL-terminated, NULL while empty */
+    size_t size, capacity;
+    bool failed;
+};
+void lgv_text_add(struct lgv_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void lgv_text_append(struct lgv_text *t, const char *data, size_t size);
+void lgv_text_free(struct lgv_text *t);
+
+/* calloc that refuses overflow; array growth by doubling.  NULL / false when memory is out. */
+void *lgv_new(size_t count, size_t size);
+bool lgv_grow(void *array_pointer, size_t *capacity, size_t need, size_t item);
+char *lgv_copy(const char *text);
+char *lgv_copy_n(const char *text, size_t size);
+/* The whole file; NULL with err filled.  Refuses files larger than `limit` bytes. */
+char *lgv_read_file(const char *path, size_t limit, size_t *size, struct lgv_error *err);
+
+/* The known word nearest to `word` (at most three edits away), or NULL: for "did you mean". */
+const char *lgv_nearest(const char *word, const char *const *known, size_t count);
+
+/* One option of a method, a run or a command.  The same row feeds the model file, --set, --help, JSON, HDF5 and docs. */
+enum lgv_option_type { LGV_REAL, LGV_COUNT, LGV_WORD, LGV_SWITCH };
+struct lgv_option {
+    const char *name;
+    enum lgv_option_type type;
+    const char *standard; /* default as text; "" for none */
+    double low, high;     /* allowed range of REAL and COUNT, both ends included */
+    const char *unit, *doc;
+    size_t offset; /* of the field in the options struct: double, uint64_t, char[64] or bool */
+};
+#define LGV_WORD_SIZE 64
+enum lgv_status lgv_option_set(const struct lgv_option *table, size_t count, void *options, const char *name,
+                               const char *value, struct lgv_error *err);
+void lgv_option_defaults(const struct lgv_option *table, size_t count, void *options);
+/* The value as text, as the model file would spell it. */
+void lgv_option_get(const struct lgv_option *row, const void *options, char *out, size_t size);
+const struct lgv_option *lgv_option_find(const struct lgv_option *table, size_t count, const char *name);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Growing text, and the nearest known word. */
+#include "base/base.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for `more` bytes and the NUL. */
+static bool text_reserve(struct lgv_text *t, size_t more) {
+    size_t need;
+    if (t->failed)
+        return false;
+    if (__builtin_add_overflow(t->size, more, &need) || __builtin_add_overflow(need, (size_t)1, &need) ||
+        !lgv_grow(&t->data, &t->capacity, need, 1))
+        t->failed = true;
+    return !t->failed;
+}
+
+void lgv_text_append(struct lgv_text *t, const char *data, size_t size) {
+    if (!text_reserve(t, size))
+        return;
+    if (size)
+        memcpy(t->data + t->size, data, size);
+    t->size += size;
+    t->data[t->size] = '\0';
+}
+
+void lgv_text_add(struct lgv_text *t, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    char small[512]; /* most pieces are short: one pass of printf */
+    int n = vsnprintf(small, sizeof small, format, args);
+    if (n < 0) {
+        t->failed = true;
+    } else if ((size_t)n < sizeof small) {
+        lgv_text_append(t, small, (size_t)n);
+    } else if (text_reserve(t, (size_t)n)) {
+        vsnprintf(t->data + t->size, (size_t)n + 1, format, again);
+        t->size += (size_t)n;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+void lgv_text_free(struct lgv_text *t) {
+    free(t->data);
+    *t = (struct lgv_text){0};
+}
+
+enum { NEAREST_LENGTH = 64 }; /* longer words are no misspelt names */
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Levenshtein distance d(i,j) = min(d(i-1,j) + 1, d(i,j-1) + 1, d(i-1,j-1) + [a_i != b_j]), a swap of neighbours
+ * counting as one edit and the case of letters as none. */
+static size_t edit_distance(const char *a, size_t na, const char *b, size_t nb) {
+    size_t row[3][NEAREST_LENGTH + 1];
+    for (size_t j = 0; j <= nb; j++)
+        row[0][j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            now[j] = smaller(smaller(last[j], now[j - 1]) + 1, last[j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]))
+                now[j] = smaller(now[j], before[j - 2] + 1);
+        }
+    }
+    return row[na % 3][nb];
+}
+
+const char *lgv_nearest(const char *word, const char *const *known, size_t count) {
+    size_t length = strlen(word);
+    if (length == 0 || length > NEAREST_LENGTH)
+        return NULL;
+    /* Three edits turn any three letters into any other three, so short words must agree better. */
+    size_t best = smaller(3, 1 + length / 3) + 1;
+    const char *nearest = NULL;
+    for (size_t k = 0; k < count; k++) {
+        size_t n = known[k] ? strlen(known[k]) : 0;
+        if (n == 0 || n > NEAREST_LENGTH)
+            continue;
+        size_t d = edit_distance(word, length, known[k], n);
+        if (d < best && d < n && d < length) {
+            best = d;
+            nearest = known[k];
+        }
+    }
+    return nearest;
+}

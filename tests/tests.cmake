@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# tests/{unit,order,structure,law,repeat,cli,bad}_NAME.c   cmocka programs
+# tests/{cli,bad}_NAME.sh                                  scripts: LGV is the program, SRC the source folder
+# tests/fuzz_NAME.c                                        fuzz targets, run over tests/corpus/NAME as regression tests
+# A file that appears here is a test: nothing is listed by hand.
+
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+set(test_cache ${CMAKE_BINARY_DIR}/test-cache)
+set(test_kinds unit order structure law repeat cli bad)
+
+foreach(kind IN LISTS test_kinds)
+    file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${kind}_*.c)
+    foreach(source IN LISTS programs)
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
+        target_link_libraries(${name} PRIVATE lgv_static PkgConfig::CMOCKA)
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+        add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 600
+            ENVIRONMENT "XDG_CACHE_HOME=${test_cache};LGV=${CMAKE_BINARY_DIR}/lgv;SRC=${CMAKE_SOURCE_DIR}")
+    endforeach()
+endforeach()
+
+foreach(kind cli bad)
+    file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${kind}_*.sh)
+    foreach(source IN LISTS scripts)
+        get_filename_component(name ${source} NAME_WE)
+        if(TARGET ${name})
+            message(FATAL_ERROR "tests/${name}.c and tests/${name}.sh: two tests of one name")
+        endif()
+        add_test(NAME ${name} COMMAND bash ${source} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 600
+            ENVIRONMENT "XDG_CACHE_HOME=${test_cache}/${name};LGV=${CMAKE_BINARY_DIR}/lgv;SRC=${CMAKE_SOURCE_DIR}")
+    endforeach()
+endforeach()
+
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz_*.c)
+list(REMOVE_ITEM fuzz_sources ${CMAKE_SOURCE_DIR}/tests/fuzz_main.c)
+foreach(source IN LISTS fuzz_sources)
+    get_filename_component(name ${source} NAME_WE)
+    string(REPLACE "fuzz_" "" subject ${name})
+    add_executable(${name} ${source})
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${name} PRIVATE lgv_static)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    set(arguments "")
+    if(LGV_FUZZ)
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+        set(arguments -runs=0)
+    else()
+        target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz_main.c)
+    endif()
+    foreach(folder ${subject} ${name})
+        if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/corpus/${folder})
+            list(APPEND arguments ${CMAKE_SOURCE_DIR}/tests/corpus/${folder})
+        endif()
+    endforeach()
+    add_test(NAME ${name} COMMAND ${name} ${arguments} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 600 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
+endforeach()
