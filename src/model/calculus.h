@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Functions as loops over instances, their derivatives, and their values.
+ *
+ * A function is a list of groups: F = sum over groups, sum over the instances of the group's nest, body(instance).
+ * The plain part of a formula is a group without a nest.  Derivatives are taken of the bodies and come as scatter
+ * terms: "for every instance of nest: out[row][col] += value", so a pair potential of 900 coordinates stays a handful of
+ * small expressions and its Hessian stays sparse. */
+#ifndef LGV_CALCULUS_H
+#define LGV_CALCULUS_H
+
+#include "model/expr.h"
+
+struct lgv_group {
+    int nest; /* -1: plain */
+    int body;
+};
+
+struct lgv_function {
+    struct lgv_group *group;
+    size_t count, capacity;
+};
+
+struct lgv_term {
+    int nest;     /* -1: once */
+    int row, col; /* integer expressions; col is -1 for vectors */
+    int value;    /* node */
+};
+
+struct lgv_terms {
+    struct lgv_term *term;
+    size_t count, capacity;
+};
+
+/* ---- loops.c ---- */
+
+/* Calls visit with the values of all loop variables for every instance, in loop order; stops when visit returns false.
+ * Returns the number of instances visited, or -1 when there are more than `limit` or a range is not known. */
+typedef bool lgv_visit(void *user, const long *vars);
+long lgv_loops_each(const struct lgv_graph *g, int nest, long limit, lgv_visit *visit, void *user);
+long lgv_loops_count(const struct lgv_graph *g, int nest, long limit);
+/* Steps of such a walk, empty ranges and failed conditions included; -1 when there are more than `limit`. */
+long lgv_loops_steps(const struct lgv_graph *g, int nest, long limit);
+long lgv_loops_index(const struct lgv_graph *g, int index, const long *vars);
+/* The same formula with the loop variables numbered `from` and above, and the nests that bind them, moved down by `by`:
+ * for use inside `by` more loops than it was written in. */
+int lgv_loops_shift(struct lgv_graph *g, int node, int from, int by);
+
+#define LGV_MAX_LOOPS 8
+#define LGV_MAX_INSTANCES 4000000
+#define LGV_UNROLL_NODES 96 /* a sum whose unrolled size stays below this is not kept as a loop */
+
+/* Splits a formula into groups.  Sums that enter linearly become loops (unless small: see above), others are written out
+ * term by term.  unroll: write every sum out.  False with g->failed set and *f empty when that is impossible. */
+bool lgv_function_split(struct lgv_graph *g, int node, bool unroll, struct lgv_function *f);
+/* The formula with the first `known` loop variables replaced by numbers and every sum inside it written out. */
+int lgv_loops_instance(struct lgv_graph *g, int node, const long *vars, int known);
+bool lgv_function_add(struct lgv_graph *g, struct lgv_function *f, int nest, int body);
+void lgv_function_free(struct lgv_function *f);
+
+/* ---- diff.c ---- */
+
+/* The different REF leaves of `node` in the given spaces (mask of LGV_USES bits); malloc'd list, count in *count. */
+int *lgv_diff_leaves(struct lgv_graph *g, int node, unsigned spaces, size_t *count);
+/* d node / d leaf[i] for all i at once (reverse mode). */
+void lgv_diff_gradient(struct lgv_graph *g, int node, const int *leaf, size_t count, int *out);
+int lgv_diff_one(struct lgv_graph *g, int node, int leaf);
+/* sum over leaves r of q and p of (d node / d r) * direction_r, as a node with DQ / DP leaves. */
+int lgv_diff_along(struct lgv_graph *g, int node);
+
+/* Scatter terms of the gradient in a space and of the Hessian in two spaces; appended to `out`. */
+void lgv_terms_gradient(struct lgv_graph *g, const struct lgv_function *f, enum lgv_space space, struct lgv_terms *out);
+void lgv_terms_hessian(struct lgv_graph *g, const struct lgv_function *f, enum lgv_space rows, enum lgv_space cols,
+                       struct lgv_terms *out);
+/* Gradient in q of a.V''.a with direction a in DQ held fixed: the contraction a . V''' . a. */
+void lgv_terms_third(struct lgv_graph *g, const struct lgv_function *f, struct lgv_terms *out);
+void lgv_terms_add(struct lgv_graph *g, struct lgv_terms *t, struct lgv_term term);
+void lgv_terms_free(struct lgv_terms *t);
+/* Does any term exist (after simplification) / do the values depend on the given uses? */
+bool lgv_terms_use(const struct lgv_graph *g, const struct lgv_terms *t, unsigned uses);
+
+/* The sparsity of terms as sorted unique (row, col) pairs; -1 when there are more than `limit` or memory is out. */
+struct lgv_place {
+    int row, col;
+};
+long lgv_terms_pattern(const struct lgv_graph *g, const struct lgv_terms *t, long limit, struct lgv_place **out);
+
+/* ---- eval.c: the slow scalar evaluator, the oracle of the generated code ---- */
+
+struct lgv_env {
+    const double *par;
+    const double *space[LGV_SPACES];
+    double t;
+};
+
+struct lgv_evaluator {
+    const struct lgv_graph *g;
+    double *value;
+    unsigned *stamp;
+    unsigned now;
+    size_t size;
+};
+
+bool lgv_eval_begin(struct lgv_evaluator *e, const struct lgv_graph *g);
+void lgv_eval_end(struct lgv_evaluator *e);
+double lgv_eval_node(struct lgv_evaluator *e, int node, const struct lgv_env *env, const long *vars);
+double lgv_eval_function(struct lgv_evaluator *e, const struct lgv_function *f, const struct lgv_env *env);
+/* out[row] or out[row * ncols + col] += value over all instances; out is cleared first (size entries). */
+void lgv_eval_terms(struct lgv_evaluator *e, const struct lgv_terms *t, const struct lgv_env *env, double *out,
+                    size_t size, size_t ncols);
+
+#endif

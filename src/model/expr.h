@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Formulas as a hash-consed graph.  A node is an int; equal expressions are the same int, children have smaller ints
+ * than their parents, so every pass over a formula is a loop over ascending or descending numbers.
+ *
+ * Sums and products are n-ary and kept in a canonical order:
+ *     SUM      value + sum_i factor_i * arg_i            (no argument is a constant, no argument twice)
+ *     PRODUCT  prod_i arg_i ^ factor_i                    (numerical coefficients live in the enclosing SUM)
+ * so x*y - y*x is the constant 0 without further work.  sqrt(x) is x^0.5, a/b is a * b^-1.
+ *
+ * Indexed sums.  sum(i=1..N, j=i+1..N, body) is a LOOP node over a nest; inside the body, REF nodes carry an integer
+ * expression of the loop variables as their index.  Loop variables are numbered by nesting depth from outside. */
+#ifndef LGV_EXPR_H
+#define LGV_EXPR_H
+
+#include "base/base.h"
+
+enum lgv_op {
+    LGV_CONST,   /* value */
+    LGV_PARAM,   /* aux: number of the parameter */
+    LGV_TIME,    /* t */
+    LGV_REF,     /* count: enum lgv_space, aux: integer expression (zero-based component) */
+    LGV_INDEX,   /* aux: integer expression, as a number */
+    LGV_SUM,     /* see above */
+    LGV_PRODUCT, /* see above */
+    LGV_LOOP,    /* aux: nest, one argument: the body */
+    LGV_POW,     /* arg0 ^ arg1, general exponent */
+    LGV_EXP,
+    LGV_LOG,
+    LGV_SIN,
+    LGV_COS,
+    LGV_TAN,
+    LGV_ASIN,
+    LGV_ACOS,
+    LGV_ATAN,
+    LGV_SINH,
+    LGV_COSH,
+    LGV_TANH,
+    LGV_ABS,
+    LGV_SIGN,
+    LGV_ERF,
+    LGV_ATAN2,
+    LGV_LOWER,
+    LGV_UPPER,
+    LGV_LESS /* 1 when arg0 < arg1, else 0 */
+};
+
+/* What a REF refers to. */
+enum lgv_space {
+    LGV_Q,       /* coordinates */
+    LGV_P,       /* momenta */
+    LGV_WEIGHTS, /* increment weights: component 0 is a (of H), component m is w_m (of h_m) */
+    LGV_BROWN,   /* Brownian motion W_m(t), component m-1 */
+    LGV_NORMAL,  /* standard normal draws of the start values */
+    LGV_UNIFORM, /* uniform draws of the start values */
+    LGV_DQ,      /* direction of a directional derivative, q part */
+    LGV_DP,      /* ... p part */
+    LGV_SPACES
+};
+
+/* Bits of lgv_node.uses: one per space, then these. */
+#define LGV_USES(space) (1u << (space))
+#define LGV_USES_TIME (1u << 16)
+#define LGV_USES_LOOPVAR (1u << 17)
+#define LGV_USES_LOOP (1u << 18)
+#define LGV_USES_PARAM (1u << 19)
+
+struct lgv_arg {
+    int node;
+    double factor;
+};
+
+struct lgv_node {
+    int op, count, first, aux; /* arguments are graph->arg[first .. first + count - 1] (REF: count is the space) */
+    int depth;
+    unsigned uses;
+    double value;
+};
+
+/* Integer expressions of loop variables. */
+enum lgv_iop { LGV_ICONST, LGV_IVAR, LGV_IADD, LGV_IMUL, LGV_IMOD, LGV_IDIV };
+struct lgv_inode {
+    int op, a, b; /* ICONST: value; IVAR: a = depth of the loop; else operands */
+    long value;
+    int vars; /* 1 + deepest loop variable used, 0 for a constant */
+    int depth;
+    int next; /* chain of the hash table */
+};
+
+/* A loop nest: levels [first, first + count) of graph->level; the loop variable of level k is number base + k. */
+struct lgv_level {
+    int low, high; /* integer expressions of outer variables; low > high is an empty range */
+};
+struct lgv_condition {
+    int compare; /* '<' 'l' (<=) '=' '!' on integer expressions a, b */
+    int a, b;
+};
+struct lgv_nest {
+    int base, count, first;
+    int ncond, cond; /* conditions [cond, cond + ncond), checked in the innermost body */
+};
+
+struct lgv_graph {
+    struct lgv_node *node;
+    size_t nnodes, node_capacity;
+    struct lgv_arg *arg;
+    size_t nargs, arg_capacity;
+    int *table; /* open addressing, -1 empty */
+    size_t table_size;
+    struct lgv_inode *inode;
+    size_t ninodes, inode_capacity;
+    int itable[4096]; /* 1 + first of a chain */
+    struct lgv_level *level;
+    size_t nlevels, level_capacity;
+    struct lgv_condition *condition;
+    size_t nconditions, condition_capacity;
+    struct lgv_nest *nest;
+    size_t nnests, nest_capacity;
+    long work; /* steps spent since the present stage began: see lgv_expr_work */
+    const char *failed; /* first reason why the graph cannot be trusted any more: out of memory, too large, ... */
+};
+
+#define LGV_MAX_NODES 2000000
+#define LGV_MAX_DEPTH 4000
+#define LGV_MAX_ARGS (1 << 24)
+#define LGV_MAX_INDEX_DEPTH 200
+#define LGV_MAX_WORK 400000000L /* some seconds */
+
+struct lgv_graph *lgv_expr_graph_create(void);
+void lgv_expr_graph_free(struct lgv_graph *g);
+/* Counts steps; false with g->failed set when there are more than a stage may take.  Formulas are untrusted: a short text
+ * must not keep the reader busy for hours. */
+bool lgv_expr_work(struct lgv_graph *g, long steps);
+
+/* Builders.  They simplify; on failure g->failed is set and the constant 0 comes back. */
+int lgv_expr_const(struct lgv_graph *g, double value);
+int lgv_expr_param(struct lgv_graph *g, int number);
+int lgv_expr_time(struct lgv_graph *g);
+int lgv_expr_ref(struct lgv_graph *g, enum lgv_space space, int index);
+int lgv_expr_ref_at(struct lgv_graph *g, enum lgv_space space, long component);
+int lgv_expr_index(struct lgv_graph *g, int index);
+int lgv_expr_sum(struct lgv_graph *g, double value, const struct lgv_arg *arg, size_t count);
+int lgv_expr_product(struct lgv_graph *g, double coefficient, const struct lgv_arg *arg, size_t count);
+int lgv_expr_add(struct lgv_graph *g, int a, int b);
+int lgv_expr_sub(struct lgv_graph *g, int a, int b);
+int lgv_expr_mul(struct lgv_graph *g, int a, int b);
+int lgv_expr_div(struct lgv_graph *g, int a, int b);
+int lgv_expr_scale(struct lgv_graph *g, double factor, int a);
+int lgv_expr_power(struct lgv_graph *g, int a, double exponent);
+int lgv_expr_pow(struct lgv_graph *g, int a, int b);
+int lgv_expr_call1(struct lgv_graph *g, enum lgv_op op, int a);
+int lgv_expr_call2(struct lgv_graph *g, enum lgv_op op, int a, int b);
+int lgv_expr_loop(struct lgv_graph *g, int nest, int body);
+bool lgv_expr_is_const(const struct lgv_graph *g, int node, double *value);
+double lgv_expr_apply(enum lgv_op op, double a, double b); /* the numerical meaning of a function op */
+
+int lgv_expr_iconst(struct lgv_graph *g, long value);
+int lgv_expr_ivar(struct lgv_graph *g, int depth);
+int lgv_expr_iop(struct lgv_graph *g, enum lgv_iop op, int a, int b);
+int lgv_expr_nest(struct lgv_graph *g, int base, const struct lgv_level *level, int count,
+                  const struct lgv_condition *cond, int ncond);
+
+#endif

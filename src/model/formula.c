@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Recursive-descent parser of the formula language (grammar in formula.h).  It builds graph nodes directly; the first
+ * error is kept with its exact place and everything after it is skipped. */
+#include "model/formula.h"
+#include "model/formula_parser.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH 200
+
+static const struct {
+    const char *name;
+    int op, args;
+} functions[] = {
+    {"exp", LGV_EXP, 1},   {"log", LGV_LOG, 1},   {"sin", LGV_SIN, 1},     {"cos", LGV_COS, 1},   {"tan", LGV_TAN, 1},
+    {"asin", LGV_ASIN, 1}, {"acos", LGV_ACOS, 1}, {"atan", LGV_ATAN, 1},   {"sinh", LGV_SINH, 1}, {"cosh", LGV_COSH, 1},
+    {"tanh", LGV_TANH, 1}, {"abs", LGV_ABS, 1},   {"erf", LGV_ERF, 1},     {"min", LGV_LOWER, 2}, {"max", LGV_UPPER, 2},
+    {"sign", LGV_SIGN, 1}, {"sqrt", -1, 1},       {"atan2", LGV_ATAN2, 2}, {"dot", -2, 2},        {"cross", -3, 2},
+    {"norm", -4, 1},       {"sum", -5, 0},        {"normal", -6, 0},       {"uniform", -7, 0},    {"each", -8, 0},
+};
+#define NFUNCTIONS (sizeof functions / sizeof *functions)
+
+bool lgv_formula_is_reserved(const char *name) {
+    for (size_t i = 0; i < NFUNCTIONS; i++)
+        if (strcmp(functions[i].name, name) == 0) return true;
+    static const char *const words[] = {"pi", "e", "t", "in", "mod", "wrap", "H", "W"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], name) == 0) return true;
+    return false;
+}
+
+struct lgv_symbol *lgv_scope_find(const struct lgv_scope *scope, const char *name) {
+    for (size_t i = scope->count; i-- > 0;)
+        if (strcmp(scope->symbol[i].name, name) == 0) return &scope->symbol[i];
+    return NULL;
+}
+
+struct lgv_symbol *lgv_scope_add(struct lgv_scope *scope, const char *name, enum lgv_symbol_kind kind) {
+    if (!lgv_grow(&scope->symbol, &scope->capacity, scope->count + 1, sizeof *scope->symbol)) return NULL;
+    struct lgv_symbol *s = &scope->symbol[scope->count];
+    *s = (struct lgv_symbol){.name = lgv_copy(name), .kind = kind, .dim = 1};
+    if (!s->name) return NULL;
+    scope->count++;
+    return s;
+}
+
+void lgv_scope_free(struct lgv_scope *scope) {
+    for (size_t i = 0; i < scope->count; i++) {
+        free(scope->symbol[i].name);
+        free(scope->symbol[i].text);
+        for (int k = 0; k < scope->symbol[i].nformals; k++) free(scope->symbol[i].formals[k]);
+    }
+    free(scope->symbol);
+    *scope = (struct lgv_scope){0};
+}
+
+/* ---- errors and tokens ---- */
+
+void lgv_parser_error(struct lgv_parser *p, size_t at, const char *format, ...) {
+    if (p->failed) return;
+    p->failed = true;
+    p->kind = 0;
+    p->err->offset = at;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->err->message, sizeof p->err->message, format, args);
+    va_end(args);
+}
+
+void lgv_parser_next(struct lgv_parser *p) {
+    if (p->failed) return;
+    if (p->g && !lgv_expr_work(p->g, 10)) {
+        lgv_parser_error(p, p->start, "%s", p->g->failed);
+        return;
+    }
+    const char *s = p->text;
+    size_t i = p->end;
+    while (isspace((unsigned char)s[i])) i++;
+    p->start = i;
+    p->kind = 0;
+    if (!s[i]) {
+        p->end = i;
+        return;
+    }
+    if (isalpha((unsigned char)s[i]) || s[i] == '_') {
+        while (isalnum((unsigned char)s[i]) || s[i] == '_') i++;
+        p->kind = 'n';
+        if (i - p->start >= sizeof p->name) {
+            lgv_parser_error(p, p->start, "this name is too long");
+            return;
+        }
+        memcpy(p->name, s + p->start, i - p->start);
+        p->name[i - p->start] = 0;
+    } else if (isdigit((unsigned char)s[i]) || (s[i] == '.' && isdigit((unsigned char)s[i + 1]))) {
+        p->kind = '0';
+        while (isdigit((unsigned char)s[i])) i++;
+        if (s[i] == '.' && s[i + 1] != '.') {
+            i++;
+            while (isdigit((unsigned char)s[i])) i++;
+        }
+        if ((s[i] == 'e' || s[i] == 'E') &&
+            (isdigit((unsigned char)s[i + 1]) ||
+             ((s[i + 1] == '+' || s[i + 1] == '-') && isdigit((unsigned char)s[i + 2])))) {
+            i += 2;
+            while (isdigit((unsigned char)s[i])) i++;
+        }
+        char number[64];
+        if (i - p->start >= sizeof number) {
+            lgv_parser_error(p, p->start, "this number is too long");
+            return;
+        }
+        memcpy(number, s + p->start, i - p->start);
+        number[i - p->start] = 0;
+        p->number = strtod(number, NULL);
+        if (!isfinite(p->number)) lgv_parser_error(p, p->start, "this number is too large");
+        if (isalpha((unsigned char)s[i]) || s[i] == '_')
+            lgv_parser_error(p, i, "expected an operator between the number and the name (write 2*x, not 2x)");
+    } else if ((s[i] == '.' && s[i + 1] == '.') || (strchr("<>=!", s[i]) && s[i + 1] == '=')) {
+        p->kind = s[i] == '.' ? 'r' : s[i] == '<' ? 'l' : s[i] == '>' ? 'g' : s[i] == '=' ? 'q' : '!';
+        i += 2;
+    } else if (s[i] == '*' && s[i + 1] == '*') {
+        lgv_parser_error(p, i, "write ^ for a power, not **");
+        return;
+    } else if (strchr("+-*/^()[],.=<>%", s[i])) {
+        p->kind = s[i++];
+    } else if ((unsigned char)s[i] >= 0x80 || !isprint((unsigned char)s[i])) {
+        lgv_parser_error(p, i, "unexpected character (formulas are plain ASCII)");
+        return;
+    } else {
+        lgv_parser_error(p, i, "unexpected character '%c'", s[i]);
+        return;
+    }
+    p->end = i;
+}
+
+static const char *token_text(struct lgv_parser *p, char *buffer, size_t size) {
+    size_t n = p->end - p->start;
+    if (!p->text[p->start]) return "the end of the formula";
+    snprintf(buffer, size, "'%.*s'", (int)(n < 40 ? n : 40), p->text + p->start);
+    return buffer;
+}
+
+bool lgv_parser_accept(struct lgv_parser *p, int kind) {
+    if (p->failed || p->kind != kind) return false;
+    lgv_parser_next(p);
+    return true;
+}
+
+bool lgv_parser_expect(struct lgv_parser *p, int kind, const char *what) {
+    char b[64];
+    if (lgv_parser_accept(p, kind)) return true;
+    if (!p->failed) lgv_parser_error(p, p->start, "expected %s, found %s", what, token_text(p, b, sizeof b));
+    return false;
+}
+
+/* ---- values ---- */
+
+static struct lgv_value scalar(int node) {
+    return (struct lgv_value){1, {node, 0, 0}};
+}
+
+static struct lgv_value number(struct lgv_parser *p, double x) {
+    return scalar(lgv_expr_const(p->g, x));
+}
+
+static const char *kind_of(struct lgv_value v) {
+    return v.dim == 1 ? "number" : v.dim == 2 ? "vector of R2" : "vector of R3";
+}
+
+static struct lgv_value combine(struct lgv_parser *p, size_t at, int op, struct lgv_value a, struct lgv_value b) {
+    struct lgv_graph *g = p->g;
+    if (p->failed) return number(p, 0);
+    if ((op == '*' && a.dim > 1 && b.dim > 1) || (op == '/' && b.dim > 1)) {
+        lgv_parser_error(p, at, op == '*' ? "a product of two vectors: write dot(a,b) or cross(a,b)"
+                                          : "cannot divide by a vector");
+        return number(p, 0);
+    }
+    if (op == '/') {
+        double x;
+        if (lgv_expr_is_const(g, b.node[0], &x) && x == 0) {
+            lgv_parser_error(p, at, "division by zero");
+            return number(p, 0);
+        }
+        for (int k = 0; k < a.dim; k++) a.node[k] = lgv_expr_div(g, a.node[k], b.node[0]);
+        return a;
+    }
+    if (a.dim == 1) {
+        struct lgv_value c = a;
+        a = b;
+        b = c;
+    }
+    for (int k = 0; k < a.dim; k++) a.node[k] = lgv_expr_mul(g, b.node[0], a.node[k]);
+    return a;
+}
+
+static struct lgv_value expression(struct lgv_parser *p);
+
+static int scalar_argument(struct lgv_parser *p, const char *function) {
+    size_t at = p->start;
+    struct lgv_value v = expression(p);
+    if (v.dim != 1) lgv_parser_error(p, at, "%s needs a number here, not a vector", function);
+    return v.node[0];
+}
+
+/* ---- calls ---- */
+
+static int inner_product(struct lgv_parser *p, struct lgv_value a, struct lgv_value b) {
+    struct lgv_arg arg[3];
+    for (int k = 0; k < a.dim; k++) arg[k] = (struct lgv_arg){lgv_expr_mul(p->g, a.node[k], b.node[k]), 1};
+    return lgv_expr_sum(p->g, 0, arg, (size_t)a.dim);
+}
+
+static struct lgv_value cross_product(struct lgv_parser *p, struct lgv_value a, struct lgv_value b) {
+    struct lgv_graph *g = p->g;
+    struct lgv_value c = {3, {0, 0, 0}};
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        c.node[k] = lgv_expr_sub(g, lgv_expr_mul(g, a.node[i], b.node[j]), lgv_expr_mul(g, a.node[j], b.node[i]));
+    }
+    return a.dim == 2 ? scalar(lgv_expr_sub(g, lgv_expr_mul(g, a.node[0], b.node[1]),
+                                            lgv_expr_mul(g, a.node[1], b.node[0])))
+                      : c;
+}
+
+static struct lgv_value vector_call(struct lgv_parser *p, int op, const char *name) {
+    size_t at = p->start;
+    struct lgv_value a = expression(p), b = a;
+    if (!p->failed && a.dim == 1) lgv_parser_error(p, at, "%s needs a vector", name);
+    if (op != -4) {
+        lgv_parser_expect(p, ',', "','");
+        at = p->start;
+        b = expression(p);
+        if (!p->failed && a.dim != b.dim) lgv_parser_error(p, at, "%s needs two vectors of the same dimension", name);
+    }
+    lgv_parser_expect(p, ')', "')'");
+    if (p->failed) return number(p, 0);
+    if (op == -3) return cross_product(p, a, b);
+    int d = inner_product(p, a, b);
+    return scalar(op == -4 ? lgv_expr_power(p->g, d, 0.5) : d);
+}
+
+static struct lgv_value draw(struct lgv_parser *p, int op, size_t at, const char *name) {
+    int which = op == -7;
+    int a = 0, b = lgv_expr_const(p->g, 1);
+    if (!p->scope->draws) {
+        lgv_parser_error(p, at, "%s() may only be used in start values", name);
+        return number(p, 0);
+    }
+    if (p->nloops) {
+        lgv_parser_error(p, at, "%s() may not be used inside a sum", name);
+        return number(p, 0);
+    }
+    if (p->kind != ')') { /* normal(mean, std), uniform(low, high) */
+        a = scalar_argument(p, name);
+        lgv_parser_expect(p, ',', "','");
+        b = scalar_argument(p, name);
+        if (which) b = lgv_expr_sub(p->g, b, a);
+    }
+    lgv_parser_expect(p, ')', "')'");
+    int x = lgv_expr_ref_at(p->g, which ? LGV_UNIFORM : LGV_NORMAL, p->scope->draws[which]++);
+    return scalar(lgv_expr_add(p->g, a, lgv_expr_mul(p->g, b, x)));
+}
+
+/* log(0), 2^5000, ...: refused where they stand. */
+static struct lgv_value defined(struct lgv_parser *p, size_t at, const char *what, int node) {
+    double x;
+    if (!p->failed && lgv_expr_is_const(p->g, node, &x) && !isfinite(x))
+        lgv_parser_error(p, at, "the value of %s is not a finite number here", what);
+    return scalar(p->failed ? 0 : node);
+}
+
+static struct lgv_value plain_call(struct lgv_parser *p, size_t at, int op, int args, const char *name) {
+    int a = scalar_argument(p, name);
+    if (args == 2) {
+        lgv_parser_expect(p, ',', "',' and a second argument");
+        a = lgv_expr_call2(p->g, (enum lgv_op)op, a, scalar_argument(p, name));
+        while ((op == LGV_LOWER || op == LGV_UPPER) && lgv_parser_accept(p, ','))
+            a = lgv_expr_call2(p->g, (enum lgv_op)op, a, scalar_argument(p, name));
+    } else {
+        a = op == -1 ? lgv_expr_power(p->g, a, 0.5) : lgv_expr_call1(p->g, (enum lgv_op)op, a);
+    }
+    lgv_parser_expect(p, ')', "')'");
+    return defined(p, at, name, a);
+}
+
+/* A macro is parsed anew for each call with its formal names bound to the arguments. */
+static struct lgv_value macro_call(struct lgv_parser *p, size_t at, const struct lgv_symbol *macro) {
+    struct lgv_value arg[8];
+    for (int k = 0; k < macro->nformals; k++) {
+        if (k) lgv_parser_expect(p, ',', "','");
+        arg[k] = expression(p);
+    }
+    lgv_parser_expect(p, ')', "')'");
+    if (p->failed) return number(p, 0);
+    if (p->depth > MAX_DEPTH / 2) {
+        lgv_parser_error(p, at, "%s is nested too deeply (does it refer to itself?)", macro->name);
+        return number(p, 0);
+    }
+    struct lgv_formula_error inner = {0};
+    struct lgv_parser q = {.scope = p->scope, .g = p->g, .text = macro->text, .err = &inner, .depth = p->depth + 8,
+                           .nformals = macro->nformals};
+    memcpy(q.loop, p->loop, sizeof q.loop); /* the loops around the call stay, but their names are not visible inside */
+    memcpy(q.cond, p->cond, sizeof q.cond);
+    for (int k = 0; k < p->nloops; k++) q.loop[k].name[0] = 0;
+    q.nloops = q.outer = p->nloops;
+    q.nconds = p->nconds;
+    q.steps = p->steps;
+    for (int k = 0; k < macro->nformals; k++) {
+        q.formal[k] = macro->formals[k];
+        q.actual[k] = arg[k];
+    }
+    lgv_parser_next(&q);
+    struct lgv_value v = expression(&q);
+    char b[64];
+    if (!q.failed && q.kind) lgv_parser_error(&q, q.start, "unexpected %s", token_text(&q, b, sizeof b));
+    if (q.failed) lgv_parser_error(p, at, "in %s: %.200s", macro->name, inner.message);
+    return q.failed ? number(p, 0) : v;
+}
+
+static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) {
+    for (size_t i = 0; i < NFUNCTIONS; i++) {
+        if (strcmp(functions[i].name, name) != 0) continue;
+        int op = functions[i].op;
+        if (op == -8) {
+            lgv_parser_error(p, at, "each(...) may only stand at the beginning of an entry of noise");
+            return number(p, 0);
+        }
+        if (op == -5) {
+            long steps = p->steps;
+            int nest = lgv_parser_loops(p);
+            int body = scalar_argument(p, name);
+            lgv_parser_expect(p, ')', "')'");
+            if (p->failed) return number(p, 0);
+            p->nloops -= p->g->nest[nest].count;
+            p->nconds -= p->g->nest[nest].ncond;
+            p->steps = steps;
+            return scalar(lgv_expr_loop(p->g, nest, body));
+        }
+        if (op == -6 || op == -7) return draw(p, op, at, name);
+        if (op <= -2) return vector_call(p, op, name);
+        return plain_call(p, at, op, functions[i].args, name);
+    }
+    const struct lgv_symbol *s = lgv_scope_find(p->scope, name);
+    if (s && s->kind == LGV_SYM_MACRO) return macro_call(p, at, s);
+    if (s) {
+        lgv_parser_error(p, at, "%s is not a function (write * for a product)", name);
+        return number(p, 0);
+    }
+    const char *known[NFUNCTIONS];
+    for (size_t i = 0; i < NFUNCTIONS; i++) known[i] = functions[i].name;
+    const char *near = lgv_nearest(name, known, NFUNCTIONS);
+    lgv_parser_error(p, at, near ? "unknown function %s; did you mean %s?" : "unknown function %s", name, near);
+    return number(p, 0);
+}
+
+/* ---- names ---- */
+
+static struct lgv_value state(struct lgv_parser *p, size_t at, const struct lgv_symbol *s) {
+    if (!(p->scope->allow & LGV_USES(s->space))) {
+        lgv_parser_error(p, at, "%s may not be used in %s", s->name, p->scope->place);
+        return number(p, 0);
+    }
+    struct lgv_graph *g = p->g;
+    int index = lgv_expr_iconst(g, s->offset);
+    if (s->length) {
+        if (p->kind != '[') {
+            lgv_parser_error(p, at, "%s is an array of %ld: write %s[i]", s->name, s->length, s->name);
+            return number(p, 0);
+        }
+        int i = lgv_parser_subscript(p, s->name, s->length);
+        index = lgv_expr_iop(g, LGV_IADD, lgv_expr_iop(g, LGV_IMUL, i, lgv_expr_iconst(g, s->dim)),
+                             lgv_expr_iconst(g, s->offset - s->dim));
+    } else if (p->kind == '[') {
+        lgv_parser_error(p, p->start, "%s is not an array", s->name);
+    }
+    struct lgv_value v = {s->dim, {0, 0, 0}};
+    for (int k = 0; k < s->dim; k++)
+        v.node[k] = lgv_expr_ref(g, s->space, lgv_expr_iop(g, LGV_IADD, index, lgv_expr_iconst(g, k)));
+    return v;
+}
+
+static struct lgv_value unknown_name(struct lgv_parser *p, size_t at, const char *name) {
+    const char *known[256];
+    size_t n = 0;
+    for (size_t i = 0; i < p->scope->count && n < 200; i++) known[n++] = p->scope->symbol[i].name;
+    for (size_t i = 0; i < NFUNCTIONS && n < 256; i++) known[n++] = functions[i].name;
+    const char *near = lgv_nearest(name, known, n);
+    for (size_t i = 0; i < NFUNCTIONS; i++)
+        if (strcmp(functions[i].name, name) == 0) {
+            lgv_parser_error(p, at, "%s is a function: write %s(...)", name, name);
+            return number(p, 0);
+        }
+    lgv_parser_error(p, at, near ? "unknown name %s; did you mean %s?" : "unknown name %s", name, near);
+    return number(p, 0);
+}
+
+/* A value made inside `outer` loops, used at the present place: its own loops move inside all loops around it. */
+static struct lgv_value inside(struct lgv_parser *p, struct lgv_value v, int outer) {
+    for (int k = 0; k < v.dim; k++) v.node[k] = lgv_loops_shift(p->g, v.node[k], outer, p->nloops - outer);
+    return v;
+}
+
+static struct lgv_value name_value(struct lgv_parser *p) {
+    char name[64];
+    size_t at = p->start;
+    memcpy(name, p->name, sizeof name);
+    lgv_parser_next(p);
+    if (p->kind == '(') {
+        lgv_parser_next(p);
+        return call(p, at, name);
+    }
+    for (int k = 0; k < p->nformals; k++)
+        if (strcmp(p->formal[k], name) == 0) return inside(p, p->actual[k], p->outer);
+    for (int k = p->nloops; k-- > 0;)
+        if (strcmp(p->loop[k].name, name) == 0) return scalar(lgv_expr_index(p->g, lgv_expr_ivar(p->g, k)));
+    const struct lgv_symbol *s = lgv_scope_find(p->scope, name);
+    if (!s) {
+        if (strcmp(name, "pi") == 0) return number(p, 3.14159265358979323846);
+        if (strcmp(name, "e") == 0) return number(p, 2.71828182845904523536);
+        if (strcmp(name, "t") == 0 && (p->scope->allow & LGV_USES_TIME)) return scalar(lgv_expr_time(p->g));
+        if (strcmp(name, "t") == 0) {
+            lgv_parser_error(p, at, "the time t may not be used in %s", p->scope->place);
+            return number(p, 0);
+        }
+        return unknown_name(p, at, name);
+    }
+    if (s->kind == LGV_SYM_PARAMETER) return scalar(lgv_expr_param(p->g, s->index));
+    if (s->kind == LGV_SYM_STATE) return state(p, at, s);
+    if (s->kind == LGV_SYM_MACRO) {
+        lgv_parser_error(p, at, "%s needs its arguments: write %s(...)", name, name);
+        return number(p, 0);
+    }
+    for (int k = 0; k < s->value.dim; k++)
+        if (p->g->node[s->value.node[k]].uses & ~p->scope->allow & ((LGV_USES(LGV_SPACES) - 1) | LGV_USES_TIME)) {
+            lgv_parser_error(p, at, "%s depends on what may not be used in %s", name, p->scope->place);
+            return number(p, 0);
+        }
+    return inside(p, s->value, 0);
+}
+
+static struct lgv_value primary(struct lgv_parser *p) {
+    char b[64];
+    if (p->kind == '0') {
+        double x = p->number;
+        lgv_parser_next(p);
+        return number(p, x);
+    }
+    if (p->kind == 'n') return name_value(p);
+    if (lgv_parser_accept(p, '(')) {
+        struct lgv_value v = expression(p);
+        lgv_parser_expect(p, ')', "')'");
+        return v;
+    }
+    if (p->kind == '[') {
+        size_t at = p->start;
+        lgv_parser_next(p);
+        struct lgv_value v = {0, {0, 0, 0}};
+        do {
+            if (v.dim == 3) lgv_parser_error(p, at, "a vector has two or three components");
+            if (!p->failed) v.node[v.dim++] = scalar_argument(p, "a vector");
+        } while (lgv_parser_accept(p, ','));
+        lgv_parser_expect(p, ']', "']'");
+        if (v.dim < 2) lgv_parser_error(p, at, "a vector has two or three components");
+        return p->failed ? number(p, 0) : v;
+    }
+    lgv_parser_error(p, p->start, "expected a value, found %s", token_text(p, b, sizeof b));
+    return number(p, 0);
+}
+
+static struct lgv_value postfix(struct lgv_parser *p) {
+    struct lgv_value v = primary(p);
+    if (!lgv_parser_accept(p, '.')) return v;
+    size_t at = p->start;
+    int k = p->kind == 'n' && p->name[1] == 0 && p->name[0] >= 'x' && p->name[0] <= 'z' ? p->name[0] - 'x' : -1;
+    if (!p->failed && (k < 0 || k >= v.dim || v.dim == 1))
+        lgv_parser_error(p, at, v.dim == 1 ? "a number has no components" : "components are .x .y%s",
+                         v.dim == 3 ? " .z" : "");
+    if (p->failed) return number(p, 0);
+    lgv_parser_next(p);
+    return scalar(v.node[k]);
+}
+
+/* An exponent made of parameters is fixed now when it is a whole or half number: x^n with n = 2 becomes x*x. */
+static int raised(struct lgv_parser *p, int base, int exponent) {
+    double par[1024] = {0};
+    unsigned uses = p->g->node[exponent].uses;
+    if (uses == LGV_USES_PARAM) {
+        for (size_t i = 0; i < p->scope->count; i++) {
+            const struct lgv_symbol *s = &p->scope->symbol[i];
+            if (s->kind == LGV_SYM_PARAMETER && s->index < 1024) par[s->index] = s->number;
+        }
+        struct lgv_evaluator e;
+        if (lgv_eval_begin(&e, p->g)) {
+            struct lgv_env env = {.par = par};
+            double x = lgv_eval_node(&e, exponent, &env, NULL);
+            lgv_eval_end(&e);
+            if (2 * x == floor(2 * x) && fabs(x) <= 64) return lgv_expr_power(p->g, base, x);
+        }
+    }
+    return lgv_expr_pow(p->g, base, exponent);
+}
+
+static struct lgv_value unary(struct lgv_parser *p) {
+    size_t at = p->start;
+    struct lgv_value v;
+    if (++p->depth > MAX_DEPTH) lgv_parser_error(p, at, "the formula is nested too deeply (more than %d levels)", MAX_DEPTH);
+    if (p->failed) {
+        v = number(p, 0);
+    } else if (lgv_parser_accept(p, '-')) {
+        v = unary(p);
+        for (int k = 0; k < v.dim; k++) v.node[k] = lgv_expr_scale(p->g, -1, v.node[k]);
+    } else if (lgv_parser_accept(p, '+')) {
+        v = unary(p);
+    } else {
+        v = postfix(p);
+        size_t power = p->start;
+        if (lgv_parser_accept(p, '^')) {
+            struct lgv_value e = unary(p);
+            if (!p->failed && (v.dim != 1 || e.dim != 1))
+                lgv_parser_error(p, power, "a power needs numbers; the square of a vector is dot(x,x)");
+            if (!p->failed) v = defined(p, power, "the power", raised(p, v.node[0], e.node[0]));
+        }
+    }
+    p->depth--;
+    return v;
+}
+
+static struct lgv_value term(struct lgv_parser *p) {
+    struct lgv_value v = unary(p);
+    while (!p->failed && (p->kind == '*' || p->kind == '/')) {
+        int op = p->kind;
+        size_t at = p->start;
+        lgv_parser_next(p);
+        v = combine(p, at, op, v, unary(p));
+    }
+    return v;
+}
+
+/* Terms of a sum, added up in pieces: one at a time would build a new sum for each prefix. */
+struct terms {
+    struct lgv_arg arg[3][64];
+    size_t count;
+};
+
+static void add_up(struct lgv_parser *p, struct terms *s, struct lgv_value *v) {
+    for (int k = 0; k < v->dim; k++) {
+        s->arg[k][s->count] = (struct lgv_arg){v->node[k], 1};
+        v->node[k] = lgv_expr_sum(p->g, 0, s->arg[k], s->count + 1);
+    }
+    s->count = 0;
+}
+
+static struct lgv_value expression(struct lgv_parser *p) {
+    struct lgv_value v = term(p);
+    if (p->failed || (p->kind != '+' && p->kind != '-')) return v;
+    struct terms s;
+    s.count = 0;
+    while (!p->failed && (p->kind == '+' || p->kind == '-')) {
+        int op = p->kind;
+        size_t at = p->start;
+        lgv_parser_next(p);
+        struct lgv_value w = term(p);
+        if (!p->failed && v.dim != w.dim)
+            lgv_parser_error(p, at, "cannot %s a %s and a %s", op == '+' ? "add" : "subtract", kind_of(v), kind_of(w));
+        if (p->failed) return number(p, 0);
+        for (int k = 0; k < v.dim; k++) s.arg[k][s.count] = (struct lgv_arg){w.node[k], op == '+' ? 1 : -1};
+        if (++s.count == 63) add_up(p, &s, &v);
+    }
+    add_up(p, &s, &v);
+    return v;
+}
+
+bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct lgv_value *out, int *nest,
+                       struct lgv_formula_error *err) {
+    char b[64];
+    struct lgv_parser p = {.scope = scope, .g = scope->graph, .text = text, .err = err};
+    *err = (struct lgv_formula_error){0};
+    *out = scalar(0);
+    if (nest) *nest = -1;
+    if (strlen(text) > 100000) lgv_parser_error(&p, 0, "the formula is longer than 100000 characters");
+    lgv_parser_next(&p);
+    bool family = nest && p.kind == 'n' && strcmp(p.name, "each") == 0;
+    if (family) {
+        lgv_parser_next(&p);
+        lgv_parser_expect(&p, '(', "'('");
+        *nest = lgv_parser_loops(&p);
+    }
+    *out = expression(&p);
+    if (family) lgv_parser_expect(&p, ')', "')'");
+    if (!p.failed && p.kind) lgv_parser_error(&p, p.start, "unexpected %s", token_text(&p, b, sizeof b));
+    if (!p.failed && scope->graph->failed) lgv_parser_error(&p, 0, "%s", scope->graph->failed);
+    for (int k = 0; !p.failed && k < out->dim; k++) {
+        double x;
+        if (lgv_expr_is_const(p.g, out->node[k], &x) && !isfinite(x))
+            lgv_parser_error(&p, 0, "the value of this formula is not a finite number");
+    }
+    return !p.failed;
+}

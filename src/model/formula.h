@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The formula language: text to graph.  Described for users in docs/model-files.md.
+ *
+ *     expression := term { (+|-) term }            term := unary { (*|/) unary }
+ *     unary      := (-|+) unary | power            power := postfix [ ^ unary ]
+ *     postfix    := primary [ .x | .y | .z ]
+ *     primary    := number | name | name[index] | name(arguments) | (expression) | [expression, expression, ...]
+ *     sum(i=1..N, j=i+1..N, i != j, body)          index arithmetic: + - * / % mod(a,b) wrap(a) wrap(a,n)         */
+#ifndef LGV_FORMULA_H
+#define LGV_FORMULA_H
+
+#include "model/calculus.h"
+
+struct lgv_value {
+    int dim; /* 1 scalar, 2 or 3 a vector */
+    int node[3];
+};
+
+enum lgv_symbol_kind {
+    LGV_SYM_PARAMETER, /* index, number */
+    LGV_SYM_STATE,     /* space, offset, length (0: not an array), dim */
+    LGV_SYM_VALUE,     /* value */
+    LGV_SYM_MACRO      /* formals, text */
+};
+
+struct lgv_symbol {
+    char *name;
+    enum lgv_symbol_kind kind;
+    int index;
+    double number;
+    enum lgv_space space;
+    long offset, length;
+    int dim;
+    struct lgv_value value;
+    char *formals[8];
+    int nformals;
+    char *text;
+};
+
+struct lgv_scope {
+    struct lgv_graph *graph;
+    struct lgv_symbol *symbol;
+    size_t count, capacity;
+    unsigned allow;    /* LGV_USES bits that may appear */
+    const char *place; /* "the Hamiltonian": for messages */
+    int *draws;        /* counts of normal() and uniform() calls so far, [2]; NULL: not allowed */
+};
+
+struct lgv_formula_error {
+    size_t offset; /* in the text, of the offending token */
+    char message[400];
+};
+
+/* One formula.  nest: NULL, or receives the nest when the text is a family each(k=1..N, body) (-1: not a family).
+ * False with *err filled. */
+bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct lgv_value *out, int *nest,
+                       struct lgv_formula_error *err);
+
+/* A declared name: "x", "x[N]", "x in R3", "x[N] in R2".  length 0 when not an array.  Names start with a letter. */
+bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, char *name, size_t size, long *length,
+                             int *dim, struct lgv_formula_error *err);
+/* "V(r, s)": a macro's head.  False when it is not of that form. */
+bool lgv_formula_macro_head(const char *text, struct lgv_symbol *out, struct lgv_formula_error *err);
+bool lgv_formula_is_name(const char *text);
+bool lgv_formula_is_reserved(const char *name);
+struct lgv_symbol *lgv_scope_find(const struct lgv_scope *scope, const char *name);
+struct lgv_symbol *lgv_scope_add(struct lgv_scope *scope, const char *name, enum lgv_symbol_kind kind);
+void lgv_scope_free(struct lgv_scope *scope);
+
+#endif

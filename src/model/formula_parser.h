@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * State shared by the two halves of the formula parser: formula.c (values) and formula_index.c (indices, loops, names). */
+#ifndef LGV_FORMULA_PARSER_H
+#define LGV_FORMULA_PARSER_H
+
+#include "model/formula.h"
+
+struct lgv_parser {
+    const struct lgv_scope *scope;
+    struct lgv_graph *g;
+    const char *text;
+    size_t start, end; /* of the present token */
+    int kind;          /* 0 end, 'n' name, '0' number, 'r' .., 'l' <=, 'g' >=, 'q' ==, '!' !=, else the character */
+    char name[64];
+    double number;
+    int depth;
+    bool failed;
+    struct lgv_formula_error *err;
+    struct {
+        char name[64];
+        struct lgv_level level;
+    } loop[LGV_MAX_LOOPS]; /* loops around the present place, outermost first */
+    int nloops;
+    long steps; /* it takes to walk through them */
+    struct lgv_condition cond[16];
+    int nconds;
+    const char *formal[8]; /* of the macro being parsed */
+    struct lgv_value actual[8];
+    int nformals, outer; /* outer: loops around the macro's call */
+};
+
+void lgv_parser_error(struct lgv_parser *p, size_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void lgv_parser_next(struct lgv_parser *p);
+bool lgv_parser_accept(struct lgv_parser *p, int kind);
+bool lgv_parser_expect(struct lgv_parser *p, int kind, const char *what);
+/* After "sum(" or "each(": reads the loops and conditions up to the last comma before the body.  The loops stay pushed. */
+int lgv_parser_loops(struct lgv_parser *p);
+/* "[index]" of an array with entries 1..length, checked over all instances of the loops around it. */
+int lgv_parser_subscript(struct lgv_parser *p, const char *array, long length);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from it
+ * (load.c: the whole and its formulas, load_state.c: coordinates, momenta, symmetries, noise). */
+#ifndef LGV_LOAD_H
+#define LGV_LOAD_H
+
+#include "model/model.h"
+
+#define LGV_MAX_FILE 1000000      /* bytes */
+#define LGV_MAX_ENTRIES 1000      /* of one section */
+#define LGV_MAX_DOF 100000
+#define LGV_MAX_NOISES 65535
+
+enum lgv_yaml_kind { LGV_YAML_SCALAR, LGV_YAML_SEQUENCE, LGV_YAML_MAPPING, LGV_YAML_ALIAS };
+
+/* A node; nodes are numbered in the order of the text.  Children of a mapping alternate: key, value, key, value. */
+struct lgv_yaml_node {
+    enum lgv_yaml_kind kind;
+    char quote;      /* scalars: 0 plain, ' or " quoted, | block */
+    char *text;      /* scalars: the value */
+    size_t at;       /* byte in the file: of the first character inside the quotes */
+    int first, next; /* child, sibling; -1 none */
+    int count;       /* children */
+};
+
+struct lgv_yaml {
+    struct lgv_yaml_node *node;
+    size_t count, capacity;
+};
+
+/* What is being declared: one coordinate or momentum with all its components. */
+struct lgv_declared {
+    char name[64];
+    long length; /* 0: not an array */
+    int dim;
+    long offset, size; /* components */
+};
+
+struct lgv_loader {
+    struct lgv_model *m;
+    const char *file, *text;
+    struct lgv_error *err;
+    struct lgv_yaml yaml;
+    const struct lgv_override *override;
+    size_t noverrides;
+    struct lgv_declared *coordinate, *momentum;
+    size_t ncoordinates, nmomenta;
+};
+
+/* ---- load_yaml.c; every bool is false when the error has been filled ---- */
+
+bool lgv_yaml_read(struct lgv_loader *l);
+void lgv_yaml_free(struct lgv_yaml *y);
+const struct lgv_yaml_node *lgv_yaml_node(const struct lgv_loader *l, int node);
+int lgv_yaml_next(const struct lgv_loader *l, int node); /* sibling, -1 none */
+/* Messages at a byte of the file, at a node, at a character of a scalar's value. */
+bool lgv_yaml_fail_at(struct lgv_loader *l, size_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool lgv_yaml_fail(struct lgv_loader *l, int node, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool lgv_yaml_fail_in(struct lgv_loader *l, int node, const struct lgv_formula_error *why);
+bool lgv_yaml_memory(struct lgv_loader *l);
+/* The text of a scalar that is not empty, else NULL with a message that expected `what`. */
+const char *lgv_yaml_text(struct lgv_loader *l, int node, const char *what);
+/* The node is a mapping / sequence of at most LGV_MAX_ENTRIES (limit) entries. */
+bool lgv_yaml_mapping(struct lgv_loader *l, int node, const char *what);
+bool lgv_yaml_sequence(struct lgv_loader *l, int node, long limit, const char *what);
+void lgv_yaml_place(const struct lgv_loader *l, int node, int *line, int *column);
+
+/* for (each key, value of a mapping) */
+#define LGV_EACH(l, mapping, key, value)                                                                               \
+    for (int key = lgv_yaml_node(l, mapping)->first, value = lgv_yaml_next(l, key); key >= 0;                          \
+         key = lgv_yaml_next(l, value), value = lgv_yaml_next(l, key))
+
+/* A formula in which the given uses may appear; nest as in lgv_formula_parse. */
+bool lgv_load_formula(struct lgv_loader *l, int node, const char *place, unsigned allow, struct lgv_value *out,
+                      int *nest);
+bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out);
+/* A new name: well formed, not reserved, not in use. */
+bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name);
+void lgv_load_drop(struct lgv_scope *scope, size_t count);
+
+/* ---- load_state.c ---- */
+
+bool lgv_load_coordinates(struct lgv_loader *l, int node);
+bool lgv_load_momenta(struct lgv_loader *l, int node); /* -1: not given */
+bool lgv_load_symmetries(struct lgv_loader *l, int node);
+bool lgv_load_noise(struct lgv_loader *l, int node, bool potential);
+/* p^2/(2 m) summed over all momenta; node -1: mass 1. */
+bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The model stage: a model file becomes formulas in one graph, and what the formulas say about structure.
+ * This is the header other stages include. */
+#ifndef LGV_MODEL_H
+#define LGV_MODEL_H
+
+#include "model/calculus.h"
+#include "model/formula.h"
+
+/* One entry of `noise:`; a family each(k=1..N, body) counts as N noises. */
+struct lgv_noise {
+    char *text;
+    int body;         /* node; for a family in terms of its loop variables */
+    int nest;         /* nest of a family, -1 for a single noise */
+    int weight;       /* integer expression: number of the noise, from 1 (family: depends on the loop variables) */
+    size_t first, count; /* noises first .. first + count - 1, counted from 0 */
+};
+
+struct lgv_observable {
+    char *name, *text;
+    int kind; /* as enum lgv_series_kind of the statistics stage: 0 observable 1 energy 2 momentum map 3 q 4 p 5 error */
+    int node;
+};
+
+struct lgv_symmetry {
+    char *name, *text;
+    int *xi; /* [nq] generator xi_Q(q); the momentum map is p . xi */
+};
+
+/* An entry of `run:` with its place in the file, to be read by the run stage's option table. */
+struct lgv_run_entry {
+    char *key, *value;
+    int line, column, key_line, key_column;
+};
+
+struct lgv_model {
+    char *name, *text, *file; /* file: what messages call it */
+    struct lgv_graph *graph;
+    struct lgv_scope scope;
+    size_t npar;
+    char **par_name;
+    double *par;
+    size_t nq;
+    char **component; /* [2 nq] "x", "x[3].y", ...: coordinates, then momenta */
+    int hamiltonian;  /* node */
+    char *hamiltonian_text;
+    size_t nnoise, nentries; /* noises, entries */
+    struct lgv_noise *noise;
+    int *start;   /* [2 nq] nodes: start values; may refer to draws and to components that come before */
+    int draws[2]; /* numbers of normal() and uniform() draws */
+    size_t nobservables;
+    struct lgv_observable *observable; /* as declared, in order */
+    size_t nsymmetries;
+    struct lgv_symmetry *symmetry;
+    int *exact; /* [2 nq] nodes or NULL; -1 where none is declared.  Start values enter as NAME0 */
+    size_t nrun;
+    struct lgv_run_entry *run;
+    size_t nsettings; /* parameters overridden from outside: kept to load the text again */
+    char **setting_name;
+    double *setting_value;
+    struct lgv_callbacks *callbacks; /* a model of C functions: no formulas at all */
+};
+
+/* load.c.  settings: parameter overrides (--set), applied before the formulas are read; unknown names are errors. */
+struct lgv_override {
+    const char *name;
+    double value;
+};
+enum lgv_status lgv_model_read(const char *text, const char *file, const struct lgv_override *override, size_t count,
+                               struct lgv_model **out, struct lgv_error *err);
+/* A message at a place of the model text: "file:line:column: message", the line, a caret. */
+enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const char *text, int line, int column,
+                               const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* The increment Hamiltonian K = a H + sum w_m h_m as groups (weights are REFs of LGV_WEIGHTS). */
+bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out);
+
+/* structure.c: what the formulas say. */
+enum lgv_depends { LGV_ON_NOTHING = 0, LGV_ON_Q = 1, LGV_ON_P = 2, LGV_ON_BOTH = 3 };
+struct lgv_structure {
+    bool separable;         /* H and every h are A(p) + B(q) */
+    bool hamiltonian_separable;
+    bool quadratic_kinetic; /* H = p.M^-1 p / 2 + U(q) with constant M (terms linear in p allowed) */
+    bool linear;            /* H and every h at most quadratic: Newton needs one step */
+    bool time_dependent;
+    int noise_depends;      /* enum lgv_depends, over all noises */
+    bool additive;          /* every h has a constant gradient */
+    int commutes;           /* 1 yes, 0 no, -1 unknown */
+    int commutes_decided;   /* 0 trivially, 1 from the formulas, 2 at random points */
+    double derivative_error; /* largest relative difference of the gradient to finite differences; NaN unless asked */
+    size_t nsymmetries;
+    struct {
+        bool invariant;
+        bool decided_by_formula;
+        double residual; /* largest |{H or h, J}| seen at random points */
+    } symmetry[32];
+};
+enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err);
+/* Largest relative error of symbolic gradients of H and every h against finite differences at random points. */
+double lgv_model_derivative_error(struct lgv_model *m);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Structure recognised from the formulas.
+ *
+ *     separable            every second derivative K_qp vanishes
+ *     noises commute       grad {h_i, h_j} = 0 for all pairs, {f, g} = f_q . g_p - f_p . g_q
+ *     a symmetry holds     {H, J} = 0 and {h_m, J} = 0 for its momentum map J = p . xi(q)
+ *
+ * The graph is asked first: canonical forms make most brackets vanish by themselves.  Where a bracket stays, it is
+ * evaluated at random points near the start values; "zero" then means zero to round-off at all of them. */
+#include "model/model.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POINTS 12
+#define MAX_PAIRS 2000
+#define SYMBOLIC_DOF 16 /* beyond it brackets are only evaluated, not built */
+
+/* ---- random points ---- */
+
+struct point {
+    double *x; /* q, then p */
+    double t;
+};
+
+static double draw(uint64_t *state) { /* splitmix64, uniform in (0,1) */
+    uint64_t z = (*state += 0x9E3779B97F4A7C15ull);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double draw_normal(uint64_t *state) {
+    double u = draw(state), v = draw(state);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+/* Start values with their random draws, then shaken: even points a little, odd ones by a normal of size 1. */
+static bool point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, struct point *out) {
+    uint64_t seed = 0x5eed + (uint64_t)number * 7919;
+    size_t n = m->nq, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
+    double *z = lgv_new(2 * draws + 2, sizeof *z);
+    out->x = lgv_new(2 * n, sizeof *out->x);
+    if (!z || !out->x) {
+        free(z);
+        return false;
+    }
+    for (size_t i = 0; i < draws; i++) {
+        z[i] = draw_normal(&seed);
+        z[draws + i] = draw(&seed);
+    }
+    struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = out->x, [LGV_P] = out->x + n, [LGV_NORMAL] = z,
+                                                  [LGV_UNIFORM] = z + draws}};
+    for (size_t i = 0; i < 2 * n; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
+    for (size_t i = 0; i < 2 * n; i++) out->x[i] += (number % 2 ? 1.0 : 0.1) * draw_normal(&seed);
+    out->t = draw(&seed);
+    free(z);
+    return true;
+}
+
+static struct lgv_env env_at(const struct lgv_model *m, const struct point *at) {
+    return (struct lgv_env){.par = m->par, .space = {[LGV_Q] = at->x, [LGV_P] = at->x + m->nq}, .t = at->t};
+}
+
+/* ---- the noises one by one ---- */
+
+struct noises {
+    struct lgv_model *m;
+    const struct lgv_noise *entry;
+    int *node;
+    size_t count;
+};
+
+static bool noise_member(void *user, const long *vars) {
+    struct noises *n = user;
+    n->node[n->count++] = lgv_loops_instance(n->m->graph, n->entry->body, vars, n->m->graph->nest[n->entry->nest].count);
+    return !n->m->graph->failed;
+}
+
+/* Every noise as a plain node with its sums written out; NULL when memory is out. */
+static int *noise_nodes(struct lgv_model *m) {
+    struct noises n = {.m = m, .node = lgv_new(m->nnoise + 1, sizeof *n.node)};
+    for (size_t e = 0; n.node && e < m->nentries && !m->graph->failed; e++) {
+        n.entry = &m->noise[e];
+        if (n.entry->nest < 0) n.node[n.count++] = lgv_loops_instance(m->graph, n.entry->body, NULL, 0);
+        else lgv_loops_each(m->graph, n.entry->nest, LGV_MAX_INSTANCES, noise_member, &n);
+    }
+    return n.node;
+}
+
+/* ---- brackets ---- */
+
+static int conjugate(struct lgv_graph *g, int leaf) {
+    const struct lgv_node n = g->node[leaf];
+    return lgv_expr_ref(g, n.count == LGV_Q ? LGV_P : LGV_Q, n.aux);
+}
+
+/* {f, h} as a node, for formulas without sums. */
+static int bracket(struct lgv_graph *g, int f, int h) {
+    size_t n;
+    int *leaf = lgv_diff_leaves(g, f, LGV_USES(LGV_Q) | LGV_USES(LGV_P), &n), id = 0;
+    int *other = lgv_new(n + 1, sizeof *other), *df = lgv_new(n + 1, sizeof *df), *dh = lgv_new(n + 1, sizeof *dh);
+    struct lgv_arg *arg = lgv_new(n + 1, sizeof *arg);
+    if (leaf && other && df && dh && arg) {
+        for (size_t i = 0; i < n; i++) other[i] = conjugate(g, leaf[i]);
+        lgv_diff_gradient(g, f, leaf, n, df);
+        lgv_diff_gradient(g, h, other, n, dh);
+        for (size_t i = 0; i < n; i++)
+            arg[i] = (struct lgv_arg){lgv_expr_mul(g, df[i], dh[i]), g->node[leaf[i]].count == LGV_Q ? 1 : -1};
+        id = lgv_expr_sum(g, 0, arg, n);
+    } else {
+        g->failed = "out of memory";
+    }
+    free(leaf);
+    free(other);
+    free(df);
+    free(dh);
+    free(arg);
+    return id;
+}
+
+/* Is the gradient of `node` zero?  1 yes by formula, 2 yes at random points, 0 no, -1 could not be evaluated. */
+static int gradient_vanishes(struct lgv_model *m, int node) {
+    struct lgv_graph *g = m->graph;
+    unsigned state = LGV_USES(LGV_Q) | LGV_USES(LGV_P);
+    if (!(g->node[node].uses & state)) return 1;
+    struct lgv_function f = {0};
+    struct lgv_terms t[2] = {0};
+    if (!lgv_function_add(g, &f, -1, node)) return -1;
+    lgv_terms_gradient(g, &f, LGV_Q, &t[0]);
+    lgv_terms_gradient(g, &f, LGV_P, &t[1]);
+    int answer = t[0].count + t[1].count == 0 ? 1 : -1;
+    struct lgv_evaluator e;
+    double *d = lgv_new(m->nq, sizeof *d);
+    if (answer < 0 && d && !g->failed && lgv_eval_begin(&e, g)) {
+        for (int k = 0; k < POINTS && answer != 0; k++) {
+            struct point at;
+            if (!point_make(m, &e, k, &at)) break;
+            struct lgv_env env = env_at(m, &at);
+            double size = fabs(lgv_eval_node(&e, node, &env, NULL)), worst = 0;
+            for (int s = 0; s < 2; s++) {
+                lgv_eval_terms(&e, &t[s], &env, d, m->nq, 1);
+                for (size_t i = 0; i < m->nq; i++) worst = fmax(worst, isnan(d[i]) ? INFINITY : fabs(d[i]));
+            }
+            if (isfinite(worst) && isfinite(size)) answer = worst <= 1e-10 * (1 + size) ? 2 : 0;
+            free(at.x);
+        }
+        lgv_eval_end(&e);
+    }
+    free(d);
+    lgv_function_free(&f);
+    lgv_terms_free(&t[0]);
+    lgv_terms_free(&t[1]);
+    return answer;
+}
+
+static void commutativity(struct lgv_model *m, struct lgv_structure *s) {
+    s->commutes = 1;
+    s->commutes_decided = m->nnoise > 1;
+    if (m->nnoise <= 1 || s->additive || s->noise_depends != LGV_ON_BOTH) return;
+    int *h = noise_nodes(m);
+    if (!h || m->graph->failed || m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS) {
+        s->commutes = -1;
+        free(h);
+        return;
+    }
+    for (size_t i = 0; i < m->nnoise && s->commutes == 1; i++)
+        for (size_t j = i + 1; j < m->nnoise && s->commutes == 1; j++) {
+            int zero = gradient_vanishes(m, bracket(m->graph, h[i], h[j]));
+            if (zero <= 0) s->commutes = zero;
+            if (zero == 2 || zero == 0) s->commutes_decided = 2;
+        }
+    free(h);
+}
+
+/* ---- symmetries ---- */
+
+struct gradients { /* of one function, as terms in q and p */
+    struct lgv_terms q, p;
+};
+
+static bool gradients_of(struct lgv_model *m, int node, struct gradients *out) {
+    struct lgv_function f;
+    *out = (struct gradients){0};
+    if (!lgv_function_split(m->graph, node, false, &f)) return false;
+    lgv_terms_gradient(m->graph, &f, LGV_Q, &out->q);
+    lgv_terms_gradient(m->graph, &f, LGV_P, &out->p);
+    lgv_function_free(&f);
+    return !m->graph->failed;
+}
+
+static void gradients_free(struct gradients *g) {
+    lgv_terms_free(&g->q);
+    lgv_terms_free(&g->p);
+}
+
+/* Largest |{F, J}| relative to its parts at random points; NaN when it cannot be evaluated anywhere. */
+static double bracket_residual(struct lgv_model *m, const struct gradients *F, const struct gradients *J) {
+    size_t n = m->nq;
+    double *d = lgv_new(4 * n, sizeof *d), worst = NAN;
+    struct lgv_evaluator e;
+    if (d && lgv_eval_begin(&e, m->graph)) {
+        for (int k = 0; k < POINTS; k++) {
+            struct point at;
+            if (!point_make(m, &e, k, &at)) break;
+            struct lgv_env env = env_at(m, &at);
+            lgv_eval_terms(&e, &F->q, &env, d, n, 1);
+            lgv_eval_terms(&e, &F->p, &env, d + n, n, 1);
+            lgv_eval_terms(&e, &J->q, &env, d + 2 * n, n, 1);
+            lgv_eval_terms(&e, &J->p, &env, d + 3 * n, n, 1);
+            double value = 0, parts = 0;
+            for (size_t i = 0; i < n; i++) {
+                double a = d[i] * d[3 * n + i], b = d[n + i] * d[2 * n + i];
+                value += a - b;
+                parts += fabs(a) + fabs(b);
+            }
+            if (isfinite(value)) worst = fmax(isnan(worst) ? 0 : worst, fabs(value) / (1e-300 + parts));
+            free(at.x);
+        }
+        lgv_eval_end(&e);
+    }
+    free(d);
+    return worst;
+}
+
+static int momentum_map(struct lgv_model *m, const struct lgv_symmetry *s) {
+    struct lgv_arg *arg = lgv_new(m->nq, sizeof *arg);
+    if (!arg) return 0;
+    for (size_t i = 0; i < m->nq; i++)
+        arg[i] = (struct lgv_arg){lgv_expr_mul(m->graph, lgv_expr_ref_at(m->graph, LGV_P, (long)i), s->xi[i]), 1};
+    int id = lgv_expr_sum(m->graph, 0, arg, m->nq);
+    free(arg);
+    return id;
+}
+
+/* H and all noises as formulas, families as sums of their members with weights of 1: one bracket each. */
+static void check_symmetry(struct lgv_model *m, size_t k, struct lgv_structure *s) {
+    int J = momentum_map(m, &m->symmetry[k]);
+    struct gradients dJ;
+    double worst = 0;
+    bool formula = true, ok = gradients_of(m, J, &dJ);
+    int *h = noise_nodes(m);
+    for (size_t i = 0; ok && h && i <= m->nnoise; i++) {
+        int F = i == 0 ? m->hamiltonian : h[i - 1];
+        bool sums = (m->graph->node[F].uses & LGV_USES_LOOP) != 0;
+        double zero;
+        if (!sums && m->nq <= SYMBOLIC_DOF && lgv_expr_is_const(m->graph, bracket(m->graph, F, J), &zero) && zero == 0)
+            continue;
+        struct gradients dF;
+        formula = false;
+        double r = gradients_of(m, F, &dF) ? bracket_residual(m, &dF, &dJ) : NAN;
+        worst = isnan(r) ? INFINITY : fmax(worst, r);
+        gradients_free(&dF);
+    }
+    gradients_free(&dJ);
+    free(h);
+    s->symmetry[k].residual = worst;
+    s->symmetry[k].decided_by_formula = formula;
+    s->symmetry[k].invariant = worst <= 1e-10;
+}
+
+/* ---- all of it ---- */
+
+static void noise_structure(struct lgv_model *m, struct lgv_structure *s) {
+    s->additive = m->nnoise > 0;
+    for (size_t e = 0; e < m->nentries; e++) {
+        const struct lgv_noise *n = &m->noise[e];
+        struct gradients d;
+        if (!gradients_of(m, n->nest < 0 ? n->body : lgv_expr_loop(m->graph, n->nest, n->body), &d)) return;
+        if (d.q.count) s->noise_depends |= LGV_ON_Q;
+        if (d.p.count) s->noise_depends |= LGV_ON_P;
+        unsigned moving = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES_TIME;
+        if (lgv_terms_use(m->graph, &d.q, moving) || lgv_terms_use(m->graph, &d.p, moving)) s->additive = false;
+        gradients_free(&d);
+    }
+}
+
+enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
+    struct lgv_graph *g = m->graph;
+    *out = (struct lgv_structure){.derivative_error = NAN, .commutes = 1};
+    if (m->callbacks) {
+        out->separable = out->hamiltonian_separable = m->callbacks->separable;
+        out->time_dependent = true;
+        out->noise_depends = m->callbacks->noises == 0 ? 0 : m->callbacks->noise_of_q ? LGV_ON_Q : LGV_ON_BOTH;
+        out->commutes = m->callbacks->noises <= 1 || m->callbacks->noise_of_q ? 1 : -1;
+        return LGV_OK;
+    }
+    struct lgv_function K, H;
+    struct lgv_terms t[4] = {0};
+    unsigned state = LGV_USES(LGV_Q) | LGV_USES(LGV_P);
+    if (lgv_model_increment(m, &K) && lgv_function_split(g, m->hamiltonian, false, &H)) {
+        lgv_terms_hessian(g, &K, LGV_Q, LGV_P, &t[0]);
+        lgv_terms_hessian(g, &K, LGV_Q, LGV_Q, &t[1]);
+        lgv_terms_hessian(g, &K, LGV_P, LGV_P, &t[2]);
+        out->separable = t[0].count == 0;
+        out->linear = !lgv_terms_use(g, &t[0], state) && !lgv_terms_use(g, &t[1], state) && !lgv_terms_use(g, &t[2], state);
+        for (size_t i = 0; i < K.count; i++) out->time_dependent |= (g->node[K.group[i].body].uses & LGV_USES_TIME) != 0;
+        lgv_terms_hessian(g, &H, LGV_Q, LGV_P, &t[3]);
+        out->hamiltonian_separable = t[3].count == 0;
+        t[3].count = 0;
+        lgv_terms_hessian(g, &H, LGV_P, LGV_P, &t[3]);
+        out->quadratic_kinetic = out->hamiltonian_separable && t[3].count && !lgv_terms_use(g, &t[3], state | LGV_USES_TIME);
+        noise_structure(m, out);
+        commutativity(m, out);
+        out->nsymmetries = m->nsymmetries;
+        for (size_t k = 0; k < m->nsymmetries && k < 32; k++) check_symmetry(m, k, out);
+        lgv_function_free(&H);
+    }
+    lgv_function_free(&K);
+    for (int k = 0; k < 4; k++) lgv_terms_free(&t[k]);
+    if (g->failed) return lgv_fail(err, LGV_BAD_INPUT, "%s: the formulas cannot be analysed: %s", m->file, g->failed);
+    return LGV_OK;
+}
+
+/* ---- derivatives against finite differences ---- */
+
+static double central(struct lgv_evaluator *e, const struct lgv_function *f, const struct lgv_env *env, double *x) {
+    double keep = *x, h = 2e-3 * (1 + fabs(keep)), v[4];
+    for (int k = 0; k < 4; k++) {
+        *x = keep + h * (k < 2 ? k - 2 : k - 1);
+        v[k] = lgv_eval_function(e, f, env);
+    }
+    *x = keep;
+    return (v[0] - 8 * v[1] + 8 * v[2] - v[3]) / (12 * h);
+}
+
+static double function_error(struct lgv_model *m, int node) {
+    struct lgv_function f;
+    struct gradients d;
+    struct lgv_evaluator e;
+    size_t n = m->nq, checks = 2 * n < 24 ? 2 * n : 24;
+    double *g = lgv_new(2 * n, sizeof *g), worst = 0;
+    if (!g || !gradients_of(m, node, &d)) {
+        free(g);
+        return NAN;
+    }
+    bool ok = lgv_function_split(m->graph, node, false, &f) && lgv_eval_begin(&e, m->graph);
+    for (int k = 0; ok && k < 6; k++) {
+        struct point at;
+        uint64_t pick = 77 + (uint64_t)k;
+        if (!point_make(m, &e, k, &at)) break;
+        struct lgv_env env = env_at(m, &at);
+        lgv_eval_terms(&e, &d.q, &env, g, n, 1);
+        lgv_eval_terms(&e, &d.p, &env, g + n, n, 1);
+        for (size_t c = 0; c < checks; c++) {
+            size_t i = 2 * n <= 24 ? c : (size_t)(draw(&pick) * (double)(2 * n));
+            double numeric = central(&e, &f, &env, &at.x[i]);
+            double error = fabs(numeric - g[i]) / (1 + fabs(g[i]));
+            if (isfinite(error) && error > worst) worst = error;
+        }
+        free(at.x);
+    }
+    if (ok) lgv_eval_end(&e);
+    lgv_function_free(&f);
+    gradients_free(&d);
+    free(g);
+    return worst;
+}
+
+double lgv_model_derivative_error(struct lgv_model *m) {
+    if (m->callbacks) return NAN;
+    double worst = function_error(m, m->hamiltonian);
+    for (size_t e = 0; e < m->nentries; e++) {
+        const struct lgv_noise *n = &m->noise[e];
+        worst = fmax(worst, function_error(m, n->nest < 0 ? n->body : lgv_expr_loop(m->graph, n->nest, n->body)));
+    }
+    return worst;
+}
