@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Stochastic midpoint rule, P1N1Q2Gau.  Holm & Tyranowski, section 3.4.1.
+ *
+ *     q' = q + K_p((q+q')/2, (p+p')/2; dt, dW),     p' = p - K_q((q+q')/2, (p+p')/2; dt, dW)
+ *
+ * Unknowns x = q' - q, y = p' - p, Newton's method with the exact Hessian.  With residuals r = x - K_p, s = y + K_q the
+ * correction (e, f) solves   (1 - K_pq/2) e - K_pp/2 f = r,   K_qq/2 e + (1 + K_qp/2) f = s.
+ * For separable models K_qp = 0 and f = s - K_qq e / 2 leaves (1 + K_pp K_qq / 4) e = r + K_pp s / 2, half the size. */
+#include "kernel/method_file.h"
+
+#define METHOD_DZ 0
+#define METHOD_CARRY 0
+#define METHOD_WORK (12 * NQ + 12 * NQ * NQ)
+
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    (void)c, (void)q, (void)p, (void)carry;
+}
+
+/* (e, f) from (r, s) and the Hessian blocks; r, s become e, f. */
+INLINE void midpoint_correction(struct ctx *c, vec *e, const vec *Kqq, const vec *Kqp, const vec *Kpp, ivec *singular) {
+    vec *f = e + NQ;
+    if (MODEL_SEPARABLE) {
+        ARRAY(A, NQ * NQ);
+        ARRAY(scratch, NQ * NQ + NQ);
+        for (long i = 0; i < NQ; i++) {
+            vec b = e[i];
+            for (long j = 0; j < NQ; j++) b += 0.5 * Kpp[i * NQ + j] * f[j];
+            e[i] = b;
+            for (long j = 0; j < NQ; j++) {
+                vec a = vec_set(i == j ? 1.0 : 0.0);
+                for (long k = 0; k < NQ; k++) a += 0.25 * Kpp[i * NQ + k] * Kqq[k * NQ + j];
+                A[i * NQ + j] = a;
+            }
+        }
+        solve_dense((int)NQ, A, e, scratch, singular);
+        for (long i = 0; i < NQ; i++)
+            for (long j = 0; j < NQ; j++) f[i] -= 0.5 * Kqq[i * NQ + j] * e[j];
+        return;
+    }
+    const long n = 2 * NQ;
+    ARRAY(A, 4 * NQ * NQ);
+    ARRAY(scratch, 4 * NQ * NQ + 2 * NQ);
+    for (long i = 0; i < NQ; i++)
+        for (long j = 0; j < NQ; j++) {
+            double one = i == j ? 1.0 : 0.0;
+            A[i * n + j] = one - 0.5 * Kqp[j * NQ + i];
+            A[i * n + NQ + j] = -0.5 * Kpp[i * NQ + j];
+            A[(NQ + i) * n + j] = 0.5 * Kqq[i * NQ + j];
+            A[(NQ + i) * n + NQ + j] = one + 0.5 * Kqp[i * NQ + j];
+        }
+    solve_dense((int)n, A, e, scratch, singular);
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    double t = c->b->t0 + ((double)c->step + 0.5) * c->dt;
+    ARRAY(x, 2 * NQ); /* x, then y */
+    ARRAY(m, 2 * NQ); /* midpoint */
+    ARRAY(e, 2 * NQ);
+    ARRAY(K, 2 * NQ);
+    ARRAY(Kqq, NQ * NQ);
+    ARRAY(Kqp, NQ * NQ);
+    ARRAY(Kpp, NQ * NQ);
+    (void)dZ, (void)carry;
+    model_K1(c, t, q, p, c->dt, dW, K, K + NQ);
+    for (long i = 0; i < NQ; i++) {
+        x[i] = K[NQ + i];
+        x[NQ + i] = -K[i];
+    }
+    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
+    vec *top = c->top;
+    int k = 0;
+    do {
+        for (long i = 0; i < NQ; i++) {
+            m[i] = q[i] + 0.5 * x[i];
+            m[NQ + i] = p[i] + 0.5 * x[NQ + i];
+        }
+        model_K2(c, t, m, m + NQ, c->dt, dW, K, K + NQ, Kqq, MODEL_SEPARABLE ? 0 : Kqp, Kpp);
+        for (long i = 0; i < NQ; i++) {
+            e[i] = x[i] - K[NQ + i];
+            e[NQ + i] = x[NQ + i] + K[i];
+        }
+        midpoint_correction(c, e, Kqq, Kqp, Kpp, &now);
+        singular |= now & live;
+        c->top = top;
+        for (long i = 0; i < 2 * NQ; i++) x[i] = vec_select(live, x[i] - e[i], x[i]);
+        live &= (still_moving(NQ, e, x, q, NEWTON_RATE) | still_moving(NQ, e + NQ, x + NQ, p, NEWTON_RATE)) & ~singular;
+        c->iterations++;
+    } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
+    for (long i = 0; i < NQ; i++) {
+        q[i] += x[i];
+        p[i] += x[NQ + i];
+    }
+    if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+}
+
+#include "kernel/method_end.h"
+#ifdef LGV_HOST
+const struct lgv_method lgv_method_midpoint = {
+    .name = "P1N1Q2Gau",
+    .aliases = "midpoint implicit-midpoint",
+    .family = "Galerkin",
+    .paper = "Holm & Tyranowski, stochastic Galerkin Hamiltonian variational integrators, section 3.4.1",
+    .doc = "Stochastic midpoint rule: implicit, for any H(q,p) and h(q,p).",
+    .source = "midpoint.c",
+    .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
+    .face_general = LGV_FACE_K1 | LGV_FACE_K2,
+    .order = 2,
+    .strong_order = 1,
+    .strong_noncommuting = 0.5,
+    .strong_additive = 1,
+    .weak_order = 1,
+    .symplectic = true,
+    .quadratic_invariants = true,
+    .linear_momentum_maps = true,
+    .claims = "Symplectic; keeps every quadratic invariant of H and all h (the energy of a Kubo oscillator too) and "
+              "momentum maps of linear symmetries.",
+    .callbacks = &KERNEL_NAME,
+};
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The binary interface between the runner and a kernel.  This file has no includes: it is compiled into the library and
+ * is also the first part of every generated kernel. */
+#ifndef LGV_ABI_H
+#define LGV_ABI_H
+
+#define LGV_ABI 1
+
+enum lgv_fail_reason {
+    LGV_FAIL_NONE = 0,
+    LGV_FAIL_NONFINITE = 1, /* the state became infinite or NaN */
+    LGV_FAIL_NEWTON = 2,    /* the equations of the step were not solved within the allowed iterations */
+    LGV_FAIL_SINGULAR = 3,  /* the linear system of the step is singular */
+    LGV_FAIL_START = 4      /* the start values are not finite */
+};
+
+/* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes.
+ * Row order of `state`: q (nq), p (nq); then, when an exact solution is declared, W (nnoise) and the start q0, p0. */
+struct lgv_block {
+    double *state;
+    const unsigned long long *path; /* [lane] number of the path: with seed and step it determines all noise */
+    unsigned long long step;        /* number of the next step; its time is t0 + step * dt */
+    unsigned long long seed;
+    double t0, dt;
+    unsigned long long coarsen; /* each step uses the sum of this many increments of size dt / coarsen */
+    const double *par;          /* parameters of the model */
+    double *work;               /* scratch of the size the kernel asks for */
+    int *fail;                  /* [lane] enum lgv_fail_reason; a failed lane keeps the first reason */
+    unsigned long long *fail_step; /* [lane] number of the step that failed */
+    unsigned long long iterations; /* Newton iterations, summed over steps (each counts once for the whole block) */
+    const void *user;              /* models given as callbacks: their description */
+};
+
+struct lgv_entry {
+    unsigned abi, lanes;
+    unsigned long long (*work)(const void *user);   /* bytes of scratch for one block */
+    void (*start)(struct lgv_block *);              /* fills state with the start values of each lane's path */
+    void (*advance)(struct lgv_block *, unsigned long long steps);
+    void (*observe)(const struct lgv_block *, double *out); /* out [nobserve][lane] at the present state and time */
+};
+
+#endif

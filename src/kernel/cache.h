@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The folder of compiled kernels: KEY.so, the object, and KEY.c, one line with size and checksum of the object followed
+ * by the source.  Both are made in a folder KEY.XXXXXX of their own, where the compiler keeps its temporary files, too,
+ * and renamed; KEY.c comes last, so an entry with a KEY.c that fits is complete.  Entries not used for 90 days, and
+ * unfinished folders of a day ago, are removed when a new one is built. */
+#ifndef LGV_CACHE_H
+#define LGV_CACHE_H
+
+#include "base/base.h"
+
+#define LGV_CACHE_KEY 33 /* 32 hexadecimal digits */
+
+struct lgv_cache_files {
+    char *work;                    /* private folder to compile in */
+    char *new_source, *new_object; /* inside it */
+    char *source, *object;         /* where they go */
+};
+
+/* The folder, created when missing.  *folder stays NULL (and the status LGV_OK) when there can be none, so that a
+ * temporary one must do; a folder that others can write to is an error. */
+enum lgv_status lgv_cache_folder(char **folder, struct lgv_error *err);
+void lgv_cache_key(const char *source, const char *compiler, const char *const *flags, char key[LGV_CACHE_KEY]);
+char *lgv_cache_lookup(const char *folder, const char *key, const char *source); /* path of the object, or NULL */
+/* A work folder with the source in it, inside `folder` (NULL: inside $TMPDIR). */
+enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char *source, struct lgv_cache_files *files,
+                                struct lgv_error *err);
+bool lgv_cache_commit(struct lgv_cache_files *files, const char *source);
+void lgv_cache_discard(struct lgv_cache_files *files); /* removes the work folder, frees the names */
+void lgv_cache_sweep(const char *folder);
+
+#endif

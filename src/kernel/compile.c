@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Generated C text -> shared object -> symbols: the compiler, and building one object.  The cache is in cache.c. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "kernel/compile.h"
+#include "kernel/cache.h"
+#include "kernel/process.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct lgv_module {
+    void *handle;
+    bool cached;
+};
+
+enum { PRINTED_LIMIT = 65536, PRINTED_LINES = 20, MAX_FLAGS = 16 };
+
+/* -march=native and contraction are safe here: one machine, and lanes never mix, so a path's bits are still its own. */
+static const char *const clang_flags[] = {
+    "-std=gnu17", "-O3", "-march=native",    "-fno-math-errno",        "-fno-trapping-math", "-fPIC",
+    "-shared",    "-w",  "-ffp-contract=on", "-fno-crash-diagnostics", /* else Ctrl-C leaves its reports in $TMPDIR */
+    NULL};
+static const char *const gcc_flags[] = {"-std=gnu17",
+                                        "-O3",
+                                        "-march=native",
+                                        "-fno-math-errno",
+                                        "-fno-trapping-math",
+                                        "-fPIC",
+                                        "-shared",
+                                        "-w",
+                                        "-ffp-contract=fast",
+                                        "-Wno-psabi",
+                                        NULL};
+
+static const char *const *compiler_flags(const struct lgv_compiler *cc) {
+    return cc->kind == LGV_COMPILER_CLANG ? clang_flags : gcc_flags;
+}
+
+/* ---- finding the compiler ---- */
+
+/* `-v` prints a line "... clang version 14.0.6" or "gcc version 12.2.0 ..."; `--version` of gcc does not name gcc when
+ * it is called cc. */
+static enum lgv_status compiler_identify(struct lgv_compiler *cc, struct lgv_error *err) {
+    char flag[] = "-v", *argv[] = {cc->path, flag, NULL};
+    struct lgv_text printed = {0};
+    int code = lgv_process_run(argv, NULL, PRINTED_LIMIT, &printed);
+    const char *text = printed.data ? printed.data : "", *line = NULL;
+    enum lgv_status status = LGV_OK;
+    if (code == -1) {
+        status = lgv_fail(err, LGV_CANNOT_RUN, "compiler %s cannot be started: %s", cc->path, strerror(errno));
+    } else if (printed.failed) {
+        status = lgv_fail_memory(err);
+    } else if (code > 0) {
+        status = lgv_fail(err, LGV_CANNOT_RUN, "compiler %s does not work: -v ends with code %d", cc->path, code);
+    } else if ((line = strstr(text, "clang version "))) {
+        cc->kind = LGV_COMPILER_CLANG;
+    } else if ((line = strstr(text, "gcc version "))) {
+        cc->kind = LGV_COMPILER_GCC;
+    } else {
+        status = lgv_fail(err, LGV_CANNOT_RUN, "compiler %s is neither clang nor gcc", cc->path);
+    }
+    if (status == LGV_OK) {
+        while (line > text && line[-1] != '\n')
+            line--;
+        snprintf(cc->version, sizeof cc->version, "%.*s", (int)strcspn(line, "\n"), line);
+    }
+    lgv_text_free(&printed);
+    return status;
+}
+
+enum lgv_status lgv_compiler_find(const char *wanted, struct lgv_compiler *out, struct lgv_error *err) {
+    static const char *const usual[] = {"clang", "gcc", "cc"};
+    const char *origin = "";
+    memset(out, 0, sizeof *out);
+    if (!wanted || !*wanted) {
+        wanted = getenv("LGV_CC");
+        origin = " (from LGV_CC)";
+    }
+    if (wanted && *wanted) {
+        if (!lgv_process_find(wanted, out->path, sizeof out->path))
+            return lgv_fail(err, LGV_CANNOT_RUN,
+                            "compiler \"%.200s\"%s was not found; clang (Debian package clang) or gcc is needed",
+                            wanted, origin);
+        return compiler_identify(out, err);
+    }
+    enum lgv_status status = lgv_fail(
+        err, LGV_CANNOT_RUN, "no C compiler was found: install clang (Debian package clang), or name one with LGV_CC");
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
+        if (!lgv_process_find(usual[k], out->path, sizeof out->path))
+            continue;
+        status = compiler_identify(out, err);
+        if (status == LGV_OK)
+            return status;
+    }
+    return status;
+}
+
+/* ---- one compilation ---- */
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool interrupted(int code, const sigset_t *held) {
+    sigset_t pending;
+    if (code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP)
+        return true;
+    if (sigpending(&pending) != 0)
+        return false;
+    for (int s = 1; s < 32; s++) {
+        if (sigismember(held, s) == 1 && sigismember(&pending, s) == 1)
+            return true;
+    }
+    return false;
+}
+
+static enum lgv_status compile_failed(const struct lgv_compiler *cc, int code, const char *printed,
+                                      struct lgv_error *err) {
+    size_t length = 0;
+    for (int line = 0; line < PRINTED_LINES && printed[length]; line++) {
+        length += strcspn(printed + length, "\n");
+        length += printed[length] == '\n';
+    }
+    while (length > 0 && printed[length - 1] == '\n')
+        length--;
+    return lgv_fail(err, LGV_CANNOT_RUN, "compiler %s failed on the generated kernel (code %d):\n%.*s", cc->path, code,
+                    (int)length, printed);
+}
+
+/* source file -> object file.  *place is set when the trouble is the folder (full, read-only), not the source. */
+static enum lgv_status compile(const struct lgv_compiler *cc, struct lgv_cache_files *files, const sigset_t *held,
+                               bool *place, struct lgv_error *err) {
+    char *argv[MAX_FLAGS + 5];
+    size_t n = 0;
+    char path[sizeof cc->path], out_flag[] = "-o", math[] = "-lm", flags[MAX_FLAGS][32];
+    memcpy(path, cc->path, sizeof path);
+    argv[n++] = path;
+    for (const char *const *f = compiler_flags(cc); *f; f++, n++) {
+        snprintf(flags[n - 1], sizeof flags[0], "%s", *f);
+        argv[n] = flags[n - 1];
+    }
+    argv[n++] = files->new_source;
+    argv[n++] = out_flag;
+    argv[n++] = files->new_object;
+    argv[n++] = math;
+    argv[n] = NULL;
+    struct lgv_text printed = {0};
+    int code = lgv_process_run(argv, files->work, PRINTED_LIMIT, &printed);
+    const char *text = printed.data ? printed.data : "";
+    enum lgv_status status = LGV_OK;
+    if (code == -1) {
+        status = lgv_fail(err, LGV_CANNOT_RUN, "compiler %s cannot be started: %s", cc->path, strerror(errno));
+    } else if (code != 0 && interrupted(code, held)) {
+        status = lgv_fail(err, LGV_INTERRUPTED, "interrupted while the kernel was compiled");
+    } else if (code > 0 || access(files->new_object, R_OK) != 0) {
+        *place = strstr(text, "No space left") || strstr(text, "quota exceeded") || strstr(text, "Read-only file");
+        status = compile_failed(cc, code, text, err);
+    }
+    lgv_text_free(&printed);
+    return status;
+}
+
+static enum lgv_status load(const char *object, bool cached, struct lgv_module **out, struct lgv_error *err) {
+    struct lgv_module *module = lgv_new(1, sizeof *module);
+    if (!module)
+        return lgv_fail_memory(err);
+    module->handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    module->cached = cached;
+    if (!module->handle) {
+        const char *reason = dlerror();
+        free(module);
+        return lgv_fail(err, LGV_CANNOT_RUN, "the compiled kernel cannot be loaded: %s", reason ? reason : object);
+    }
+    *out = module;
+    return LGV_OK;
+}
+
+/* Compiles in `folder` and keeps the result there as `key`; with NULL in a temporary folder, keeping nothing. */
+static enum lgv_status build_in(const char *folder, const char *key, const char *source, const struct lgv_compiler *cc,
+                                const sigset_t *held, bool *place, struct lgv_module **out, struct lgv_error *err) {
+    struct lgv_cache_files files;
+    *place = true;
+    enum lgv_status status = lgv_cache_begin(folder, key, source, &files, err);
+    if (status != LGV_OK)
+        return status;
+    *place = false;
+    status = compile(cc, &files, held, place, err);
+    if (status == LGV_OK) {
+        status = load(files.new_object, false, out, err);
+        *place = status != LGV_OK; /* a file system without execute permission, for one */
+    }
+    /* The object is loaded whatever becomes of the cache; a cache that cannot be written costs time, not the run. */
+    if (status == LGV_OK && folder)
+        lgv_cache_commit(&files, source);
+    lgv_cache_discard(&files);
+    return status;
+}
+
+static enum lgv_status keep_text(const char *path, const char *source, struct lgv_error *err) {
+    FILE *f = fopen(path, "we");
+    bool good = f && fputs(source, f) >= 0;
+    int saved = errno;
+    if (f && fclose(f) != 0) {
+        good = false;
+        saved = errno;
+    }
+    return good ? LGV_OK : lgv_fail(err, LGV_CANNOT_RUN, "%s: %s", path, strerror(saved));
+}
+
+/* Signals that are ignored stay out: nohup and background jobs mean to go on. */
+static void stopping_signals(sigset_t *set) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action;
+    sigemptyset(set);
+    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++) {
+        if (sigaction(signals[k], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(set, signals[k]);
+    }
+}
+
+static enum lgv_status build_new(const char *folder, const char *key, const char *source, const struct lgv_compiler *cc,
+                                 struct lgv_module **out, struct lgv_error *err) {
+    sigset_t held, old;
+    bool place = true;
+    enum lgv_status status = LGV_CANNOT_RUN;
+    /* A Ctrl-C goes to the compiler at once (same terminal) and to this thread only after its files are removed. */
+    stopping_signals(&held);
+    pthread_sigmask(SIG_BLOCK, &held, &old);
+    if (folder) {
+        lgv_cache_sweep(folder);
+        status = build_in(folder, key, source, cc, &held, &place, out, err);
+    }
+    if (status != LGV_OK && status != LGV_INTERRUPTED && place)
+        status = build_in(NULL, key, source, cc, &held, &place, out, err);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return status;
+}
+
+enum lgv_status lgv_module_build(const char *source, const struct lgv_compiler *cc, const char *keep_source,
+                                 struct lgv_module **out, double *seconds, struct lgv_error *err) {
+    char key[LGV_CACHE_KEY], *folder = NULL, *object = NULL;
+    enum lgv_status status = LGV_OK;
+    *out = NULL;
+    if (seconds)
+        *seconds = 0.0;
+    if (keep_source && (status = keep_text(keep_source, source, err)) != LGV_OK)
+        return status;
+    if ((status = lgv_cache_folder(&folder, err)) != LGV_OK)
+        return status;
+    lgv_cache_key(source, cc->version, compiler_flags(cc), key);
+    if (folder && (object = lgv_cache_lookup(folder, key, source)) && load(object, true, out, NULL) == LGV_OK) {
+        status = LGV_OK;
+    } else {
+        double start = now();
+        status = build_new(folder, key, source, cc, out, err);
+        if (seconds)
+            *seconds = now() - start;
+    }
+    free(object);
+    free(folder);
+    return status;
+}
+
+void *lgv_module_symbol(const struct lgv_module *module, const char *name) {
+    return dlsym(module->handle, name);
+}
+
+bool lgv_module_cached(const struct lgv_module *module) {
+    return module->cached;
+}
+
+void lgv_module_free(struct lgv_module *module) {
+    if (!module)
+        return;
+    dlclose(module->handle);
+    free(module);
+}

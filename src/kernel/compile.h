@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Generated C text -> shared object -> symbols, with a cache.
+ *
+ * The compiler is started without a shell.  Results are kept in $XDG_CACHE_HOME/lgv (else ~/.cache/lgv) under a hash of
+ * source, compiler version, flags and processor, so that a home directory may be shared by different machines.  An entry
+ * is used only when its stored source is the given one and its object has the stored checksum.  Any number of processes
+ * may write the cache at once.  Without a usable cache directory everything happens in a private temporary one. */
+#ifndef LGV_COMPILE_H
+#define LGV_COMPILE_H
+
+#include "base/base.h"
+
+enum lgv_compiler_kind { LGV_COMPILER_CLANG, LGV_COMPILER_GCC };
+
+struct lgv_compiler {
+    char path[1024];
+    enum lgv_compiler_kind kind;
+    char version[256]; /* "Debian clang version 14.0.6", "gcc version 12.2.0 ..." */
+};
+
+struct lgv_module; /* a loaded shared object */
+
+/* Finds the compiler: `wanted` (a name or a path), else $LGV_CC, else clang, gcc, cc from $PATH. */
+enum lgv_status lgv_compiler_find(const char *wanted, struct lgv_compiler *out, struct lgv_error *err);
+
+/* Compiles and loads `source`, or loads it from the cache.  keep_source: file to write the source to, or NULL.
+ * seconds (NULL allowed) receives the time the compiler took, 0 when the cache had it.
+ * Returns LGV_INTERRUPTED when a signal stopped the compiler; no file is left behind then. */
+enum lgv_status lgv_module_build(const char *source, const struct lgv_compiler *cc, const char *keep_source,
+                                 struct lgv_module **out, double *seconds, struct lgv_error *err);
+
+void *lgv_module_symbol(const struct lgv_module *module, const char *name); /* NULL when there is none */
+bool lgv_module_cached(const struct lgv_module *module);                    /* it came from the cache */
+void lgv_module_free(struct lgv_module *module);                            /* unloads; NULL allowed */
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Graph to C.  Every node becomes one statement "const vec t12 = ...;" in ascending order, which is a topological order;
+ * what is the same for all lanes (parameters, time, indices) is a plain double.  No text of the user gets here: nodes
+ * carry numbers only. */
+#include "kernel/emit.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool lgv_emit_uniform(const struct lgv_graph *g, int node) {
+    const struct lgv_node *n = &g->node[node];
+    if (n->op == LGV_REF && n->count == LGV_WEIGHTS) {
+        const struct lgv_inode *i = &g->inode[n->aux];
+        return i->op == LGV_ICONST && i->value == 0;
+    }
+    if (!(n->uses & (LGV_USES(LGV_SPACES) - 1))) return true;
+    if (n->op == LGV_REF || (n->uses & (LGV_USES(LGV_SPACES) - 1) & ~LGV_USES(LGV_WEIGHTS))) return false;
+    for (int i = 0; i < n->count; i++)
+        if (!lgv_emit_uniform(g, g->arg[n->first + i].node)) return false;
+    return true;
+}
+
+static void number(struct lgv_text *out, double x) {
+    if (x == floor(x) && fabs(x) < 1e15) lgv_text_add(out, x < 0 ? "(%.1f)" : "%.1f", x);
+    else if (isfinite(x)) lgv_text_add(out, x < 0 ? "(%.17g)" : "%.17g", x);
+    else lgv_text_add(out, isnan(x) ? "__builtin_nan(\"\")" : x > 0 ? "__builtin_inf()" : "(-__builtin_inf())");
+}
+
+void lgv_emit_index(struct lgv_text *out, const struct lgv_graph *g, int index) {
+    const struct lgv_inode *n = &g->inode[index];
+    if (n->op == LGV_ICONST) {
+        lgv_text_add(out, n->value < 0 ? "(%ld)" : "%ld", n->value);
+        return;
+    }
+    if (n->op == LGV_IVAR) {
+        lgv_text_add(out, "i%d", n->a);
+        return;
+    }
+    lgv_text_add(out, n->op == LGV_IMOD ? "imod(" : n->op == LGV_IDIV ? "idiv(" : "(");
+    lgv_emit_index(out, g, n->a);
+    lgv_text_add(out, n->op == LGV_IADD ? " + " : n->op == LGV_IMUL ? " * " : ", ");
+    lgv_emit_index(out, g, n->b);
+    lgv_text_add(out, ")");
+}
+
+void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node) {
+    const struct lgv_node *n = &g->node[node];
+    if (n->op == LGV_CONST) number(out, n->value);
+    else if (n->op == LGV_PARAM) lgv_text_add(out, "par[%d]", n->aux);
+    else if (n->op == LGV_TIME) lgv_text_add(out, "t");
+    else if (n->op == LGV_REF && lgv_emit_uniform(g, node)) lgv_text_add(out, "a");
+    else lgv_text_add(out, "t%d", node);
+}
+
+static void reference(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
+    static const char *const array[] = {"q[", "p[", "w[-1 + ", "brown[", "zn[", "zu[", "dq[", "dp["};
+    lgv_text_add(out, "%s", array[n->count]);
+    lgv_emit_index(out, g, n->aux);
+    lgv_text_add(out, "]");
+}
+
+/* value + sum factor * term, written so that every product meets an addition: the compiler makes FMAs of them. */
+static void sum(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
+    bool first = true;
+    for (int i = 0; i < n->count; i++) {
+        struct lgv_arg a = g->arg[n->first + i];
+        if (a.factor < 0) lgv_text_add(out, first ? "-" : " - ");
+        else if (!first) lgv_text_add(out, " + ");
+        if (fabs(a.factor) != 1) {
+            number(out, fabs(a.factor));
+            lgv_text_add(out, " * ");
+        }
+        lgv_emit_value(out, g, a.node);
+        first = false;
+    }
+    if (n->value != 0) {
+        lgv_text_add(out, n->value < 0 ? " - " : " + ");
+        number(out, fabs(n->value));
+    }
+}
+
+/* base ^ exponent for a positive exponent. */
+static void power(struct lgv_text *out, const struct lgv_graph *g, int base, double exponent, bool uniform) {
+    double whole = floor(exponent);
+    const char *pre = uniform ? "num" : "vec";
+    if (exponent - whole != 0 && exponent - whole != 0.5) {
+        lgv_text_add(out, uniform ? "__builtin_pow(" : "vec_pow(");
+        lgv_emit_value(out, g, base);
+        lgv_text_add(out, uniform ? ", " : ", vec_set(");
+        number(out, exponent);
+        lgv_text_add(out, uniform ? ")" : "))");
+        return;
+    }
+    if (exponent != whole) {
+        lgv_text_add(out, uniform ? "__builtin_sqrt(" : "vec_sqrt(");
+        lgv_emit_value(out, g, base);
+        lgv_text_add(out, whole > 0 ? ") * " : ")");
+    }
+    if (whole > 3) {
+        lgv_text_add(out, "%s_powi(", pre);
+        lgv_emit_value(out, g, base);
+        lgv_text_add(out, ", %d)", (int)whole);
+        return;
+    }
+    for (int k = 0; k < (int)whole; k++) {
+        if (k) lgv_text_add(out, " * ");
+        lgv_emit_value(out, g, base);
+    }
+}
+
+static void factors(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, bool below) {
+    bool first = true;
+    /* uniform factors first: scalars are multiplied once, not once per lane */
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n->count; i++) {
+            struct lgv_arg a = g->arg[n->first + i];
+            bool uniform = lgv_emit_uniform(g, a.node);
+            if ((a.factor < 0) != below || uniform != (pass == 0)) continue;
+            if (!first) lgv_text_add(out, " * ");
+            power(out, g, a.node, fabs(a.factor), uniform);
+            first = false;
+        }
+    if (first) lgv_text_add(out, "1.0");
+}
+
+static void product(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
+    bool below = false;
+    for (int i = 0; i < n->count; i++) below |= g->arg[n->first + i].factor < 0;
+    factors(out, g, n, false);
+    if (!below) return;
+    lgv_text_add(out, " / (");
+    factors(out, g, n, true);
+    lgv_text_add(out, ")");
+}
+
+static void function(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, bool uniform) {
+    static const char *const name[] = {[LGV_POW] = "pow",   [LGV_EXP] = "exp",   [LGV_LOG] = "log",   [LGV_SIN] = "sin",
+                                       [LGV_COS] = "cos",   [LGV_TAN] = "tan",   [LGV_ASIN] = "asin", [LGV_ACOS] = "acos",
+                                       [LGV_ATAN] = "atan", [LGV_SINH] = "sinh", [LGV_COSH] = "cosh", [LGV_TANH] = "tanh",
+                                       [LGV_ABS] = "abs",   [LGV_SIGN] = "sign", [LGV_ERF] = "erf",   [LGV_ATAN2] = "atan2",
+                                       [LGV_LOWER] = "min", [LGV_UPPER] = "max", [LGV_LESS] = "less"};
+    const char *f = name[n->op];
+    if (uniform && (n->op == LGV_SIGN || n->op >= LGV_LOWER)) lgv_text_add(out, "num_%s(", f);
+    else if (uniform) lgv_text_add(out, "__builtin_%s(", n->op == LGV_ABS ? "fabs" : f);
+    else lgv_text_add(out, "vec_%s(", f);
+    for (int i = 0; i < n->count; i++) {
+        int a = g->arg[n->first + i].node;
+        bool widen = !uniform && lgv_emit_uniform(g, a);
+        lgv_text_add(out, i ? ", %s" : "%s", widen ? "vec_set(" : "");
+        lgv_emit_value(out, g, a);
+        if (widen) lgv_text_add(out, ")");
+    }
+    lgv_text_add(out, ")");
+}
+
+static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, bool uniform) {
+    const struct lgv_node *n = &g->node[k];
+    lgv_text_add(out, "    const %s t%d = ", uniform ? "double" : "vec", k);
+    if (n->op == LGV_REF) reference(out, g, n);
+    else if (n->op == LGV_INDEX) {
+        lgv_text_add(out, "(double)");
+        lgv_emit_index(out, g, n->aux);
+    } else if (n->op == LGV_SUM) sum(out, g, n);
+    else if (n->op == LGV_PRODUCT) product(out, g, n);
+    else function(out, g, n, uniform);
+    lgv_text_add(out, ";\n");
+}
+
+/* sin and cos of one argument together. */
+static int partner(const struct lgv_graph *g, const unsigned char *mark, int node, int last) {
+    const struct lgv_node *n = &g->node[node];
+    if (n->op != LGV_SIN && n->op != LGV_COS) return -1;
+    int other = n->op == LGV_SIN ? LGV_COS : LGV_SIN, arg = g->arg[n->first].node;
+    for (int k = arg + 1; k <= last; k++)
+        if (mark[k] && g->node[k].op == other && g->arg[g->node[k].first].node == arg) return k;
+    return -1;
+}
+
+void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count) {
+    int last = -1;
+    for (size_t i = 0; i < count; i++)
+        if (list[i] > last) last = list[i];
+    unsigned char *mark = lgv_new((size_t)last + 1, 1);
+    if (!mark) {
+        out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) mark[list[i]] = 1;
+    for (int k = last; k >= 0; k--) {
+        const struct lgv_node *n = &g->node[k];
+        if (!mark[k] || n->op == LGV_REF) continue;
+        for (int i = 0; i < n->count; i++) mark[g->arg[n->first + i].node] = 1;
+    }
+    for (int k = 0; k <= last; k++) {
+        const struct lgv_node *n = &g->node[k];
+        if (mark[k] != 1 || n->op == LGV_CONST || n->op == LGV_PARAM || n->op == LGV_TIME) continue;
+        bool uniform = lgv_emit_uniform(g, k);
+        if (uniform && n->op == LGV_REF) continue;
+        int other = uniform ? -1 : partner(g, mark, k, last);
+        if (other < 0) {
+            statement(out, g, k, uniform);
+            continue;
+        }
+        int s = n->op == LGV_SIN ? k : other, c = n->op == LGV_SIN ? other : k;
+        lgv_text_add(out, "    vec t%d, t%d;\n    vec_sincos(", s, c);
+        lgv_emit_value(out, g, g->arg[n->first].node);
+        lgv_text_add(out, ", &t%d, &t%d);\n", s, c);
+        mark[other] = 2;
+    }
+    free(mark);
+}
+
+int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest) {
+    const struct lgv_nest *n = &g->nest[nest];
+    for (int k = 0; k < n->count; k++) {
+        const struct lgv_level *l = &g->level[n->first + k];
+        lgv_text_add(out, "    for (long i%d = ", k);
+        lgv_emit_index(out, g, l->low);
+        lgv_text_add(out, "; i%d <= ", k);
+        lgv_emit_index(out, g, l->high);
+        lgv_text_add(out, "; i%d++) {\n", k);
+    }
+    for (int k = 0; k < n->ncond; k++) {
+        const struct lgv_condition *c = &g->condition[n->cond + k];
+        lgv_text_add(out, "    if (!(");
+        lgv_emit_index(out, g, c->a);
+        lgv_text_add(out, c->compare == '<' ? " < " : c->compare == 'l' ? " <= " : c->compare == '=' ? " == " : " != ");
+        lgv_emit_index(out, g, c->b);
+        lgv_text_add(out, ")) continue;\n");
+    }
+    return n->count;
+}
+
+static void place(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *t,
+                  const struct lgv_term *term, const char *op) {
+    if (t->guarded) lgv_text_add(out, "    if (%s) ", t->array);
+    else lgv_text_add(out, "    ");
+    lgv_text_add(out, "%s[", t->array);
+    lgv_emit_index(out, g, term->row);
+    if (t->cols) {
+        lgv_text_add(out, " * %s + ", t->cols);
+        lgv_emit_index(out, g, term->col);
+    }
+    lgv_text_add(out, "] %s ", op);
+    bool widen = lgv_emit_uniform(g, term->value);
+    if (widen) lgv_text_add(out, "vec_set(");
+    lgv_emit_value(out, g, term->value);
+    lgv_text_add(out, widen ? ");\n" : ";\n");
+}
+
+/* The terms of one nest (or the plain ones) of all targets in one body. */
+static void body(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count,
+                 int nest) {
+    int *list = NULL;
+    size_t n = 0, capacity = 0;
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < target[k].terms->count; i++) {
+            if (target[k].terms->term[i].nest != nest) continue;
+            if (!lgv_grow(&list, &capacity, n + 1, sizeof *list)) {
+                out->failed = true;
+                free(list);
+                return;
+            }
+            list[n++] = target[k].terms->term[i].value;
+        }
+    if (n) {
+        int braces = 1;
+        if (nest < 0) lgv_text_add(out, "    {\n");
+        else braces = lgv_emit_loops(out, g, nest);
+        lgv_emit_nodes(out, g, list, n);
+        for (size_t k = 0; k < count; k++)
+            for (size_t i = 0; i < target[k].terms->count; i++)
+                if (target[k].terms->term[i].nest == nest)
+                    place(out, g, &target[k], &target[k].terms->term[i], nest < 0 ? "=" : "+=");
+        while (braces-- > 0) lgv_text_add(out, "    }\n");
+    }
+    free(list);
+}
+
+static bool all_plain(const struct lgv_graph *g, const struct lgv_target *t) {
+    long plain = 0;
+    for (size_t i = 0; i < t->terms->count; i++) plain += t->terms->term[i].nest < 0;
+    (void)g;
+    return plain == (long)t->terms->count && plain == t->rows;
+}
+
+void lgv_emit_targets(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        if (all_plain(g, &target[k])) continue; /* every entry is assigned below */
+        lgv_text_add(out, "    %s%s%sfor (long z = 0; z < %ld; z++) %s[z] = vec_set(0);\n", target[k].guarded ? "if (" : "",
+                     target[k].guarded ? target[k].array : "", target[k].guarded ? ") " : "", target[k].rows,
+                     target[k].array);
+    }
+    body(out, g, target, count, -1);
+    for (int nest = 0; nest < (int)g->nnests; nest++) body(out, g, target, count, nest);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From graph to C text: statements for the nodes of scatter terms, private to the kernel stage. */
+#ifndef LGV_EMIT_H
+#define LGV_EMIT_H
+
+#include "model/model.h"
+
+/* Where scatter terms go: `array[row]` or `array[row * ncols + col]`, assigned (plain terms) and accumulated (loops). */
+struct lgv_target {
+    const char *array;
+    const struct lgv_terms *terms;
+    long rows;        /* number of entries of the array that must be defined */
+    const char *cols; /* text of the row length of a matrix, NULL for a vector */
+    bool guarded;     /* the array may be a null pointer */
+};
+
+/* Clears, fills and accumulates all targets; common subexpressions are shared between them. */
+void lgv_emit_targets(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count);
+/* Opens the loops of a nest; returns the number of braces to close. */
+int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest);
+void lgv_emit_index(struct lgv_text *out, const struct lgv_graph *g, int index);
+/* Statements that define every node of `list`, and the text of one of them afterwards. */
+void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count);
+void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node);
+bool lgv_emit_uniform(const struct lgv_graph *g, int node); /* the same number for all lanes */
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The face of the model that methods see, and the few helpers they share.  Include-free: part of every kernel.
+ *
+ * A method chooses weights; the model answers with the increment Hamiltonian K(q,p,t; a, w) = a H + sum_m w_m h_m:
+ *
+ *     NQ, NM                        degrees of freedom, noises
+ *     model_K1(c, t, q, p, a, w, Kq, Kp)                          gradient of K           (any output may be 0)
+ *     model_K2(c, t, q, p, a, w, Kq, Kp, Kqq, Kqp, Kpp)           and Hessian blocks, row-major NQ x NQ
+ *     model_force(c, t, q, p, F)                                  H_q and all h_m,q, weights not yet applied
+ *     model_kick(c, p, F, a, w)                                   p -= a H_q + sum_m w_m h_m,q
+ *     model_ito(c, t, q, p, Cq, Cp)                               Ito drift minus Stratonovich drift
+ *
+ * a is a number (a part of dt), w an array of NM vectors (parts of dW, J, ...).  A method file defines METHOD_CARRY (vectors
+ * kept from step to step), METHOD_WORK (vectors of scratch), method_begin and method_step.  Arrays are made by
+ * ARRAY(name, count): registers or stack when small, scratch memory when large. */
+
+struct ctx {
+    struct lgv_block *b;
+    const double *par;
+    double dt;
+    u64 step;      /* number of the present step */
+    vec *top, *end; /* free scratch */
+    u64 iterations;
+    const struct lgv_callbacks *cb; /* models given as callbacks */
+    const double *option;           /* methods compiled ahead of time: their constants */
+    vec *q, *p;                     /* the state, to mark failed lanes */
+};
+
+struct force {
+    vec *H, *h; /* H_q [NQ]; h_m,q: the entries that can be non-zero [NHQ] */
+};
+
+#define SMALL_ARRAY 64
+#ifndef ARRAY
+#define ARRAY(name, n)                                                                                                  \
+    vec name##_memory[(n) < 1 || (n) > SMALL_ARRAY ? 1 : (n)];                                                          \
+    vec *name = (n) > SMALL_ARRAY ? take(c, (n)) : name##_memory
+#endif
+
+INLINE vec *take(struct ctx *c, long n) {
+    vec *r = c->top;
+    if (c->end - c->top < n) __builtin_trap(); /* METHOD_WORK is wrong */
+    c->top += n;
+    return r;
+}
+
+INLINE long imod(long a, long b) {
+    long m = a % b;
+    return m < 0 ? m + b : m;
+}
+
+INLINE long idiv(long a, long b) {
+    return (a - imod(a, b)) / b;
+}
+
+INLINE vec vec_powi(vec x, int n) {
+    vec r = x;
+    for (int k = 1; k < n; k++) r *= x;
+    return n == 4 ? (x * x) * (x * x) : n == 6 ? (x * x * x) * (x * x * x) : r;
+}
+
+INLINE double num_powi(double x, int n) {
+    double r = x;
+    for (int k = 1; k < n; k++) r *= x;
+    return r;
+}
+
+/* Records a failure for the lanes of mask that have none yet, and makes their state NaN so that they rest. */
+static __attribute__((noinline, cold)) void lanes_failed(struct ctx *c, const ivec *mask, long nq, int reason) {
+    for (int l = 0; l < LANES; l++) {
+        if (!(*mask)[l] || c->b->fail[l]) continue;
+        c->b->fail[l] = reason;
+        c->b->fail_step[l] = c->step;
+        for (long i = 0; i < nq; i++) {
+            c->q[i][l] = __builtin_nan("");
+            c->p[i][l] = __builtin_nan("");
+        }
+    }
+}
+
+/* Newton bookkeeping on lanes.  The correction `e` was just subtracted from x for the lanes alive; `base` holds the state
+ * that x is an increment of (or x itself).  A lane is done when |e| <= rate |x| + round-off of base: with quadratic
+ * convergence and rate = 1e-9 the error left is of the order 1e-18. */
+INLINE ivec still_moving(long n, const vec *e, const vec *x, const vec *base, double rate) {
+    vec se = vec_set(0), sx = vec_set(0), sb = vec_set(0);
+    for (long i = 0; i < n; i++) {
+        se += vec_abs(e[i]);
+        sx += vec_abs(x[i]);
+        sb += vec_abs(base[i]);
+    }
+    return (ivec)(se > rate * sx + 2e-15 * sb);
+}
+
+#define NEWTON_RATE 1e-9
+#define NEWTON_MAX 40
+
+INLINE double num_sign(double x) {
+    return (double)((x > 0) - (x < 0));
+}
+INLINE double num_min(double a, double b) {
+    return b < a ? b : a;
+}
+INLINE double num_max(double a, double b) {
+    return b > a ? b : a;
+}
+INLINE double num_less(double a, double b) {
+    return a < b ? 1.0 : 0.0;
+}

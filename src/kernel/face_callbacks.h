@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The model's face for models given as C functions on batches: sizes are known at run time only, the weights are applied
+ * to the gradients and Hessians that the functions return. */
+#ifndef LGV_FACE_CALLBACKS_H
+#define LGV_FACE_CALLBACKS_H
+
+#include "kernel/user.h"
+
+#define NQ ((long)c->cb->dof)
+#define NM ((long)c->cb->noises)
+#define NHQ (NM * NQ)
+#define MODEL_SEPARABLE (c->cb->separable)
+#define MODEL_LINEAR 0
+#define MODEL_TIME 1
+#define TRACK_BROWN 0
+#define FACE_WORK (8 + 4 * NQ + 4 * NM * NQ + NM + 3 * NQ * NQ * (1 + NM))
+#define ARRAY(name, n) vec *name = take(c, (n))
+#define KERNEL_LINKAGE static
+#define KERNEL_NAME callback_kernel
+#define CONTEXT_SETUP(c, given)                                                                                         \
+    ((c)->cb = ((const struct lgv_kernel_user *)(given))->callbacks,                                                    \
+     (c)->option = ((const struct lgv_kernel_user *)(given))->values)
+
+#include "kernel/face.h"
+
+INLINE struct lgv_batch batch_of(double t, const vec *q, const vec *p) {
+    return (struct lgv_batch){LANES, t, (const double *)q, (const double *)p};
+}
+
+INLINE void model_force(struct ctx *c, double t, const vec *q, const vec *p, struct force *F) {
+    struct lgv_batch b = batch_of(t, q, p);
+    c->cb->gradient(c->cb->user, &b, (double *)F->H, 0, NM ? (double *)F->h : 0, 0);
+}
+
+INLINE void model_kick(struct ctx *c, vec *p, const struct force *F, double a, const vec *w) {
+    for (long i = 0; i < NQ; i++) p[i] -= a * F->H[i];
+    for (long m = 0; m < NM; m++)
+        for (long i = 0; i < NQ; i++) p[i] -= w[m] * F->h[m * NQ + i];
+}
+
+INLINE void model_K1(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp) {
+    vec *top = c->top;
+    ARRAY(hq, NM * NQ);
+    ARRAY(hp, NM * NQ);
+    struct lgv_batch b = batch_of(t, q, p);
+    c->cb->gradient(c->cb->user, &b, (double *)Kq, (double *)Kp, Kq && NM ? (double *)hq : 0, Kp && NM ? (double *)hp : 0);
+    for (long i = 0; i < NQ; i++) {
+        if (Kq) Kq[i] *= a;
+        if (Kp) Kp[i] *= a;
+        for (long m = 0; m < NM; m++) {
+            if (Kq) Kq[i] += w[m] * hq[m * NQ + i];
+            if (Kp) Kp[i] += w[m] * hp[m * NQ + i];
+        }
+    }
+    c->top = top;
+}
+
+INLINE void weigh(struct ctx *c, double a, const vec *w, vec *K, const vec *h) {
+    for (long i = 0; K && i < NQ * NQ; i++) {
+        K[i] *= a;
+        for (long m = 0; m < NM; m++) K[i] += w[m] * h[m * NQ * NQ + i];
+    }
+}
+
+INLINE void model_K2(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp,
+                     vec *Kqq, vec *Kqp, vec *Kpp) {
+    vec *top = c->top;
+    if (Kq || Kp) model_K1(c, t, q, p, a, w, Kq, Kp);
+    ARRAY(hqq, NM * NQ * NQ);
+    ARRAY(hqp, NM * NQ * NQ);
+    ARRAY(hpp, NM * NQ * NQ);
+    struct lgv_batch b = batch_of(t, q, p);
+    c->cb->hessian(c->cb->user, &b, (double *)Kqq, (double *)Kqp, (double *)Kpp, Kqq && NM ? (double *)hqq : 0,
+                   Kqp && NM ? (double *)hqp : 0, Kpp && NM ? (double *)hpp : 0);
+    weigh(c, a, w, Kqq, hqq);
+    weigh(c, a, w, Kqp, hqp);
+    weigh(c, a, w, Kpp, hpp);
+    c->top = top;
+}
+
+/* C = sum_m (Dg_m) g_m / 2 with g_m = (h_p, -h_q). */
+INLINE void model_ito(struct ctx *c, double t, const vec *q, const vec *p, vec *Cq, vec *Cp) {
+    vec *top = c->top;
+    const long n = NQ;
+    ARRAY(hq, NM * NQ);
+    ARRAY(hp, NM * NQ);
+    ARRAY(hqq, NM * NQ * NQ);
+    ARRAY(hqp, NM * NQ * NQ);
+    ARRAY(hpp, NM * NQ * NQ);
+    for (long i = 0; i < n; i++) Cq[i] = Cp[i] = vec_set(0);
+    struct lgv_batch b = batch_of(t, q, p);
+    if (NM) {
+        c->cb->gradient(c->cb->user, &b, 0, 0, (double *)hq, (double *)hp);
+        c->cb->hessian(c->cb->user, &b, 0, 0, 0, (double *)hqq, (double *)hqp, (double *)hpp);
+    }
+    for (long m = 0; m < NM; m++)
+        for (long i = 0; i < n; i++)
+            for (long j = 0; j < n; j++) {
+                const vec *H = hqq + m * n * n, *X = hqp + m * n * n, *P = hpp + m * n * n;
+                vec gq = hp[m * n + j], gp = -hq[m * n + j];
+                Cq[i] += 0.5 * (X[j * n + i] * gq + P[i * n + j] * gp);
+                Cp[i] -= 0.5 * (H[i * n + j] * gq + X[i * n + j] * gp);
+            }
+    c->top = top;
+}
+
+INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p) {
+    (void)path;
+    for (long i = 0; i < NQ; i++) {
+        q[i] = vec_set(c->cb->q0[i]);
+        p[i] = vec_set(c->cb->p0[i]);
+    }
+}
+
+/* Rows: the energy, then (small systems) the coordinates and momenta. */
+INLINE void model_observe(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,
+                          const vec *dp, vec *out) {
+    struct lgv_batch b = batch_of(t, q, p);
+    (void)brown, (void)dq, (void)dp;
+    if (c->cb->value) c->cb->value(c->cb->user, &b, (double *)out, 0);
+    else out[0] = vec_set(__builtin_nan(""));
+    for (long i = 0; NQ <= LGV_WATCHED_DOF && i < NQ; i++) {
+        out[1 + i] = q[i];
+        out[1 + NQ + i] = p[i];
+    }
+}
+
+#endif

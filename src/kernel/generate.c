@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The C text of a kernel: prelude, the face of this model, the step of this method, the time loop.
+ *
+ * With K = a H + sum_m w_m h_m the face functions are scatter terms of K's derivatives.  model_force keeps H_q and the
+ * entries of h_m,q apart, so that an explicit method evaluates the force once and applies different weights to it. */
+#include "kernel/embedded.h"
+#include "kernel/emit.h"
+#include "kernel/kernel.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Gradients of the noises in q, each entry with its weight: w_m enters as the number of the noise. */
+struct slots {
+    struct lgv_term *term;
+    int *weight;
+    size_t count, capacity, weight_capacity;
+    long total; /* places in force.h */
+};
+
+struct source {
+    struct lgv_model *m;
+    struct lgv_graph *g;
+    const struct lgv_structure *s;
+    struct lgv_text out;
+    struct lgv_function K;
+    struct lgv_terms Hq;
+    struct slots slots;
+};
+
+static void embed(struct lgv_text *out, const char *name) {
+    for (size_t i = 0; i < lgv_embedded_count; i++) {
+        if (strcmp(lgv_embedded[i].name, name) != 0) continue;
+        for (const char *line = lgv_embedded[i].text; *line;) { /* include lines belong to the library build */
+            const char *end = strchr(line, '\n');
+            size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
+            if (strncmp(line, "#include", 8) != 0) lgv_text_append(out, line, size);
+            line += size;
+        }
+        return;
+    }
+    out->failed = true;
+}
+
+static bool add_slot(struct source *s, struct lgv_term term, int weight) {
+    struct slots *l = &s->slots;
+    if (!lgv_grow(&l->term, &l->capacity, l->count + 1, sizeof *l->term) ||
+        !lgv_grow(&l->weight, &l->weight_capacity, l->count + 1, sizeof *l->weight))
+        return false;
+    l->weight[l->count] = weight;
+    l->term[l->count++] = term;
+    l->total += term.nest < 0 ? 1 : lgv_loops_count(s->g, term.nest, LGV_MAX_INSTANCES);
+    return true;
+}
+
+/* K_q is linear in the weights: its coefficient of a gives H_q, those of the w_m the entries of h_m,q. */
+static bool find_slots(struct source *s) {
+    struct lgv_terms Kq = {0};
+    bool ok = true;
+    lgv_terms_gradient(s->g, &s->K, LGV_Q, &Kq);
+    for (size_t i = 0; ok && i < Kq.count; i++) {
+        struct lgv_term t = Kq.term[i];
+        size_t count;
+        int *leaf = lgv_diff_leaves(s->g, t.value, LGV_USES(LGV_WEIGHTS), &count);
+        for (size_t k = 0; ok && leaf && k < count; k++) {
+            int weight = s->g->node[leaf[k]].aux;
+            t.value = lgv_diff_one(s->g, Kq.term[i].value, leaf[k]);
+            if (s->g->inode[weight].op == LGV_ICONST && s->g->inode[weight].value == 0) lgv_terms_add(s->g, &s->Hq, t);
+            else ok = add_slot(s, t, weight);
+        }
+        free(leaf);
+    }
+    lgv_terms_free(&Kq);
+    return ok && !s->g->failed;
+}
+
+static void signature(struct source *s, const char *text) {
+    lgv_text_add(&s->out, "\nINLINE void %s {\n    const double *par = c->par;\n    (void)par;\n", text);
+}
+
+static void absent(struct source *s) {
+    lgv_text_add(&s->out, "    __builtin_unreachable();\n}\n");
+}
+
+/* Instances of one nest walk through consecutive places of F->h, all terms of an instance side by side. */
+static void noise_loops(struct source *s, bool kick) {
+    struct slots *l = &s->slots;
+    long base = 0;
+    for (size_t i = 0; i < l->count; i++) base += l->term[i].nest < 0;
+    for (int nest = 0; nest < (int)s->g->nnests; nest++) {
+        int *list = lgv_new(l->count + 1, sizeof *list);
+        size_t n = 0;
+        if (!list) {
+            s->out.failed = true;
+            return;
+        }
+        for (size_t i = 0; i < l->count; i++)
+            if (l->term[i].nest == nest) list[n++] = l->term[i].value;
+        if (n) {
+            lgv_text_add(&s->out, "    {\n    long s = %ld;\n", base);
+            int braces = lgv_emit_loops(&s->out, s->g, nest);
+            if (!kick) lgv_emit_nodes(&s->out, s->g, list, n);
+            for (size_t i = 0; i < l->count; i++) {
+                if (l->term[i].nest != nest) continue;
+                if (kick) {
+                    lgv_text_add(&s->out, "    p[");
+                    lgv_emit_index(&s->out, s->g, l->term[i].row);
+                    lgv_text_add(&s->out, "] -= w[-1 + ");
+                    lgv_emit_index(&s->out, s->g, l->weight[i]);
+                    lgv_text_add(&s->out, "] * F->h[s++];\n");
+                } else {
+                    lgv_text_add(&s->out, "    F->h[s++] = vec_set(0) + ");
+                    lgv_emit_value(&s->out, s->g, l->term[i].value);
+                    lgv_text_add(&s->out, ";\n");
+                }
+            }
+            while (braces-- > 0) lgv_text_add(&s->out, "    }\n");
+            lgv_text_add(&s->out, "    }\n");
+            base += (long)n * lgv_loops_count(s->g, nest, LGV_MAX_INSTANCES);
+        }
+        free(list);
+    }
+}
+
+static void force(struct source *s, bool wanted) {
+    signature(s, "model_force(struct ctx *c, double t, const vec *q, const vec *p, struct force *F)");
+    if (!wanted) {
+        absent(s);
+        return;
+    }
+    struct lgv_terms hq = {0};
+    int slot = 0;
+    for (size_t i = 0; i < s->slots.count; i++) {
+        struct lgv_term t = s->slots.term[i];
+        if (t.nest >= 0) continue;
+        t.row = lgv_expr_iconst(s->g, slot++);
+        lgv_terms_add(s->g, &hq, t);
+    }
+    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->nq, NULL, false}, {"F->h", &hq, slot, NULL, false}};
+    lgv_emit_targets(&s->out, s->g, target, 2);
+    noise_loops(s, false);
+    lgv_text_add(&s->out, "}\n");
+    lgv_terms_free(&hq);
+}
+
+static void kick(struct source *s, bool wanted) {
+    signature(s, "model_kick(struct ctx *c, vec *p, const struct force *F, double a, const vec *w)");
+    if (!wanted) {
+        absent(s);
+        return;
+    }
+    lgv_text_add(&s->out, "    for (long i = 0; i < NQ; i++) p[i] -= a * F->H[i];\n");
+    int slot = 0;
+    for (size_t i = 0; i < s->slots.count; i++) {
+        if (s->slots.term[i].nest >= 0) continue;
+        lgv_text_add(&s->out, "    p[");
+        lgv_emit_index(&s->out, s->g, s->slots.term[i].row);
+        lgv_text_add(&s->out, "] -= w[-1 + ");
+        lgv_emit_index(&s->out, s->g, s->slots.weight[i]);
+        lgv_text_add(&s->out, "] * F->h[%d];\n", slot++);
+    }
+    noise_loops(s, true);
+    lgv_text_add(&s->out, "}\n");
+}
+
+static void increment(struct source *s, bool first, bool second) {
+    struct lgv_terms t[5] = {0};
+    long n = (long)s->m->nq;
+    lgv_terms_gradient(s->g, &s->K, LGV_Q, &t[0]);
+    lgv_terms_gradient(s->g, &s->K, LGV_P, &t[1]);
+    struct lgv_target target[] = {{"Kq", &t[0], n, NULL, true},
+                                  {"Kp", &t[1], n, NULL, true},
+                                  {"Kqq", &t[2], n * n, "NQ", true},
+                                  {"Kqp", &t[3], n * n, "NQ", true},
+                                  {"Kpp", &t[4], n * n, "NQ", true}};
+    signature(s, "model_K1(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp)");
+    if (first) lgv_emit_targets(&s->out, s->g, target, 2);
+    if (first) lgv_text_add(&s->out, "}\n");
+    else absent(s);
+    signature(s, "model_K2(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp,\n"
+                 "                     vec *Kqq, vec *Kqp, vec *Kpp)");
+    if (second) {
+        lgv_terms_hessian(s->g, &s->K, LGV_Q, LGV_Q, &t[2]);
+        lgv_terms_hessian(s->g, &s->K, LGV_Q, LGV_P, &t[3]);
+        lgv_terms_hessian(s->g, &s->K, LGV_P, LGV_P, &t[4]);
+        lgv_emit_targets(&s->out, s->g, target, 5);
+        lgv_text_add(&s->out, "}\n");
+    } else {
+        absent(s);
+    }
+    for (int k = 0; k < 5; k++) lgv_terms_free(&t[k]);
+}
+
+/* Adds sum_m (Dg_m) g_m / 2 for one noise, g = (h_p, -h_q), to the rows of Cq and Cp. */
+static void ito_of(struct source *s, int h, struct lgv_arg **row, size_t *count, size_t *capacity) {
+    struct lgv_graph *g = s->g;
+    size_t n, k;
+    int *leaf = lgv_diff_leaves(g, h, LGV_USES(LGV_Q) | LGV_USES(LGV_P), &n);
+    int *d = lgv_new(n + 1, sizeof *d), *second = lgv_new(n + 1, sizeof *second), *flow = lgv_new(n + 1, sizeof *flow);
+    if (!leaf || !d || !second || !flow) g->failed = "out of memory";
+    else {
+        lgv_diff_gradient(g, h, leaf, n, d);
+        for (size_t i = 0; i < n; i++) { /* flow[i]: how leaf i moves along g, h_p for a q and -h_q for a p */
+            const struct lgv_node x = g->node[leaf[i]];
+            int partner = lgv_expr_ref(g, x.count == LGV_Q ? LGV_P : LGV_Q, x.aux);
+            for (k = 0; k < n && leaf[k] != partner; k++) continue;
+            flow[i] = k == n ? lgv_expr_const(g, 0) : x.count == LGV_Q ? d[k] : lgv_expr_scale(g, -1, d[k]);
+        }
+        for (size_t i = 0; i < n && !g->failed; i++) {
+            const struct lgv_node x = g->node[leaf[i]];
+            lgv_diff_gradient(g, d[i], leaf, n, second);
+            struct lgv_arg *arg = lgv_new(n + 1, sizeof *arg);
+            if (!arg) break;
+            for (k = 0; k < n; k++) arg[k] = (struct lgv_arg){lgv_expr_mul(g, second[k], flow[k]), 1};
+            int value = lgv_expr_sum(g, 0, arg, n);
+            free(arg);
+            /* h_q moves p with a minus sign, h_p moves q */
+            size_t at = (size_t)g->inode[x.aux].value + (x.count == LGV_Q ? s->m->nq : 0);
+            if (!lgv_grow(&row[at], &capacity[at], count[at] + 1, sizeof **row)) g->failed = "out of memory";
+            else row[at][count[at]++] = (struct lgv_arg){value, x.count == LGV_Q ? -0.5 : 0.5};
+        }
+    }
+    free(leaf);
+    free(d);
+    free(second);
+    free(flow);
+}
+
+struct members {
+    struct source *s;
+    const struct lgv_noise *noise;
+    struct lgv_arg **row;
+    size_t *count, *capacity;
+};
+
+static bool ito_member(void *user, const long *vars) {
+    struct members *x = user;
+    int h = lgv_loops_instance(x->s->g, x->noise->body, vars, x->s->g->nest[x->noise->nest].count);
+    ito_of(x->s, h, x->row, x->count, x->capacity);
+    return !x->s->g->failed;
+}
+
+static void ito(struct source *s, bool wanted) {
+    signature(s, "model_ito(struct ctx *c, double t, const vec *q, const vec *p, vec *Cq, vec *Cp)");
+    if (!wanted) {
+        absent(s);
+        return;
+    }
+    size_t n = s->m->nq;
+    struct lgv_arg **row = lgv_new(2 * n, sizeof *row);
+    size_t *count = lgv_new(2 * n, sizeof *count), *capacity = lgv_new(2 * n, sizeof *capacity);
+    struct lgv_terms C[2] = {0};
+    if (row && count && capacity) {
+        for (size_t e = 0; e < s->m->nentries && !s->g->failed; e++) {
+            const struct lgv_noise *noise = &s->m->noise[e];
+            struct members x = {s, noise, row, count, capacity};
+            if (noise->nest < 0) ito_of(s, lgv_loops_instance(s->g, noise->body, NULL, 0), row, count, capacity);
+            else lgv_loops_each(s->g, noise->nest, LGV_MAX_INSTANCES, ito_member, &x);
+        }
+        for (size_t i = 0; i < 2 * n; i++) {
+            int value = lgv_expr_sum(s->g, 0, row[i], count[i]);
+            int at = lgv_expr_iconst(s->g, (long)(i < n ? i : i - n));
+            lgv_terms_add(s->g, &C[i >= n], (struct lgv_term){-1, at, -1, value});
+            free(row[i]);
+        }
+    } else {
+        s->out.failed = true;
+    }
+    struct lgv_target target[] = {{"Cq", &C[0], (long)n, NULL, false}, {"Cp", &C[1], (long)n, NULL, false}};
+    lgv_emit_targets(&s->out, s->g, target, 2);
+    lgv_text_add(&s->out, "}\n");
+    free(row);
+    free(count);
+    free(capacity);
+    lgv_terms_free(&C[0]);
+    lgv_terms_free(&C[1]);
+}
+
+static void start(struct source *s) {
+    const struct lgv_model *m = s->m;
+    lgv_text_add(&s->out, "\nINLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p) {\n"
+                          "    const double *par = c->b->par;\n    double t = c->b->t0;\n    (void)par, (void)t;\n");
+    /* Draws come from memory of the caller's scratch: their number can be large. */
+    lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->work, *zu = zn + %d;\n", m->draws[0] + 1);
+    if (m->draws[0])
+        lgv_text_add(&s->out, "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
+                              "        normal_pair(c->b->seed, path, (u64)k, STREAM_START, &z0, &z1);\n"
+                              "        zn[2 * k] = z0;\n        if (2 * k + 1 < %d) zn[2 * k + 1] = z1;\n    }\n",
+                     m->draws[0], m->draws[0]);
+    if (m->draws[1])
+        lgv_text_add(&s->out, "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
+                              "        uniform_pair(c->b->seed, path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
+                              "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
+                     m->draws[1], m->draws[1]);
+    for (size_t i = 0; i < 2 * m->nq; i++) {
+        lgv_text_add(&s->out, "    {\n");
+        lgv_emit_nodes(&s->out, s->g, &m->start[i], 1);
+        lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", i < m->nq ? "q" : "p", i < m->nq ? i : i - m->nq);
+        lgv_emit_value(&s->out, s->g, m->start[i]);
+        lgv_text_add(&s->out, ";\n    }\n");
+    }
+    lgv_text_add(&s->out, "}\n");
+}
+
+static void observe(struct source *s, const struct lgv_watch *watch) {
+    struct lgv_terms t = {0};
+    signature(s, "model_observe(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,\n"
+                 "                          const vec *dp, vec *out)");
+    for (size_t k = 0; k < watch->count; k++) {
+        struct lgv_function f;
+        if (!lgv_function_split(s->g, watch->item[k].node, false, &f)) break;
+        for (size_t i = 0; i < f.count; i++)
+            lgv_terms_add(s->g, &t, (struct lgv_term){f.group[i].nest, lgv_expr_iconst(s->g, (long)k), -1, f.group[i].body});
+        lgv_function_free(&f);
+    }
+    struct lgv_target target = {"out", &t, (long)watch->count, NULL, false};
+    lgv_emit_targets(&s->out, s->g, &target, 1);
+    lgv_text_add(&s->out, "}\n");
+    lgv_terms_free(&t);
+}
+
+static void constants(struct source *s, const struct lgv_method *method, unsigned lanes, bool track) {
+    struct lgv_text *o = &s->out;
+    lgv_text_add(o, "#define LANES %u\n", lanes);
+    embed(o, "abi.h");
+    embed(o, "lanes.h");
+    embed(o, "noise.h");
+    embed(o, "solve.h");
+    lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n", s->m->nq, s->m->nnoise, s->slots.total);
+    lgv_text_add(o, "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n",
+                 s->s->separable, s->s->linear, s->s->time_dependent, track);
+    lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
+    lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"
+                    "#define KERNEL_NAME lgv_kernel_entry\nstruct lgv_callbacks;\n");
+    if (method->constants) lgv_text_add(o, "%s", method->constants);
+}
+
+char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
+                        const struct lgv_watch *watch, unsigned lanes, struct lgv_error *err) {
+    struct source s = {.m = m, .g = m->graph, .s = structure};
+    unsigned face = structure->separable ? method->face_separable : method->face_general;
+    if (lgv_model_increment(m, &s.K) && find_slots(&s)) {
+        constants(&s, method, lanes, m->exact != NULL);
+        embed(&s.out, "face.h");
+        force(&s, face & LGV_FACE_FORCE);
+        kick(&s, face & LGV_FACE_FORCE);
+        increment(&s, face & LGV_FACE_K1, face & LGV_FACE_K2);
+        ito(&s, face & LGV_FACE_ITO);
+        start(&s);
+        observe(&s, watch);
+        embed(&s.out, "stages.h");
+        embed(&s.out, method->source);
+        embed(&s.out, "loop.h");
+    }
+    lgv_function_free(&s.K);
+    lgv_terms_free(&s.Hq);
+    free(s.slots.term);
+    free(s.slots.weight);
+    if (!m->graph->failed && !s.out.failed && s.out.data) return s.out.data;
+    lgv_fail(err, LGV_CANNOT_RUN, "the kernel cannot be generated: %s",
+             m->graph->failed ? m->graph->failed : "out of memory");
+    lgv_text_free(&s.out);
+    return NULL;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Methods by name, what fits what, and building a kernel for a model. */
+#include "kernel/kernel.h"
+#include "kernel/compile.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_midpoint, lgv_method_eem, lgv_method_iem,
+    lgv_method_rk4;
+const struct lgv_method *const lgv_methods[] = {&lgv_method_euler, &lgv_method_verlet, &lgv_method_midpoint,
+                                                &lgv_method_eem,   &lgv_method_iem,    &lgv_method_rk4};
+const size_t lgv_method_count = sizeof lgv_methods / sizeof *lgv_methods;
+
+const struct lgv_method *lgv_method_find(const char *name) {
+    size_t n = strlen(name);
+    for (size_t i = 0; i < lgv_method_count; i++) {
+        if (strcasecmp(lgv_methods[i]->name, name) == 0) return lgv_methods[i];
+        for (const char *a = lgv_methods[i]->aliases; n && a && *a;) {
+            size_t size = strcspn(a, " ");
+            if (size == n && strncasecmp(a, name, n) == 0) return lgv_methods[i];
+            a += size + (a[size] == ' ');
+        }
+    }
+    return NULL;
+}
+
+/* ---- fitting ---- */
+
+static bool fits(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    char ignore[64];
+    return !lgv_kernel_refusal(method, m, s, ignore, sizeof ignore);
+}
+
+static size_t noises(const struct lgv_model *m) {
+    return m->callbacks ? m->callbacks->noises : m->nnoise;
+}
+
+const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv_model *m,
+                               const struct lgv_structure *s, char *why, size_t size) {
+    unsigned face = s->separable ? method->face_separable : method->face_general;
+    if ((method->needs & LGV_NEEDS_NO_NOISE) && noises(m) > 0) {
+        snprintf(why, size, "the model has noise, and %s is a method for models without noise", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_NOISE_OF_Q) && (s->noise_depends & LGV_ON_P)) {
+        snprintf(why, size,
+                 "%s needs noise Hamiltonians h(q) that do not depend on the momenta; with h(q,p) it would converge to "
+                 "another equation",
+                 method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_SEPARABLE) && !s->separable) {
+        snprintf(why, size, "%s needs a separable model: H and every h of the form A(p) + B(q)", method->name);
+        return why;
+    }
+    if (m->callbacks && !m->callbacks->hessian && (face & (LGV_FACE_K2 | LGV_FACE_ITO))) {
+        snprintf(why, size, "%s needs second derivatives, and the model gives no hessian function", method->name);
+        return why;
+    }
+    return NULL;
+}
+
+static enum lgv_status refuse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s,
+                              const char *why, struct lgv_error *err) {
+    char others[256] = "";
+    for (size_t i = 0; i < lgv_method_count; i++) {
+        size_t used = strlen(others);
+        if (fits(lgv_methods[i], m, s)) snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", lgv_methods[i]->name);
+    }
+    return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\nMethods that fit: %s", method->name,
+                    m->name, why, others);
+}
+
+double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
+                               const char **reason) {
+    const char *why;
+    double order;
+    if (nnoise == 0) {
+        order = method->order;
+        why = "no noise: the order of the deterministic method";
+    } else if (s->additive) {
+        order = method->strong_additive;
+        why = "additive noise";
+    } else if (nnoise == 1) {
+        order = method->strong_order;
+        why = "one noise: it commutes with itself";
+    } else if (s->commutes == 1) {
+        order = method->strong_order;
+        why = s->commutes_decided == 2 ? "the noises commute (seen at random points)"
+                                       : "the noises commute (from the formulas)";
+    } else {
+        order = s->noise_depends == LGV_ON_Q ? method->strong_order : method->strong_noncommuting;
+        why = s->commutes == 0 ? "the noises do not commute" : "whether the noises commute is not known";
+    }
+    if (reason) *reason = why;
+    return order;
+}
+
+/* ---- what is observed ---- */
+
+static bool watch_add(struct lgv_watch *w, size_t *capacity, const char *name, const char *text, int kind, int node) {
+    if (!lgv_grow(&w->item, capacity, w->count + 1, sizeof *w->item)) return false;
+    struct lgv_observable o = {lgv_copy(name), lgv_copy(text ? text : name), kind, node};
+    w->item[w->count] = o;
+    if (!o.name || !o.text) {
+        free(o.name);
+        free(o.text);
+        return false;
+    }
+    w->count++;
+    return true;
+}
+
+static bool watch_has(const struct lgv_watch *w, const char *name) {
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->item[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Distance of the state to the declared exact solution, over the components that have one. */
+static int error_node(struct lgv_model *m) {
+    struct lgv_arg *arg = lgv_new(2 * m->nq, sizeof *arg);
+    size_t n = 0;
+    for (size_t i = 0; arg && i < 2 * m->nq; i++) {
+        if (m->exact[i] < 0) continue;
+        int x = lgv_expr_ref_at(m->graph, i < m->nq ? LGV_Q : LGV_P, (long)(i < m->nq ? i : i - m->nq));
+        arg[n++] = (struct lgv_arg){lgv_expr_power(m->graph, lgv_expr_sub(m->graph, x, m->exact[i]), 2), 1};
+    }
+    int id = arg ? lgv_expr_power(m->graph, lgv_expr_sum(m->graph, 0, arg, n), 0.5) : 0;
+    free(arg);
+    return id;
+}
+
+static int momentum_node(struct lgv_model *m, const struct lgv_symmetry *s) {
+    struct lgv_arg *arg = lgv_new(m->nq, sizeof *arg);
+    for (size_t i = 0; arg && i < m->nq; i++)
+        arg[i] = (struct lgv_arg){lgv_expr_mul(m->graph, lgv_expr_ref_at(m->graph, LGV_P, (long)i), s->xi[i]), 1};
+    int id = arg ? lgv_expr_sum(m->graph, 0, arg, m->nq) : 0;
+    free(arg);
+    return id;
+}
+
+enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err) {
+    size_t capacity = 0, n = m->nq;
+    *out = (struct lgv_watch){0};
+    bool ok = watch_add(out, &capacity, "H", m->hamiltonian_text ? m->hamiltonian_text : "H", 1, m->hamiltonian);
+    for (size_t i = 0; ok && i < m->nobservables; i++)
+        ok = watch_add(out, &capacity, m->observable[i].name, m->observable[i].text, 0, m->observable[i].node);
+    for (size_t i = 0; ok && i < m->nsymmetries; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "p . xi, xi = %s", m->symmetry[i].text ? m->symmetry[i].text : "generator");
+        ok = watch_add(out, &capacity, m->symmetry[i].name, text, 2, momentum_node(m, &m->symmetry[i]));
+    }
+    if (ok && m->exact)
+        ok = watch_add(out, &capacity, "error", "distance to the exact solution", 5, error_node(m));
+    for (size_t i = 0; ok && n <= LGV_WATCHED_DOF && i < 2 * n; i++)
+        if (!watch_has(out, m->component[i])) {
+            int node = m->callbacks ? 0 : lgv_expr_ref_at(m->graph, i < n ? LGV_Q : LGV_P, (long)(i < n ? i : i - n));
+            ok = watch_add(out, &capacity, m->component[i], NULL, i < n ? 3 : 4, node);
+        }
+    if (ok && !(m->graph && m->graph->failed)) return LGV_OK;
+    lgv_kernel_watch_free(out);
+    return m->graph && m->graph->failed ? lgv_fail(err, LGV_CANNOT_RUN, "%s", m->graph->failed) : lgv_fail_memory(err);
+}
+
+void lgv_kernel_watch_free(struct lgv_watch *w) {
+    for (size_t i = 0; i < w->count; i++) {
+        free(w->item[i].name);
+        free(w->item[i].text);
+    }
+    free(w->item);
+    *w = (struct lgv_watch){0};
+}
+
+/* ---- building ---- */
+
+/* As many lanes as keep a block's working set inside the caches; gcc is only good at the hardware width. */
+static unsigned choose_lanes(size_t nq, bool dense, bool clang) {
+    if (!clang) return 4;
+    double vectors = dense ? 6.0 * (double)nq * (double)nq + 12.0 * (double)nq : 8.0 * (double)nq;
+    if (vectors * 16 * 8 <= 65536) return 16;
+    if (vectors * 8 * 8 <= 131072) return 8;
+    return 4;
+}
+
+static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_options *options, struct lgv_kernel *k,
+                               struct lgv_error *err) {
+    struct lgv_compiler cc;
+    const char *wanted = options->compiler && *options->compiler ? options->compiler : NULL;
+    const char *keep = options->keep_source && *options->keep_source ? options->keep_source : NULL;
+    enum lgv_status status = lgv_compiler_find(wanted, &cc, err);
+    if (status) return status;
+    snprintf(k->compiler, sizeof k->compiler, "%s", cc.version);
+    unsigned face = k->structure.separable ? k->method->face_separable : k->method->face_general;
+    unsigned lanes = options->lanes;
+    if (!lanes) lanes = choose_lanes(m->nq, face & LGV_FACE_K2, cc.kind == LGV_COMPILER_CLANG);
+    char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, lanes, err);
+    if (!source) return LGV_CANNOT_RUN;
+    status = lgv_module_build(source, &cc, keep, &k->module, &k->compile_seconds, err);
+    free(source);
+    if (status) return status;
+    k->entry = lgv_module_symbol(k->module, "lgv_kernel_entry");
+    if (!k->entry || k->entry->abi != LGV_ABI || k->entry->lanes != lanes)
+        return lgv_fail(err, LGV_CANNOT_RUN, "the compiled kernel does not fit this version of the library");
+    return LGV_OK;
+}
+
+#define DENSE_LIMIT 2000 /* unknowns: beyond it a dense Newton matrix per lane takes hundreds of megabytes */
+
+enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
+                                 const struct lgv_kernel_options *options, struct lgv_kernel *out, struct lgv_error *err) {
+    char why[400];
+    *out = (struct lgv_kernel){.method = method, .par = m->par};
+    out->nq = m->nq;
+    out->nnoise = noises(m);
+    out->nstate = 2 * out->nq + (m->exact ? out->nnoise + 2 * out->nq : 0);
+    enum lgv_status status = lgv_model_structure(m, &out->structure, err);
+    if (status) return status;
+    if (lgv_kernel_refusal(method, m, &out->structure, why, sizeof why))
+        return refuse(method, m, &out->structure, why, err);
+    unsigned face = out->structure.separable ? method->face_separable : method->face_general;
+    if ((face & LGV_FACE_K2) && m->nq > DENSE_LIMIT)
+        return lgv_fail(err, LGV_CANNOT_RUN,
+                        "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d; use an "
+                        "explicit method",
+                        method->name, m->nq, DENSE_LIMIT);
+    status = lgv_kernel_watch(m, &out->watch, err);
+    if (!status && m->callbacks) {
+        out->user = (struct lgv_kernel_user){m->callbacks, method->values};
+        out->entry = method->callbacks;
+        snprintf(out->compiler, sizeof out->compiler, "compiled with the library");
+    } else if (!status) {
+        status = compile(m, options, out, err);
+    }
+    if (status) lgv_kernel_free(out);
+    return status;
+}
+
+void lgv_kernel_free(struct lgv_kernel *k) {
+    lgv_kernel_watch_free(&k->watch);
+    lgv_module_free(k->module);
+    k->module = NULL;
+}

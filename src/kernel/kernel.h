@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The kernel stage: a model and a method become a compiled step.  This is the header other stages include. */
+#ifndef LGV_KERNEL_H
+#define LGV_KERNEL_H
+
+#include "kernel/abi.h"
+#include "kernel/method.h"
+#include "kernel/user.h"
+#include "model/model.h"
+
+/* What is observed: the energy "H", momentum maps, the declared observables, the distance to the exact solution, and for
+ * small systems every coordinate and momentum. */
+struct lgv_watch {
+    size_t count;
+    struct lgv_observable *item;
+};
+
+struct lgv_kernel {
+    const struct lgv_entry *entry;
+    const struct lgv_method *method;
+    struct lgv_watch watch;
+    struct lgv_structure structure;
+    size_t nq, nnoise, nstate; /* nstate: rows of a block's state */
+    double compile_seconds;    /* 0 when the cache had it */
+    char compiler[256];
+    struct lgv_module *module;
+    struct lgv_kernel_user user; /* models given as C functions */
+    const double *par;           /* of the model */
+};
+
+struct lgv_kernel_options {
+    unsigned lanes;          /* 0: chosen by size and compiler */
+    const char *compiler;    /* NULL or "": clang, else gcc */
+    const char *keep_source; /* file for the generated C, or NULL / "" */
+};
+
+/* Why a method does not fit a model, NULL when it does.  The text is written to `why`. */
+const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv_model *m,
+                               const struct lgv_structure *s, char *why, size_t size);
+/* Builds the kernel; refuses before compiling when method and model do not fit.  The model must outlive the kernel. */
+enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
+                                 const struct lgv_kernel_options *options, struct lgv_kernel *out, struct lgv_error *err);
+void lgv_kernel_free(struct lgv_kernel *k);
+/* Strong order to expect, and one sentence why. */
+double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
+                               const char **reason);
+
+/* generate.c: the C text of a kernel; free() it. */
+char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *s,
+                        const struct lgv_watch *watch, unsigned lanes, struct lgv_error *err);
+enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err);
+void lgv_kernel_watch_free(struct lgv_watch *w);
+
+#endif

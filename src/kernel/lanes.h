@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The vector type of the kernels and its elementary functions.  One `vec` holds the same number of LANES paths.
+ * Every operation is elementwise, so the bits of a lane do not depend on its neighbours or on LANES.
+ *
+ * This file has no includes: its text is part of every generated kernel, after abi.h and before noise.h.
+ *
+ * A mask is an ivec whose lanes are all ones (true) or all zeros (false), as vector comparisons give it.
+ *
+ * exp, log, sin, cos: argument reduction and polynomials after fdlibm, within 1.3 ulp.  Lanes outside the range of the
+ * reduction (and only those) take the value of libm; finding out costs one comparison. */
+#ifndef LGV_LANES_H
+#define LGV_LANES_H
+
+#ifndef LANES
+#ifdef __clang__
+#define LANES 16
+#else
+#define LANES 4 /* gcc lowers vectors wider than a register badly */
+#endif
+#endif
+
+typedef unsigned long long u64;
+typedef long long i64;
+typedef unsigned u32;
+typedef double vec __attribute__((vector_size(8 * LANES)));
+typedef i64 ivec __attribute__((vector_size(8 * LANES)));
+typedef u64 uvec __attribute__((vector_size(8 * LANES)));
+
+#define INLINE static inline __attribute__((always_inline, unused))
+#define OUTLINE static __attribute__((noinline, unused))
+#define RARELY(condition) __builtin_expect(!!(condition), 0)
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* The widest pieces of a vec that the builtins below take.  LANES_PIECE is their number of doubles, 0 for none. */
+#if defined(__AVX__) && LANES >= 4
+#define LANES_PIECE 4
+#define LANES_SQRT __builtin_ia32_sqrtpd256
+#define LANES_SIGNS __builtin_ia32_movmskpd256
+#elif defined(__SSE2__) && LANES >= 2
+#define LANES_PIECE 2
+#define LANES_SQRT __builtin_ia32_sqrtpd
+#define LANES_SIGNS __builtin_ia32_movmskpd
+#else
+#define LANES_PIECE 0
+#endif
+#if LANES_PIECE
+typedef double lanes_piece __attribute__((vector_size(8 * LANES_PIECE)));
+typedef i64 lanes_ipiece __attribute__((vector_size(8 * LANES_PIECE)));
+#endif
+
+double exp(double), log(double), sin(double), cos(double), tan(double), asin(double), acos(double), atan(double);
+double sinh(double), cosh(double), tanh(double), erf(double), pow(double, double), atan2(double, double);
+
+INLINE vec vec_set(double x) {
+    return x - (vec){0}; /* not x + 0: that would lose the sign of -0 */
+}
+
+INLINE uvec uvec_set(u64 x) {
+    return x - (uvec){0};
+}
+
+INLINE vec vec_select(ivec mask, vec a, vec b) {
+    return (vec)((mask & (ivec)a) | (~mask & (ivec)b));
+}
+
+INLINE int vec_any(ivec mask) {
+#if LANES_PIECE
+    union {
+        ivec v;
+        lanes_ipiece p[LANES / LANES_PIECE];
+    } m = {mask};
+    lanes_ipiece r = m.p[0];
+    UNROLL for (int i = 1; i < LANES / LANES_PIECE; i++) {
+        r |= m.p[i];
+    }
+    return LANES_SIGNS((lanes_piece)r) != 0;
+#else
+    i64 r = 0;
+    for (int l = 0; l < LANES; l++) {
+        r |= mask[l];
+    }
+    return r != 0;
+#endif
+}
+
+INLINE int vec_all(ivec mask) {
+    return !vec_any(~mask);
+}
+
+INLINE vec vec_abs(vec x) {
+    return (vec)((ivec)x & 0x7fffffffffffffffLL);
+}
+
+/* Smaller and larger of two; NaN if either is NaN, so that a failed path is not healed. */
+INLINE vec vec_min(vec a, vec b) {
+    return vec_select((ivec)(a < b) | (ivec)(a != a), a, b);
+}
+
+INLINE vec vec_max(vec a, vec b) {
+    return vec_select((ivec)(a > b) | (ivec)(a != a), a, b);
+}
+
+/* -1, 0 or 1 with the sign of x; zeros and NaN are returned as they are. */
+INLINE vec vec_sign(vec x) {
+    ivec one = ((ivec)x & (i64)0x8000000000000000ULL) | 0x3ff0000000000000LL;
+    return vec_select((ivec)(vec_abs(x) > 0.0), (vec)one, x);
+}
+
+/* 1.0 where the relation holds, 0.0 where not. */
+INLINE vec vec_less(vec a, vec b) {
+    return (vec)((ivec)(a < b) & 0x3ff0000000000000LL);
+}
+
+INLINE vec vec_le(vec a, vec b) {
+    return (vec)((ivec)(a <= b) & 0x3ff0000000000000LL);
+}
+
+INLINE ivec vec_finite(vec x) {
+    return (ivec)(vec_abs(x) <= 1.79769313486231570815e+308);
+}
+
+INLINE vec vec_sqrt(vec x) {
+#if LANES_PIECE
+    union {
+        vec v;
+        lanes_piece p[LANES / LANES_PIECE];
+    } a = {x};
+    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+        a.p[i] = LANES_SQRT(a.p[i]);
+    }
+    return a.v;
+#else
+    vec r = x;
+    for (int l = 0; l < LANES; l++) {
+        r[l] = __builtin_sqrt(x[l]);
+    }
+    return r;
+#endif
+}
+
+/* y = f(x) in the lanes of the mask.  Out of line, so that a kernel keeps its registers for the usual case. */
+OUTLINE __attribute__((cold)) void lanes_repair(double (*f)(double), const vec *x, const ivec *mask, vec *y) {
+    for (int l = 0; l < LANES; l++) {
+        if ((*mask)[l]) {
+            (*y)[l] = f((*x)[l]);
+        }
+    }
+}
+
+INLINE vec vec_repair(double (*f)(double), vec x, ivec mask, vec y) {
+    vec argument = x, value = y;
+    ivec where = mask;
+    lanes_repair(f, &argument, &where, &value);
+    return value;
+}
+
+/* Adding and subtracting 1.5 * 2^52 rounds to an integer, which is then also in the low bits of the sum. */
+#define LANES_ROUND 6755399441055744.0
+
+/* exp x = 2^k exp r, k = round(x / log 2), |r| <= log(2) / 2; Taylor to degree 13, truncation 5e-18. */
+INLINE vec vec_exp(vec x) {
+    vec t = x * 1.44269504088896338700e+00 + LANES_ROUND, k = t - LANES_ROUND;
+    vec r = x - k * 6.93147180369123816490e-01;
+    r = r - k * 1.90821492927058770002e-10;
+    vec q = r * (1.0 / 6227020800) + 1.0 / 479001600;
+    q = q * r + 1.0 / 39916800;
+    q = q * r + 1.0 / 3628800;
+    q = q * r + 1.0 / 362880;
+    q = q * r + 1.0 / 40320;
+    q = q * r + 1.0 / 5040;
+    q = q * r + 1.0 / 720;
+    q = q * r + 1.0 / 120;
+    q = q * r + 1.0 / 24;
+    q = q * r + 1.0 / 6;
+    q = q * r + 0.5;
+    vec e = r * r * q + r;
+    vec y = (1.0 + e) * (vec)(((uvec)t + 1023) << 52);
+    ivec outside = (ivec)(vec_abs(x) > 708.0);
+    if (RARELY(vec_any(outside))) {
+        y = vec_repair(exp, x, outside, y);
+    }
+    return y;
+}
+
+/* x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt 2); the rest R of log(1 + f) = f - f^2/2 + s (f^2/2 + R),
+ * s = f / (2 + f).  For positive normal numbers. */
+INLINE void lanes_log(vec x, vec *k, vec *f, vec *s, vec *rest) {
+    uvec shifted = (uvec)x + (0x3ff0000000000000ULL - 0x3fe6a09e667f3bcdULL);
+    uvec e = shifted >> 52;
+    vec m = (vec)((uvec)x - ((e - 1023) << 52));
+    *k = (vec)(e | 0x4330000000000000ULL) - (4503599627370496.0 + 1023.0);
+    *f = m - 1.0;
+    *s = *f / (*f + 2.0);
+    vec z = *s * *s, w = z * z;
+    vec t1 = w * 1.531383769920937332e-01 + 2.222219843214978396e-01;
+    t1 = w * (w * t1 + 3.999999999940941908e-01);
+    vec t2 = w * 1.479819860511658591e-01 + 1.818357216161805012e-01;
+    t2 = w * t2 + 2.857142874366239149e-01;
+    t2 = z * (w * t2 + 6.666666666666735130e-01);
+    *rest = t1 + t2;
+}
+
+INLINE vec vec_log(vec x) {
+    vec k, f, s, rest;
+    lanes_log(x, &k, &f, &s, &rest);
+    vec half = 0.5 * f * f;
+    vec low = s * (half + rest) + k * 1.90821492927058770002e-10;
+    vec y = k * 6.93147180369123816490e-01 - ((half - low) - f);
+    /* zero, denormal, negative, infinite and NaN are what is not within these bits; the sum wraps to compare signed */
+    ivec outside = (ivec)((ivec)((uvec)x + 0x7ff0000000000000ULL) >= -0x0020000000000000LL);
+    if (RARELY(vec_any(outside))) {
+        y = vec_repair(log, x, outside, y);
+    }
+    return y;
+}
+
+/* log for the normals: 0 < x <= 1, no special values, 2 ulp. */
+INLINE vec vec_log_unit(vec x) {
+    vec k, f, s, rest;
+    lanes_log(x, &k, &f, &s, &rest);
+    vec half = 0.5 * f * f;
+    return k * 6.93147180559945286227e-01 + (s * (half + rest) + (f - half));
+}
+
+/* The series sin x = x + x z p, cos x = 1 - z/2 + z z q in z = x^2, |x| <= pi/4. */
+INLINE void lanes_series(vec z, vec *p, vec *q) {
+    vec u = z * 1.58969099521155010221e-10 - 2.50507602534068634195e-08;
+    u = u * z + 2.75573137070700676789e-06;
+    u = u * z - 1.98412698298579493134e-04;
+    u = u * z + 8.33333333332248946124e-03;
+    *p = u * z - 1.66666666666666324348e-01;
+    vec v = z * -1.13596475577881948265e-11 + 2.08757232129817482790e-09;
+    v = v * z - 2.75573143513906633035e-07;
+    v = v * z + 2.48015872894767294178e-05;
+    v = v * z - 1.38888888888741095749e-03;
+    *q = v * z + 4.16666666666666019037e-02;
+}
+
+/* Sine and cosine of x + k pi/2 from those of x; k is in the low bits. */
+INLINE void lanes_quadrant(uvec k, vec s, vec c, vec *sine, vec *cosine) {
+    ivec odd = -(ivec)(k & 1);
+    vec a = vec_select(odd, c, s), b = vec_select(odd, s, c);
+    *sine = (vec)((uvec)a ^ ((k >> 1) << 63));
+    *cosine = (vec)((uvec)b ^ (((k + 1) >> 1) << 63));
+}
+
+/* |x| = k pi/2 + (r + tail), pi/2 in three parts: k times the first two is exact for k <= 2^19. */
+INLINE void vec_sincos(vec x, vec *sine, vec *cosine) {
+    vec a = vec_abs(x), s, c;
+    vec t = a * 6.36619772367581382433e-01 + LANES_ROUND, k = t - LANES_ROUND;
+    vec first = a - k * 1.57079632673412561417e+00;
+    vec second = k * 6.07710050630396597660e-11;
+    vec r = first - second;
+    vec tail = ((first - r) - second) - k * 2.02226624879595063154e-21;
+    vec z = r * r, w = 1.0 - 0.5 * z, p, q;
+    lanes_series(z, &p, &q);
+    s = r + (r * z * p + tail * w); /* the first two terms of the cosine are all the tail can see */
+    c = w + (z * z * q - s * tail);
+    lanes_quadrant((uvec)t, s, c, &s, &c);
+    s = (vec)((uvec)s ^ ((uvec)x & 0x8000000000000000ULL));
+    ivec outside = (ivec)(a > 800000.0);
+    if (RARELY(vec_any(outside))) {
+        s = vec_repair(sin, x, outside, s);
+        c = vec_repair(cos, x, outside, c);
+    }
+    *sine = s;
+    *cosine = c;
+}
+
+INLINE vec vec_sin(vec x) {
+    vec s, c;
+    vec_sincos(x, &s, &c);
+    return s;
+}
+
+INLINE vec vec_cos(vec x) {
+    vec s, c;
+    vec_sincos(x, &s, &c);
+    return c;
+}
+
+/* The less frequent functions go lane by lane through libm. */
+OUTLINE void lanes_map(double (*f)(double), vec *x) {
+    for (int l = 0; l < LANES; l++) {
+        (*x)[l] = f((*x)[l]);
+    }
+}
+
+OUTLINE void lanes_map2(double (*f)(double, double), vec *x, const vec *y) {
+    for (int l = 0; l < LANES; l++) {
+        (*x)[l] = f((*x)[l], (*y)[l]);
+    }
+}
+
+#define LANES_MAP(name)              \
+    INLINE vec vec_##name(vec x) {   \
+        vec value = x;               \
+        lanes_map(name, &value);     \
+        return value;                \
+    }
+LANES_MAP(tan)
+LANES_MAP(asin)
+LANES_MAP(acos)
+LANES_MAP(atan)
+LANES_MAP(sinh)
+LANES_MAP(cosh)
+LANES_MAP(tanh)
+LANES_MAP(erf)
+
+INLINE vec vec_pow(vec x, vec y) {
+    vec value = x, exponent = y;
+    lanes_map2(pow, &value, &exponent);
+    return value;
+}
+
+INLINE vec vec_atan2(vec y, vec x) {
+    vec value = y, other = x;
+    lanes_map2(atan2, &value, &other);
+    return value;
+}
+
+#endif

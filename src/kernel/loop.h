@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The time loop of a block and the entry points of a kernel: the last part of every kernel.  Include-free.
+ *
+ * Noise is drawn for two steps at a time: one Philox call gives two normals, so an odd number of noises wastes nothing.
+ * Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
+
+#define MANY_NOISES 16
+#define LOOP_WORK (2 * NQ + 8 * NM + 64 + FACE_WORK)
+
+#if TRACK_BROWN
+#define TRACKED(x) x
+#else
+#define TRACKED(x)
+#endif
+
+INLINE void one_step(struct ctx *c, vec *brown, vec *carry, const vec *dW, const vec *dZ) {
+    vec *top = c->top;
+    method_step(c, c->q, c->p, dW, dZ, carry);
+    c->top = top;
+    TRACKED(for (long m = 0; m < NM; m++) brown[m] += dW[m];)
+    (void)brown;
+    c->step++;
+}
+
+/* Increments of steps 2k and 2k+1, fine noise. */
+INLINE void two_steps_noise(struct ctx *c, uvec path, u64 pair_of_steps, double sd, vec *dW, vec *dZ) {
+    for (long m = 0; m < NM; m++) {
+        vec z0, z1;
+        normal_pair(c->b->seed, path, pair_of_steps * (u64)NM + (u64)m, STREAM_W, &z0, &z1);
+        dW[2 * m] = sd * z0;
+        dW[2 * m + 1] = sd * z1;
+    }
+    for (long m = 0; METHOD_DZ && m < NM; m++) {
+        vec z0, z1;
+        normal_pair(c->b->seed, path, pair_of_steps * (u64)NM + (u64)m, STREAM_Z, &z0, &z1);
+        dZ[2 * m] = 0.5 * c->dt * (dW[2 * m] + 0.57735026918962576451 * sd * z0);
+        dZ[2 * m + 1] = 0.5 * c->dt * (dW[2 * m + 1] + 0.57735026918962576451 * sd * z1);
+    }
+}
+
+static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
+    struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work};
+    struct ctx *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    c->end = c->top + METHOD_CARRY + METHOD_WORK + LOOP_WORK;
+    vec *state = (vec *)b->state;
+    ARRAY(q, 2 * NQ); /* small states live here for the whole loop */
+    int local = 2 * NQ <= SMALL_ARRAY;
+    if (!local) q = state;
+    vec *p = q + NQ, *brown = state + 2 * NQ;
+    for (long i = 0; local && i < 2 * NQ; i++) q[i] = state[i];
+    c->q = q;
+    c->p = p;
+    ARRAY(carry, METHOD_CARRY);
+    ARRAY(dW, 2 * NM);
+    ARRAY(dZ, METHOD_DZ ? 2 * NM : 0);
+    method_begin(c, q, p, carry);
+    uvec path;
+    for (int l = 0; l < LANES; l++) path[l] = b->path[l];
+    double sd = __builtin_sqrt(b->dt);
+    int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1, fresh = 1;
+    /* One copy of the step serves every case: a step's bits must not depend on where a call begins or ends. */
+    for (u64 end = b->step + steps; c->step < end;) {
+        long half = fine ? (long)(c->step & 1) : 0;
+        if (fine && (fresh || half == 0)) two_steps_noise(c, path, c->step >> 1, sd, dW, dZ);
+        if (NM > 0 && !fine)
+            noise_step(b->seed, path, c->step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
+        fresh = 0;
+        one_step(c, brown, carry, dW + half * NM, dZ + (METHOD_DZ ? half * NM : 0));
+    }
+    for (long i = 0; local && i < 2 * NQ; i++) state[i] = q[i];
+    b->step = c->step;
+    b->iterations += c->iterations;
+}
+
+static void kernel_start(struct lgv_block *b) {
+    struct ctx context = {.b = b}, *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    uvec path;
+    for (int l = 0; l < LANES; l++) path[l] = b->path[l];
+    vec *state = (vec *)b->state;
+    model_start(c, path, state, state + NQ);
+    for (long m = 0; TRACK_BROWN && m < NM; m++) state[2 * NQ + m] = vec_set(0);
+    for (long i = 0; TRACK_BROWN && i < 2 * NQ; i++) state[2 * NQ + NM + i] = state[i];
+}
+
+static void kernel_observe(const struct lgv_block *b, double *out) {
+    struct ctx context = {.par = b->par, .top = (vec *)b->work}, *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    c->end = c->top + FACE_WORK;
+    const vec *state = (const vec *)b->state;
+    model_observe(c, b->t0 + (double)b->step * b->dt, state, state + NQ, state + 2 * NQ, state + 2 * NQ + NM,
+                  state + 3 * NQ + NM, (vec *)out);
+}
+
+static unsigned long long kernel_work(const void *user) {
+    struct ctx context = {0}, *c = &context;
+    CONTEXT_SETUP(c, user);
+    return (unsigned long long)(METHOD_CARRY + METHOD_WORK + LOOP_WORK) * sizeof(vec);
+}
+
+KERNEL_LINKAGE const struct lgv_entry KERNEL_NAME = {
+    LGV_ABI, LANES, kernel_work, kernel_start, kernel_advance, kernel_observe,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One description per method: what it is, what it needs of a model, what it promises.  The command line, the reference
+ * page, the certificate and the refusals are all made from it. */
+#ifndef LGV_METHOD_H
+#define LGV_METHOD_H
+
+#include "kernel/abi.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Needs: what a model must have. */
+enum {
+    LGV_NEEDS_NO_NOISE = 1,
+    LGV_NEEDS_NOISE_OF_Q = 2, /* every h is a function of q alone */
+    LGV_NEEDS_SEPARABLE = 4
+};
+
+/* Parts of the model's face that a kernel has to contain. */
+enum { LGV_FACE_K1 = 1, LGV_FACE_K2 = 2, LGV_FACE_FORCE = 4, LGV_FACE_ITO = 8 };
+
+struct lgv_method {
+    const char *name, *aliases; /* aliases separated by spaces */
+    const char *family, *paper, *doc;
+    const char *source;     /* embedded file with the step */
+    const char *constants;  /* text put before the source (#define lines), or NULL */
+    const double *values;   /* the same constants for the kernel compiled ahead of time, or NULL */
+    unsigned needs;
+    unsigned face_separable, face_general; /* for separable models and for all others */
+    double order;           /* without noise */
+    double strong_order;    /* one noise or commuting noises */
+    double strong_noncommuting;
+    double strong_additive;
+    double weak_order;
+    bool symplectic;
+    bool explicit_separable, explicit_always;
+    bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */
+    bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */
+    bool uses_dz;
+    const char *claims; /* one or two sentences: what is kept */
+    const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */
+};
+
+extern const struct lgv_method *const lgv_methods[];
+extern const size_t lgv_method_count;
+/* By name or alias, letter case ignored for aliases; NULL when unknown. */
+const struct lgv_method *lgv_method_find(const char *name);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The noise of the kernels: a pure function of (seed, path, number, stream), without any generator state.
+ *
+ * Philox4x32-10 (Salmon, Moraes, Dror & Shaw, SC11) with key = seed and counter = (pair, stream, path), then Box-Muller
+ *   z0 = sqrt(-2 log u) cos(2 pi v),  z1 = sqrt(-2 log u) sin(2 pi v)
+ * with 52-bit uniforms u in (0,1], v in [0,1): |z| <= 8.5.  Normal number j of a stream is half j & 1 of pair j >> 1.
+ *
+ * Of a model with nm noises, noise m in fine step n has the normals number n nm + m: chi of STREAM_W, eta of STREAM_Z,
+ *   dW = sqrt(dt) chi,   dZ = integral of (W - W_n) dt over the step = dt^(3/2) (chi + eta / sqrt 3) / 2.
+ *
+ * This file has no includes; it follows lanes.h. */
+#ifndef LGV_NOISE_H
+#define LGV_NOISE_H
+
+enum { STREAM_W = 0, STREAM_Z = 1, STREAM_START = 2, STREAM_START_UNIFORM = 3 };
+
+/* Products of the low halves of the lanes. */
+INLINE uvec noise_multiply(uvec a, uvec b) {
+#if defined(__AVX2__) && !defined(__clang__) && LANES_PIECE == 4
+    typedef int noise_ints __attribute__((vector_size(32)));
+    union {
+        uvec v;
+        lanes_ipiece p[LANES / 4];
+    } x = {a}, y = {b};
+    UNROLL for (int i = 0; i < LANES / 4; i++) {
+        x.p[i] = __builtin_ia32_pmuludq256((noise_ints)x.p[i], (noise_ints)y.p[i]);
+    }
+    return x.v;
+#else
+    return (a & 0xffffffffULL) * (b & 0xffffffffULL);
+#endif
+}
+
+/* Four random 32-bit words per lane, in the low halves of out.  pair < 2^48, stream < 2^16. */
+INLINE void philox(u64 seed, uvec path, u64 pair, u32 stream, uvec out[4]) {
+    u32 k0 = (u32)seed, k1 = (u32)(seed >> 32);
+    uvec c0 = uvec_set(pair & 0xffffffffULL);
+    uvec c1 = uvec_set(((pair >> 32) & 0xffffULL) | ((u64)stream << 16));
+    uvec c2 = path & 0xffffffffULL, c3 = path >> 32;
+    UNROLL for (int round = 0; round < 10; round++) {
+        uvec a = noise_multiply(uvec_set(0xd2511f53u), c0), b = noise_multiply(uvec_set(0xcd9e8d57u), c2);
+        /* the high halves of c1 and c3 hold what is masked away here one round later */
+        c0 = ((b >> 32) ^ c1 ^ (u64)k0) & 0xffffffffULL;
+        c1 = b;
+        c2 = ((a >> 32) ^ c3 ^ (u64)k1) & 0xffffffffULL;
+        c3 = a;
+        k0 += 0x9e3779b9u;
+        k1 += 0xbb67ae85u;
+    }
+    out[0] = c0;
+    out[1] = c1 & 0xffffffffULL;
+    out[2] = c2;
+    out[3] = c3 & 0xffffffffULL;
+}
+
+/* A number in [1, 2) from the upper 52 of 64 bits. */
+INLINE vec noise_mantissa(uvec low, uvec high) {
+    return (vec)((((high << 32) | low) >> 12) | 0x3ff0000000000000ULL);
+}
+
+INLINE void normal_pair(u64 seed, uvec path, u64 pair, u32 stream, vec *z0, vec *z1) {
+    uvec x[4];
+    philox(seed, path, pair, stream, x);
+    vec r = vec_sqrt(-2.0 * vec_log_unit(2.0 - noise_mantissa(x[0], x[1])));
+    /* the angle in quarter turns, less the nearest whole number of them: exact */
+    vec y = noise_mantissa(x[2], x[3]) * 4.0, t = y + LANES_ROUND;
+    vec angle = (y - (t - LANES_ROUND)) * 1.57079632679489661923, z = angle * angle, p, q;
+    lanes_series(z, &p, &q);
+    vec s = angle * z * p + angle, c = z * z * q + (1.0 - 0.5 * z);
+    lanes_quadrant((uvec)t, s, c, &s, &c);
+    *z0 = r * c;
+    *z1 = r * s;
+}
+
+/* Uniform in (0, 1): the odd multiples of 2^-53. */
+INLINE void uniform_pair(u64 seed, uvec path, u64 pair, u32 stream, vec *u0, vec *u1) {
+    uvec x[4];
+    philox(seed, path, pair, stream, x);
+    *u0 = (noise_mantissa(x[0], x[1]) - 1.0) + 0x1p-53;
+    *u1 = (noise_mantissa(x[2], x[3]) - 1.0) + 0x1p-53;
+}
+
+/* Normals number first .. first + count - 1 of a stream. */
+INLINE void noise_fill(u64 seed, uvec path, u64 first, int count, u32 stream, vec *z) {
+    vec unused;
+    int i = 0;
+    if ((first & 1) && count > 0) {
+        normal_pair(seed, path, first >> 1, stream, &unused, &z[i++]);
+    }
+    for (; i + 1 < count; i += 2) {
+        normal_pair(seed, path, (first + (u64)i) >> 1, stream, &z[i], &z[i + 1]);
+    }
+    if (i < count) {
+        normal_pair(seed, path, (first + (u64)i) >> 1, stream, &z[i], &unused);
+    }
+}
+
+/* Turns chi in dW and eta in dZ into the increments of fine steps of size dt. */
+INLINE void noise_scale(double dt, int count, int want_z, vec *dW, vec *dZ) {
+    double root = __builtin_sqrt(dt), half = 0.5 * dt * root;
+    for (int i = 0; i < count; i++) {
+        if (want_z) {
+            dZ[i] = half * (dW[i] + 0.57735026918962576451 * dZ[i]);
+        }
+        dW[i] = root * dW[i];
+    }
+}
+
+/* Increments over several fine steps.  With A before B: the integral of W - W_n over both parts is dZ_A + dZ_B plus
+ * dW_A for the length of B, since B starts at the level W_n + dW_A.  Out of line: its text in every time loop would
+ * only cost compile time. */
+OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, double dt, int nm, int want_z, vec *dW,
+                          vec *dZ) {
+    uvec path = *paths;
+    double fine = dt / (double)coarsen;
+    u64 first = step * coarsen * (u64)nm, end = first + coarsen * (u64)nm;
+    vec w[2] = {vec_set(0.0), vec_set(0.0)}, z[2] = {vec_set(0.0), vec_set(0.0)};
+    for (int m = 0; m < nm; m++) {
+        dW[m] = vec_set(0.0);
+        if (want_z) {
+            dZ[m] = vec_set(0.0);
+        }
+    }
+    int m = 0;
+    for (u64 j = first; j < end; j++) {
+        if (j == first || !(j & 1)) {
+            normal_pair(seed, path, j >> 1, STREAM_W, &w[0], &w[1]);
+            if (want_z) {
+                normal_pair(seed, path, j >> 1, STREAM_Z, &z[0], &z[1]);
+            }
+            noise_scale(fine, 2, want_z, w, z);
+        }
+        vec increment = (j & 1) ? w[1] : w[0];
+        if (want_z) {
+            vec integral = (j & 1) ? z[1] : z[0];
+            dZ[m] = (dZ[m] + integral) + fine * dW[m];
+        }
+        dW[m] = dW[m] + increment;
+        m = m + 1 == nm ? 0 : m + 1;
+    }
+}
+
+/* Increments of step number `step` of size dt, made of `coarsen` fine steps: dW[nm] and, if want_z, dZ[nm]. */
+INLINE void noise_step(u64 seed, uvec path, u64 step, u64 coarsen, double dt, int nm, int want_z, vec *dW, vec *dZ) {
+    if (coarsen != 1) {
+        uvec paths = path;
+        noise_coarse(seed, &paths, step, coarsen, dt, nm, want_z, dW, dZ);
+        return;
+    }
+    noise_fill(seed, path, step * (u64)nm, nm, STREAM_W, dW);
+    if (want_z) {
+        noise_fill(seed, path, step * (u64)nm, nm, STREAM_Z, dZ);
+    }
+    noise_scale(dt, nm, want_z, dW, dZ);
+}
+
+/* The same numbers for the steps `step` and `step + 1` at once: dW[2 nm], dZ[2 nm].  `step` must be even: then no half
+ * of a pair is lost, which for one noise halves the work.  Meant for time loops: one noise_step if the first step is
+ * odd, then pairs, then one noise_step for what is left. */
+INLINE void noise_two_steps(u64 seed, uvec path, u64 step, u64 coarsen, double dt, int nm, int want_z, vec *dW,
+                            vec *dZ) {
+    if (coarsen != 1) {
+        uvec paths = path;
+        for (int i = 0; i < 2; i++) {
+            noise_coarse(seed, &paths, step + (u64)i, coarsen, dt, nm, want_z, dW + i * nm, want_z ? dZ + i * nm : dZ);
+        }
+        return;
+    }
+    /* step * nm is even, so that only the even case of noise_fill is left */
+    for (int i = 0; i < 2 * nm; i += 2) {
+        normal_pair(seed, path, (step * (u64)nm + (u64)i) >> 1, STREAM_W, &dW[i], &dW[i + 1]);
+        if (want_z) {
+            normal_pair(seed, path, (step * (u64)nm + (u64)i) >> 1, STREAM_Z, &dZ[i], &dZ[i + 1]);
+        }
+    }
+    noise_scale(dt, 2 * nm, want_z, dW, dZ);
+}
+
+#endif

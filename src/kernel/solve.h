@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Small linear systems A x = b, one per lane.
+ *
+ * All lanes are eliminated together without pivoting (n = 2: Cramer's rule).  A lane that meets a pivot small against
+ * the column below it, or ends with a result that is not finite, is solved again alone by LU with partial pivoting; the
+ * decision and the result depend on the data of that lane only.
+ *
+ * This file has no includes; it follows lanes.h. */
+#ifndef LGV_SOLVE_H
+#define LGV_SOLVE_H
+
+/* A pivot below this part of its column sends the lane to the pivoting solver; at most three digits are lost. */
+#define SOLVE_THRESHOLD 1e-3
+#define SOLVE_LOCAL 4 /* up to this n no scratch is needed */
+
+/* Gaussian elimination with partial pivoting on one lane of A [n][n] and b [n], in place.  0 if singular. */
+OUTLINE __attribute__((cold)) int solve_lane(int n, int lane, vec *A, vec *b) {
+    double *a = (double *)A + lane, *x = (double *)b + lane;
+#define SOLVE_AT(i, j) a[((i) * n + (j)) * LANES]
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++) {
+            if (__builtin_fabs(SOLVE_AT(i, k)) > __builtin_fabs(SOLVE_AT(best, k))) {
+                best = i;
+            }
+        }
+        double pivot = __builtin_fabs(SOLVE_AT(best, k));
+        if (!(pivot > 0.0 && pivot <= 1.79769313486231570815e+308)) {
+            return 0;
+        }
+        for (int j = k; j < n && best != k; j++) {
+            double other = SOLVE_AT(best, j);
+            SOLVE_AT(best, j) = SOLVE_AT(k, j);
+            SOLVE_AT(k, j) = other;
+        }
+        double right = x[best * LANES];
+        x[best * LANES] = x[k * LANES];
+        x[k * LANES] = right;
+        for (int i = k + 1; i < n; i++) {
+            double factor = SOLVE_AT(i, k) / SOLVE_AT(k, k);
+            for (int j = k + 1; j < n; j++) {
+                SOLVE_AT(i, j) -= factor * SOLVE_AT(k, j);
+            }
+            x[i * LANES] -= factor * right;
+        }
+    }
+    double sum = 0.0;
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++) {
+            x[i * LANES] -= SOLVE_AT(i, j) * x[j * LANES];
+        }
+        x[i * LANES] /= SOLVE_AT(i, i);
+        sum += __builtin_fabs(x[i * LANES]);
+    }
+#undef SOLVE_AT
+    return sum <= 1.79769313486231570815e+308;
+}
+
+/* Solves the lanes of the mask again, from the copy in A and b; the mask keeps those that are singular. */
+OUTLINE __attribute__((cold)) void solve_again(int n, vec *A, vec *b, ivec *mask) {
+    for (int l = 0; l < LANES; l++) {
+        if ((*mask)[l] && solve_lane(n, l, A, b)) {
+            (*mask)[l] = 0;
+        } else if ((*mask)[l]) {
+            for (int i = 0; i < n; i++) {
+                b[i][l] = __builtin_nan("");
+            }
+        }
+    }
+}
+
+/* The elimination itself.  Returns the lanes that must be solved again. */
+INLINE ivec solve_eliminate(int n, vec *A, vec *b) {
+    ivec bad = {0};
+    vec sum = vec_set(0.0); /* of everything that must be finite */
+    for (int k = 0; k < n; k++) {
+        vec below = vec_set(0.0), inverse = 1.0 / A[k * n + k];
+        for (int i = k + 1; i < n; i++) {
+            below = vec_max(below, vec_abs(A[i * n + k]));
+            vec factor = A[i * n + k] * inverse;
+            for (int j = k + 1; j < n; j++) {
+                A[i * n + j] = A[i * n + j] - factor * A[k * n + j];
+            }
+            b[i] = b[i] - factor * b[k];
+        }
+        bad |= ~(ivec)(vec_abs(A[k * n + k]) > SOLVE_THRESHOLD * below);
+        sum = sum + vec_abs(A[k * n + k]);
+        A[k * n + k] = inverse;
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        vec x = b[i];
+        for (int j = i + 1; j < n; j++) {
+            x = x - A[i * n + j] * b[j];
+        }
+        b[i] = x * A[i * n + i];
+        sum = sum + vec_abs(b[i]);
+    }
+    return bad | ~vec_finite(sum);
+}
+
+/* Any n; scratch of n n + n vecs holds the copy. */
+OUTLINE void solve_large(int n, vec *A, vec *b, vec *scratch, ivec *singular) {
+    vec *right = scratch + n * n;
+    for (int i = 0; i < n * n; i++) {
+        scratch[i] = A[i];
+    }
+    for (int i = 0; i < n; i++) {
+        right[i] = b[i];
+    }
+    ivec bad = solve_eliminate(n, A, b), again = bad;
+    if (RARELY(vec_any(bad))) {
+        solve_again(n, scratch, right, &again);
+        for (int i = 0; i < n; i++) {
+            b[i] = vec_select(bad, right[i], b[i]);
+        }
+    }
+    *singular = again;
+}
+
+INLINE ivec solve_one(const vec *A, vec *b) {
+    vec x = b[0] / A[0];
+    ivec bad = ~(vec_finite(A[0]) & vec_finite(x));
+    b[0] = vec_select(bad, vec_set(__builtin_nan("")), x);
+    return bad;
+}
+
+/* Cramer's rule.  An infinite determinant would give zeros, so it is looked for; one that vanishes or is denormal has
+ * an infinite inverse and shows in x.  Not looked for: products |A| |b| that are denormal while |A|^2 is not. */
+INLINE ivec solve_two(const vec *A, vec *b) {
+    vec det = A[0] * A[3] - A[1] * A[2], inverse = 1.0 / det;
+    vec x = (b[0] * A[3] - b[1] * A[1]) * inverse, y = (A[0] * b[1] - A[2] * b[0]) * inverse;
+    b[0] = x;
+    b[1] = y;
+    return ~((ivec)(vec_abs(det) < 1e280) & vec_finite(vec_abs(x) + vec_abs(y)));
+}
+
+/* Solves A x = b in every lane: A [n][n] by rows, destroyed; x replaces b.  `scratch` has n n + n vecs, or is NULL for
+ * n <= 4.  *singular becomes the mask of the lanes without a finite solution; x is NaN there.  With a constant n <= 4
+ * everything unrolls into registers, and the copy for the second solution is only made in the rare branch. */
+INLINE void solve_dense(int n, vec *A, vec *b, vec *scratch, ivec *singular) {
+    if (n > SOLVE_LOCAL) {
+        solve_large(n, A, b, scratch, singular);
+        return;
+    }
+    if (n == 1) {
+        *singular = solve_one(A, b);
+        return;
+    }
+    vec keep[SOLVE_LOCAL * SOLVE_LOCAL], right[SOLVE_LOCAL];
+    UNROLL for (int i = 0; i < n * n; i++) {
+        keep[i] = A[i];
+    }
+    UNROLL for (int i = 0; i < n; i++) {
+        right[i] = b[i];
+    }
+    ivec bad = n == 2 ? solve_two(A, b) : solve_eliminate(n, A, b);
+    *singular = bad;
+    if (RARELY(vec_any(bad))) {
+        vec a[SOLVE_LOCAL * SOLVE_LOCAL], x[SOLVE_LOCAL];
+        ivec again = bad;
+        UNROLL for (int i = 0; i < n * n; i++) {
+            a[i] = keep[i];
+        }
+        UNROLL for (int i = 0; i < n; i++) {
+            x[i] = right[i];
+        }
+        solve_again(n, a, x, &again);
+        UNROLL for (int i = 0; i < n; i++) {
+            b[i] = vec_select(bad, x[i], b[i]);
+        }
+        *singular = again;
+    }
+}
+
+#endif
