@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The options of a run: one table for the model file, the command line, the results and the reference page. */
+#include "run/run.h"
+#include <stddef.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct lgv_settings, field)
+const struct lgv_option lgv_run_options[] = {
+    {"method", LGV_WORD, "P1N1Q2Gau", 0, 0, "", "integrator, by name or alias (lgv methods lists them)", AT(method)},
+    {"step", LGV_REAL, "0.01", 1e-300, 1e300, "time", "size of a time step", AT(step)},
+    {"until", LGV_REAL, "10", -1e300, 1e300, "time", "end of the run; a whole number of steps is taken", AT(until)},
+    {"start", LGV_REAL, "0", -1e300, 1e300, "time", "time at which the run starts", AT(start)},
+    {"paths", LGV_COUNT, "1000", 1, 1e15, "", "number of paths of the ensemble", AT(paths)},
+    {"seed", LGV_COUNT, "1", 0, 1.8446744073709552e19, "", "seed of all noise and of random start values", AT(seed)},
+    {"outputs", LGV_COUNT, "200", 1, 1000000, "", "number of output intervals; statistics are kept at their ends",
+     AT(outputs)},
+    {"threads", LGV_COUNT, "0", 0, 4096, "", "threads, 0 for one per core; results do not depend on it", AT(threads)},
+    {"lanes", LGV_COUNT, "0", 0, 16, "", "paths side by side in a block: 2, 4, 8 or 16, 0 to choose; results do not "
+                                         "depend on it", AT(lanes)},
+    {"keep", LGV_WORD, "8", 0, 0, "", "sample paths to keep: how many, or their numbers as in 0,17,204", AT(keep)},
+    {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
+    {"check_states", LGV_COUNT, "4", 0, 16, "", "states at which the symplecticity defect is measured, 0 for none",
+     AT(check_states)},
+    {"compiler", LGV_WORD, "", 0, 0, "", "compiler of the kernels: a name or a path; empty for clang, else gcc",
+     AT(compiler)},
+};
+const size_t lgv_run_option_count = sizeof lgv_run_options / sizeof *lgv_run_options;
+
+enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings *out, struct lgv_error *err) {
+    memset(out, 0, sizeof *out);
+    lgv_option_defaults(lgv_run_options, lgv_run_option_count, out);
+    for (size_t i = 0; i < m->nrun; i++) {
+        const struct lgv_run_entry *e = &m->run[i];
+        struct lgv_error why = {0};
+        bool known = lgv_option_find(lgv_run_options, lgv_run_option_count, e->key) != NULL;
+        if (lgv_option_set(lgv_run_options, lgv_run_option_count, out, e->key, e->value, &why) == LGV_OK) continue;
+        return lgv_model_fail(err, m->file, m->text, known ? e->line : e->key_line, known ? e->column : e->key_column,
+                              "%s", why.message);
+    }
+    return LGV_OK;
+}

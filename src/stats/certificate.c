@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The symplecticity defect of a step, measured on the compiled step itself.
+ *
+ * J is found by central differences of order 8 in directions u: with D_k = F(x + k h u) - F(x - k h u),
+ *
+ *     J u = (4/5 D_1 - 1/5 D_2 + 4/105 D_3 - 1/280 D_4) / h
+ *
+ * the perturbed states being lanes of one block with the same noise.  Several h are tried; the one at which the formulas
+ * of order 6 and 8 agree best is taken, and their difference is how well J u is known.  Then
+ *
+ *     defect = max |omega(J u, J v) - omega(u, v)|,   omega(u, v) = u_q . v_p - u_p . v_q
+ *
+ * over pairs of directions; u is measured in units of the size of q and p, so the defect has no unit. */
+#include "stats/stats.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DIRECTIONS 32
+
+struct probe {
+    const struct lgv_kernel *k;
+    struct lgv_bench_block b;
+    const double *x;
+    size_t n; /* 2 nq */
+    uint64_t path, step;
+    double scale_q, scale_p;
+};
+
+/* One step from x + offset[i] * u for up to `lanes` offsets; result i in out[i * n ...].  False when a step fails. */
+static bool steps_from(struct probe *p, const double *u, const double *offset, size_t count, double *out) {
+    size_t lanes = p->k->entry->lanes;
+    struct lgv_block *b = &p->b.block;
+    for (size_t first = 0; first < count; first += lanes) {
+        for (size_t l = 0; l < lanes; l++) {
+            size_t i = first + l < count ? first + l : count - 1;
+            p->b.path[l] = p->path;
+            b->fail[l] = 0;
+            for (size_t r = 0; r < p->k->nstate; r++)
+                b->state[r * lanes + l] = r < p->n ? p->x[r] + offset[i] * u[r] : 0;
+        }
+        b->step = p->step;
+        p->k->entry->advance(b, 1);
+        for (size_t l = 0; l < lanes && first + l < count; l++) {
+            if (b->fail[l]) return false;
+            for (size_t r = 0; r < p->n; r++) {
+                out[(first + l) * p->n + r] = b->state[r * lanes + l];
+                if (!isfinite(b->state[r * lanes + l])) return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* J u with its uncertainty (largest component in units of the scales); NaN when no step size works. */
+static double derivative(struct probe *p, const double *u, double *Ju, double *work) {
+    static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4};
+    static const double eight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, six[] = {3.0 / 4, -3.0 / 20, 1.0 / 60, 0};
+    double best = NAN;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        double h = sizes[s], offset[8], error = 0;
+        for (int k = 0; k < 4; k++) {
+            offset[2 * k] = (k + 1) * h;
+            offset[2 * k + 1] = -(k + 1) * h;
+        }
+        if (!steps_from(p, u, offset, 8, work)) continue;
+        double *trial = work + 8 * p->n;
+        for (size_t r = 0; r < p->n; r++) {
+            double d8 = 0, d6 = 0;
+            for (size_t k = 0; k < 4; k++) {
+                double D = work[2 * k * p->n + r] - work[(2 * k + 1) * p->n + r];
+                d8 += eight[k] * D;
+                d6 += six[k] * D;
+            }
+            trial[r] = d8 / h;
+            error = fmax(error, fabs(d8 - d6) / h / (r < p->n / 2 ? p->scale_q : p->scale_p));
+        }
+        if (isnan(best) || error < best) {
+            best = error;
+            memcpy(Ju, trial, p->n * sizeof *Ju);
+        }
+    }
+    return best;
+}
+
+static double omega(const double *u, const double *v, size_t n) {
+    double s = 0;
+    for (size_t i = 0; i < n / 2; i++) s += u[i] * v[n / 2 + i] - u[n / 2 + i] * v[i];
+    return s;
+}
+
+/* All unit directions of a small system; for a large one random ones with a few entries each. */
+static void direction(const struct probe *p, size_t i, double *u) {
+    memset(u, 0, p->n * sizeof *u);
+    if (p->n <= MAX_DIRECTIONS) {
+        u[i] = i < p->n / 2 ? p->scale_q : p->scale_p;
+        return;
+    }
+    uint64_t z = 0x9E3779B97F4A7C15ull * (i / 2 + 1);
+    for (int k = 0; k < 8; k++) { /* neighbouring directions share their places, so that omega(u, v) is not just 0 */
+        z = z * 6364136223846793005ull + 1442695040888963407ull;
+        size_t at = (size_t)(z >> 33) % (p->n / 2);
+        double weight = ((double)((z >> 20) & 1023) / 512 - 1) / 8;
+        if (i % 2) u[p->n / 2 + at] += (weight + 0.1) * p->scale_p;
+        else u[at] += (weight - 0.1) * p->scale_q;
+    }
+}
+
+double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path, uint64_t n,
+                              const double *x, double *error) {
+    struct probe p = {.k = k, .x = x, .n = 2 * k->nq, .path = path, .step = n};
+    size_t count = p.n <= MAX_DIRECTIONS ? p.n : MAX_DIRECTIONS;
+    double *u = lgv_new(count * p.n, sizeof *u), *Ju = lgv_new(count * p.n, sizeof *Ju);
+    double *work = lgv_new(9 * p.n, sizeof *work), defect = NAN, unsure = 0;
+    for (size_t i = 0; i < p.n; i++) {
+        double *scale = i < k->nq ? &p.scale_q : &p.scale_p;
+        *scale = fmax(*scale, fabs(x[i]));
+        if (!isfinite(x[i])) goto done;
+    }
+    if (!(p.scale_q > 0)) p.scale_q = 1;
+    if (!(p.scale_p > 0)) p.scale_p = 1;
+    if (!u || !Ju || !work || !lgv_block_create(k, t0, dt, seed, 1, &p.b)) goto done;
+    for (size_t i = 0; i < count; i++) {
+        direction(&p, i, u + i * p.n);
+        double e = derivative(&p, u + i * p.n, Ju + i * p.n, work);
+        if (isnan(e)) goto done;
+        unsure = fmax(unsure, e);
+    }
+    defect = 0;
+    double size = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++) {
+            double d = omega(Ju + i * p.n, Ju + j * p.n, p.n) - omega(u + i * p.n, u + j * p.n, p.n);
+            defect = fmax(defect, fabs(d) / (p.scale_q * p.scale_p));
+        }
+    for (size_t i = 0; i < count * p.n; i++)
+        size = fmax(size, fabs(Ju[i]) / (i % p.n < p.n / 2 ? p.scale_q : p.scale_p));
+    unsure = (double)p.n * 2 * unsure * fmax(1, size) + 1e-13;
+done:
+    if (error) *error = unsure;
+    lgv_block_free(&p.b);
+    free(u);
+    free(Ju);
+    free(work);
+    return defect;
+}

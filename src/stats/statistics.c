@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A whole run: plan, ensemble, statistics, certificate, everything that goes into struct lgv_result. */
+#include "stats/gather.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_BYTES 4e9 /* of accumulators: beyond it ask for fewer outputs */
+
+/* ---- the plan ---- */
+
+static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps, struct lgv_error *err) {
+    double n = (s->until - s->start) / s->step;
+    if (!(n > 0)) return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", s->until, s->start);
+    if (n > 2.8e14) return lgv_fail(err, LGV_BAD_INPUT, "the run would take %.3g steps; at most 2.8e14 are possible", n);
+    double whole = floor(n + 0.5);
+    if (fabs(n - whole) > 1e-6 * fmax(1, n)) whole = ceil(n);
+    *steps = whole < 1 ? 1 : (uint64_t)whole;
+    return LGV_OK;
+}
+
+static uint64_t *output_steps(uint64_t steps, uint64_t outputs, size_t *count) {
+    if (outputs > steps) outputs = steps;
+    uint64_t *at = lgv_new((size_t)outputs + 1, sizeof *at);
+    if (!at) return NULL;
+    for (uint64_t i = 0; i <= outputs; i++) at[i] = (uint64_t)((long double)steps * (long double)i / (long double)outputs);
+    *count = (size_t)outputs + 1;
+    return at;
+}
+
+/* "8" or "0,17,204" */
+static enum lgv_status kept_paths(const struct lgv_settings *s, uint64_t **out, size_t *count, struct lgv_error *err) {
+    bool list = strchr(s->keep, ',') != NULL;
+    uint64_t number[64];
+    size_t n = 0;
+    for (const char *c = s->keep; *c;) {
+        char *end;
+        if (!isdigit((unsigned char)*c) || n == 64)
+            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204", s->keep);
+        number[n++] = strtoull(c, &end, 10);
+        if (*end && *end != ',')
+            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204", s->keep);
+        c = *end ? end + 1 : end;
+    }
+    uint64_t total = list ? n : n ? number[0] : 0;
+    if (!list && total > s->paths) total = s->paths;
+    if (total > 10000) return lgv_fail(err, LGV_BAD_INPUT, "keep: at most 10000 sample paths can be kept");
+    *out = lgv_new((size_t)total + 1, sizeof **out);
+    if (!*out) return lgv_fail_memory(err);
+    for (uint64_t i = 0; i < total; i++) {
+        (*out)[i] = list ? number[i] : i;
+        if ((*out)[i] >= s->paths)
+            return lgv_fail(err, LGV_BAD_INPUT, "keep: path %llu is not among the %llu paths (numbers start at 0)",
+                            (unsigned long long)(*out)[i], (unsigned long long)s->paths);
+    }
+    *count = (size_t)total;
+    return LGV_OK;
+}
+
+static enum lgv_status check_settings(const struct lgv_settings *s, struct lgv_error *err) {
+    if (s->lanes && s->lanes != 2 && s->lanes != 4 && s->lanes != 8 && s->lanes != 16)
+        return lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
+    return LGV_OK;
+}
+
+static const struct lgv_method *find_method(const char *name, struct lgv_error *err) {
+    const struct lgv_method *m = lgv_method_find(name);
+    if (m) return m;
+    const char *known[64];
+    size_t n = 0;
+    for (; n < lgv_method_count && n < 64; n++) known[n] = lgv_methods[n]->name;
+    const char *near = lgv_nearest(name, known, n);
+    lgv_fail(err, LGV_BAD_INPUT, near ? "unknown method %s; did you mean %s? (lgv methods lists them)"
+                                      : "unknown method %s (lgv methods lists them)", name, near);
+    return NULL;
+}
+
+/* ---- what was run ---- */
+
+static bool settings_text(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_result *r) {
+    r->setting = lgv_new(lgv_run_option_count, sizeof *r->setting);
+    r->parameter = lgv_new(m->npar + 1, sizeof *r->parameter);
+    if (!r->setting || !r->parameter) return false;
+    for (size_t i = 0; i < lgv_run_option_count; i++) {
+        char value[128];
+        lgv_option_get(&lgv_run_options[i], s, value, sizeof value);
+        r->setting[i] = (struct lgv_setting){lgv_copy(lgv_run_options[i].name), lgv_copy(value)};
+        r->nsettings++;
+    }
+    for (size_t i = 0; i < m->npar; i++) {
+        char value[64];
+        snprintf(value, sizeof value, "%.17g", m->par[i]);
+        r->parameter[i] = (struct lgv_setting){lgv_copy(m->par_name[i]), lgv_copy(value)};
+        r->nparameters++;
+    }
+    return true;
+}
+
+static bool describe(const struct lgv_settings *s, const struct lgv_model *m, const struct lgv_kernel *k,
+                     struct lgv_result *r) {
+    char date[32];
+    time_t t = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
+    r->model_name = lgv_copy(m->name);
+    r->model_text = lgv_copy(m->text ? m->text : "(a model of C functions)");
+    r->model_file = m->file ? lgv_copy(m->file) : NULL;
+    r->method = lgv_copy(k->method->name);
+    r->method_doc = lgv_copy(k->method->doc);
+    r->version = lgv_copy(LGV_VERSION);
+    r->compiler = lgv_copy(k->compiler);
+    r->date = lgv_copy(date);
+    r->nq = k->nq;
+    r->nnoise = k->nnoise;
+    r->t0 = s->start;
+    r->step = s->step;
+    r->paths = s->paths;
+    r->seed = s->seed;
+    r->lanes = k->entry->lanes;
+    r->compile_seconds = k->compile_seconds;
+    r->series = lgv_new(k->watch.count, sizeof *r->series);
+    if (!r->series || !r->model_name || !r->model_text || !r->method || !settings_text(s, m, r)) return false;
+    for (size_t i = 0; i < k->watch.count; i++) {
+        r->series[i].name = lgv_copy(k->watch.item[i].name);
+        r->series[i].formula = lgv_copy(k->watch.item[i].text);
+        r->series[i].kind = k->watch.item[i].kind;
+        r->nseries++;
+    }
+    return true;
+}
+
+/* ---- the certificate ---- */
+
+static void certify(const struct lgv_settings *s, const struct lgv_kernel *k, const struct lgv_plan *plan,
+                    const struct lgv_run_report *report, struct lgv_result *r) {
+    struct lgv_certificate *c = &r->certificate;
+    const char *reason;
+    *c = (struct lgv_certificate){.symplectic_defect = NAN, .symplectic_defect_error = NAN, .constraint = NAN,
+                                  .hidden_constraint = NAN, .symplectic_claim = k->method->symplectic,
+                                  .noise_commutes = k->structure.commutes,
+                                  .commutes_decided = k->structure.commutes_decided};
+    c->strong_order = lgv_kernel_strong_order(k->method, &k->structure, k->nnoise, &reason);
+    c->weak_order = k->nnoise ? k->method->weak_order : k->method->order;
+    c->order_reason = lgv_copy(reason);
+    for (size_t i = 0; i < s->check_states; i++) { /* path i at snapshot i, cycling through both */
+        size_t snap = plan->nsnapshots ? i % plan->nsnapshots : 0;
+        uint64_t path = i % (s->paths < LGV_UNIT ? s->paths : LGV_UNIT);
+        if (!plan->nsnapshots) break;
+        const double *x = report->snapshot + (snap * LGV_UNIT + path) * 2 * k->nq;
+        double error, d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, path,
+                                                 plan->time_step[plan->snapshot[snap]], x, &error);
+        if (isnan(d)) continue;
+        c->defect_states++;
+        c->symplectic_defect = fmax(isnan(c->symplectic_defect) ? 0 : c->symplectic_defect, d);
+        c->symplectic_defect_error = fmax(isnan(c->symplectic_defect_error) ? 0 : c->symplectic_defect_error, error);
+    }
+}
+
+/* ---- the run ---- */
+
+struct whole {
+    struct lgv_kernel kernel;
+    struct lgv_plan plan;
+    struct lgv_gather gather;
+    struct lgv_run_report report;
+    uint64_t *time_step, *kept;
+    size_t nkept, snapshot[4];
+};
+
+static enum lgv_status make_plan(const struct lgv_settings *s, struct whole *w, struct lgv_error *err) {
+    uint64_t steps = 0;
+    size_t ntimes;
+    enum lgv_status status = count_steps(s, &steps, err);
+    if (status) return status;
+    w->time_step = output_steps(steps, s->outputs, &ntimes);
+    if (!w->time_step) return lgv_fail_memory(err);
+    for (size_t i = 0; i < 4; i++) w->snapshot[i] = (ntimes - 1) * i / 4;
+    w->plan = (struct lgv_plan){.kernel = &w->kernel, .t0 = s->start, .dt = s->step, .steps = steps, .paths = s->paths,
+                                .seed = s->seed, .coarsen = 1, .ntimes = ntimes, .time_step = w->time_step,
+                                .threads = (unsigned)s->threads, .nsnapshots = s->check_states ? 4 : 0,
+                                .snapshot = w->snapshot};
+    if (!s->check_states) return LGV_OK;
+    size_t distinct = 1; /* a run of one output has fewer than four different times */
+    for (size_t i = 1; i < 4; i++)
+        if (w->snapshot[i] != w->snapshot[distinct - 1]) w->snapshot[distinct++] = w->snapshot[i];
+    w->plan.nsnapshots = distinct;
+    return LGV_OK;
+}
+
+static enum lgv_status check_memory(const struct whole *w, struct lgv_error *err) {
+    double groups = fmin(LGV_GROUPS, (double)((w->plan.paths + LGV_UNIT - 1) / LGV_UNIT));
+    double values = (double)w->plan.ntimes * (double)w->kernel.watch.count;
+    double bytes = values * (groups * sizeof(struct lgv_moments) + 8.0 * (double)w->nkept + 16 * 16.0 + 8 * LGV_QUANTILES);
+    if (bytes <= MAX_BYTES) return LGV_OK;
+    return lgv_fail(err, LGV_CANNOT_RUN, "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
+                                         "outputs", w->plan.ntimes, w->kernel.watch.count, bytes / 1e9);
+}
+
+static enum lgv_status finish(const struct lgv_settings *s, const struct lgv_model *m, struct whole *w,
+                              struct lgv_result *r, struct lgv_error *err) {
+    (void)m;
+    r->steps = w->plan.steps;
+    r->until = w->plan.t0 + (double)w->plan.steps * w->plan.dt;
+    r->threads = w->report.threads;
+    r->seconds = w->report.seconds;
+    r->path_steps_per_second = r->seconds > 0 ? (double)w->report.path_steps / r->seconds : 0;
+    r->newton_iterations = w->report.iterations;
+    r->interrupted = w->report.stopped;
+    r->ntimes = w->plan.ntimes;
+    r->time = lgv_new(r->ntimes, sizeof *r->time);
+    if (!r->time) return lgv_fail_memory(err);
+    for (size_t i = 0; i < r->ntimes; i++) r->time[i] = w->plan.t0 + (double)w->time_step[i] * w->plan.dt;
+    if (!lgv_gather_finish(&w->gather, (size_t)s->bins, r)) return lgv_fail_memory(err);
+    for (size_t i = 0; i < r->ntimes; i++)
+        if (r->alive[i]) r->steps_done = w->time_step[i];
+    certify(s, &w->kernel, &w->plan, &w->report, r);
+    return r->interrupted ? LGV_INTERRUPTED : r->failed ? LGV_FAILED_PATHS : LGV_OK;
+}
+
+enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_settings *s, const char *keep_source,
+                                   lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err) {
+    struct whole w = {0};
+    struct lgv_kernel_options options = {(unsigned)s->lanes, s->compiler, keep_source};
+    *out = (struct lgv_result){0};
+    enum lgv_status status = check_settings(s, err);
+    const struct lgv_method *method = status ? NULL : find_method(s->method, err);
+    if (!status && !method) status = LGV_BAD_INPUT;
+    if (!status) status = make_plan(s, &w, err);
+    if (!status) status = kept_paths(s, &w.kept, &w.nkept, err);
+    if (!status) status = lgv_kernel_build(m, method, &options, &w.kernel, err);
+    if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
+    if (!status) status = check_memory(&w, err);
+    if (!status && (!describe(s, m, &w.kernel, out) || !lgv_gather_begin(&w.gather, w.time_step, w.plan.ntimes,
+                                                                         w.kernel.watch.count, s->paths, w.kept, w.nkept)))
+        status = lgv_fail_memory(err);
+    if (!status) {
+        status = lgv_ensemble_run(&w.plan, lgv_gather_block, &w.gather, progress, user, &w.report, err);
+        if (status == LGV_OK || status == LGV_INTERRUPTED) status = finish(s, m, &w, out, err);
+    }
+    if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) lgv_result_clear(out);
+    lgv_gather_end(&w.gather);
+    lgv_kernel_free(&w.kernel);
+    free(w.report.snapshot);
+    free(w.time_step);
+    free(w.kept);
+    return status;
+}

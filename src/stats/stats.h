@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a run leaves behind.  `struct lgv_result` is plain data: the statistics stage fills it, the output stage writes it
+ * and reads it back, so that a report made from results.h5 is the report of the run. */
+#ifndef LGV_STATS_H
+#define LGV_STATS_H
+
+#include "run/run.h"
+
+enum lgv_series_kind {
+    LGV_SERIES_OBSERVABLE = 0, /* from `observe:` */
+    LGV_SERIES_ENERGY = 1,     /* the Hamiltonian itself, always present, named "H" */
+    LGV_SERIES_MOMENTUM = 2,   /* momentum map of a declared symmetry */
+    LGV_SERIES_COORDINATE = 3, /* a coordinate q (small systems: all of them) */
+    LGV_SERIES_CONJUGATE = 4,  /* a momentum p */
+    LGV_SERIES_ERROR = 5       /* distance to the declared exact solution */
+};
+
+#define LGV_QUANTILES 5 /* levels 0.05 0.25 0.5 0.75 0.95 */
+extern const double lgv_quantile_levels[LGV_QUANTILES];
+
+/* One observable along time; every array has result->ntimes entries, over the paths alive at that time. */
+struct lgv_series {
+    char *name, *formula;
+    int kind; /* enum lgv_series_kind */
+    double *mean, *std, *err, *min, *max;
+    double *quantile[LGV_QUANTILES]; /* from the first result->sample_paths paths */
+    double drift;                    /* largest |x(t) - x(0)| over all paths and output times */
+    double drift_mean;               /* mean over paths of the largest |x(t) - x(0)| of each */
+};
+
+struct lgv_histogram {
+    char *name; /* of the series; taken at the final time */
+    size_t bins;
+    double *edge;  /* [bins + 1] */
+    double *count; /* [bins] */
+    double below, above;
+};
+
+struct lgv_sample { /* one kept path */
+    uint64_t path;
+    double *value; /* [nseries][ntimes]; NaN after a failure */
+};
+
+struct lgv_failure {
+    uint64_t path, step;
+    int reason; /* enum lgv_fail_reason */
+};
+
+struct lgv_setting { /* an option as text: how to repeat the run */
+    char *name, *value;
+};
+
+struct lgv_certificate {
+    double symplectic_defect;       /* max |J^T Omega J - Omega| over the sampled states; NaN when not measured */
+    double symplectic_defect_error; /* how well the derivative J is known: defects below it mean "round-off" */
+    uint64_t defect_states;         /* number of states it was measured at */
+    double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
+    int symplectic_claim;           /* the method's table says it is symplectic */
+    int noise_commutes;             /* 1 yes, 0 no, -1 unknown */
+    int commutes_decided;           /* 1 symbolically, 2 at random points, 0 trivially (at most one noise) */
+    double strong_order, weak_order; /* to expect for this method on this model */
+    char *order_reason;             /* one sentence */
+};
+
+struct lgv_result {
+    char *model_name, *model_text, *model_file; /* file may be NULL */
+    char *method, *method_doc;
+    char *version, *compiler, *command, *date; /* date in UTC, ISO 8601; command may be NULL */
+    size_t nsettings;
+    struct lgv_setting *setting; /* run options */
+    size_t nparameters;
+    struct lgv_setting *parameter;
+    uint64_t nq, nnoise, nconstraints;
+    double t0, step, until;
+    uint64_t steps, steps_done, paths, paths_done, seed, threads, lanes;
+    int interrupted;
+    double seconds, compile_seconds, path_steps_per_second;
+    double newton_iterations; /* mean per step, 0 for explicit methods */
+
+    size_t ntimes;
+    double *time;
+    uint64_t *alive; /* [ntimes] paths that contribute to the statistics at that time */
+    size_t nseries;
+    struct lgv_series *series;
+    uint64_t sample_paths; /* paths behind quantiles and histograms */
+    size_t nhistograms;
+    struct lgv_histogram *histogram;
+    size_t nsamples;
+    struct lgv_sample *sample;
+
+    uint64_t failed;   /* number of failed paths */
+    size_t nfailures;  /* recorded details, at most 10000, the lowest path numbers first */
+    struct lgv_failure *failure;
+    struct lgv_certificate certificate;
+};
+
+/* Runs the ensemble with these settings and fills *out (statistics, certificate, everything).  The kernel is built here.
+ * Returns LGV_OK, LGV_FAILED_PATHS or LGV_INTERRUPTED with a valid result; else *out is empty. */
+enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,
+                                   lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err);
+
+/* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (2 nq) at step number n of a path, in
+ * units of the state's own scales.  *error: how well J is known.  NaN when the step fails there. */
+double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path, uint64_t n,
+                              const double *x, double *error);
+
+const char *lgv_fail_text(int reason); /* "Newton iteration did not converge", ... */
+void lgv_result_clear(struct lgv_result *r); /* frees everything inside */
+
+#endif
