@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The certificate in words: each measured number with what it means, for the terminal summary and the report.
+ *
+ *   symplectic defect   max |J^T Omega J - Omega| of one step map, J its derivative at states of the run
+ *   momentum drift      max over paths and times of |J(t) - J(0)| of a declared symmetry
+ *   constraint          max |g(q)|, hidden constraint max |g_q(q) H_p(q,p)| */
+#include "out/private.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define CONSTRAINT_LIMIT 1e-8 /* well above Newton's tolerance, well below any step error */
+#define DEFECT_LIMIT 1e-8     /* used only when the run does not say how well it knows J */
+
+static void put(struct lgv_check *c, const char *name, const char *explained) {
+    *c = (struct lgv_check){.mark = LGV_MARK_NONE, .explained = explained};
+    lgv_plain(c->name, sizeof c->name, name);
+}
+
+static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
+    const struct lgv_certificate *k = &r->certificate;
+    put(c, "symplectic defect",
+        "The flow of a Hamiltonian system keeps the symplectic form, also with noise. The defect measures by how much "
+        "one step "
+        "of this run fails to keep it: zero up to round-off means the numerical paths are those of a mechanical "
+        "system.");
+    const char *claim = k->symplectic_claim ? "the method claims it" : "the method does not claim it";
+    if (!isfinite(k->symplectic_defect)) {
+        snprintf(c->value, sizeof c->value, "not measured");
+        snprintf(c->verdict, sizeof c->verdict, "%s", claim);
+        return;
+    }
+    double limit = k->symplectic_defect_error > 0 ? k->symplectic_defect_error : DEFECT_LIMIT;
+    bool small = k->symplectic_defect <= limit;
+    snprintf(c->value, sizeof c->value, "%.2g", k->symplectic_defect);
+    snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu states, known to %.1g)",
+             small ? "symplectic to round-off" : "NOT symplectic", claim, (unsigned long long)k->defect_states, limit);
+    if (small || k->symplectic_claim)
+        c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
+}
+
+static void check_constraint(struct lgv_check *c, const char *name, double residual, const char *explained) {
+    put(c, name, explained);
+    bool small = residual <= CONSTRAINT_LIMIT; /* false for NaN */
+    lgv_brief(c->value, sizeof c->value, residual, 2);
+    snprintf(c->verdict, sizeof c->verdict, "%s", small ? "kept to solver accuracy" : "NOT kept");
+    c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
+}
+
+static double series_scale(const struct lgv_result *r, const struct lgv_series *s) {
+    double scale = 0;
+    for (size_t i = 0; i < r->ntimes; i++)
+        scale = fmax(scale, fmax(fabs(lgv_at(s->min, i)), fabs(lgv_at(s->max, i))));
+    return scale;
+}
+
+static void check_momentum(const struct lgv_result *r, const struct lgv_series *s, struct lgv_check *c) {
+    char name[64], label[96];
+    snprintf(label, sizeof label, "momentum map %s", lgv_plain(name, sizeof name, s->name));
+    put(c, label,
+        "A symmetry of the Hamiltonian and of its noise gives a momentum map that every path keeps (Noether). The "
+        "number is "
+        "the largest change seen on any path at any output time.");
+    /* Round-off grows with the steps; the floor serves momentum maps that are zero by cancellation. */
+    double limit = fmax(1e-11, series_scale(r, s) * (1e-10 + 16 * DBL_EPSILON * (double)r->steps));
+    bool small = s->drift <= limit;
+    lgv_brief(c->value, sizeof c->value, s->drift, 2);
+    if (!isfinite(s->drift)) {
+        snprintf(c->verdict, sizeof c->verdict, "not measured");
+        return;
+    }
+    if (small)
+        snprintf(c->verdict, sizeof c->verdict, "kept to round-off");
+    else
+        snprintf(c->verdict, sizeof c->verdict, "NOT kept (mean over paths %.2g)", s->drift_mean);
+    c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
+}
+
+static void check_energy(const struct lgv_result *r, const struct lgv_series *s, struct lgv_check *c) {
+    put(c, "energy drift",
+        "Largest change of H along a path. Without noise a symplectic method keeps it small for ever; with noise the "
+        "energy "
+        "is kept only when every noise Hamiltonian commutes with H, so this is information, not a claim.");
+    double start = lgv_at(s->mean, 0);
+    lgv_brief(c->value, sizeof c->value, s->drift, 3);
+    snprintf(c->verdict, sizeof c->verdict, "largest over paths; mean over paths %.3g, H starts at %.4g%s",
+             s->drift_mean, start, r->nnoise == 0 ? " (no noise)" : "");
+}
+
+static void check_order(const struct lgv_result *r, struct lgv_check *strong, struct lgv_check *commutes) {
+    const struct lgv_certificate *k = &r->certificate;
+    put(strong, "expected order",
+        "How fast the error falls when the step is made smaller: strong is for single paths, weak for averages. "
+        "The command lgv converge measures it.");
+    char a[24], b[24], reason[150];
+    snprintf(strong->value, sizeof strong->value, "strong %s, weak %s", lgv_brief(a, sizeof a, k->strong_order, 3),
+             lgv_brief(b, sizeof b, k->weak_order, 3));
+    snprintf(strong->verdict, sizeof strong->verdict, "%s", lgv_plain(reason, sizeof reason, k->order_reason));
+    put(commutes, "noise commutes",
+        "When the noise Hamiltonians commute (their Poisson brackets vanish), increments of the Brownian motion are "
+        "enough "
+        "for strong order 1; otherwise the order in single paths is one half.");
+    snprintf(commutes->value, sizeof commutes->value, "%s",
+             k->noise_commutes == 1   ? "yes"
+             : k->noise_commutes == 0 ? "no"
+                                      : "not known");
+    snprintf(commutes->verdict, sizeof commutes->verdict, "%s",
+             k->noise_commutes < 0      ? "could not be decided"
+             : r->nnoise == 0           ? "there is no noise"
+             : r->nnoise == 1           ? "there is only one noise"
+             : k->commutes_decided == 1 ? "decided from the formulas"
+             : k->commutes_decided == 2 ? "decided at random points"
+                                        : "");
+}
+
+void lgv_failure_line(const struct lgv_result *r, char *out, size_t size) {
+    if (r->failed == 0) {
+        snprintf(out, size, "no path failed");
+        return;
+    }
+    int n =
+        snprintf(out, size, "%llu of %llu paths failed", (unsigned long long)r->failed, (unsigned long long)r->paths);
+    if (r->nfailures == 0 || !r->failure || n < 0 || (size_t)n >= size)
+        return;
+    const struct lgv_failure *first = r->failure;
+    for (size_t i = 1; i < r->nfailures; i++)
+        if (r->failure[i].step < first->step)
+            first = &r->failure[i];
+    char time[40];
+    snprintf(out + n, size - (size_t)n, ", first at t = %s (path %llu): %s",
+             lgv_brief(time, sizeof time, r->t0 + (double)first->step * r->step, 6), (unsigned long long)first->path,
+             lgv_fail_text(first->reason));
+}
+
+static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
+    put(c, "failed paths",
+        "Paths whose step could not be solved or whose state became infinite. They leave the statistics from that time "
+        "on; "
+        "what remains is then an average over the paths that did not fail.");
+    lgv_grouped(c->value, sizeof c->value, r->failed);
+    lgv_failure_line(r, c->verdict, sizeof c->verdict);
+    c->mark = r->failed == 0 ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
+}
+
+struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
+    struct lgv_check *rows = lgv_new(r->nseries + 8, sizeof *rows);
+    *count = 0;
+    if (!rows)
+        return NULL;
+    size_t n = 0;
+    check_symplectic(r, &rows[n++]);
+    if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
+        check_constraint(&rows[n++], "constraint", r->certificate.constraint,
+                         "Largest |g(q)| of the constraints g(q) = 0 seen in the run.");
+        check_constraint(&rows[n++], "hidden constraint", r->certificate.hidden_constraint,
+                         "Largest |d/dt g(q)|: the velocities must be tangent to the constraint too.");
+    }
+    for (size_t i = 0; i < r->nseries; i++)
+        if (r->series[i].kind == LGV_SERIES_MOMENTUM)
+            check_momentum(r, &r->series[i], &rows[n++]);
+    for (size_t i = 0; i < r->nseries; i++)
+        if (r->series[i].kind == LGV_SERIES_ENERGY && r->ntimes > 0) {
+            check_energy(r, &r->series[i], &rows[n++]);
+            break;
+        }
+    check_order(r, &rows[n], &rows[n + 1]);
+    n += 2;
+    check_failures(r, &rows[n++]);
+    *count = n;
+    return rows;
+}
+
+const char *lgv_series_kind_name(int kind) {
+    static const char *const name[] = {"observable", "energy", "momentum map", "coordinate", "momentum", "error"};
+    return kind >= 0 && kind < (int)(sizeof name / sizeof *name) ? name[kind] : "observable";
+}
+
+size_t *lgv_series_order(const struct lgv_result *r) {
+    size_t *order = r->nseries ? lgv_new(r->nseries, sizeof *order) : NULL;
+    if (!order)
+        return NULL;
+    size_t n = 0;
+    for (int kind = LGV_SERIES_OBSERVABLE; kind <= LGV_SERIES_ERROR; kind++)
+        for (size_t i = 0; i < r->nseries; i++)
+            if (r->series[i].kind == kind)
+                order[n++] = i;
+    for (size_t i = 0; i < r->nseries; i++)
+        if (r->series[i].kind < LGV_SERIES_OBSERVABLE || r->series[i].kind > LGV_SERIES_ERROR)
+            order[n++] = i;
+    return order;
+}

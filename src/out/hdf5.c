@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The tables of results.h5 and the manners towards the HDF5 library. */
+#include "out/hdf5.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ROW(structure, name, type, field)                                                                              \
+    { name, type, offsetof(struct structure, field) }
+#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+
+const struct lgv_hdf5_field lgv_hdf5_result[] = {
+    ROW(lgv_result, "model", LGV_HDF5_TEXT, model_name),
+    ROW(lgv_result, "model_file", LGV_HDF5_TEXT, model_file),
+    ROW(lgv_result, "method", LGV_HDF5_TEXT, method),
+    ROW(lgv_result, "method_doc", LGV_HDF5_TEXT, method_doc),
+    ROW(lgv_result, "version", LGV_HDF5_TEXT, version),
+    ROW(lgv_result, "compiler", LGV_HDF5_TEXT, compiler),
+    ROW(lgv_result, "command", LGV_HDF5_TEXT, command),
+    ROW(lgv_result, "date", LGV_HDF5_TEXT, date),
+    ROW(lgv_result, "dof", LGV_HDF5_COUNT, nq),
+    ROW(lgv_result, "noises", LGV_HDF5_COUNT, nnoise),
+    ROW(lgv_result, "constraints", LGV_HDF5_COUNT, nconstraints),
+    ROW(lgv_result, "start", LGV_HDF5_REAL, t0),
+    ROW(lgv_result, "step", LGV_HDF5_REAL, step),
+    ROW(lgv_result, "until", LGV_HDF5_REAL, until),
+    ROW(lgv_result, "steps", LGV_HDF5_COUNT, steps),
+    ROW(lgv_result, "steps_done", LGV_HDF5_COUNT, steps_done),
+    ROW(lgv_result, "paths", LGV_HDF5_COUNT, paths),
+    ROW(lgv_result, "paths_done", LGV_HDF5_COUNT, paths_done),
+    ROW(lgv_result, "seed", LGV_HDF5_COUNT, seed),
+    ROW(lgv_result, "threads", LGV_HDF5_COUNT, threads),
+    ROW(lgv_result, "lanes", LGV_HDF5_COUNT, lanes),
+    ROW(lgv_result, "interrupted", LGV_HDF5_INT, interrupted),
+    ROW(lgv_result, "seconds", LGV_HDF5_REAL, seconds),
+    ROW(lgv_result, "compile_seconds", LGV_HDF5_REAL, compile_seconds),
+    ROW(lgv_result, "path_steps_per_second", LGV_HDF5_REAL, path_steps_per_second),
+    ROW(lgv_result, "newton_iterations", LGV_HDF5_REAL, newton_iterations),
+    ROW(lgv_result, "sample_paths", LGV_HDF5_COUNT, sample_paths),
+    ROW(lgv_result, "failed", LGV_HDF5_COUNT, failed),
+};
+const size_t lgv_hdf5_result_count = COUNT_OF(lgv_hdf5_result);
+
+const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
+    ROW(lgv_certificate, "symplectic_defect", LGV_HDF5_REAL, symplectic_defect),
+    ROW(lgv_certificate, "symplectic_defect_error", LGV_HDF5_REAL, symplectic_defect_error),
+    ROW(lgv_certificate, "defect_states", LGV_HDF5_COUNT, defect_states),
+    ROW(lgv_certificate, "constraint", LGV_HDF5_REAL, constraint),
+    ROW(lgv_certificate, "hidden_constraint", LGV_HDF5_REAL, hidden_constraint),
+    ROW(lgv_certificate, "symplectic_claim", LGV_HDF5_INT, symplectic_claim),
+    ROW(lgv_certificate, "noise_commutes", LGV_HDF5_INT, noise_commutes),
+    ROW(lgv_certificate, "commutes_decided", LGV_HDF5_INT, commutes_decided),
+    ROW(lgv_certificate, "strong_order", LGV_HDF5_REAL, strong_order),
+    ROW(lgv_certificate, "weak_order", LGV_HDF5_REAL, weak_order),
+    ROW(lgv_certificate, "order_reason", LGV_HDF5_TEXT, order_reason),
+};
+const size_t lgv_hdf5_certificate_count = COUNT_OF(lgv_hdf5_certificate);
+
+const struct lgv_hdf5_field lgv_hdf5_series[] = {
+    ROW(lgv_series, "name", LGV_HDF5_TEXT, name),
+    ROW(lgv_series, "formula", LGV_HDF5_TEXT, formula),
+    ROW(lgv_series, "kind", LGV_HDF5_INT, kind),
+    ROW(lgv_series, "drift", LGV_HDF5_REAL, drift),
+    ROW(lgv_series, "drift_mean", LGV_HDF5_REAL, drift_mean),
+};
+const size_t lgv_hdf5_series_count = COUNT_OF(lgv_hdf5_series);
+
+const struct lgv_hdf5_array lgv_hdf5_arrays[LGV_HDF5_ARRAYS] = {
+    {"mean", offsetof(struct lgv_series, mean)},       {"std", offsetof(struct lgv_series, std)},
+    {"stderr", offsetof(struct lgv_series, err)},      {"min", offsetof(struct lgv_series, min)},
+    {"max", offsetof(struct lgv_series, max)},         {"q05", offsetof(struct lgv_series, quantile[0])},
+    {"q25", offsetof(struct lgv_series, quantile[1])}, {"q50", offsetof(struct lgv_series, quantile[2])},
+    {"q75", offsetof(struct lgv_series, quantile[3])}, {"q95", offsetof(struct lgv_series, quantile[4])},
+};
+
+uint64_t lgv_hdf5_hash(uint64_t hash, const void *data, size_t size) {
+    for (const unsigned char *u = data, *end = u + size; u < end; u++)
+        hash = (hash ^ *u) * 1099511628211u;
+    return hash;
+}
+
+void lgv_hdf5_seal(unsigned char seal[LGV_HDF5_SEAL], uint64_t size, uint64_t hash) {
+    memcpy(seal, LGV_HDF5_SEAL_MARK, 8);
+    for (int k = 0; k < 8; k++) {
+        seal[8 + k] = (unsigned char)(size >> 8 * k);
+        seal[16 + k] = (unsigned char)(hash >> 8 * k);
+    }
+}
+
+static pthread_mutex_t hdf5_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void lgv_hdf5_begin(struct lgv_hdf5_guard *guard) {
+    pthread_mutex_lock(&hdf5_lock);
+    H5Eget_auto2(H5E_DEFAULT, &guard->print, &guard->data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+void lgv_hdf5_end(const struct lgv_hdf5_guard *guard) {
+    H5Eclear2(H5E_DEFAULT);
+    H5Eset_auto2(H5E_DEFAULT, guard->print, guard->data);
+    pthread_mutex_unlock(&hdf5_lock);
+}
+
+struct reason {
+    char *out;
+    size_t size;
+};
+
+static herr_t take_first(unsigned n, const H5E_error2_t *e, void *data) {
+    struct reason *reason = data;
+    if (n == 0)
+        lgv_plain(reason->out, reason->size, e->desc);
+    return 0;
+}
+
+void lgv_hdf5_reason(char *out, size_t size) {
+    struct reason reason = {out, size};
+    snprintf(out, size, "no further details");
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &reason);
+}

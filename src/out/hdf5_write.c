@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Writes a result as results.h5 (layout in hdf5.h).
+ *
+ * The file is built in memory and written by lgv_file_replace: a full disk is then an ordinary failed write with errno,
+ * and never an HDF5 file that the library can neither close nor forget. */
+#include "out/hdf5.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool put_attribute(hid_t where, const char *name, hid_t type, const void *value) {
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(where, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    if (space >= 0)
+        H5Sclose(space);
+    return good;
+}
+
+/* A text type that holds n bytes and the end mark. */
+static hid_t text_type(size_t n) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && (H5Tset_size(type, n + 1) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
+        H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
+static bool put_text(hid_t where, const char *name, const char *value) {
+    hid_t type = text_type(strlen(value));
+    bool good = type >= 0 && put_attribute(where, name, type, value);
+    if (type >= 0)
+        H5Tclose(type);
+    return good;
+}
+
+static bool put_fields(hid_t where, const struct lgv_hdf5_field *row, size_t count, const void *object) {
+    bool good = true;
+    for (const struct lgv_hdf5_field *end = row + count; good && row < end; row++) {
+        const void *field = (const char *)object + row->offset;
+        if (row->type == LGV_HDF5_TEXT) {
+            const char *text = *(char *const *)field;
+            good = !text || put_text(where, row->name, text);
+        } else if (row->type == LGV_HDF5_INT) {
+            int64_t wide = *(const int *)field;
+            good = put_attribute(where, row->name, H5T_STD_I64LE, &wide);
+        } else {
+            good = put_attribute(where, row->name, row->type == LGV_HDF5_REAL ? H5T_IEEE_F64LE : H5T_STD_U64LE, field);
+        }
+    }
+    return good;
+}
+
+/* Group whose members and attributes keep their order. */
+static hid_t new_group(hid_t where, const char *name) {
+    hid_t how = H5Pcreate(H5P_GROUP_CREATE);
+    hid_t group = -1;
+    if (how >= 0 && H5Pset_link_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0 &&
+        H5Pset_attr_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
+        group = H5Gcreate2(where, name, H5P_DEFAULT, how, H5P_DEFAULT);
+    if (how >= 0)
+        H5Pclose(how);
+    return group;
+}
+
+/* Group for a name of the user: HDF5 reserves '/', "." and "", and names may repeat.  The true name is an attribute. */
+static hid_t new_named_group(hid_t where, const char *name) {
+    char safe[256];
+    size_t n = 0;
+    for (const char *s = name ? name : ""; *s && n < 200; s++)
+        safe[n++] = *s == '/' ? '_' : *s;
+    if (n == 0 || (n == 1 && safe[0] == '.'))
+        safe[n > 0 ? n - 1 : n++] = '_';
+    safe[n] = '\0';
+    for (unsigned again = 2; H5Lexists(where, safe, H5P_DEFAULT) > 0 && again < 1000000; again++)
+        snprintf(safe + n, sizeof safe - n, "_%u", again);
+    return new_group(where, safe);
+}
+
+static bool put_array(hid_t where, const char *name, int rank, const hsize_t *dims, hid_t type, hid_t memory,
+                      const void *data) {
+    hid_t space = H5Screate_simple(rank, dims, NULL);
+    hid_t set = H5Dcreate2(where, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool good = set >= 0;
+    if (good && data && H5Sget_simple_extent_npoints(space) > 0)
+        good = H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+    if (set >= 0)
+        good = H5Dclose(set) >= 0 && good;
+    if (space >= 0)
+        H5Sclose(space);
+    return good;
+}
+
+/* A missing array is written as "not known". */
+static bool put_reals(hid_t where, const char *name, size_t n, const double *data) {
+    hsize_t dims[1] = {n};
+    if (data || n == 0)
+        return put_array(where, name, 1, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, data);
+    double *none = lgv_new(n, sizeof *none);
+    for (size_t i = 0; none && i < n; i++)
+        none[i] = (double)NAN;
+    bool good = none && put_array(where, name, 1, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, none);
+    free(none);
+    return good;
+}
+
+static bool put_counts(hid_t where, const char *name, size_t n, const uint64_t *data) {
+    hsize_t dims[1] = {n};
+    return put_array(where, name, 1, dims, H5T_STD_U64LE, H5T_NATIVE_UINT64, data);
+}
+
+static bool put_settings(hid_t file, const char *name, const struct lgv_setting *list, size_t count) {
+    hid_t group = new_group(file, name);
+    bool good = group >= 0;
+    for (size_t i = 0; good && i < count; i++)
+        good = put_text(group, list[i].name && *list[i].name ? list[i].name : "_", list[i].value ? list[i].value : "");
+    if (group >= 0)
+        H5Gclose(group);
+    return good;
+}
+
+static bool put_model(hid_t file, const struct lgv_result *r) {
+    hid_t group = new_group(file, "model");
+    const char *text = r->model_text ? r->model_text : "";
+    hid_t type = text_type(strlen(text)), space = H5Screate(H5S_SCALAR);
+    hid_t set = group >= 0 && type >= 0 && r->model_text
+                    ? H5Dcreate2(group, "text", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
+                    : -1;
+    bool good =
+        group >= 0 && (!r->model_text || (set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0));
+    if (set >= 0)
+        good = H5Dclose(set) >= 0 && good;
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    if (group >= 0)
+        H5Gclose(group);
+    return good;
+}
+
+static bool put_statistics(hid_t file, const struct lgv_result *r) {
+    hid_t all = new_group(file, "statistics");
+    bool good = all >= 0;
+    for (size_t i = 0; good && i < r->nseries; i++) {
+        const struct lgv_series *s = &r->series[i];
+        hid_t group = new_named_group(all, s->name);
+        good = group >= 0 && put_fields(group, lgv_hdf5_series, lgv_hdf5_series_count, s) &&
+               put_text(group, "kind_name", lgv_series_kind_name(s->kind));
+        for (size_t k = 0; good && k < LGV_HDF5_ARRAYS; k++)
+            good = put_reals(group, lgv_hdf5_arrays[k].name, r->ntimes,
+                             *(double *const *)((const char *)s + lgv_hdf5_arrays[k].offset));
+        if (group >= 0)
+            H5Gclose(group);
+    }
+    if (all >= 0)
+        H5Gclose(all);
+    return good;
+}
+
+static bool put_histograms(hid_t file, const struct lgv_result *r) {
+    hid_t all = new_group(file, "histograms");
+    bool good = all >= 0;
+    for (size_t i = 0; good && i < r->nhistograms; i++) {
+        const struct lgv_histogram *h = &r->histogram[i];
+        hid_t group = new_named_group(all, h->name);
+        good = group >= 0 && put_text(group, "name", h->name ? h->name : "") &&
+               put_attribute(group, "below", H5T_IEEE_F64LE, &h->below) &&
+               put_attribute(group, "above", H5T_IEEE_F64LE, &h->above) &&
+               put_reals(group, "edge", h->bins + 1, h->edge) && put_reals(group, "count", h->bins, h->count);
+        if (group >= 0)
+            H5Gclose(group);
+    }
+    if (all >= 0)
+        H5Gclose(all);
+    return good;
+}
+
+/* All kept paths as one array, so that a reader takes a slice without knowing our structs. */
+static bool put_paths(hid_t file, const struct lgv_result *r) {
+    size_t each = r->nseries * r->ntimes;
+    uint64_t *index = lgv_new(r->nsamples + 1, sizeof *index);
+    double *value = lgv_new(r->nsamples * each + 1, sizeof *value);
+    hid_t group = new_group(file, "paths");
+    bool good = group >= 0 && index && value;
+    for (size_t i = 0; good && i < r->nsamples; i++) {
+        index[i] = r->sample[i].path;
+        if (each > 0)
+            memcpy(value + i * each, r->sample[i].value, each * sizeof *value);
+    }
+    hsize_t dims[3] = {r->nsamples, r->nseries, r->ntimes};
+    good = good && put_counts(group, "index", r->nsamples, index) &&
+           put_array(group, "value", 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, value) &&
+           put_text(group, "dimensions", "path, series in the order of /statistics, time");
+    if (group >= 0)
+        H5Gclose(group);
+    free(index);
+    free(value);
+    return good;
+}
+
+static bool put_failures(hid_t file, const struct lgv_result *r) {
+    size_t n = r->nfailures;
+    uint64_t *column = lgv_new(3 * n + 1, sizeof *column);
+    hid_t group = new_group(file, "failures");
+    bool good = group >= 0 && column;
+    for (size_t i = 0; good && i < n; i++) {
+        column[i] = r->failure[i].path;
+        column[n + i] = r->failure[i].step;
+        column[2 * n + i] = (uint64_t)r->failure[i].reason;
+    }
+    good = good && put_counts(group, "path", n, column) && put_counts(group, "step", n, column + n) &&
+           put_counts(group, "reason", n, column + 2 * n);
+    for (int reason = 1; good && reason <= 4; reason++) {
+        char name[32];
+        snprintf(name, sizeof name, "reason_%d", reason);
+        good = put_text(group, name, lgv_fail_text(reason));
+    }
+    if (group >= 0)
+        H5Gclose(group);
+    free(column);
+    return good;
+}
+
+static bool put_certificate(hid_t file, const struct lgv_result *r) {
+    hid_t group = new_group(file, "certificate");
+    bool good = group >= 0 && put_fields(group, lgv_hdf5_certificate, lgv_hdf5_certificate_count, &r->certificate);
+    if (group >= 0)
+        H5Gclose(group);
+    return good;
+}
+
+static bool put_result(hid_t file, const struct lgv_result *r) {
+    uint64_t format = LGV_HDF5_FORMAT;
+    return put_text(file, "software", LGV_HDF5_SOFTWARE) && put_attribute(file, "format", H5T_STD_U64LE, &format) &&
+           put_fields(file, lgv_hdf5_result, lgv_hdf5_result_count, r) && put_model(file, r) &&
+           put_settings(file, "options", r->setting, r->nsettings) &&
+           put_settings(file, "parameters", r->parameter, r->nparameters) &&
+           put_reals(file, "time", r->ntimes, r->time) && put_counts(file, "alive", r->ntimes, r->alive) &&
+           put_statistics(file, r) && put_histograms(file, r) && put_paths(file, r) && put_failures(file, r) &&
+           put_certificate(file, r);
+}
+
+/* HDF5's in-memory file asks these for memory.  What it would free when it closes the file is the finished file; the
+ * call made for this purpose, H5Fget_file_image, leaves a wrong checksum in files of the 1.8 format (HDF5 1.10). */
+struct image {
+    void *data;
+    size_t size;
+};
+
+static void *image_malloc(size_t size, H5FD_file_image_op_t op, void *image) {
+    (void)op, (void)image;
+    return malloc(size);
+}
+
+static void *image_realloc(void *data, size_t size, H5FD_file_image_op_t op, void *image) {
+    (void)op, (void)image;
+    return realloc(data, size);
+}
+
+static herr_t image_free(void *data, H5FD_file_image_op_t op, void *image) {
+    if (op == H5FD_FILE_IMAGE_OP_FILE_CLOSE)
+        ((struct image *)image)->data = data;
+    else
+        free(data);
+    return 0;
+}
+
+static void *image_share(void *image) {
+    return image;
+}
+
+static herr_t image_leave(void *image) {
+    (void)image;
+    return 0;
+}
+
+/* Access to a file in memory.  The 1.8 format has checksums in all its metadata and no 64 kB limit for attributes. */
+static hid_t image_access(struct image *image, size_t grow) {
+    H5FD_file_image_callbacks_t calls = {.image_malloc = image_malloc,
+                                         .image_realloc = image_realloc,
+                                         .image_free = image_free,
+                                         .udata_copy = image_share,
+                                         .udata_free = image_leave,
+                                         .udata = image};
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access >= 0 && H5Pset_fapl_core(access, grow, 0) >= 0 && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
+        H5Pset_file_image_callbacks(access, &calls) >= 0 &&
+        H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST) >= 0)
+        return access;
+    if (access >= 0)
+        H5Pclose(access);
+    return -1;
+}
+
+/* The file as bytes in memory; false with err filled. */
+static bool build_image(const struct lgv_result *r, const char *path, struct image *image, struct lgv_error *err) {
+    /* It grows in a few large pieces: each may be a copy of all that is there. */
+    size_t numbers = r->nseries * r->ntimes * (LGV_HDF5_ARRAYS + r->nsamples);
+    hid_t access = image_access(image, ((size_t)1 << 18) + numbers);
+    hid_t file = access >= 0 ? H5Fcreate("lgv-result-in-memory", H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
+    bool good = file >= 0 && put_result(file, r) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
+    ssize_t size = good ? H5Fget_file_image(file, NULL, 0) : -1; /* closing does not make it larger */
+    char reason[300];
+    lgv_hdf5_reason(reason, sizeof reason);
+    if (file >= 0)
+        good = H5Fclose(file) >= 0 && good;
+    if (access >= 0)
+        H5Pclose(access);
+    image->size = size > 0 ? (size_t)size : 0;
+    if (!good || size <= 0 || !image->data) {
+        lgv_fail(err, LGV_CANNOT_RUN, "cannot put the results for '%s' together as HDF5: %s", path, reason);
+        return false;
+    }
+    return true;
+}
+
+enum lgv_status lgv_hdf5_write(const struct lgv_result *r, const char *path, struct lgv_error *err) {
+    struct lgv_hdf5_guard guard;
+    struct image image = {NULL, 0};
+    lgv_hdf5_begin(&guard);
+    bool good = build_image(r, path, &image, err);
+    lgv_hdf5_end(&guard);
+    enum lgv_status status = good ? LGV_OK : LGV_CANNOT_RUN;
+    unsigned char *sealed = good ? realloc(image.data, image.size + LGV_HDF5_SEAL) : NULL;
+    if (sealed) {
+        image.data = sealed;
+        lgv_hdf5_seal(sealed + image.size, image.size, lgv_hdf5_hash(LGV_HDF5_HASH_START, sealed, image.size));
+        status = lgv_file_replace(path, sealed, image.size + LGV_HDF5_SEAL, err);
+    } else if (good) {
+        status = lgv_fail_memory(err);
+    }
+    free(image.data);
+    return status;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The JSON document of `lgv run --json`.  Its fields are a contract and only grow.  Numbers that are not finite are
+ * null; integers above 2^63 - 1 (a seed may be) are texts, because JSON readers would round them. */
+#include "out/private.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define FAILURES_SHOWN 10
+
+static json_t *real(double x) {
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *count(uint64_t n) {
+    if (n <= INT64_MAX)
+        return json_integer((json_int_t)n);
+    char digits[32];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    return json_string(digits);
+}
+
+/* Any text as valid UTF-8; NULL is null. */
+static json_t *text(const char *s) {
+    if (!s)
+        return json_null();
+    char *plain = lgv_plain_copy(s);
+    json_t *out = plain ? json_string(plain) : NULL;
+    free(plain);
+    return out;
+}
+
+/* Jansson refuses NULL values, so that memory running out anywhere makes the whole document fail. */
+static bool put(json_t *object, const char *name, json_t *value) {
+    char *plain = lgv_plain_copy(name);
+    bool good = plain && json_object_set_new(object, plain, value) == 0;
+    if (!plain)
+        json_decref(value);
+    free(plain);
+    return good;
+}
+
+static json_t *settings(const struct lgv_setting *list, size_t n) {
+    json_t *out = json_object();
+    bool good = out != NULL;
+    for (size_t i = 0; good && i < n; i++) {
+        char *end = NULL;
+        const char *value = list[i].value ? list[i].value : "";
+        double x = strtod(value, &end);
+        bool number = *value && end && *end == '\0' && isfinite(x);
+        json_t *whole = NULL;
+        if (number && fabs(x) < 9e15 && !(x < floor(x) || x > floor(x)))
+            whole = json_integer((json_int_t)x);
+        good = put(out, list[i].name, whole ? whole : number ? json_real(x) : text(value));
+    }
+    if (good)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+static json_t *final_values(const struct lgv_series *s, size_t last) {
+    static const char *const level[LGV_QUANTILES] = {"q05", "q25", "q50", "q75", "q95"};
+    json_t *out = json_object();
+    bool good = out && put(out, "mean", real(lgv_at(s->mean, last))) && put(out, "std", real(lgv_at(s->std, last))) &&
+                put(out, "stderr", real(lgv_at(s->err, last))) && put(out, "min", real(lgv_at(s->min, last))) &&
+                put(out, "max", real(lgv_at(s->max, last)));
+    for (int k = 0; good && k < LGV_QUANTILES; k++)
+        good = put(out, level[k], real(lgv_at(s->quantile[k], last)));
+    good = good && put(out, "kind", json_string(lgv_series_kind_name(s->kind))) && put(out, "drift", real(s->drift));
+    if (good)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+static json_t *finals(const struct lgv_result *r) {
+    json_t *out = json_object();
+    bool good = out != NULL;
+    for (size_t i = 0; good && i < r->nseries && r->ntimes > 0; i++)
+        good = put(out, r->series[i].name, final_values(&r->series[i], r->ntimes - 1));
+    if (good)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+/* Drift of every series of one kind by name. */
+static json_t *drifts(const struct lgv_result *r, int kind) {
+    json_t *out = json_object();
+    bool good = out != NULL;
+    for (size_t i = 0; good && i < r->nseries; i++)
+        if (r->series[i].kind == kind)
+            good = put(out, r->series[i].name, real(r->series[i].drift));
+    if (good)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+static json_t *energy(const struct lgv_result *r) {
+    double mean = (double)NAN, largest = (double)NAN;
+    for (size_t i = 0; i < r->nseries; i++)
+        if (r->series[i].kind == LGV_SERIES_ENERGY) {
+            mean = r->series[i].drift_mean;
+            largest = r->series[i].drift;
+            break;
+        }
+    json_t *out = json_object();
+    if (out && put(out, "mean_drift", real(mean)) && put(out, "max_drift", real(largest)))
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+static json_t *certificate(const struct lgv_result *r) {
+    const struct lgv_certificate *c = &r->certificate;
+    json_t *commutes = c->noise_commutes < 0 ? json_null() : json_boolean(c->noise_commutes);
+    json_t *out = json_object();
+    if (out && put(out, "symplectic_defect", real(c->symplectic_defect)) &&
+        put(out, "symplectic_defect_error", real(c->symplectic_defect_error)) &&
+        put(out, "defect_states", count(c->defect_states)) &&
+        put(out, "symplectic_claim", json_boolean(c->symplectic_claim)) &&
+        put(out, "constraint", real(c->constraint)) && put(out, "hidden_constraint", real(c->hidden_constraint)) &&
+        put(out, "momentum", drifts(r, LGV_SERIES_MOMENTUM)) && put(out, "energy", energy(r)) &&
+        put(out, "noise_commutes", commutes) && put(out, "strong_order", real(c->strong_order)) &&
+        put(out, "weak_order", real(c->weak_order)) && put(out, "order_reason", text(c->order_reason)))
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+static json_t *failures(const struct lgv_result *r) {
+    json_t *out = json_array();
+    bool good = out != NULL;
+    for (size_t i = 0; good && i < r->nfailures && i < FAILURES_SHOWN; i++) {
+        const struct lgv_failure *f = &r->failure[i];
+        json_t *row = json_object();
+        good = row && put(row, "path", count(f->path)) && put(row, "step", count(f->step)) &&
+               put(row, "time", real(r->t0 + (double)f->step * r->step)) &&
+               put(row, "reason", json_string(lgv_fail_text(f->reason)));
+        good = json_array_append_new(out, row) == 0 && good;
+    }
+    if (good)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+static bool put_run(json_t *d, const struct lgv_result *r) {
+    return put(d, "model", text(r->model_name)) && put(d, "file", text(r->model_file)) &&
+           put(d, "method", text(r->method)) && put(d, "step", real(r->step)) && put(d, "until", real(r->until)) &&
+           put(d, "start", real(r->t0)) && put(d, "paths", count(r->paths)) && put(d, "seed", count(r->seed)) &&
+           put(d, "steps", count(r->steps)) && put(d, "failed", count(r->failed)) &&
+           put(d, "seconds", real(r->seconds)) && put(d, "path_steps_per_second", real(r->path_steps_per_second)) &&
+           put(d, "steps_done", count(r->steps_done)) && put(d, "paths_done", count(r->paths_done)) &&
+           put(d, "interrupted", json_boolean(r->interrupted)) && put(d, "threads", count(r->threads)) &&
+           put(d, "lanes", count(r->lanes)) && put(d, "compile_seconds", real(r->compile_seconds)) &&
+           put(d, "newton_iterations", real(r->newton_iterations)) && put(d, "dof", count(r->nq)) &&
+           put(d, "noises", count(r->nnoise)) && put(d, "constraints", count(r->nconstraints)) &&
+           put(d, "version", text(r->version)) && put(d, "compiler", text(r->compiler)) &&
+           put(d, "date", text(r->date));
+}
+
+char *lgv_json_result(const struct lgv_result *r) {
+    json_t *d = json_object();
+    char *out = NULL;
+    if (d && put_run(d, r) && put(d, "parameters", settings(r->parameter, r->nparameters)) &&
+        put(d, "options", settings(r->setting, r->nsettings)) && put(d, "final", finals(r)) &&
+        put(d, "certificate", certificate(r)) && put(d, "failures", failures(r)))
+        out = json_dumps(d, JSON_INDENT(2));
+    json_decref(d);
+    return out;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files of the output stage share: user text made safe, numbers as text, files written whole or not at all,
+ * the checks of a run in words, and the plan of figures. */
+#ifndef LGV_OUT_PRIVATE_H
+#define LGV_OUT_PRIVATE_H
+
+#include "out/out.h"
+
+/* Bytes of the character at s; 0 when it is a control character, turns the writing direction or is not UTF-8.  Names
+ * and titles come from model and result files: nothing of them may reach a terminal, gnuplot or HTML unexamined. */
+size_t lgv_char_size(const char *s);
+/* text (NULL is "") with '?' for every bad byte and a blank for line breaks, cut at a character when it is too long. */
+const char *lgv_plain(char *out, size_t size, const char *text);
+char *lgv_plain_copy(const char *text);   /* malloc'd, whole */
+size_t lgv_text_width(const char *plain); /* characters, not bytes */
+
+/* x with as few digits as read back to the same number; "n/a" when it is not finite. */
+const char *lgv_exact(char *out, size_t size, double x);
+/* x with `digits` digits for people. */
+const char *lgv_brief(char *out, size_t size, double x, int digits);
+/* 1234567 -> "1 234 567" */
+const char *lgv_grouped(char *out, size_t size, uint64_t n);
+/* 1.5e8 -> "150 million" */
+const char *lgv_rate(char *out, size_t size, double per_second);
+
+/* Writes by way of path.tmp, fsync and rename; removes path.tmp when anything fails. */
+enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err);
+/* Name for a file from any text: letters, digits, '_' and '-' only, not empty. */
+void lgv_file_name(char *out, size_t size, const char *prefix, const char *text);
+
+/* One row of the certificate in words. */
+enum lgv_mark { LGV_MARK_NONE = -1, LGV_MARK_BROKEN = 0, LGV_MARK_HOLDS = 1 };
+struct lgv_check {
+    enum lgv_mark mark;    /* NONE: information, or nothing was claimed */
+    char name[80];         /* plain text */
+    char value[48];        /* the measured number */
+    char verdict[200];     /* what it means here */
+    const char *explained; /* what the row is about, for readers who do not know the words */
+};
+/* malloc'd rows; NULL when memory is out. */
+struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count);
+/* "137 of 10000 paths failed, first at t = ...: reason" or "no path failed". */
+void lgv_failure_line(const struct lgv_result *r, char *out, size_t size);
+
+/* Value i of an array that may be missing. */
+double lgv_at(const double *array, size_t i);
+/* The series in the order people want them: observables, energy, momentum maps, coordinates, momenta, errors.
+ * malloc'd indices; NULL when memory is out or there is none. */
+size_t *lgv_series_order(const struct lgv_result *r);
+const char *lgv_series_kind_name(int kind);
+
+/* A figure that lgv_figures draws as file.svg and file.png and that the report shows. */
+enum lgv_figure_kind { LGV_FIGURE_MEAN, LGV_FIGURE_ENERGY, LGV_FIGURE_PATHS, LGV_FIGURE_PHASE, LGV_FIGURE_HISTOGRAM };
+struct lgv_figure {
+    enum lgv_figure_kind kind;
+    size_t index, second; /* of the series (PHASE: coordinate and momentum) or of the histogram */
+    char file[80];        /* without extension */
+    char title[240];      /* plain text */
+    const char *caption;
+};
+/* malloc'd plan, determined by the result alone; NULL when memory is out or nothing is to be drawn. */
+struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count);
+/* Runs gnuplot in dir on a script text. */
+enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, struct lgv_error *err);
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The one-file HTML report of a run: opens offline, has no scripts, prints well.
+ *
+ * Figures are inside as data addresses of images, so that they keep to themselves (identifiers, fonts) and so that a
+ * foreign SVG in the directory cannot run anything.  Every text goes through html(). */
+#include "out/private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIGURE_LIMIT ((size_t)32 << 20)
+#define FAILURES_SHOWN 20
+
+static const char style[] =
+    ":root{--ink:#1b2430;--soft:#5b6675;--line:#dfe4ea;--page:#f5f7f9;--card:#fff;--blue:#0072b2;--good:#007a5a;--bad:#"
+    "b84a00;"
+    "--code:#f0f3f6}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--soft:#a3adba;--line:#343c48;--page:#14181e;--card:#1d232b;"
+    "--blue:#6db9e8;--good:#4cc9a0;--bad:#ff9a57;--code:#262d37}}\n"
+    "*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);"
+    "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
+    "main{max-width:1080px;margin:0 auto;padding:28px 20px 48px}h1{font-size:1.9rem;margin:0;overflow-wrap:anywhere}"
+    "h2{font-size:1.2rem;margin:34px 0 10px}\n"
+    ".sub{color:var(--soft);margin:2px 0 14px}.gap{margin-top:14px}.verdict{border-left:5px solid "
+    "var(--good);background:var(--card);"
+    "padding:12px 16px;border-radius:4px;font-weight:600}.verdict.bad{border-color:var(--bad)}\n"
+    ".card{background:var(--card);border:1px solid var(--line);border-radius:8px;overflow-x:auto}\n"
+    ".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;padding:0;margin:16px 0 0}"
+    ".facts div{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:9px 14px;min-width:0}"
+    ".facts dt{color:var(--soft);font-size:.8rem}.facts dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums;"
+    "overflow-wrap:anywhere}\n"
+    "table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:8px 14px;"
+    "border-bottom:1px solid var(--line);vertical-align:top}tr:last-child td{border-bottom:0}"
+    "th{color:var(--soft);font-weight:600;font-size:.82rem;white-space:nowrap}"
+    "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td.name{font-weight:600;"
+    "min-width:9.5em;overflow-wrap:anywhere}\n"
+    ".why{color:var(--soft);font-size:.86rem;margin-top:3px}.mark{white-space:nowrap;font-weight:700;font-size:.86rem}"
+    ".holds{color:var(--good)}.broken{color:var(--bad)}.none{color:var(--soft);font-weight:400}\n"
+    ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(480px,100%),1fr));gap:16px}"
+    "figure{margin:0;background:#fff;border:1px solid var(--line);border-radius:8px;padding:8px;break-inside:avoid;"
+    "display:flex;flex-direction:column;align-items:center;justify-content:space-between}"
+    "figure img{width:100%;height:auto;max-height:440px;object-fit:contain}figcaption{color:#5b6675;font-size:.84rem;"
+    "padding:2px 8px 4px;align-self:stretch}\n"
+    "pre{background:var(--code);border:1px solid var(--line);border-radius:8px;padding:12px 14px;overflow-x:auto;"
+    "font:.86rem/1.45 ui-monospace,'DejaVu Sans Mono',Consolas,monospace;white-space:pre-wrap;overflow-wrap:anywhere}\n"
+    "code{font-family:ui-monospace,'DejaVu Sans Mono',Consolas,monospace;font-size:.92em}summary{cursor:pointer;"
+    "color:var(--blue)}footer{color:var(--soft);font-size:.85rem;margin-top:36px;border-top:1px solid var(--line);"
+    "padding-top:12px}\n"
+    "@media print{body{background:#fff;font-size:11pt}main{max-width:none;padding:0}tr,.card{break-inside:avoid}}\n";
+
+/* text with everything that HTML could take for its own made harmless; line ends and tabs stay. */
+static void html(struct lgv_text *out, const char *text) {
+    for (const char *s = text ? text : ""; *s;) {
+        size_t n = lgv_char_size(s);
+        if (*s == '&')
+            lgv_text_add(out, "&amp;");
+        else if (*s == '<')
+            lgv_text_add(out, "&lt;");
+        else if (*s == '>')
+            lgv_text_add(out, "&gt;");
+        else if (*s == '"')
+            lgv_text_add(out, "&quot;");
+        else if (*s == '\'')
+            lgv_text_add(out, "&#39;");
+        else if (n > 0 || *s == '\n' || *s == '\t')
+            lgv_text_append(out, s, n ? n : 1);
+        else if (*s != '\r')
+            lgv_text_add(out, "\xef\xbf\xbd");
+        s += n ? n : 1;
+    }
+}
+
+static void base64(struct lgv_text *out, const unsigned char *data, size_t size) {
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        unsigned long v = (unsigned long)data[i] << 16;
+        v |= i + 1 < size ? (unsigned long)data[i + 1] << 8 : 0;
+        v |= i + 2 < size ? (unsigned long)data[i + 2] : 0;
+        char four[4] = {digit[v >> 18 & 63], digit[v >> 12 & 63], i + 1 < size ? digit[v >> 6 & 63] : '=',
+                        i + 2 < size ? digit[v & 63] : '='};
+        lgv_text_append(out, four, 4);
+    }
+}
+
+/* One line that tells a reader in a hurry whether all is well. */
+static void put_verdict(struct lgv_text *out, const struct lgv_result *r, const struct lgv_check *row, size_t count) {
+    size_t holds = 0, broken = 0;
+    for (size_t i = 0; i < count; i++) {
+        holds += row[i].mark == LGV_MARK_HOLDS;
+        broken += row[i].mark == LGV_MARK_BROKEN;
+    }
+    bool good = broken == 0 && !r->interrupted;
+    lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
+    if (good)
+        lgv_text_add(out, "All %zu checks of this run hold.", holds);
+    else if (broken > 0)
+        lgv_text_add(out, "%zu of %zu checks of this run %s not hold: ", broken, holds + broken,
+                     broken == 1 ? "does" : "do");
+    for (size_t i = 0, said = 0; i < count; i++)
+        if (row[i].mark == LGV_MARK_BROKEN) {
+            html(out, row[i].name);
+            lgv_text_add(out, " (");
+            html(out, row[i].value);
+            lgv_text_add(out, "%s", ++said < broken ? "), " : ").");
+        }
+    if (r->interrupted)
+        lgv_text_add(out, " The run was interrupted: %llu of %llu paths and %llu of %llu steps were done.",
+                     (unsigned long long)r->paths_done, (unsigned long long)r->paths, (unsigned long long)r->steps_done,
+                     (unsigned long long)r->steps);
+    lgv_text_add(out, "</p>\n");
+}
+
+static void fact(struct lgv_text *out, const char *name, const char *value) {
+    lgv_text_add(out, "<div><dt>%s</dt><dd>", name);
+    html(out, value);
+    lgv_text_add(out, "</dd></div>\n");
+}
+
+static void fact_count(struct lgv_text *out, const char *name, uint64_t value) {
+    char b[64];
+    fact(out, name, lgv_grouped(b, sizeof b, value));
+}
+
+static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
+    char b[96], c[48];
+    lgv_text_add(out, "<h2>What was run</h2>\n<dl class=\"facts\">\n");
+    fact(out, "method", r->method);
+    fact(out, "step", lgv_exact(b, sizeof b, r->step));
+    fact(out, "until", lgv_exact(b, sizeof b, r->until));
+    fact_count(out, "steps", r->steps);
+    fact_count(out, "paths", r->paths);
+    snprintf(b, sizeof b, "%llu", (unsigned long long)r->seed);
+    fact(out, "seed", b);
+    fact_count(out, "degrees of freedom", r->nq);
+    fact_count(out, "noises", r->nnoise);
+    if (r->nconstraints > 0)
+        fact_count(out, "constraints", r->nconstraints);
+    snprintf(b, sizeof b, "%.3g s", r->seconds);
+    fact(out, "time taken", b);
+    fact(out, "path-steps per second", lgv_rate(b, sizeof b, r->path_steps_per_second));
+    snprintf(b, sizeof b, "%llu x %s", (unsigned long long)r->threads, lgv_grouped(c, sizeof c, r->lanes));
+    fact(out, "threads x lanes", b);
+    if (r->newton_iterations > 0)
+        fact(out, "Newton iterations per step", lgv_brief(b, sizeof b, r->newton_iterations, 3));
+    lgv_text_add(out, "</dl>\n");
+    if (r->method_doc) {
+        lgv_text_add(out, "<p class=\"sub gap\">Method <b>");
+        html(out, r->method);
+        lgv_text_add(out, "</b>: ");
+        html(out, r->method_doc);
+        lgv_text_add(out, "</p>\n");
+    }
+}
+
+static void put_certificate(struct lgv_text *out, const struct lgv_check *row, size_t count) {
+    lgv_text_add(out, "<h2>Certificate</h2>\n<div class=\"card\"><table>\n"
+                      "<tr><th></th><th>what</th><th>measured</th><th>what it means</th></tr>\n");
+    for (size_t i = 0; i < count; i++) {
+        static const char *const class[] = {"none", "broken", "holds"};
+        static const char *const mark[] = {"for information", "\xe2\x9c\x97 does not hold", "\xe2\x9c\x93 holds"};
+        lgv_text_add(out, "<tr><td class=\"mark %s\">%s</td><td class=\"name\">", class[row[i].mark + 1],
+                     mark[row[i].mark + 1]);
+        html(out, row[i].name);
+        lgv_text_add(out, "</td><td>");
+        html(out, row[i].value);
+        lgv_text_add(out, "</td><td>");
+        html(out, row[i].verdict);
+        lgv_text_add(out, "<div class=\"why\">");
+        html(out, row[i].explained);
+        lgv_text_add(out, "</div></td></tr>\n");
+    }
+    lgv_text_add(out, "</table></div>\n");
+}
+
+static void put_figure(struct lgv_text *out, const char *dir, const struct lgv_figure *f) {
+    struct lgv_text path = {0};
+    size_t size = 0;
+    lgv_text_add(&path, "%s/%s.svg", dir, f->file);
+    char *svg = path.failed ? NULL : lgv_read_file(path.data, FIGURE_LIMIT, &size, NULL);
+    lgv_text_add(out, "<figure>");
+    if (svg) {
+        lgv_text_add(out, "<img alt=\"");
+        html(out, f->title);
+        lgv_text_add(out, "\" src=\"data:image/svg+xml;base64,");
+        base64(out, (const unsigned char *)svg, size);
+        lgv_text_add(out, "\">");
+    } else {
+        lgv_text_add(out, "<p>");
+        html(out, f->title);
+        lgv_text_add(out, ": not drawn (gnuplot is needed, Debian package gnuplot-nox)</p>");
+    }
+    lgv_text_add(out, "<figcaption>");
+    html(out, f->caption);
+    lgv_text_add(out, "</figcaption></figure>\n");
+    free(svg);
+    lgv_text_free(&path);
+}
+
+static void put_figures(struct lgv_text *out, const struct lgv_result *r, const char *dir) {
+    size_t count;
+    struct lgv_figure *list = lgv_figure_plan(r, &count);
+    if (!list)
+        return;
+    lgv_text_add(out, "<h2>Figures</h2>\n<div class=\"figures\">\n");
+    for (size_t i = 0; i < count; i++)
+        put_figure(out, dir, &list[i]);
+    lgv_text_add(out, "</div>\n");
+    free(list);
+}
+
+static void cell(struct lgv_text *out, double x, int digits) {
+    char b[40];
+    lgv_text_add(out, "<td class=\"n\">%s</td>", lgv_brief(b, sizeof b, x, digits));
+}
+
+static void put_finals(struct lgv_text *out, const struct lgv_result *r) {
+    size_t *order = lgv_series_order(r);
+    if (!order || r->ntimes == 0) {
+        free(order);
+        return;
+    }
+    size_t last = r->ntimes - 1;
+    char b[40];
+    lgv_text_add(out,
+                 "<h2>Statistics at t = %s</h2>\n<p class=\"sub\">%llu paths contribute; quantiles are from %llu of "
+                 "them.</p>\n<div class=\"card\"><table>\n<tr><th>series</th><th>kind</th>",
+                 lgv_brief(b, sizeof b, r->time[last], 8), (unsigned long long)(r->alive ? r->alive[last] : 0),
+                 (unsigned long long)r->sample_paths);
+    static const char *const head[] = {"mean", "\xc2\xb1 stderr", "std", "min", "5 %", "median", "95 %", "max"};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
+    lgv_text_add(out, "</tr>\n");
+    for (size_t k = 0; k < r->nseries; k++) {
+        const struct lgv_series *s = &r->series[order[k]];
+        lgv_text_add(out, "<tr><td class=\"name\">");
+        html(out, s->name);
+        lgv_text_add(out, "</td><td>%s</td>", lgv_series_kind_name(s->kind));
+        cell(out, lgv_at(s->mean, last), 7);
+        cell(out, lgv_at(s->err, last), 2);
+        cell(out, lgv_at(s->std, last), 4);
+        cell(out, lgv_at(s->min, last), 5);
+        cell(out, lgv_at(s->quantile[0], last), 5);
+        cell(out, lgv_at(s->quantile[2], last), 5);
+        cell(out, lgv_at(s->quantile[4], last), 5);
+        cell(out, lgv_at(s->max, last), 5);
+        lgv_text_add(out, "</tr>\n");
+    }
+    lgv_text_add(out, "</table></div>\n");
+    free(order);
+}
+
+static void put_failures(struct lgv_text *out, const struct lgv_result *r) {
+    char line[300];
+    lgv_failure_line(r, line, sizeof line);
+    lgv_text_add(out, "<h2>Failures</h2>\n<p>");
+    html(out, line);
+    lgv_text_add(out, ".</p>\n");
+    if (r->nfailures == 0)
+        return;
+    lgv_text_add(out, "<div class=\"card\"><table>\n<tr><th class=\"n\">path</th><th class=\"n\">step</th>"
+                      "<th class=\"n\">time</th><th>reason</th></tr>\n");
+    for (size_t i = 0; i < r->nfailures && i < FAILURES_SHOWN; i++) {
+        const struct lgv_failure *f = &r->failure[i];
+        lgv_text_add(out, "<tr><td class=\"n\">%llu</td><td class=\"n\">%llu</td>", (unsigned long long)f->path,
+                     (unsigned long long)f->step);
+        cell(out, r->t0 + (double)f->step * r->step, 6);
+        lgv_text_add(out, "<td>%s</td></tr>\n", lgv_fail_text(f->reason));
+    }
+    lgv_text_add(out, "</table></div>\n");
+    if (r->failed > FAILURES_SHOWN)
+        lgv_text_add(out, "<p class=\"sub\">More are listed in results.h5.</p>\n");
+}
+
+/* A word as a shell would read it back, then made safe for HTML. */
+static void shell_word(struct lgv_text *out, const char *word) {
+    const char *safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
+    if (*word && word[strspn(word, safe)] == '\0') {
+        html(out, word);
+        return;
+    }
+    struct lgv_text quoted = {0};
+    lgv_text_add(&quoted, "'");
+    for (; *word; word++)
+        lgv_text_append(&quoted, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    lgv_text_add(&quoted, "'");
+    html(out, quoted.failed ? "?" : quoted.data);
+    lgv_text_free(&quoted);
+}
+
+static void put_sets(struct lgv_text *out, const struct lgv_setting *list, size_t count) {
+    /* These have switches of their own, or do not change the result. */
+    static const char *const known[] = {"method", "step", "until", "paths", "seed", "threads", "out", "json"};
+    for (size_t i = 0; i < count; i++) {
+        bool skip = !list[i].name || !list[i].value || !*list[i].value;
+        for (size_t k = 0; !skip && k < sizeof known / sizeof *known; k++)
+            skip = strcmp(list[i].name, known[k]) == 0;
+        if (skip)
+            continue;
+        struct lgv_text word = {0};
+        lgv_text_add(&word, "%s=%s", list[i].name, list[i].value);
+        lgv_text_add(out, " --set ");
+        shell_word(out, word.failed ? "?" : word.data);
+        lgv_text_free(&word);
+    }
+}
+
+static void put_repeat(struct lgv_text *out, const struct lgv_result *r) {
+    char step[40], until[40];
+    lgv_text_add(out,
+                 "<h2>How to repeat it</h2>\n<p>The same command gives the same bits, whatever the number of threads."
+                 "</p>\n<pre>lgv run ");
+    shell_word(out, r->model_file ? r->model_file : "model.yaml");
+    lgv_text_add(out, " --method ");
+    shell_word(out, r->method ? r->method : "");
+    lgv_text_add(out, " --step %s --until %s --paths %llu --seed %llu", lgv_exact(step, sizeof step, r->step),
+                 lgv_exact(until, sizeof until, r->until), (unsigned long long)r->paths, (unsigned long long)r->seed);
+    put_sets(out, r->parameter, r->nparameters);
+    put_sets(out, r->setting, r->nsettings);
+    lgv_text_add(out, "</pre>\n");
+    if (r->command) {
+        lgv_text_add(out, "<p>It was called as <code>");
+        html(out, r->command);
+        lgv_text_add(out, "</code></p>\n");
+    }
+    if (r->model_text) {
+        lgv_text_add(out, "<p>The model%s:</p>\n<pre>", r->model_file ? "" : " (save it as model.yaml)");
+        html(out, r->model_text);
+        lgv_text_add(out, "</pre>\n");
+    }
+}
+
+static void put_page(struct lgv_text *out, const struct lgv_result *r, const char *dir, const struct lgv_check *row,
+                     size_t count) {
+    lgv_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+    html(out, r->model_name);
+    lgv_text_add(out, " - lgv report</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>", style);
+    html(out, r->model_name);
+    lgv_text_add(out, "</h1>\n<p class=\"sub\">Ensemble run of Lagrangevin");
+    if (r->model_file) {
+        lgv_text_add(out, " from <code>");
+        html(out, r->model_file);
+        lgv_text_add(out, "</code>");
+    }
+    lgv_text_add(out, "%s", r->date ? ", " : "");
+    html(out, r->date);
+    lgv_text_add(out, "</p>\n");
+    put_verdict(out, r, row, count);
+    put_facts(out, r);
+    put_certificate(out, row, count);
+    put_figures(out, r, dir);
+    put_finals(out, r);
+    put_failures(out, r);
+    put_repeat(out, r);
+    lgv_text_add(out, "<footer>Lagrangevin ");
+    html(out, r->version);
+    lgv_text_add(out, ", kernel compiler ");
+    html(out, r->compiler ? r->compiler : "not known");
+    lgv_text_add(out, ". All numbers are in results.h5 beside this report.</footer>\n</main>\n</body>\n</html>\n");
+}
+
+enum lgv_status lgv_report(const struct lgv_result *r, const char *dir, struct lgv_error *err) {
+    struct lgv_text page = {0}, path = {0};
+    size_t count;
+    struct lgv_check *row = lgv_checks(r, &count);
+    enum lgv_status status = LGV_OK;
+    if (row) {
+        put_page(&page, r, dir, row, count);
+        lgv_text_add(&path, "%s/report.html", dir);
+    }
+    if (!row || page.failed || path.failed)
+        status = lgv_fail_memory(err);
+    else
+        status = lgv_file_replace(path.data, page.data, page.size, err);
+    free(row);
+    lgv_text_free(&page);
+    lgv_text_free(&path);
+    return status;
+}
