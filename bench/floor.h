@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reference programs of the benchmark: how fast a specialist's hand-written kernel is (floor_simd.c), and how fast a
+ * straightforward scalar program with callbacks is (scalar_callbacks.c).  Both integrate the same paths.
+ *
+ * Models, beta = 0.1, start q = 0, p = 1:
+ *   Kubo          H = p^2/2 + q^2/2,   h = beta H
+ *   synchrotron   H = p^2/2 - cos q,   h = beta sin q
+ * Methods: stochastic Stoermer-Verlet (P2N2Q2Lob) and stochastic midpoint (P1N1Q2Gau).
+ *
+ * Noise of step n of a path: the increment is sqrt(dt) times half n&1 of the Box-Muller pair n>>1; the pair comes from
+ * one Philox4x32-10 call with key = seed and counter = (pair, pair>>32 | stream<<16, path, path>>32), stream 0. */
+#ifndef LGV_BENCH_FLOOR_H
+#define LGV_BENCH_FLOOR_H
+
+#include <stddef.h>
+
+enum floor_case { KUBO_VERLET, SYNC_VERLET, KUBO_MIDPOINT, SYNC_MIDPOINT };
+
+/* 1 when floor_simd.c was compiled for AVX2 and FMA; otherwise floor_run and floor_normals return -1. */
+int floor_available(void);
+
+/* Integrates paths 0..paths-1 over `steps` steps on the calling thread and returns the seconds it took, measured on the
+ * monotonic clock.  *mean_energy (NULL allowed) becomes the mean of H over the paths at the end.
+ * floor_run works on blocks of 16 paths: use a multiple of 16, else the last block is only partly counted.
+ * floor_run solves the synchrotron midpoint to round-off for dt <= 0.25; scalar_run iterates to a tolerance. */
+double floor_run(enum floor_case c, size_t paths, size_t steps, double dt, unsigned long long seed,
+                 double *mean_energy);
+double scalar_run(enum floor_case c, size_t paths, size_t steps, double dt, unsigned long long seed,
+                  double *mean_energy);
+
+/* Seconds to make `count` normals (rounded up to a multiple of 32). */
+double floor_normals(size_t count);
+
+#endif
