@@ -75,7 +75,8 @@ static bool find_slots(struct source *s) {
 }
 
 static void signature(struct source *s, const char *text) {
-    lgv_text_add(&s->out, "\nINLINE void %s {\n    const double *par = c->par;\n    (void)par;\n", text);
+    lgv_text_add(&s->out, "\n%s void %s {\n    const double *par = c->par;\n    (void)par;\n",
+                 strncmp(text, "model_force", 11) == 0 ? "ONE_COPY" : "INLINE", text);
 }
 
 static void absent(struct source *s) {

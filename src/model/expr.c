@@ -14,6 +14,7 @@ struct lgv_graph *lgv_expr_graph_create(void) {
     struct lgv_graph *g = lgv_new(1, sizeof *g);
     if (!g) return NULL;
     g->table_size = 1024;
+    g->allowance = LGV_READ_WORK;
     g->table = malloc(g->table_size * sizeof *g->table);
     if (!g->table) {
         free(g);
@@ -94,7 +95,7 @@ static int fail(struct lgv_graph *g, const char *why) {
 
 bool lgv_expr_work(struct lgv_graph *g, long steps) {
     g->work += steps;
-    if (g->work > LGV_MAX_WORK || steps > LGV_MAX_WORK) fail(g, "the formulas are too large");
+    if (g->work > g->allowance) fail(g, "the formulas are too large");
     return !g->failed;
 }
 

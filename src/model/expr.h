@@ -116,7 +116,7 @@ struct lgv_graph {
     size_t nconditions, condition_capacity;
     struct lgv_nest *nest;
     size_t nnests, nest_capacity;
-    long work; /* steps spent since the present stage began: see lgv_expr_work */
+    long work, allowance; /* steps spent, and how many may be: see lgv_expr_work */
     const char *failed; /* first reason why the graph cannot be trusted any more: out of memory, too large, ... */
 };
 
@@ -124,12 +124,13 @@ struct lgv_graph {
 #define LGV_MAX_DEPTH 4000
 #define LGV_MAX_ARGS (1 << 24)
 #define LGV_MAX_INDEX_DEPTH 200
-#define LGV_MAX_WORK 400000000L /* some seconds */
+#define LGV_READ_WORK 100000000L   /* allowance of a model file: about a second */
+#define LGV_DERIVE_WORK 4000000000L /* of everything made from it later */
 
 struct lgv_graph *lgv_expr_graph_create(void);
 void lgv_expr_graph_free(struct lgv_graph *g);
-/* Counts steps; false with g->failed set when there are more than a stage may take.  Formulas are untrusted: a short text
- * must not keep the reader busy for hours. */
+/* Counts steps; false with g->failed set when there are more than allowed.  Formulas are untrusted: a short text must
+ * not keep the reader busy for hours. */
 bool lgv_expr_work(struct lgv_graph *g, long steps);
 
 /* Builders.  They simplify; on failure g->failed is set and the constant 0 comes back. */

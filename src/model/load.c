@@ -12,14 +12,27 @@
 #define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES_TIME)
 
 enum section {
-    NAME, PARAMETERS, WHERE, COORDINATES, MOMENTA, HAMILTONIAN, KINETIC, POTENTIAL, NOISE, NOISE_POTENTIAL, SYMMETRIES,
-    OBSERVE, EXACT, RUN, SECTIONS
+    NAME,
+    PARAMETERS,
+    WHERE,
+    COORDINATES,
+    MOMENTA,
+    HAMILTONIAN,
+    KINETIC,
+    POTENTIAL,
+    NOISE,
+    NOISE_POTENTIAL,
+    SYMMETRIES,
+    OBSERVE,
+    EXACT,
+    RUN,
+    SECTIONS
 };
-static const char *const sections[] = {
-    "name",  "parameters",      "where",      "coordinates", "momenta", "hamiltonian", "kinetic", "potential",
-    "noise", "noise_potential", "symmetries", "observe",     "exact",   "run",
-    /* of a later version */
-    "constraints", "force", "langevin", "lagrangian", "rotations"};
+static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "hamiltonian",
+                                       "kinetic", "potential", "noise", "noise_potential", "symmetries", "observe",
+                                       "exact", "run",
+                                       /* of a later version */
+                                       "constraints", "force", "langevin", "lagrangian", "rotations"};
 #define NAMES (sizeof sections / sizeof *sections)
 
 /* ---- formulas and names ---- */
@@ -28,17 +41,21 @@ bool lgv_load_formula(struct lgv_loader *l, int node, const char *place, unsigne
                       int *nest) {
     struct lgv_formula_error why;
     const char *text = lgv_yaml_text(l, node, "a formula");
-    if (!text) return false;
+    if (!text)
+        return false;
     l->m->scope.allow = allow;
     l->m->scope.place = place;
-    if (!lgv_formula_parse(&l->m->scope, text, out, nest, &why)) return lgv_yaml_fail_in(l, node, &why);
-    if (l->m->graph->failed) return lgv_yaml_fail(l, node, "%s", l->m->graph->failed);
+    if (!lgv_formula_parse(&l->m->scope, text, out, nest, &why))
+        return lgv_yaml_fail_in(l, node, &why);
+    if (l->m->graph->failed)
+        return lgv_yaml_fail(l, node, "%s", l->m->graph->failed);
     return true;
 }
 
 bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out) {
     struct lgv_value v;
-    if (!lgv_load_formula(l, node, place, allow, &v, NULL)) return false;
+    if (!lgv_load_formula(l, node, place, allow, &v, NULL))
+        return false;
     *out = v.node[0];
     return v.dim == 1 || lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
 }
@@ -46,8 +63,10 @@ bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned
 bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name) {
     if (!lgv_formula_is_name(name))
         return lgv_yaml_fail(l, node, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
-    if (lgv_formula_is_reserved(name)) return lgv_yaml_fail(l, node, "%s has a meaning of its own in formulas", name);
-    if (lgv_scope_find(&l->m->scope, name)) return lgv_yaml_fail(l, node, "%s is declared twice", name);
+    if (lgv_formula_is_reserved(name))
+        return lgv_yaml_fail(l, node, "%s has a meaning of its own in formulas", name);
+    if (lgv_scope_find(&l->m->scope, name))
+        return lgv_yaml_fail(l, node, "%s is declared twice", name);
     return true;
 }
 
@@ -57,7 +76,8 @@ void lgv_load_drop(struct lgv_scope *scope, size_t count) {
         struct lgv_symbol *s = &scope->symbol[--scope->count];
         free(s->name);
         free(s->text);
-        for (int k = 0; k < s->nformals; k++) free(s->formals[k]);
+        for (int k = 0; k < s->nformals; k++)
+            free(s->formals[k]);
     }
 }
 
@@ -66,7 +86,8 @@ void lgv_load_drop(struct lgv_scope *scope, size_t count) {
 static bool value_now(struct lgv_loader *l, int node, int formula, double *out) {
     struct lgv_evaluator e;
     struct lgv_env env = {.par = l->m->par};
-    if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
+    if (!lgv_eval_begin(&e, l->m->graph))
+        return lgv_yaml_memory(l);
     *out = lgv_eval_node(&e, formula, &env, NULL);
     lgv_eval_end(&e);
     return isfinite(*out) || lgv_yaml_fail(l, node, "the value is %g; it must be a finite number", *out);
@@ -77,12 +98,16 @@ static bool read_parameter(struct lgv_loader *l, int key, int value) {
     const char *name = lgv_yaml_node(l, key)->text;
     int formula;
     double x = 0;
-    if (!lgv_load_new_name(l, key, name)) return false;
-    if (!lgv_load_number(l, value, "a parameter", 0, &formula) || !value_now(l, value, formula, &x)) return false;
+    if (!lgv_load_new_name(l, key, name))
+        return false;
+    if (!lgv_load_number(l, value, "a parameter", 0, &formula) || !value_now(l, value, formula, &x))
+        return false;
     for (size_t k = 0; k < l->noverrides; k++)
-        if (strcmp(l->override[k].name, name) == 0) x = l->override[k].value;
+        if (strcmp(l->override[k].name, name) == 0)
+            x = l->override[k].value;
     struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
-    if (!s || !(m->par_name[m->npar] = lgv_copy(name))) return lgv_yaml_memory(l);
+    if (!s || !(m->par_name[m->npar] = lgv_copy(name)))
+        return lgv_yaml_memory(l);
     s->index = (int)m->npar;
     s->number = m->par[m->npar++] = x;
     return true;
@@ -90,19 +115,25 @@ static bool read_parameter(struct lgv_loader *l, int key, int value) {
 
 static bool read_parameters(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    if (node >= 0 && !lgv_yaml_mapping(l, node, "parameters as name: value")) return false;
+    if (node >= 0 && !lgv_yaml_mapping(l, node, "parameters as name: value"))
+        return false;
     size_t room = node < 0 ? 0 : (size_t)lgv_yaml_node(l, node)->count / 2;
     m->par_name = lgv_new(room + 1, sizeof *m->par_name);
     m->par = lgv_new(room + 1, sizeof *m->par);
-    if (!m->par_name || !m->par) return lgv_yaml_memory(l);
-    if (node >= 0) LGV_EACH(l, node, key, value) if (!read_parameter(l, key, value)) return false;
+    if (!m->par_name || !m->par)
+        return lgv_yaml_memory(l);
+    if (node >= 0)
+        LGV_EACH(l, node, key, value) if (!read_parameter(l, key, value)) return false;
     for (size_t k = 0; k < l->noverrides; k++) {
         const char *name = l->override[k].name;
         bool found = false;
-        for (size_t i = 0; i < m->npar && !found; i++) found = strcmp(m->par_name[i], name) == 0;
-        if (found) continue;
+        for (size_t i = 0; i < m->npar && !found; i++)
+            found = strcmp(m->par_name[i], name) == 0;
+        if (found)
+            continue;
         const char *near = lgv_nearest(name, (const char *const *)m->par_name, m->npar);
-        lgv_fail(l->err, LGV_BAD_INPUT, near ? "%s: there is no parameter %.80s; did you mean %s?" : "%s: there is no parameter %.80s",
+        lgv_fail(l->err, LGV_BAD_INPUT,
+                 near ? "%s: there is no parameter %.80s; did you mean %s?" : "%s: there is no parameter %.80s",
                  l->file, name, near);
         return false;
     }
@@ -114,15 +145,19 @@ static bool read_parameters(struct lgv_loader *l, int node) {
 /* Whether the text of a macro consists of tokens at all; what it means is seen where it is used. */
 static bool plain_text(struct lgv_loader *l, int node) {
     const char *text = lgv_yaml_text(l, node, "a formula");
-    if (!text) return false;
+    if (!text)
+        return false;
     int open = 0;
     for (size_t k = 0; text[k]; k++) {
         struct lgv_formula_error why = {.offset = k};
         open += text[k] == '(' || text[k] == '[';
         open -= text[k] == ')' || text[k] == ']';
-        bool known = isalnum((unsigned char)text[k]) || isspace((unsigned char)text[k]) || strchr("_+-*/^()[],.=<>!%", text[k]);
-        snprintf(why.message, sizeof why.message, "%s", known ? "a closing bracket without an opening one" : "unexpected character");
-        if (!known || open < 0) return lgv_yaml_fail_in(l, node, &why);
+        bool known =
+            isalnum((unsigned char)text[k]) || isspace((unsigned char)text[k]) || strchr("_+-*/^()[],.=<>!%", text[k]);
+        snprintf(why.message, sizeof why.message, "%s",
+                 known ? "a closing bracket without an opening one" : "unexpected character");
+        if (!known || open < 0)
+            return lgv_yaml_fail_in(l, node, &why);
     }
     return open == 0 || lgv_yaml_fail(l, node, "a bracket is not closed");
 }
@@ -134,34 +169,46 @@ static bool read_macro(struct lgv_loader *l, int key, int value) {
     const char *text = lgv_yaml_node(l, key)->text;
     size_t n = strcspn(text, "( ");
     bool ok = lgv_formula_macro_head(text, &head, &why);
-    if (!ok) lgv_yaml_fail(l, key, "expected a name or a function head like V(r)");
-    if (ok && n < sizeof name) memcpy(name, text, n);
+    if (!ok)
+        lgv_yaml_fail(l, key, "expected a name or a function head like V(r)");
+    if (ok && n < sizeof name)
+        memcpy(name, text, n);
     for (int i = 0; ok && i < head.nformals; i++)
         for (int k = 0; ok && k < i; k++)
-            if (strcmp(head.formals[i], head.formals[k]) == 0) ok = lgv_yaml_fail(l, key, "%s appears twice", head.formals[i]);
+            if (strcmp(head.formals[i], head.formals[k]) == 0)
+                ok = lgv_yaml_fail(l, key, "%s appears twice", head.formals[i]);
     ok = ok && lgv_load_new_name(l, key, name) && plain_text(l, value);
     struct lgv_symbol *s = ok ? lgv_scope_add(&l->m->scope, name, LGV_SYM_MACRO) : NULL;
-    if (ok && (!s || !(s->text = lgv_copy(lgv_yaml_node(l, value)->text)))) ok = lgv_yaml_memory(l);
+    if (ok && (!s || !(s->text = lgv_copy(lgv_yaml_node(l, value)->text))))
+        ok = lgv_yaml_memory(l);
     for (int k = 0; k < head.nformals; k++) {
-        if (ok) s->formals[s->nformals++] = head.formals[k];
-        else free(head.formals[k]);
+        if (ok)
+            s->formals[s->nformals++] = head.formals[k];
+        else
+            free(head.formals[k]);
     }
     return ok;
 }
 
 /* Functions are read before the coordinates, so that start values may use them; values may use coordinates. */
 static bool read_where(struct lgv_loader *l, int node, bool functions) {
-    if (node < 0) return true;
-    if (!lgv_yaml_mapping(l, node, "abbreviations as name: formula")) return false;
+    if (node < 0)
+        return true;
+    if (!lgv_yaml_mapping(l, node, "abbreviations as name: formula"))
+        return false;
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         struct lgv_value v;
         bool function = strchr(name, '(') != NULL;
-        if (function && functions && !read_macro(l, key, value)) return false;
-        if (function || functions) continue;
-        if (!lgv_load_new_name(l, key, name) || !lgv_load_formula(l, value, "an abbreviation", STATE, &v, NULL)) return false;
+        if (function && functions && !read_macro(l, key, value))
+            return false;
+        if (function || functions)
+            continue;
+        if (!lgv_load_new_name(l, key, name) || !lgv_load_formula(l, value, "an abbreviation", STATE, &v, NULL))
+            return false;
         struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_VALUE);
-        if (!s) return lgv_yaml_memory(l);
+        if (!s)
+            return lgv_yaml_memory(l);
         s->value = v;
     }
     return true;
@@ -169,9 +216,10 @@ static bool read_where(struct lgv_loader *l, int node, bool functions) {
 
 /* ---- the Hamiltonian ---- */
 
-static bool add_value(struct lgv_loader *l, const char *name, int node) {
+bool lgv_load_value(struct lgv_loader *l, const char *name, int node) {
     struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_VALUE);
-    if (!s) return lgv_yaml_memory(l);
+    if (!s)
+        return lgv_yaml_memory(l);
     s->value = (struct lgv_value){1, {node, 0, 0}};
     return true;
 }
@@ -181,129 +229,23 @@ static bool read_hamiltonian(struct lgv_loader *l, const int *at, const int *key
     int H = at[HAMILTONIAN], U = at[POTENTIAL], kinetic;
     if (H >= 0) {
         int other = key[KINETIC] >= 0 ? key[KINETIC] : key[POTENTIAL];
-        if (other >= 0) return lgv_yaml_fail(l, other, "hamiltonian is given; kinetic and potential would be a second one");
-        if (!lgv_load_number(l, H, "the Hamiltonian", STATE, &m->hamiltonian)) return false;
+        if (other >= 0)
+            return lgv_yaml_fail(l, other, "hamiltonian is given; kinetic and potential would be a second one");
+        if (!lgv_load_number(l, H, "the Hamiltonian", STATE, &m->hamiltonian))
+            return false;
     } else {
-        if (!lgv_load_number(l, U, "the potential", LGV_USES(LGV_Q) | LGV_USES_TIME, &m->hamiltonian)) return false;
-        if (!lgv_load_kinetic(l, at[KINETIC], &kinetic)) return false;
+        if (!lgv_load_number(l, U, "the potential", LGV_USES(LGV_Q) | LGV_USES_TIME, &m->hamiltonian))
+            return false;
+        if (!lgv_load_kinetic(l, at[KINETIC], &kinetic))
+            return false;
         m->hamiltonian = lgv_expr_add(m->graph, kinetic, m->hamiltonian);
     }
     struct lgv_text t = {0};
     lgv_text_add(&t, H >= 0 ? "%s" : "kinetic energy + %s", lgv_yaml_node(l, H >= 0 ? H : U)->text);
     m->hamiltonian_text = t.data;
-    if (t.failed) return lgv_yaml_memory(l);
-    return add_value(l, "H", m->hamiltonian);
-}
-
-/* ---- observe, exact, run ---- */
-
-static bool read_observe(struct lgv_loader *l, int node) {
-    struct lgv_model *m = l->m;
-    if (node < 0) return true;
-    if (!lgv_yaml_mapping(l, node, "observables as name: formula")) return false;
-    m->observable = lgv_new((size_t)lgv_yaml_node(l, node)->count / 2 + 1, sizeof *m->observable);
-    if (!m->observable) return lgv_yaml_memory(l);
-    size_t known = m->scope.count; /* h1, h2, ... are known here only */
-    for (size_t k = 0; k < m->nentries; k++) {
-        char name[32];
-        snprintf(name, sizeof name, "h%zu", m->noise[k].first + 1);
-        if (m->noise[k].nest < 0 && !lgv_scope_find(&m->scope, name) && !add_value(l, name, m->noise[k].body)) return false;
-    }
-    LGV_EACH(l, node, key, value) {
-        const char *name = lgv_yaml_node(l, key)->text;
-        struct lgv_observable *o = &m->observable[m->nobservables];
-        for (size_t k = 0; k < m->nobservables; k++)
-            if (strcmp(m->observable[k].name, name) == 0) return lgv_yaml_fail(l, key, "%.60s is observed twice", name);
-        if (!lgv_formula_is_name(name)) return lgv_yaml_fail(l, key, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
-        if (!lgv_load_number(l, value, "an observable", STATE, &o->node)) return false;
-        if (strcmp(name, "H") == 0 && o->node != m->hamiltonian)
-            return lgv_yaml_fail(l, key, "H is the Hamiltonian and is always observed; choose another name");
-        m->nobservables++;
-        o->name = lgv_copy(name);
-        o->text = lgv_copy(lgv_yaml_node(l, value)->text);
-        if (!o->name || !o->text) return lgv_yaml_memory(l);
-    }
-    lgv_load_drop(&m->scope, known);
-    return true;
-}
-
-/* NAME0: the start value of a single coordinate or momentum. */
-static bool add_start_names(struct lgv_loader *l, const struct lgv_declared *d, size_t count, enum lgv_space space) {
-    for (size_t k = 0; k < count; k++) {
-        char name[80];
-        snprintf(name, sizeof name, "%s0", d[k].name);
-        if (d[k].size != 1 || d[k].length || lgv_scope_find(&l->m->scope, name)) continue;
-        struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_STATE);
-        if (!s) return lgv_yaml_memory(l);
-        s->space = space;
-        s->offset = d[k].offset;
-    }
-    return true;
-}
-
-static bool read_exact_entry(struct lgv_loader *l, int key, int value) {
-    struct lgv_model *m = l->m;
-    const char *name = lgv_yaml_node(l, key)->text, *known[64];
-    size_t n = strcspn(name, "[. "), nknown = 0;
-    for (size_t k = 0; k < l->ncoordinates + l->nmomenta; k++) {
-        bool momentum = k >= l->ncoordinates;
-        const struct lgv_declared *d = momentum ? &l->momentum[k - l->ncoordinates] : &l->coordinate[k];
-        if (nknown < 64) known[nknown++] = d->name;
-        if (strncmp(d->name, name, n) != 0 || d->name[n]) continue;
-        if (d->size != 1 || d->length || name[n])
-            return lgv_yaml_fail(l, key, "exact solutions are supported for single numbers only, not for arrays and points");
-        int *node = &m->exact[(momentum ? m->nq : 0) + (size_t)d->offset];
-        if (*node >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
-        return lgv_load_number(l, value, "the exact solution",
-                               LGV_USES(LGV_BROWN) | LGV_USES(LGV_DQ) | LGV_USES(LGV_DP) | LGV_USES_TIME, node);
-    }
-    const char *near = lgv_nearest(name, known, nknown);
-    return lgv_yaml_fail(l, key, near ? "there is no coordinate or momentum %.60s; did you mean %s?"
-                                      : "there is no coordinate or momentum %.60s", name, near);
-}
-
-static bool read_exact(struct lgv_loader *l, int node) {
-    struct lgv_model *m = l->m;
-    if (node < 0) return true;
-    if (!lgv_yaml_mapping(l, node, "the exact solution as name: formula")) return false;
-    m->exact = lgv_new(2 * m->nq, sizeof *m->exact);
-    if (!m->exact) return lgv_yaml_memory(l);
-    for (size_t k = 0; k < 2 * m->nq; k++) m->exact[k] = -1;
-    size_t known = m->scope.count;
-    if (!add_start_names(l, l->coordinate, l->ncoordinates, LGV_DQ)) return false;
-    if (!add_start_names(l, l->momentum, l->nmomenta, LGV_DP)) return false;
-    if (m->nnoise) {
-        struct lgv_symbol *s = lgv_scope_add(&m->scope, "W", LGV_SYM_STATE);
-        if (!s) return lgv_yaml_memory(l);
-        s->space = LGV_BROWN;
-        s->length = (long)m->nnoise;
-    }
-    LGV_EACH(l, node, key, value) if (!read_exact_entry(l, key, value)) return false;
-    lgv_load_drop(&m->scope, known);
-    return true;
-}
-
-static bool read_run(struct lgv_loader *l, int node) {
-    struct lgv_model *m = l->m;
-    if (node < 0) return true;
-    if (!lgv_yaml_mapping(l, node, "options as name: value")) return false;
-    size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
-    if (count > 100) return lgv_yaml_fail(l, node, "more than 100 options");
-    m->run = lgv_new(count + 1, sizeof *m->run);
-    if (!m->run) return lgv_yaml_memory(l);
-    LGV_EACH(l, node, key, value) {
-        const char *name = lgv_yaml_node(l, key)->text, *text = lgv_yaml_text(l, value, "a value");
-        if (!text) return false;
-        for (size_t k = 0; k < m->nrun; k++)
-            if (strcmp(m->run[k].key, name) == 0) return lgv_yaml_fail(l, key, "%.60s is given twice", name);
-        struct lgv_run_entry *e = &m->run[m->nrun++];
-        e->key = lgv_copy(name);
-        e->value = lgv_copy(text);
-        if (!e->key || !e->value) return lgv_yaml_memory(l);
-        lgv_yaml_place(l, value, &e->line, &e->column);
-        lgv_yaml_place(l, key, &e->key_line, &e->key_column);
-    }
-    return true;
+    if (t.failed)
+        return lgv_yaml_memory(l);
+    return lgv_load_value(l, "H", m->hamiltonian);
 }
 
 /* ---- the whole ---- */
@@ -312,8 +254,10 @@ static bool read_name(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     if (node >= 0) {
         const char *text = lgv_yaml_text(l, node, "a name");
-        if (!text) return false;
-        if (strlen(text) > 100 || strpbrk(text, "\t\r\n")) return lgv_yaml_fail(l, node, "the name is one line of at most 100 characters");
+        if (!text)
+            return false;
+        if (strlen(text) > 100 || strpbrk(text, "\t\r\n"))
+            return lgv_yaml_fail(l, node, "the name is one line of at most 100 characters");
         m->name = lgv_copy(text);
     } else {
         const char *slash = strrchr(l->file, '/'), *base = slash ? slash + 1 : l->file, *dot = strrchr(base, '.');
@@ -325,24 +269,31 @@ static bool read_name(struct lgv_loader *l, int node) {
 static bool find_sections(struct lgv_loader *l, int *at, int *key_at) {
     if (lgv_yaml_node(l, 0)->kind != LGV_YAML_MAPPING)
         return lgv_yaml_fail(l, 0, "expected a model: name, parameters, coordinates, hamiltonian, ...");
-    for (size_t k = 0; k < SECTIONS; k++) at[k] = key_at[k] = -1;
-    if (!lgv_yaml_mapping(l, 0, "a model")) return false;
+    for (size_t k = 0; k < SECTIONS; k++)
+        at[k] = key_at[k] = -1;
+    if (!lgv_yaml_mapping(l, 0, "a model"))
+        return false;
     LGV_EACH(l, 0, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         size_t k = 0;
-        while (k < NAMES && strcmp(sections[k], name) != 0) k++;
+        while (k < NAMES && strcmp(sections[k], name) != 0)
+            k++;
         if (k < SECTIONS) {
-            if (at[k] >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
+            if (at[k] >= 0)
+                return lgv_yaml_fail(l, key, "%s is given twice", name);
             at[k] = value;
             key_at[k] = key;
             continue;
         }
-        if (k < NAMES) return lgv_yaml_fail(l, key, "%s is not supported by this version", name);
+        if (k < NAMES)
+            return lgv_yaml_fail(l, key, "%s is not supported by this version", name);
         const char *near = lgv_nearest(name, sections, SECTIONS);
         return lgv_yaml_fail(l, key, near ? "unknown key %.60s; did you mean %s?" : "unknown key %.60s", name, near);
     }
-    if (at[COORDINATES] < 0) return lgv_yaml_fail(l, 0, "the model has no coordinates");
-    if (at[HAMILTONIAN] < 0 && at[POTENTIAL] < 0) return lgv_yaml_fail(l, 0, "the model has neither hamiltonian nor potential");
+    if (at[COORDINATES] < 0)
+        return lgv_yaml_fail(l, 0, "the model has no coordinates");
+    if (at[HAMILTONIAN] < 0 && at[POTENTIAL] < 0)
+        return lgv_yaml_fail(l, 0, "the model has neither hamiltonian nor potential");
     return true;
 }
 
@@ -357,11 +308,12 @@ static bool try_increment(struct lgv_loader *l, int node) {
 
 static bool read_model(struct lgv_loader *l) {
     int at[SECTIONS], key[SECTIONS];
-    return lgv_yaml_read(l) && find_sections(l, at, key) && read_name(l, at[NAME]) && read_parameters(l, at[PARAMETERS]) &&
-           read_where(l, at[WHERE], true) && lgv_load_coordinates(l, at[COORDINATES]) &&
-           lgv_load_momenta(l, at[MOMENTA]) && read_where(l, at[WHERE], false) && read_hamiltonian(l, at, key) && lgv_load_noise(l, at[NOISE], false) &&
+    return lgv_yaml_read(l) && find_sections(l, at, key) && read_name(l, at[NAME]) &&
+           read_parameters(l, at[PARAMETERS]) && read_where(l, at[WHERE], true) &&
+           lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_momenta(l, at[MOMENTA]) &&
+           read_where(l, at[WHERE], false) && read_hamiltonian(l, at, key) && lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
-           read_observe(l, at[OBSERVE]) && read_exact(l, at[EXACT]) && read_run(l, at[RUN]) &&
+           lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) && lgv_load_run(l, at[RUN]) &&
            try_increment(l, at[HAMILTONIAN] >= 0 ? at[HAMILTONIAN] : at[POTENTIAL]);
 }
 
@@ -369,15 +321,18 @@ static bool keep_settings(struct lgv_loader *l) {
     struct lgv_model *m = l->m;
     m->setting_name = lgv_new(l->noverrides + 1, sizeof *m->setting_name);
     m->setting_value = lgv_new(l->noverrides + 1, sizeof *m->setting_value);
-    if (!m->setting_name || !m->setting_value) return lgv_yaml_memory(l);
+    if (!m->setting_name || !m->setting_value)
+        return lgv_yaml_memory(l);
     for (size_t k = 0; k < l->noverrides; k++) {
         const struct lgv_override *o = &l->override[k];
         if (!isfinite(o->value)) {
-            lgv_fail(l->err, LGV_BAD_INPUT, "%s: the parameter %.80s = %g must be a finite number", l->file, o->name, o->value);
+            lgv_fail(l->err, LGV_BAD_INPUT, "%s: the parameter %.80s = %g must be a finite number", l->file, o->name,
+                     o->value);
             return false;
         }
         m->setting_value[k] = o->value;
-        if (!(m->setting_name[k] = lgv_copy(o->name))) return lgv_yaml_memory(l);
+        if (!(m->setting_name[k] = lgv_copy(o->name)))
+            return lgv_yaml_memory(l);
         m->nsettings = k + 1;
     }
     return true;
@@ -386,12 +341,19 @@ static bool keep_settings(struct lgv_loader *l) {
 enum lgv_status lgv_model_read(const char *text, const char *file, const struct lgv_override *override, size_t count,
                                struct lgv_model **out, struct lgv_error *err) {
     struct lgv_error local;
-    if (out) *out = NULL;
-    if (!text || !out || (count && !override)) return lgv_fail(err, LGV_BAD_INPUT, "no model text");
-    struct lgv_loader l = {.text = text, .file = file && *file ? file : "model", .err = err ? err : &local,
-                           .override = override, .noverrides = count, .m = lgv_new(1, sizeof *l.m)};
+    if (out)
+        *out = NULL;
+    if (!text || !out || (count && !override))
+        return lgv_fail(err, LGV_BAD_INPUT, "no model text");
+    struct lgv_loader l = {.text = text,
+                           .file = file && *file ? file : "model",
+                           .err = err ? err : &local,
+                           .override = override,
+                           .noverrides = count,
+                           .m = lgv_new(1, sizeof *l.m)};
     struct lgv_model *m = l.m;
-    if (!m) return lgv_fail_memory(err);
+    if (!m)
+        return lgv_fail_memory(err);
     l.err->status = LGV_CANNOT_RUN;
     m->text = lgv_copy(text);
     m->file = lgv_copy(l.file);
@@ -404,7 +366,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
         lgv_model_free(m);
         return l.err->status;
     }
-    m->graph->work = 0; /* the next stage has its own allowance */
+    m->graph->allowance = LGV_DERIVE_WORK;
     m->scope.place = NULL;
     *out = m;
     return LGV_OK;
@@ -418,22 +380,30 @@ enum lgv_status lgv_model_load(const char *path, struct lgv_model **out, struct 
     size_t size = 0;
     struct lgv_error local;
     struct lgv_error *e = err ? err : &local;
-    if (out) *out = NULL;
-    if (!path || !out) return lgv_fail(err, LGV_BAD_INPUT, "no model file");
+    if (out)
+        *out = NULL;
+    if (!path || !out)
+        return lgv_fail(err, LGV_BAD_INPUT, "no model file");
     char *text = lgv_read_file(path, LGV_MAX_FILE, &size, e);
-    if (!text) return e->status;
+    if (!text)
+        return e->status;
     enum lgv_status status;
-    if (strlen(text) < size) status = lgv_fail(e, LGV_BAD_INPUT, "%s: this is not a text file (it has zero bytes)", path);
-    else status = lgv_model_read(text, path, NULL, 0, out, e);
+    if (strlen(text) < size)
+        status = lgv_fail(e, LGV_BAD_INPUT, "%s: this is not a text file (it has zero bytes)", path);
+    else
+        status = lgv_model_read(text, path, NULL, 0, out, e);
     free(text);
     return status;
 }
 
 enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, double value, struct lgv_error *err) {
-    if (!model || !parameter) return lgv_fail(err, LGV_BAD_INPUT, "no model or no parameter");
-    if (model->callbacks) return lgv_fail(err, LGV_BAD_INPUT, "a model of C functions has no parameters");
+    if (!model || !parameter)
+        return lgv_fail(err, LGV_BAD_INPUT, "no model or no parameter");
+    if (model->callbacks)
+        return lgv_fail(err, LGV_BAD_INPUT, "a model of C functions has no parameters");
     struct lgv_override *all = lgv_new(model->nsettings + 1, sizeof *all);
-    if (!all) return lgv_fail_memory(err);
+    if (!all)
+        return lgv_fail_memory(err);
     size_t count = 0;
     for (size_t k = 0; k < model->nsettings; k++)
         if (strcmp(model->setting_name[k], parameter) != 0)
@@ -442,7 +412,8 @@ enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, do
     struct lgv_model *fresh = NULL;
     enum lgv_status status = lgv_model_read(model->text, model->file, all, count, &fresh, err);
     free(all);
-    if (status != LGV_OK) return status;
+    if (status != LGV_OK)
+        return status;
     struct lgv_model old = *model; /* the handle stays the same */
     *model = *fresh;
     *fresh = old;
@@ -451,23 +422,28 @@ enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, do
 }
 
 static void free_texts(char **text, size_t count) {
-    for (size_t k = 0; text && k < count; k++) free(text[k]);
+    for (size_t k = 0; text && k < count; k++)
+        free(text[k]);
     free(text);
 }
 
 void lgv_model_free(struct lgv_model *m) {
-    if (!m) return;
+    if (!m)
+        return;
     free_texts(m->par_name, m->npar + 1); /* one more: a parameter that failed half way */
     free_texts(m->component, 2 * m->nq);
     free_texts(m->setting_name, m->nsettings);
-    for (size_t k = 0; k < m->nentries; k++) free(m->noise[k].text);
-    for (size_t k = 0; k < m->nobservables; k++) free(m->observable[k].name), free(m->observable[k].text);
+    for (size_t k = 0; k < m->nentries; k++)
+        free(m->noise[k].text);
+    for (size_t k = 0; k < m->nobservables; k++)
+        free(m->observable[k].name), free(m->observable[k].text);
     for (size_t k = 0; k < m->nsymmetries; k++) {
         free(m->symmetry[k].name);
         free(m->symmetry[k].text);
         free(m->symmetry[k].xi);
     }
-    for (size_t k = 0; k < m->nrun; k++) free(m->run[k].key), free(m->run[k].value);
+    for (size_t k = 0; k < m->nrun; k++)
+        free(m->run[k].key), free(m->run[k].value);
     if (m->callbacks) { /* its texts and arrays are our copies */
         free((void *)m->callbacks->name);
         free((void *)m->callbacks->q0);
@@ -505,14 +481,19 @@ static bool add_weighted(struct lgv_graph *g, int node, int weight, struct lgv_f
 bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out) {
     struct lgv_graph *g = m->graph;
     *out = (struct lgv_function){0};
-    if (!g) return false;
+    if (!g)
+        return false;
     bool ok = add_weighted(g, m->hamiltonian, lgv_expr_ref_at(g, LGV_WEIGHTS, 0), out);
     for (size_t k = 0; ok && k < m->nentries; k++) {
         const struct lgv_noise *h = &m->noise[k];
         int weight = lgv_expr_ref(g, LGV_WEIGHTS, h->weight);
-        if (h->nest < 0) ok = add_weighted(g, h->body, weight, out);
-        else ok = add_weighted(g, lgv_expr_loop(g, h->nest, lgv_expr_mul(g, weight, h->body)), lgv_expr_const(g, 1), out);
+        if (h->nest < 0)
+            ok = add_weighted(g, h->body, weight, out);
+        else
+            ok =
+                add_weighted(g, lgv_expr_loop(g, h->nest, lgv_expr_mul(g, weight, h->body)), lgv_expr_const(g, 1), out);
     }
-    if (!ok) lgv_function_free(out);
+    if (!ok)
+        lgv_function_free(out);
     return ok;
 }

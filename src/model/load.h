@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from it
- * (load.c: the whole and its formulas, load_state.c: coordinates, momenta, symmetries, noise). */
+ * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from
+ * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, symmetries, noise;
+ * load_observe.c: observables, exact solution, run). */
 #ifndef LGV_LOAD_H
 #define LGV_LOAD_H
 
 #include "model/model.h"
 
-#define LGV_MAX_FILE 1000000      /* bytes */
-#define LGV_MAX_ENTRIES 1000      /* of one section */
+#define LGV_MAX_FILE 1000000 /* bytes */
+#define LGV_MAX_ENTRIES 1000 /* of one section */
 #define LGV_MAX_DOF 100000
 #define LGV_MAX_NOISES 65535
 
@@ -77,7 +78,9 @@ bool lgv_load_formula(struct lgv_loader *l, int node, const char *place, unsigne
 bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out);
 /* A new name: well formed, not reserved, not in use. */
 bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name);
+/* Forgets the symbols added last, down to `count`. */
 void lgv_load_drop(struct lgv_scope *scope, size_t count);
+bool lgv_load_value(struct lgv_loader *l, const char *name, int node); /* adds the name of a number */
 
 /* ---- load_state.c ---- */
 
@@ -87,5 +90,11 @@ bool lgv_load_symmetries(struct lgv_loader *l, int node);
 bool lgv_load_noise(struct lgv_loader *l, int node, bool potential);
 /* p^2/(2 m) summed over all momenta; node -1: mass 1. */
 bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
+
+/* ---- load_observe.c ---- */
+
+bool lgv_load_observe(struct lgv_loader *l, int node);
+bool lgv_load_exact(struct lgv_loader *l, int node);
+bool lgv_load_run(struct lgv_loader *l, int node);
 
 #endif

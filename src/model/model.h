@@ -92,6 +92,7 @@ struct lgv_structure {
     size_t nsymmetries;
     struct {
         bool invariant;
+        bool affine; /* xi is affine in q: variational methods then keep the momentum map exactly */
         bool decided_by_formula;
         double residual; /* largest |{H or h, J}| seen at random points */
     } symmetry[32];

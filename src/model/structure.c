@@ -258,6 +258,16 @@ static void check_symmetry(struct lgv_model *m, size_t k, struct lgv_structure *
     s->symmetry[k].residual = worst;
     s->symmetry[k].decided_by_formula = formula;
     s->symmetry[k].invariant = worst <= 1e-10;
+    s->symmetry[k].affine = true;
+    for (size_t i = 0; i < m->nq; i++) {
+        struct lgv_function f = {0};
+        struct lgv_terms d = {0};
+        if (lgv_function_add(m->graph, &f, -1, lgv_loops_instance(m->graph, m->symmetry[k].xi[i], NULL, 0)))
+            lgv_terms_gradient(m->graph, &f, LGV_Q, &d);
+        if (lgv_terms_use(m->graph, &d, LGV_USES(LGV_Q))) s->symmetry[k].affine = false;
+        lgv_terms_free(&d);
+        lgv_function_free(&f);
+    }
 }
 
 /* ---- all of it ---- */

@@ -74,8 +74,9 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
     if (small)
         snprintf(c->verdict, sizeof c->verdict, "kept to round-off");
     else
-        snprintf(c->verdict, sizeof c->verdict, "NOT kept (mean over paths %.2g)", s->drift_mean);
-    c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
+        snprintf(c->verdict, sizeof c->verdict, "NOT kept (mean over paths %.2g; %s)", s->drift_mean,
+                 s->claim ? "the method promises it" : "nobody promised it");
+    c->mark = small ? LGV_MARK_HOLDS : s->claim ? LGV_MARK_BROKEN : LGV_MARK_NONE;
 }
 
 static void check_energy(const struct lgv_result *r, const struct lgv_series *s, struct lgv_check *c) {

@@ -89,31 +89,58 @@ static bool record_failure(struct lgv_group_sums *s, const struct lgv_block_resu
     return true;
 }
 
+/* One time and observable of all lanes, in path order. */
+static void add_row(struct lgv_gather *g, const struct lgv_block_result *b, size_t t, size_t o, const size_t *alive,
+                    const uint64_t *before, double *change) {
+    struct lgv_moments *m = &g->group[b->group].moments[t * g->nseries + o];
+    const double *x = b->value + (t * g->nseries + o) * b->lanes, *x0 = b->value + o * b->lanes;
+    bool first = before[t] == 0;
+    for (unsigned lane = 0; lane < b->used; lane++) {
+        if (t >= alive[lane]) continue;
+        add_value(m, x[lane], first);
+        first = false;
+        double d = fabs(x[lane] - x0[lane]);
+        if (d > change[lane]) change[lane] = d;
+    }
+    if (b->path < g->nearly)
+        for (unsigned lane = 0; lane < b->used && b->path + lane < g->nearly; lane++)
+            if (t < alive[lane]) g->early[(t * g->nseries + o) * g->nearly + b->path + lane] = x[lane];
+}
+
+/* Values of single paths that are kept: sample paths and final values. */
+static void keep_values(struct lgv_gather *g, const struct lgv_block_result *b, unsigned lane, size_t alive) {
+    uint64_t path = b->path + lane;
+    size_t kept = kept_place(g, path), n = g->nseries;
+    for (size_t o = 0; kept < g->nkept && o < n; o++)
+        for (size_t t = 0; t < alive; t++)
+            g->kept_value[(kept * n + o) * g->ntimes + t] = b->value[(t * n + o) * b->lanes + lane];
+    for (size_t o = 0; alive == g->ntimes && path < g->nfinal && o < n; o++)
+        g->final[o * g->nfinal + path] = b->value[((g->ntimes - 1) * n + o) * b->lanes + lane];
+}
+
 bool lgv_gather_block(void *user, const struct lgv_block_result *b) {
     struct lgv_gather *g = user;
     struct lgv_group_sums *s = &g->group[b->group];
+    size_t alive[LGV_UNIT], longest = 0;
     if (!group_begin(g, s)) return false;
     for (unsigned lane = 0; lane < b->used; lane++) {
-        uint64_t path = b->path + lane;
-        size_t alive = lifetime(b, lane, g->time_step), kept = kept_place(g, path);
-        s->paths++;
-        if (b->complete) s->complete++;
+        alive[lane] = lifetime(b, lane, g->time_step);
+        if (alive[lane] > longest) longest = alive[lane];
         if (b->fail[lane] && !record_failure(s, b, lane)) return false;
-        for (size_t t = 0; t < alive; t++) s->alive[t]++;
-        for (size_t o = 0; o < g->nseries; o++) {
-            double change = 0, x0 = alive ? b->value[o * b->lanes + lane] : 0;
-            for (size_t t = 0; t < alive; t++) {
-                double x = b->value[(t * g->nseries + o) * b->lanes + lane];
-                add_value(&s->moments[t * g->nseries + o], x, s->alive[t] == 1);
-                change = fmax(change, fabs(x - x0));
-                if (path < g->nearly) g->early[(t * g->nseries + o) * g->nearly + path] = x;
-                if (kept < g->nkept) g->kept_value[(kept * g->nseries + o) * g->ntimes + t] = x;
-                if (t + 1 == g->ntimes && path < g->nfinal) g->final[o * g->nfinal + path] = x;
-            }
-            s->drift[o] = fmax(s->drift[o], change);
-            s->drift_sum[o] += change;
+        keep_values(g, b, lane, alive[lane]);
+    }
+    for (size_t o = 0; o < g->nseries; o++) {
+        double change[LGV_UNIT] = {0};
+        for (size_t t = 0; t < longest; t++) add_row(g, b, t, o, alive, s->alive, change);
+        for (unsigned lane = 0; lane < b->used; lane++) {
+            s->drift[o] = fmax(s->drift[o], change[lane]);
+            s->drift_sum[o] += change[lane];
         }
     }
+    for (unsigned lane = 0; lane < b->used; lane++)
+        for (size_t t = 0; t < alive[lane]; t++) s->alive[t]++;
+    s->paths += b->used;
+    if (b->complete) s->complete += b->used;
     return true;
 }
 

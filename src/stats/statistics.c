@@ -123,7 +123,13 @@ static bool describe(const struct lgv_settings *s, const struct lgv_model *m, co
     r->compile_seconds = k->compile_seconds;
     r->series = lgv_new(k->watch.count, sizeof *r->series);
     if (!r->series || !r->model_name || !r->model_text || !r->method || !settings_text(s, m, r)) return false;
+    size_t symmetry = 0;
     for (size_t i = 0; i < k->watch.count; i++) {
+        if (k->watch.item[i].kind == LGV_SERIES_MOMENTUM && symmetry < 32) {
+            r->series[i].claim = k->method->linear_momentum_maps && k->structure.symmetry[symmetry].invariant &&
+                                 k->structure.symmetry[symmetry].affine;
+            symmetry++;
+        }
         r->series[i].name = lgv_copy(k->watch.item[i].name);
         r->series[i].formula = lgv_copy(k->watch.item[i].text);
         r->series[i].kind = k->watch.item[i].kind;

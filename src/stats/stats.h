@@ -23,6 +23,7 @@ extern const double lgv_quantile_levels[LGV_QUANTILES];
 struct lgv_series {
     char *name, *formula;
     int kind; /* enum lgv_series_kind */
+    int claim; /* momentum maps: 1 when method and model promise that it is kept */
     double *mean, *std, *err, *min, *max;
     double *quantile[LGV_QUANTILES]; /* from the first result->sample_paths paths */
     double drift;                    /* largest |x(t) - x(0)| over all paths and output times */

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public interface <lgv/lgv.h> over the stages: runs, results, and models given as C functions.  Models from files
+ * are in src/model/load.c.  Every pointer may be NULL here: a wrong call is an error, never a crash. */
+#include "out/out.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DOF 100000
+#define MOST_NOISES 65535
+
+const char *lgv_version(void) {
+    return LGV_VERSION;
+}
+
+/* ---- models of C functions ---- */
+
+static double *copy_values(const double *from, size_t n) {
+    double *to = lgv_new(n, sizeof *to);
+    if (to && from)
+        memcpy(to, from, n * sizeof *to);
+    return to;
+}
+
+static bool name_components(struct lgv_model *m) {
+    m->component = lgv_new(2 * m->nq, sizeof *m->component);
+    for (size_t i = 0; m->component && i < 2 * m->nq; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%c%zu", i < m->nq ? 'q' : 'p', i % m->nq + 1);
+        if (!(m->component[i] = lgv_copy(name)))
+            return false;
+    }
+    return m->component != NULL;
+}
+
+static struct lgv_callbacks *copy_callbacks(const struct lgv_callbacks *from, const char *name) {
+    struct lgv_callbacks *c = lgv_new(1, sizeof *c);
+    if (!c)
+        return NULL;
+    *c = *from;
+    c->name = lgv_copy(name);
+    c->q0 = copy_values(from->q0, from->dof);
+    c->p0 = copy_values(from->p0, from->dof);
+    return c; /* what is missing inside is seen by the caller */
+}
+
+enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, struct lgv_model **out,
+                                         struct lgv_error *err) {
+    if (out)
+        *out = NULL;
+    if (!callbacks || !out)
+        return lgv_fail(err, LGV_BAD_INPUT, "no callbacks, or no place for the model");
+    if (callbacks->dof < 1 || callbacks->dof > MOST_DOF)
+        return lgv_fail(err, LGV_BAD_INPUT, "dof: %zu is out of range; it must be from 1 to %d", callbacks->dof,
+                        MOST_DOF);
+    if (callbacks->noises > MOST_NOISES)
+        return lgv_fail(err, LGV_BAD_INPUT, "noises: %zu is out of range; it must be at most %d", callbacks->noises,
+                        MOST_NOISES);
+    if (!callbacks->gradient)
+        return lgv_fail(err, LGV_BAD_INPUT, "gradient: the function is missing; every method needs first derivatives");
+    const char *name = callbacks->name && *callbacks->name ? callbacks->name : "callbacks";
+    struct lgv_model *m = lgv_new(1, sizeof *m);
+    if (!m)
+        return lgv_fail_memory(err);
+    m->nq = callbacks->dof;
+    m->nnoise = callbacks->noises;
+    m->callbacks = copy_callbacks(callbacks, name);
+    m->name = lgv_copy(name);
+    m->text = lgv_copy("# a model given as C functions\n");
+    m->hamiltonian_text = lgv_copy("H");
+    m->par = lgv_new(1, sizeof *m->par);
+    bool ok = name_components(m) && m->name && m->text && m->hamiltonian_text && m->par && m->callbacks &&
+              m->callbacks->name && m->callbacks->q0 && m->callbacks->p0;
+    if (!ok) {
+        if (!m->component)
+            m->nq = 0;
+        lgv_model_free(m);
+        return lgv_fail_memory(err);
+    }
+    *out = m;
+    return LGV_OK;
+}
+
+/* ---- runs ---- */
+
+struct lgv_run {
+    struct lgv_model *model;
+    struct lgv_settings settings;
+    lgv_progress *progress;
+    void *user;
+};
+
+enum lgv_status lgv_run_create(struct lgv_model *model, struct lgv_run **out, struct lgv_error *err) {
+    if (out)
+        *out = NULL;
+    if (!model || !out)
+        return lgv_fail(err, LGV_BAD_INPUT, "no model, or no place for the run");
+    struct lgv_run *run = lgv_new(1, sizeof *run);
+    if (!run)
+        return lgv_fail_memory(err);
+    run->model = model;
+    enum lgv_status status = lgv_settings_read(model, &run->settings, err);
+    if (status != LGV_OK)
+        free(run);
+    else
+        *out = run;
+    return status;
+}
+
+enum lgv_status lgv_run_set(struct lgv_run *run, const char *option, const char *value, struct lgv_error *err) {
+    if (!run || !option || !value)
+        return lgv_fail(err, LGV_BAD_INPUT, "no run, no option or no value");
+    return lgv_option_set(lgv_run_options, lgv_run_option_count, &run->settings, option, value, err);
+}
+
+void lgv_run_on_progress(struct lgv_run *run, lgv_progress *progress, void *user) {
+    if (!run)
+        return;
+    run->progress = progress;
+    run->user = user;
+}
+
+enum lgv_status lgv_run_execute(struct lgv_run *run, struct lgv_result **out, struct lgv_error *err) {
+    if (out)
+        *out = NULL;
+    if (!run || !out)
+        return lgv_fail(err, LGV_BAD_INPUT, "no run, or no place for the result");
+    struct lgv_result *r = lgv_new(1, sizeof *r);
+    if (!r)
+        return lgv_fail_memory(err);
+    enum lgv_status status =
+        lgv_statistics_run(run->model, &run->settings, NULL, run->progress, run->user, r, err);
+    if (status == LGV_OK || status == LGV_FAILED_PATHS || status == LGV_INTERRUPTED)
+        *out = r;
+    else
+        free(r);
+    return status;
+}
+
+void lgv_run_free(struct lgv_run *run) {
+    free(run);
+}
+
+/* ---- results ---- */
+
+static const struct lgv_series *find_series(const struct lgv_result *r, const char *name) {
+    for (size_t i = 0; r && name && i < r->nseries; i++)
+        if (r->series[i].name && strcmp(r->series[i].name, name) == 0)
+            return &r->series[i];
+    return NULL;
+}
+
+uint64_t lgv_result_failed(const struct lgv_result *result) {
+    return result ? result->failed : 0;
+}
+
+const double *lgv_result_times(const struct lgv_result *result, size_t *count) {
+    if (count)
+        *count = result ? result->ntimes : 0;
+    return result ? result->time : NULL;
+}
+
+const double *lgv_result_series(const struct lgv_result *result, const char *observable,
+                                enum lgv_statistic statistic) {
+    const struct lgv_series *s = find_series(result, observable);
+    if (!s)
+        return NULL;
+    switch (statistic) {
+    case LGV_MEAN:
+        return s->mean;
+    case LGV_STD:
+        return s->std;
+    case LGV_STDERR:
+        return s->err;
+    case LGV_MIN:
+        return s->min;
+    case LGV_MAX:
+        return s->max;
+    case LGV_MEDIAN:
+        return s->quantile[LGV_QUANTILES / 2];
+    }
+    return NULL;
+}
+
+const double *lgv_result_path(const struct lgv_result *result, size_t k, const char *observable) {
+    const struct lgv_series *s = find_series(result, observable);
+    if (!s || k >= result->nsamples || !result->sample[k].value)
+        return NULL;
+    return result->sample[k].value + (size_t)(s - result->series) * result->ntimes;
+}
+
+double lgv_result_symplectic_defect(const struct lgv_result *result) {
+    return result ? result->certificate.symplectic_defect : (double)NAN;
+}
+
+double lgv_result_momentum_drift(const struct lgv_result *result, const char *symmetry) {
+    for (size_t i = 0; result && symmetry && i < result->nseries; i++) {
+        const struct lgv_series *s = &result->series[i];
+        if (s->kind == LGV_SERIES_MOMENTUM && s->name && strcmp(s->name, symmetry) == 0)
+            return s->drift;
+    }
+    return (double)NAN;
+}
+
+char *lgv_result_json(const struct lgv_result *result) {
+    return result ? lgv_json_result(result) : NULL;
+}
+
+enum lgv_status lgv_result_write(const struct lgv_result *result, const char *path, struct lgv_error *err) {
+    if (!result || !path)
+        return lgv_fail(err, LGV_BAD_INPUT, "no result or no file name");
+    return lgv_hdf5_write(result, path, err);
+}
+
+void lgv_result_free(struct lgv_result *result) {
+    lgv_result_clear(result);
+    free(result);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The program lgv: commands as tables.  A command's flags are rows that feed parsing, --help and the reference page;
+ * commands that run something also take every row of lgv_run_options as a flag. */
+#ifndef LGV_CLI_H
+#define LGV_CLI_H
+
+#include "out/out.h"
+#include "out/private.h"
+
+#include <jansson.h>
+
+/* Exit codes. */
+enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANNOT = 3 };
+
+struct lgv_flags {
+    bool help, json, quiet, no_files, no_report;
+    const char *out, *keep_source;
+};
+
+struct lgv_flag {
+    const char *name;     /* without the dashes */
+    char letter;          /* short form, or 0 */
+    const char *argument; /* what the value is, NULL for a switch */
+    size_t offset;        /* in struct lgv_flags: bool, or const char * when there is an argument */
+    const char *doc;
+};
+#define LGV_FLAG_SET SIZE_MAX /* offset of --set: may be given many times, kept in lgv_arguments.given */
+
+/* A run option or --set NAME=VALUE of the command line, in the order given.  The texts belong to argv, except names. */
+struct lgv_given {
+    char *name;
+    const char *value;
+    bool set; /* from --set: a parameter of the model or a run option */
+};
+
+struct lgv_arguments {
+    const struct lgv_command *command;
+    struct lgv_flags flags;
+    const char *operand; /* NULL when not given */
+    struct lgv_given *given;
+    size_t ngiven, capacity;
+    char *line; /* the whole command line, quoted for a shell */
+};
+
+struct lgv_command {
+    const char *name;
+    const char *operand; /* "FILE", "[NAME]" (may be left out) or NULL */
+    const char *summary; /* half a line */
+    const char *about;   /* paragraphs separated by "\n\n" */
+    const char *examples; /* lines */
+    bool run_options;
+    const struct lgv_flag *flag;
+    size_t nflags;
+    int (*run)(const struct lgv_arguments *a);
+};
+extern const struct lgv_command *const lgv_commands[];
+extern const size_t lgv_command_count;
+extern const struct lgv_command lgv_command_run, lgv_command_check, lgv_command_methods, lgv_command_report,
+    lgv_command_reference;
+
+/* ---- arguments.c ---- */
+
+/* False: a message was printed, the caller ends with LGV_EXIT_INPUT (or _CANNOT when memory is out). */
+bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv, struct lgv_arguments *out);
+void lgv_arguments_free(struct lgv_arguments *a);
+/* The model file with the parameters of --set, and the settings of its run: section with the options given. */
+enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_model **m, struct lgv_settings *settings,
+                                    struct lgv_error *err);
+
+/* ---- help.c ---- */
+
+void lgv_help_overview(FILE *out);
+void lgv_help_command(FILE *out, const struct lgv_command *c);
+/* Name of a run option as a flag: check_states -> check-states. */
+const char *lgv_flag_name(const struct lgv_option *row, char *out, size_t size);
+/* "number, above 0, default 0.01", for help and reference. */
+void lgv_option_describe(const struct lgv_option *row, char *out, size_t size);
+/* Words of text in lines of at most 100 columns, each after `indent` blanks; the first line is at column `at`. */
+void lgv_wrap(FILE *out, const char *text, size_t indent, size_t at);
+
+/* ---- terminal.c ---- */
+
+bool lgv_colour(FILE *stream);
+/* "lgv: message" on stderr; messages with a place in a file as they are, for editors.  Returns the exit code. */
+int lgv_complain(const struct lgv_error *err, enum lgv_status status);
+void lgv_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints the document to stdout and frees it; NULL: memory is out.  Returns the exit code: `code` when all is well. */
+int lgv_print_json(json_t *document, int code);
+/* Ends the output on stdout: a full disk is an error too. */
+int lgv_finish(int code);
+
+/* From now on SIGINT and SIGTERM ask the run to stop; a second one kills. */
+void lgv_stop_on_signals(void);
+bool lgv_stop_asked(void);
+struct lgv_meter {
+    bool shown, drawn;
+    double begin, last;
+};
+void lgv_meter_begin(struct lgv_meter *meter, bool wanted);
+int lgv_meter_progress(void *meter, double fraction); /* an lgv_progress */
+void lgv_meter_end(struct lgv_meter *meter);
+
+/* ---- methods.c ---- */
+
+size_t lgv_method_needs(const struct lgv_method *m, const char **word); /* at most 4 words; returns their number */
+const char *lgv_method_explicit(const struct lgv_method *m);
+json_t *lgv_method_json(const struct lgv_method *m);
+
+/* ---- run.c ---- */
+
+/* Makes a directory and its parents; true in *made when it was not there.  It must be writable. */
+enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err);
+/* Figures and report.html in dir; missing gnuplot is a warning.  Returns the exit code: `code` when all is well. */
+int lgv_pages(const struct lgv_result *r, const char *dir, int code);
+/* Does everything the certificate claims hold? */
+bool lgv_claims_hold(const struct lgv_result *r);
+
+#endif

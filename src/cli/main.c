@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * lgv COMMAND ...: finds the command and runs it. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+const struct lgv_command *const lgv_commands[] = {&lgv_command_run, &lgv_command_check, &lgv_command_methods,
+                                                  &lgv_command_report, &lgv_command_reference};
+const size_t lgv_command_count = sizeof lgv_commands / sizeof *lgv_commands;
+
+static const struct lgv_command *find_command(const char *name) {
+    for (size_t k = 0; k < lgv_command_count; k++)
+        if (strcmp(lgv_commands[k]->name, name) == 0)
+            return lgv_commands[k];
+    return NULL;
+}
+
+static int unknown_command(const char *name) {
+    const char *known[16];
+    size_t count = 0;
+    while (count < lgv_command_count && count < 15) {
+        known[count] = lgv_commands[count]->name;
+        count++;
+    }
+    known[count++] = "help";
+    size_t n = strlen(name);
+    char plain[80];
+    lgv_plain(plain, sizeof plain, name);
+    const char *near = lgv_nearest(name, known, count);
+    if (near)
+        fprintf(stderr, "lgv: unknown command %s; did you mean %s?\n", plain, near);
+    else if (n > 5 && strcmp(name + n - 5, ".yaml") == 0)
+        fprintf(stderr, "lgv: %s is not a command; did you mean `lgv run %s`?\n", plain, plain);
+    else
+        fprintf(stderr, "lgv: unknown command %s; `lgv help` lists them\n", plain);
+    return LGV_EXIT_INPUT;
+}
+
+static int help(int argc, char **argv) {
+    if (argc < 3) {
+        lgv_help_overview(stdout);
+        return lgv_finish(LGV_EXIT_DONE);
+    }
+    const struct lgv_command *c = find_command(argv[2]);
+    if (!c)
+        return unknown_command(argv[2]);
+    lgv_help_command(stdout, c);
+    return lgv_finish(LGV_EXIT_DONE);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        lgv_help_overview(stderr);
+        return LGV_EXIT_INPUT;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("lgv %s\n", lgv_version());
+        return lgv_finish(LGV_EXIT_DONE);
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help(argc, argv);
+    const struct lgv_command *c = find_command(argv[1]);
+    if (!c)
+        return unknown_command(argv[1]);
+    struct lgv_arguments a;
+    int code = LGV_EXIT_INPUT;
+    if (lgv_arguments_read(c, argc, argv, &a)) {
+        if (a.flags.help)
+            lgv_help_command(stdout, c);
+        code = a.flags.help ? lgv_finish(LGV_EXIT_DONE) : c->run(&a);
+    }
+    lgv_arguments_free(&a);
+    return code;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * lgv methods: the table of integrators, or all about one of them. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+static const struct lgv_flag flags[] = {
+    {"json", 0, NULL, offsetof(struct lgv_flags, json), "one JSON document on standard output and nothing else"},
+};
+
+size_t lgv_method_needs(const struct lgv_method *m, const char **word) {
+    size_t n = 0;
+    if (m->needs & LGV_NEEDS_NO_NOISE)
+        word[n++] = "no noise";
+    if (m->needs & LGV_NEEDS_NOISE_OF_Q)
+        word[n++] = "noise h(q)";
+    if (m->needs & LGV_NEEDS_SEPARABLE)
+        word[n++] = "separable";
+    return n;
+}
+
+const char *lgv_method_explicit(const struct lgv_method *m) {
+    return m->explicit_always ? "all models" : m->explicit_separable ? "separable models" : "none";
+}
+
+static json_t *words(const char *const *word, size_t n) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < n; i++)
+        json_array_append_new(list, json_string(word[i]));
+    return list;
+}
+
+static json_t *aliases(const struct lgv_method *m) {
+    json_t *list = json_array();
+    for (const char *s = m->aliases ? m->aliases : ""; list && *s;) {
+        size_t n = strcspn(s, " ");
+        json_array_append_new(list, json_stringn(s, n));
+        s += n + (s[n] == ' ');
+    }
+    return list;
+}
+
+json_t *lgv_method_json(const struct lgv_method *m) {
+    const char *need[4];
+    size_t n = lgv_method_needs(m, need);
+    return json_pack("{s:s s:o s:s s:s s:o s:f s:f s:f s:f s:f s:b s:b s:s s:b s:b s:s s:s}", "name", m->name, "aliases",
+                     aliases(m), "family", m->family, "paper", m->paper, "needs", words(need, n), "order", m->order,
+                     "strong_order", m->strong_order, "strong_order_noncommuting", m->strong_noncommuting,
+                     "strong_order_additive", m->strong_additive, "weak_order", m->weak_order, "symplectic",
+                     m->symplectic, "explicit", m->explicit_always || m->explicit_separable, "explicit_for",
+                     lgv_method_explicit(m), "quadratic_invariants", m->quadratic_invariants, "momentum_maps",
+                     m->linear_momentum_maps, "claims", m->claims, "doc", m->doc);
+}
+
+static void join_needs(const struct lgv_method *m, char *out, size_t size) {
+    const char *need[4];
+    size_t n = lgv_method_needs(m, need);
+    snprintf(out, size, "%s", n ? "" : "-");
+    for (size_t i = 0; i < n; i++) {
+        size_t used = strlen(out);
+        snprintf(out + used, size - used, "%s%s", i ? ", " : "", need[i]);
+    }
+}
+
+static void print_table(void) {
+    bool colour = lgv_colour(stdout);
+    printf("%s%-12s %-10s %5s %6s %5s  %-10s %-16s %-12s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
+           "strong", "weak", "symplectic", "explicit for", "needs", "aliases", colour ? "\033[0m" : "");
+    for (size_t i = 0; i < lgv_method_count; i++) {
+        const struct lgv_method *m = lgv_methods[i];
+        char need[80];
+        join_needs(m, need, sizeof need);
+        printf("%-12s %-10s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
+               m->weak_order, m->symplectic ? "yes" : "no", lgv_method_explicit(m), need, m->aliases ? m->aliases : "");
+    }
+    puts("\norder: without noise; strong and weak: with one noise or commuting noises. `lgv methods NAME` tells more,\n"
+         "`lgv check FILE` which of them fit a model.");
+}
+
+static void print_field(const char *name, const char *text) {
+    printf("  %-14s", name);
+    lgv_wrap(stdout, text, 16, 16);
+}
+
+static void print_method(const struct lgv_method *m) {
+    char text[300];
+    bool colour = lgv_colour(stdout);
+    printf("%s%s%s\n", colour ? "\033[1m" : "", m->name, colour ? "\033[0m" : "");
+    print_field("", m->doc);
+    print_field("family", m->family);
+    if (m->aliases && *m->aliases)
+        print_field("also called", m->aliases);
+    print_field("paper", m->paper);
+    join_needs(m, text, sizeof text);
+    print_field("needs", strcmp(text, "-") == 0 ? "nothing special" : text);
+    snprintf(text, sizeof text, "%g without noise; strong %g (noises that do not commute %g, additive %g), weak %g",
+             m->order, m->strong_order, m->strong_noncommuting, m->strong_additive, m->weak_order);
+    print_field("order", text);
+    print_field("explicit for", lgv_method_explicit(m));
+    print_field("symplectic", m->symplectic ? "yes" : "no");
+    print_field("keeps", m->claims);
+}
+
+static const struct lgv_method *find(const char *name) {
+    const struct lgv_method *m = lgv_method_find(name);
+    const char *known[64], *near;
+    size_t n = 0;
+    for (; !m && n < lgv_method_count && n < 64; n++)
+        known[n] = lgv_methods[n]->name;
+    if (m)
+        return m;
+    char plain[80];
+    lgv_plain(plain, sizeof plain, name);
+    if ((near = lgv_nearest(name, known, n)))
+        fprintf(stderr, "lgv: unknown method %s; did you mean %s?\n", plain, near);
+    else
+        fprintf(stderr, "lgv: unknown method %s; `lgv methods` lists them\n", plain);
+    return NULL;
+}
+
+static int command_methods(const struct lgv_arguments *a) {
+    const struct lgv_method *m = a->operand ? find(a->operand) : NULL;
+    if (a->operand && !m)
+        return LGV_EXIT_INPUT;
+    if (a->flags.json) {
+        json_t *list = json_array();
+        for (size_t i = 0; list && i < lgv_method_count; i++)
+            if (!m || lgv_methods[i] == m)
+                json_array_append_new(list, lgv_method_json(lgv_methods[i]));
+        return lgv_print_json(list, LGV_EXIT_DONE);
+    }
+    if (m)
+        print_method(m);
+    else
+        print_table();
+    return lgv_finish(LGV_EXIT_DONE);
+}
+
+const struct lgv_command lgv_command_methods = {
+    .name = "methods",
+    .operand = "[NAME]",
+    .summary = "list the integrators, or describe one",
+    .about = "Lists the integrators with family, orders, needs and properties. With a name or alias: all about that one.",
+    .examples = "  lgv methods\n  lgv methods verlet\n  lgv methods --json\n",
+    .flag = flags,
+    .nflags = sizeof flags / sizeof *flags,
+    .run = command_methods,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the program says and hears: messages, JSON, the progress line and Ctrl-C. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+bool lgv_colour(FILE *stream) {
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(fileno(stream)) && !(no && *no) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+int lgv_complain(const struct lgv_error *err, enum lgv_status status) {
+    fflush(stdout);
+    fprintf(stderr, "%s%s\n", err->line > 0 ? "" : "lgv: ", err->message);
+    return status == LGV_BAD_INPUT ? LGV_EXIT_INPUT : LGV_EXIT_CANNOT;
+}
+
+void lgv_warn(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fflush(stdout);
+    fputs("lgv: warning: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+int lgv_print_json(json_t *document, int code) {
+    char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
+    json_decref(document);
+    if (!text) {
+        fputs("lgv: out of memory\n", stderr);
+        return LGV_EXIT_CANNOT;
+    }
+    puts(text);
+    free(text);
+    return lgv_finish(code);
+}
+
+int lgv_finish(int code) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "lgv: cannot write to standard output: %s\n", errno ? strerror(errno) : "write error");
+    return LGV_EXIT_CANNOT;
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t stop_asked;
+
+static void on_signal(int number) {
+    (void)number;
+    stop_asked = 1;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+/* A signal that is ignored from outside (nohup, background jobs of scripts) stays ignored. */
+static void listen_to(int number) {
+    struct sigaction old, action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+void lgv_stop_on_signals(void) {
+    listen_to(SIGINT);
+    listen_to(SIGTERM);
+}
+
+bool lgv_stop_asked(void) {
+    return stop_asked != 0;
+}
+
+/* ---- progress ---- */
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void duration(char *out, size_t size, double seconds) {
+    if (seconds < 100)
+        snprintf(out, size, "%.0f s", ceil(seconds));
+    else if (seconds < 6000)
+        snprintf(out, size, "%.0f min", seconds / 60);
+    else if (seconds < 360000)
+        snprintf(out, size, "%.1f h", seconds / 3600);
+    else
+        snprintf(out, size, "%.3g days", seconds / 86400);
+}
+
+void lgv_meter_begin(struct lgv_meter *meter, bool wanted) {
+    *meter = (struct lgv_meter){.shown = wanted && isatty(STDERR_FILENO), .begin = now()};
+    meter->last = meter->begin;
+}
+
+int lgv_meter_progress(void *user, double fraction) {
+    struct lgv_meter *meter = user;
+    double t = now(), spent = t - meter->begin;
+    if (!meter->shown || t - meter->last < 0.2 || stop_asked)
+        return stop_asked != 0;
+    meter->last = t;
+    meter->drawn = true;
+    char left[40] = "";
+    if (fraction > 0.005 && spent > 0.5) {
+        char time[32];
+        duration(time, sizeof time, spent * (1 - fraction) / fraction);
+        snprintf(left, sizeof left, ", %s left", time);
+    }
+    fprintf(stderr, "\r\033[K%3.0f %%%s", 100 * fraction, left);
+    fflush(stderr);
+    return 0;
+}
+
+void lgv_meter_end(struct lgv_meter *meter) {
+    if (meter->drawn)
+        fputs("\r\033[K", stderr);
+    if (meter->shown && stop_asked)
+        fputs("stopping; once more to end at once\n", stderr);
+    fflush(stderr);
+    meter->drawn = false;
+}
