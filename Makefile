@@ -6,7 +6,7 @@
 #   make test       ... and every test, then again with sanitizers, then a clang build with warnings as errors
 #   make bench      speed against the hand-written floor
 #   make install    PREFIX=/usr/local DESTDIR=
-#   make docs       reference pages in build/docs
+#   make docs       writes docs/reference
 #   make clean
 # CC=clang chooses the compiler, JOBS=n the number of parallel jobs, SETUP=true leaves out the package check.
 
@@ -62,10 +62,7 @@ install: build
 	@DESTDIR=$(DESTDIR) $(CMAKE) --install build
 
 docs: build
-	@mkdir -p build/docs
-	build/lgv methods > build/docs/methods.txt
-	@if command -v man > /dev/null; then man -l docs/lgv.1 2> /dev/null | col -b > build/docs/lgv.txt; fi
-	@echo "Written to $(CURDIR)/build/docs"
+	build/lgv reference docs/reference
 
 clean:
 	rm -rf build build-sanitize build-clang

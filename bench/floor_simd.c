@@ -11,6 +11,7 @@
  *   sync. midpoint    P eliminated: f(Q) = Q - (q + dt/2 p) + A sin Q + B cos Q = 0,  A = dt^2/4,  B = dt beta dW/4.
  *                     Two Newton moves, the first with the second-order term; one full sincos and one division per
  *                     step, the rest from the addition theorem.  Reaches round-off for dt <= 0.25.
+ *     the same, plain Two Newton moves with a full sincos and a division each.  Reaches round-off for dt <= 0.1.
  *
  * The full state (q, p) exists after every step: kicks of neighbouring steps are not merged. */
 #include "floor.h"
@@ -254,6 +255,22 @@ INLINE void step_sync_midpoint(struct lane_state *x, vec n, double dt, double ro
     x->p = p;
 }
 
+INLINE void step_sync_midpoint_plain(struct lane_state *x, vec n, double dt, double root) {
+    vec noise = mul(n, real(BETA * root)), A = real(0.25 * dt * dt), B = mul(noise, real(0.25 * dt)), s, c;
+    vec target = fma3(real(0.5 * dt), x->p, x->q), Q = target, d = real(0.0);
+    UNROLL
+    for (int i = 0; i < 2; i++) {
+        sincos_radians(Q, &s, &c);
+        vec f = add(sub(Q, target), fma3(A, s, mul(B, c))), slope = fnma3(B, s, fma3(A, c, real(1.0)));
+        d = _mm256_div_pd(f, slope);
+        Q = sub(Q, d);
+    }
+    /* sin and cos at the last Q: the second move is so small that two terms of the series are exact */
+    vec s1 = fnma3(d, c, s), c1 = fma3(d, s, c), p = fnma3(noise, c1, fnma3(real(dt), s1, x->p));
+    x->q = fma3(real(0.5 * dt), add(x->p, p), x->q);
+    x->p = p;
+}
+
 INLINE void step(enum floor_case c, struct lane_state *x, vec n, double dt, double root) {
     if (c == KUBO_VERLET)
         step_kubo_verlet(x, n, dt, root);
@@ -261,8 +278,10 @@ INLINE void step(enum floor_case c, struct lane_state *x, vec n, double dt, doub
         step_sync_verlet(x, n, dt, root);
     else if (c == KUBO_MIDPOINT)
         step_kubo_midpoint(x, n, dt, root);
-    else
+    else if (c == SYNC_MIDPOINT)
         step_sync_midpoint(x, n, dt, root);
+    else
+        step_sync_midpoint_plain(x, n, dt, root);
 }
 
 /* ---- driver ---- */
@@ -305,6 +324,7 @@ ADVANCE(advance_kubo_verlet, KUBO_VERLET, 2)
 ADVANCE(advance_sync_verlet, SYNC_VERLET, 4)
 ADVANCE(advance_kubo_midpoint, KUBO_MIDPOINT, 2)
 ADVANCE(advance_sync_midpoint, SYNC_MIDPOINT, 4)
+ADVANCE(advance_sync_midpoint_plain, SYNC_MIDPOINT_PLAIN, 4)
 
 static void run_block(enum floor_case c, const struct keys *k, uint64_t first_path, size_t steps, double dt,
                       double q[LANES], double p[LANES]) {
@@ -325,6 +345,9 @@ static void run_block(enum floor_case c, const struct keys *k, uint64_t first_pa
         break;
     case SYNC_MIDPOINT:
         advance_sync_midpoint(x, k, &b, steps, dt);
+        break;
+    case SYNC_MIDPOINT_PLAIN:
+        advance_sync_midpoint_plain(x, k, &b, steps, dt);
         break;
     }
     for (int v = 0; v < VECTORS; v++) {

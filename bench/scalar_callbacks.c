@@ -168,7 +168,7 @@ static double seconds(void) {
 
 double scalar_run(enum floor_case c, size_t paths, size_t steps, double dt, unsigned long long seed,
                   double *mean_energy) {
-    const struct model *m = &models[c == SYNC_VERLET || c == SYNC_MIDPOINT];
+    const struct model *m = &models[c != KUBO_VERLET && c != KUBO_MIDPOINT];
     double sum = 0, start = seconds();
     for (size_t i = 0; i < paths; i++) {
         double q, p;

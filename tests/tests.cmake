@@ -60,3 +60,10 @@ foreach(source IN LISTS fuzz_sources)
     add_test(NAME ${name} COMMAND ${name} ${arguments} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
     set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 600 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
 endforeach()
+
+# Examples in C are programs that check themselves.
+add_executable(callbacks ${CMAKE_SOURCE_DIR}/examples/callbacks/callbacks.c)
+target_link_libraries(callbacks PRIVATE lgv_static)
+set_target_properties(callbacks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+add_test(NAME cli_callbacks COMMAND callbacks ${CMAKE_SOURCE_DIR}/examples/synchrotron/synchrotron.yaml)
+set_tests_properties(cli_callbacks PROPERTIES LABELS cli TIMEOUT 600 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")

@@ -15,22 +15,19 @@
 static struct lgv_model *parsed(const char *text) {
     struct lgv_model *m = NULL;
     struct lgv_error err = {0};
-    if (lgv_model_parse(text, "test.yaml", &m, &err) != LGV_OK)
-        fail_msg("%s", err.message);
+    if (lgv_model_parse(text, "test.yaml", &m, &err) != LGV_OK) fail_msg("%s", err.message);
     return m;
 }
 
 static void assert_close(double a, double b, double tolerance) {
-    if (!(fabs(a - b) <= tolerance * (1 + fabs(b))))
-        fail_msg("%.17g is not %.17g", a, b);
+    if (!(fabs(a - b) <= tolerance * (1 + fabs(b)))) fail_msg("%.17g is not %.17g", a, b);
 }
 
 /* The value of a node where every space is filled by `state` (q then p) unless given. */
 static double value(struct lgv_model *m, int node, const double *q, const double *p, double t) {
     struct lgv_evaluator e;
     double draw[64];
-    for (int k = 0; k < 64; k++)
-        draw[k] = 100 + k;
+    for (int k = 0; k < 64; k++) draw[k] = 100 + k;
     struct lgv_env env = {.par = m->par,
                           .t = t,
                           .space = {[LGV_Q] = q,
@@ -62,10 +59,8 @@ static double increment(struct lgv_model *m, const double *q, const double *p, c
 static void check_gradient(struct lgv_model *m, enum lgv_space space) {
     size_t n = m->nq;
     double *s = lgv_new(2 * n + m->nnoise + 1 + n, sizeof *s), *w = s + 2 * n, *g = w + m->nnoise + 1;
-    for (size_t k = 0; k < 2 * n; k++)
-        s[k] = 1 + 0.8 * sin(3 * (double)k + 1);
-    for (size_t k = 0; k <= m->nnoise; k++)
-        w[k] = 0.5 + 0.1 * (double)(k % 7);
+    for (size_t k = 0; k < 2 * n; k++) s[k] = 1 + 0.8 * sin(3 * (double)k + 1);
+    for (size_t k = 0; k <= m->nnoise; k++) w[k] = 0.5 + 0.1 * (double)(k % 7);
     struct lgv_function f;
     struct lgv_terms terms = {0};
     struct lgv_evaluator e;
@@ -150,17 +145,14 @@ static void test_starts(void **state) {
         q[k] = 0;
         q[k] = value(m, m->start[k], q, p, 0);
     }
-    for (size_t k = 0; k < 20; k++)
-        p[k] = value(m, m->start[20 + k], q, p, 0);
+    for (size_t k = 0; k < 20; k++) p[k] = value(m, m->start[20 + k], q, p, 0);
     /* draws: uniform number 0 is 100; normals 0, 1 for r, then 2, 3 for s */
     const double expect[20] = {
         2 * (1 + 2 * 100.), 10, 20, 30, 40, 1, 2, 5, 100, 101, 1, 102, 10, 2, 103, 20, 1, 2, 3, 4};
-    for (size_t k = 0; k < 20; k++)
-        assert_close(q[k], expect[k], CLOSE);
+    for (size_t k = 0; k < 20; k++) assert_close(q[k], expect[k], CLOSE);
     const double momenta[20] = {402, 1 + 104, 4 + 105, 9 + 106, 16 + 107, 0, 0,   0, 1,   2,
                                 7,   7,       7,       7,       7,        7, 100, 1, 100, 2};
-    for (size_t k = 0; k < 20; k++)
-        assert_close(p[k], momenta[k], CLOSE);
+    for (size_t k = 0; k < 20; k++) assert_close(p[k], momenta[k], CLOSE);
     assert_int_equal(m->draws[0], 8);
     assert_int_equal(m->draws[1], 1);
     assert_string_equal(m->component[15], "s[2].z");
@@ -183,8 +175,7 @@ static void test_families(void **state) {
     double expect = 2 + 1000 * 11 - 2000 * 9 - 3000 * 25.;
     int member = 2;
     for (int k = 1; k <= 3; k++)
-        for (int j = 2; j <= 3; j++)
-            expect += w[member++] * k * q[k - 1] * p[j - 1];
+        for (int j = 2; j <= 3; j++) expect += w[member++] * k * q[k - 1] * p[j - 1];
     assert_close(increment(m, q, p, w), expect, CLOSE);
     check_gradient(m, LGV_Q);
     check_gradient(m, LGV_P);
@@ -192,10 +183,8 @@ static void test_families(void **state) {
     /* the Hamiltonian, itself a sum, inside a family: its loop variable is not the family's */
     m = parsed("coordinates: {'x[40]': 0}\npotential: sum(i=1..40, i*x[i]^2)\nnoise: each(k=1..40, H*x[k])\n");
     double y[80], v[41], H = 0;
-    for (int k = 0; k < 80; k++)
-        y[k] = 0.1 * k + 1;
-    for (int k = 0; k < 40; k++)
-        H += (k + 1) * y[k] * y[k] + y[40 + k] * y[40 + k] / 2;
+    for (int k = 0; k < 80; k++) y[k] = 0.1 * k + 1;
+    for (int k = 0; k < 40; k++) H += (k + 1) * y[k] * y[k] + y[40 + k] * y[40 + k] / 2;
     expect = v[0] = 0;
     for (int k = 1; k <= 40; k++) {
         v[k] = 1 + k % 5;
@@ -261,12 +250,10 @@ static void test_vectors(void **state) {
     for (int i = 0; i < 3; i++)
         for (int j = i + 1; j < 3; j++) {
             double r2 = 0;
-            for (int k = 0; k < 3; k++)
-                r2 += (q[3 * i + k] - q[3 * j + k]) * (q[3 * i + k] - q[3 * j + k]);
+            for (int k = 0; k < 3; k++) r2 += (q[3 * i + k] - q[3 * j + k]) * (q[3 * i + k] - q[3 * j + k]);
             U += 4 * (pow(r2, -6) - pow(r2, -3));
         }
-    for (int k = 0; k < 9; k++)
-        T += p[k] * p[k] / 2;
+    for (int k = 0; k < 9; k++) T += p[k] * p[k] / 2;
     assert_close(value(m, m->hamiltonian, q, p, 0), T + U, CLOSE);
     assert_close(value(m, m->observable[0].node, q, p, 0), 1 * 5 - 0.5 * 4 + 0 - 1 * 7, CLOSE);
     assert_close(value(m, m->observable[1].node, q, p, 0), sqrt(1.25), CLOSE);
@@ -350,8 +337,7 @@ static void test_examples(void **state) {
         struct lgv_model *m = NULL;
         struct lgv_error err = {0};
         snprintf(path, sizeof path, "%s/examples/%s/%s.yaml", src ? src : ".", names[k], names[k]);
-        if (lgv_model_load(path, &m, &err) != LGV_OK)
-            fail_msg("%s", err.message);
+        if (lgv_model_load(path, &m, &err) != LGV_OK) fail_msg("%s", err.message);
         assert_string_equal(m->name, names[k]);
         check_gradient(m, LGV_Q);
         check_gradient(m, LGV_P);

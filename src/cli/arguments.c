@@ -166,7 +166,7 @@ bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv
         } else if (!command->operand) {
             return fail(command, "unexpected argument %s", lgv_plain(plain, sizeof plain, argv[i]));
         } else if (out->operand) {
-            return fail(command, "only one %s is wanted, and %s is a second", command->operand,
+            return fail(command, "only one argument is wanted, and %s is a second",
                         lgv_plain(plain, sizeof plain, argv[i]));
         } else {
             out->operand = argv[i];
@@ -266,6 +266,18 @@ static enum lgv_status apply_options(const struct lgv_arguments *a, const struct
     return LGV_OK;
 }
 
+/* A wrong method of the file is shown in the file. */
+static enum lgv_status check_method(const struct lgv_model *m, const struct lgv_settings *s, struct lgv_error *err) {
+    if (lgv_method_find(s->method))
+        return LGV_OK;
+    char why[200];
+    lgv_method_unknown(s->method, why, sizeof why);
+    for (size_t i = 0; i < m->nrun; i++)
+        if (strcmp(m->run[i].key, "method") == 0 && strcmp(m->run[i].value, s->method) == 0)
+            return lgv_model_fail(err, m->file, m->text, m->run[i].line, m->run[i].column, "%s", why);
+    return lgv_fail(err, LGV_BAD_INPUT, "%s", why);
+}
+
 enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_model **m, struct lgv_settings *settings,
                                     struct lgv_error *err) {
     const char *file = strcmp(a->operand, "-") == 0 ? "/dev/stdin" : a->operand;
@@ -276,6 +288,8 @@ enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_mo
         status = lgv_settings_read(*m, settings, err);
     if (status == LGV_OK)
         status = apply_options(a, *m, settings, err);
+    if (status == LGV_OK)
+        status = check_method(*m, settings, err);
     if (status != LGV_OK) {
         lgv_model_free(*m);
         *m = NULL;

@@ -106,6 +106,8 @@ void lgv_meter_end(struct lgv_meter *meter);
 size_t lgv_method_needs(const struct lgv_method *m, const char **word); /* at most 4 words; returns their number */
 const char *lgv_method_explicit(const struct lgv_method *m);
 json_t *lgv_method_json(const struct lgv_method *m);
+/* The message for a method that does not exist, with the nearest name or alias. */
+void lgv_method_unknown(const char *name, char *out, size_t size);
 
 /* ---- run.c ---- */
 

@@ -102,27 +102,44 @@ static void print_method(const struct lgv_method *m) {
     print_field("keeps", m->claims);
 }
 
-static const struct lgv_method *find(const char *name) {
-    const struct lgv_method *m = lgv_method_find(name);
-    const char *known[64], *near;
-    size_t n = 0;
-    for (; !m && n < lgv_method_count && n < 64; n++)
-        known[n] = lgv_methods[n]->name;
-    if (m)
-        return m;
-    char plain[80];
+/* The words a method can be called by, up to `most`; aliases are copied to `buffer`. */
+static size_t method_words(const char **word, size_t most, char *buffer, size_t size) {
+    size_t n = 0, used = 0;
+    for (size_t i = 0; i < lgv_method_count && n < most; i++) {
+        word[n++] = lgv_methods[i]->name;
+        for (const char *s = lgv_methods[i]->aliases ? lgv_methods[i]->aliases : ""; *s && n < most;) {
+            size_t length = strcspn(s, " ");
+            if (used + length + 1 > size)
+                break;
+            memcpy(buffer + used, s, length);
+            buffer[used + length] = '\0';
+            word[n++] = buffer + used;
+            used += length + 1;
+            s += length + (s[length] == ' ');
+        }
+    }
+    return n;
+}
+
+void lgv_method_unknown(const char *name, char *out, size_t size) {
+    const char *word[256];
+    char buffer[4096], plain[80];
+    const char *near = lgv_nearest(name, word, method_words(word, 256, buffer, sizeof buffer));
     lgv_plain(plain, sizeof plain, name);
-    if ((near = lgv_nearest(name, known, n)))
-        fprintf(stderr, "lgv: unknown method %s; did you mean %s?\n", plain, near);
+    if (near)
+        snprintf(out, size, "unknown method %s; did you mean %s?", plain, near);
     else
-        fprintf(stderr, "lgv: unknown method %s; `lgv methods` lists them\n", plain);
-    return NULL;
+        snprintf(out, size, "unknown method %s; `lgv methods` lists them", plain);
 }
 
 static int command_methods(const struct lgv_arguments *a) {
-    const struct lgv_method *m = a->operand ? find(a->operand) : NULL;
-    if (a->operand && !m)
+    const struct lgv_method *m = a->operand ? lgv_method_find(a->operand) : NULL;
+    if (a->operand && !m) {
+        char why[200];
+        lgv_method_unknown(a->operand, why, sizeof why);
+        fprintf(stderr, "lgv: %s\n", why);
         return LGV_EXIT_INPUT;
+    }
     if (a->flags.json) {
         json_t *list = json_array();
         for (size_t i = 0; list && i < lgv_method_count; i++)

@@ -22,9 +22,12 @@ bool lgv_emit_uniform(const struct lgv_graph *g, int node) {
 }
 
 static void number(struct lgv_text *out, double x) {
-    if (x == floor(x) && fabs(x) < 1e15) lgv_text_add(out, x < 0 ? "(%.1f)" : "%.1f", x);
-    else if (isfinite(x)) lgv_text_add(out, x < 0 ? "(%.17g)" : "%.17g", x);
-    else lgv_text_add(out, isnan(x) ? "__builtin_nan(\"\")" : x > 0 ? "__builtin_inf()" : "(-__builtin_inf())");
+    if (x == floor(x) && fabs(x) < 1e15)
+        lgv_text_add(out, x < 0 ? "(%.1f)" : "%.1f", x);
+    else if (isfinite(x))
+        lgv_text_add(out, x < 0 ? "(%.17g)" : "%.17g", x);
+    else
+        lgv_text_add(out, isnan(x) ? "__builtin_nan(\"\")" : x > 0 ? "__builtin_inf()" : "(-__builtin_inf())");
 }
 
 void lgv_emit_index(struct lgv_text *out, const struct lgv_graph *g, int index) {
@@ -46,11 +49,16 @@ void lgv_emit_index(struct lgv_text *out, const struct lgv_graph *g, int index) 
 
 void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node) {
     const struct lgv_node *n = &g->node[node];
-    if (n->op == LGV_CONST) number(out, n->value);
-    else if (n->op == LGV_PARAM) lgv_text_add(out, "par[%d]", n->aux);
-    else if (n->op == LGV_TIME) lgv_text_add(out, "t");
-    else if (n->op == LGV_REF && lgv_emit_uniform(g, node)) lgv_text_add(out, "a");
-    else lgv_text_add(out, "t%d", node);
+    if (n->op == LGV_CONST)
+        number(out, n->value);
+    else if (n->op == LGV_PARAM)
+        lgv_text_add(out, "par[%d]", n->aux);
+    else if (n->op == LGV_TIME)
+        lgv_text_add(out, "t");
+    else if (n->op == LGV_REF && lgv_emit_uniform(g, node))
+        lgv_text_add(out, "a");
+    else
+        lgv_text_add(out, "t%d", node);
 }
 
 static void reference(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
@@ -65,8 +73,10 @@ static void sum(struct lgv_text *out, const struct lgv_graph *g, const struct lg
     bool first = true;
     for (int i = 0; i < n->count; i++) {
         struct lgv_arg a = g->arg[n->first + i];
-        if (a.factor < 0) lgv_text_add(out, first ? "-" : " - ");
-        else if (!first) lgv_text_add(out, " + ");
+        if (a.factor < 0)
+            lgv_text_add(out, first ? "-" : " - ");
+        else if (!first)
+            lgv_text_add(out, " + ");
         if (fabs(a.factor) != 1) {
             number(out, fabs(a.factor));
             lgv_text_add(out, " * ");
@@ -135,15 +145,18 @@ static void product(struct lgv_text *out, const struct lgv_graph *g, const struc
 }
 
 static void function(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, bool uniform) {
-    static const char *const name[] = {[LGV_POW] = "pow",   [LGV_EXP] = "exp",   [LGV_LOG] = "log",   [LGV_SIN] = "sin",
-                                       [LGV_COS] = "cos",   [LGV_TAN] = "tan",   [LGV_ASIN] = "asin", [LGV_ACOS] = "acos",
-                                       [LGV_ATAN] = "atan", [LGV_SINH] = "sinh", [LGV_COSH] = "cosh", [LGV_TANH] = "tanh",
-                                       [LGV_ABS] = "abs",   [LGV_SIGN] = "sign", [LGV_ERF] = "erf",   [LGV_ATAN2] = "atan2",
-                                       [LGV_LOWER] = "min", [LGV_UPPER] = "max", [LGV_LESS] = "less"};
+    static const char *const name[] = {
+        [LGV_POW] = "pow",     [LGV_EXP] = "exp",     [LGV_LOG] = "log",   [LGV_SIN] = "sin",   [LGV_COS] = "cos",
+        [LGV_TAN] = "tan",     [LGV_ASIN] = "asin",   [LGV_ACOS] = "acos", [LGV_ATAN] = "atan", [LGV_SINH] = "sinh",
+        [LGV_COSH] = "cosh",   [LGV_TANH] = "tanh",   [LGV_ABS] = "abs",   [LGV_SIGN] = "sign", [LGV_ERF] = "erf",
+        [LGV_FLOOR] = "floor", [LGV_ATAN2] = "atan2", [LGV_LOWER] = "min", [LGV_UPPER] = "max", [LGV_LESS] = "less"};
     const char *f = name[n->op];
-    if (uniform && (n->op == LGV_SIGN || n->op >= LGV_LOWER)) lgv_text_add(out, "num_%s(", f);
-    else if (uniform) lgv_text_add(out, "__builtin_%s(", n->op == LGV_ABS ? "fabs" : f);
-    else lgv_text_add(out, "vec_%s(", f);
+    if (uniform && (n->op == LGV_SIGN || n->op >= LGV_LOWER))
+        lgv_text_add(out, "num_%s(", f);
+    else if (uniform)
+        lgv_text_add(out, "__builtin_%s(", n->op == LGV_ABS ? "fabs" : f);
+    else
+        lgv_text_add(out, "vec_%s(", f);
     for (int i = 0; i < n->count; i++) {
         int a = g->arg[n->first + i].node;
         bool widen = !uniform && lgv_emit_uniform(g, a);
@@ -157,13 +170,17 @@ static void function(struct lgv_text *out, const struct lgv_graph *g, const stru
 static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, bool uniform) {
     const struct lgv_node *n = &g->node[k];
     lgv_text_add(out, "    const %s t%d = ", uniform ? "double" : "vec", k);
-    if (n->op == LGV_REF) reference(out, g, n);
+    if (n->op == LGV_REF)
+        reference(out, g, n);
     else if (n->op == LGV_INDEX) {
         lgv_text_add(out, "(double)");
         lgv_emit_index(out, g, n->aux);
-    } else if (n->op == LGV_SUM) sum(out, g, n);
-    else if (n->op == LGV_PRODUCT) product(out, g, n);
-    else function(out, g, n, uniform);
+    } else if (n->op == LGV_SUM)
+        sum(out, g, n);
+    else if (n->op == LGV_PRODUCT)
+        product(out, g, n);
+    else
+        function(out, g, n, uniform);
     lgv_text_add(out, ";\n");
 }
 
@@ -234,8 +251,10 @@ int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest) {
 
 static void place(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *t,
                   const struct lgv_term *term, const char *op) {
-    if (t->guarded) lgv_text_add(out, "    if (%s) ", t->array);
-    else lgv_text_add(out, "    ");
+    if (t->guarded)
+        lgv_text_add(out, "    if (%s) ", t->array);
+    else
+        lgv_text_add(out, "    ");
     lgv_text_add(out, "%s[", t->array);
     lgv_emit_index(out, g, term->row);
     if (t->cols) {
@@ -266,8 +285,10 @@ static void body(struct lgv_text *out, const struct lgv_graph *g, const struct l
         }
     if (n) {
         int braces = 1;
-        if (nest < 0) lgv_text_add(out, "    {\n");
-        else braces = lgv_emit_loops(out, g, nest);
+        if (nest < 0)
+            lgv_text_add(out, "    {\n");
+        else
+            braces = lgv_emit_loops(out, g, nest);
         lgv_emit_nodes(out, g, list, n);
         for (size_t k = 0; k < count; k++)
             for (size_t i = 0; i < target[k].terms->count; i++)
@@ -288,9 +309,9 @@ static bool all_plain(const struct lgv_graph *g, const struct lgv_target *t) {
 void lgv_emit_targets(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count) {
     for (size_t k = 0; k < count; k++) {
         if (all_plain(g, &target[k])) continue; /* every entry is assigned below */
-        lgv_text_add(out, "    %s%s%sfor (long z = 0; z < %ld; z++) %s[z] = vec_set(0);\n", target[k].guarded ? "if (" : "",
-                     target[k].guarded ? target[k].array : "", target[k].guarded ? ") " : "", target[k].rows,
-                     target[k].array);
+        lgv_text_add(out, "    %s%s%sfor (long z = 0; z < %ld; z++) %s[z] = vec_set(0);\n",
+                     target[k].guarded ? "if (" : "", target[k].guarded ? target[k].array : "",
+                     target[k].guarded ? ") " : "", target[k].rows, target[k].array);
     }
     body(out, g, target, count, -1);
     for (int nest = 0; nest < (int)g->nnests; nest++) body(out, g, target, count, nest);

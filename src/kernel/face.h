@@ -62,15 +62,18 @@ INLINE long idiv(long a, long b) {
     return (a - imod(a, b)) / b;
 }
 
+/* Constant n: the loop disappears. */
 INLINE vec vec_powi(vec x, int n) {
-    vec r = x;
-    for (int k = 1; k < n; k++) r *= x;
-    return n == 4 ? (x * x) * (x * x) : n == 6 ? (x * x * x) * (x * x * x) : r;
+    vec r = vec_set(1);
+    for (; n; n >>= 1, x *= x)
+        if (n & 1) r *= x;
+    return r;
 }
 
 INLINE double num_powi(double x, int n) {
-    double r = x;
-    for (int k = 1; k < n; k++) r *= x;
+    double r = 1;
+    for (; n; n >>= 1, x *= x)
+        if (n & 1) r *= x;
     return r;
 }
 

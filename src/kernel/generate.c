@@ -64,7 +64,7 @@ static bool find_slots(struct source *s) {
         int *leaf = lgv_diff_leaves(s->g, t.value, LGV_USES(LGV_WEIGHTS), &count);
         for (size_t k = 0; ok && leaf && k < count; k++) {
             int weight = s->g->node[leaf[k]].aux;
-            t.value = lgv_diff_one(s->g, Kq.term[i].value, leaf[k]);
+            t.value = lgv_expr_unit(s->g, Kq.term[i].value, LGV_WEIGHTS, leaf[k]);
             if (s->g->inode[weight].op == LGV_ICONST && s->g->inode[weight].value == 0) lgv_terms_add(s->g, &s->Hq, t);
             else ok = add_slot(s, t, weight);
         }

@@ -105,6 +105,11 @@ INLINE vec vec_max(vec a, vec b) {
     return vec_select((ivec)(a > b) | (ivec)(a != a), a, b);
 }
 
+INLINE vec vec_floor(vec x) {
+    for (int l = 0; l < LANES; l++) x[l] = __builtin_floor(x[l]);
+    return x;
+}
+
 /* -1, 0 or 1 with the sign of x; zeros and NaN are returned as they are. */
 INLINE vec vec_sign(vec x) {
     ivec one = ((ivec)x & (i64)0x8000000000000000ULL) | 0x3ff0000000000000LL;

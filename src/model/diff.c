@@ -78,7 +78,7 @@ static int partial(struct lgv_graph *g, int node, int which) {
         int second = n.op == LGV_LOWER ? lgv_expr_call2(g, LGV_LESS, b, a) : lgv_expr_call2(g, LGV_LESS, a, b);
         return which == 1 ? second : lgv_expr_sub(g, one, second);
     }
-    default: return lgv_expr_const(g, 0); /* sign, less */
+    default: return lgv_expr_const(g, 0); /* sign, floor, less */
     }
 }
 

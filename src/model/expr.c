@@ -255,6 +255,17 @@ int lgv_expr_sum(struct lgv_graph *g, double value, const struct lgv_arg *arg, s
     return id;
 }
 
+/* The factor that makes the first coefficient of a sum 1, so that 2x - 2y and y - x share x - y; 1 when taking it out would
+ * not be exact. */
+static double content(const struct lgv_graph *g, const struct lgv_node *n) {
+    double c = g->arg[n->first].factor;
+    for (int i = 0; i < n->count; i++) {
+        double f = g->arg[n->first + i].factor;
+        if (f / c * c != f) return 1;
+    }
+    return n->value / c * c == n->value ? c : 1;
+}
+
 /* base^exponent as factors of the product being built; the numerical part goes to *coefficient. */
 static void factor_in(struct lgv_graph *g, struct list *l, double *coefficient, int base, double exponent) {
     const struct lgv_node n = g->node[base];
@@ -267,6 +278,10 @@ static void factor_in(struct lgv_graph *g, struct list *l, double *coefficient, 
     } else if (n.op == LGV_SUM && n.count == 1 && n.value == 0 && (whole || g->arg[n.first].factor > 0)) {
         *coefficient *= pow(g->arg[n.first].factor, exponent);
         factor_in(g, l, coefficient, g->arg[n.first].node, exponent);
+    } else if (n.op == LGV_SUM && n.count <= MERGE_TERMS && whole) {
+        double c = content(g, &n);
+        *coefficient *= pow(c, exponent);
+        list_add(l, c == 1 ? base : lgv_expr_scale(g, 1 / c, base), exponent);
     } else {
         list_add(l, base, exponent);
     }
@@ -342,6 +357,7 @@ double lgv_expr_apply(enum lgv_op op, double a, double b) {
     case LGV_ABS: return fabs(a);
     case LGV_SIGN: return (a > 0) - (a < 0);
     case LGV_ERF: return erf(a);
+    case LGV_FLOOR: return floor(a);
     case LGV_ATAN2: return atan2(a, b);
     case LGV_LOWER: return b < a ? b : a;
     case LGV_UPPER: return b > a ? b : a;
@@ -380,6 +396,45 @@ int lgv_expr_loop(struct lgv_graph *g, int nest, int body) {
     double x;
     if (lgv_expr_is_const(g, body, &x) && x == 0) return body;
     return intern(g, (struct lgv_node){.op = LGV_LOOP, .count = 1, .aux = nest}, &(struct lgv_arg){body, 1});
+}
+
+/* ---- rebuilding ---- */
+
+int lgv_expr_rebuild(struct lgv_graph *g, const struct lgv_node *n, const struct lgv_arg *arg) {
+    if (n->op == LGV_SUM) return lgv_expr_sum(g, n->value, arg, (size_t)n->count);
+    if (n->op == LGV_PRODUCT) return lgv_expr_product(g, 1, arg, (size_t)n->count);
+    if (n->op == LGV_POW) return lgv_expr_pow(g, arg[0].node, arg[1].node);
+    if (n->op == LGV_LOOP) return lgv_expr_loop(g, n->aux, arg[0].node);
+    if (n->count == 1) return lgv_expr_call1(g, (enum lgv_op)n->op, arg[0].node);
+    return lgv_expr_call2(g, (enum lgv_op)n->op, arg[0].node, arg[1].node);
+}
+
+/* In ascending order every argument is known when its parent comes. */
+int lgv_expr_unit(struct lgv_graph *g, int node, enum lgv_space space, int leaf) {
+    int *image = lgv_new((size_t)node + 1, sizeof *image);
+    struct lgv_arg *arg = NULL;
+    size_t capacity = 0;
+    if (!image) return fail(g, "out of memory");
+    for (int k = 0; k <= node && !g->failed; k++) {
+        const struct lgv_node n = g->node[k];
+        image[k] = k;
+        if (!(n.uses & LGV_USES(space))) continue;
+        if (n.op == LGV_REF) {
+            image[k] = lgv_expr_const(g, k == leaf ? 1 : 0);
+            continue;
+        }
+        if (!lgv_grow(&arg, &capacity, (size_t)n.count, sizeof *arg)) {
+            fail(g, "out of memory");
+            break;
+        }
+        for (int i = 0; i < n.count; i++)
+            arg[i] = (struct lgv_arg){image[g->arg[n.first + i].node], g->arg[n.first + i].factor};
+        image[k] = lgv_expr_rebuild(g, &n, arg);
+    }
+    int id = g->failed ? 0 : image[node];
+    free(image);
+    free(arg);
+    return id;
 }
 
 /* ---- integer expressions ---- */

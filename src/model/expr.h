@@ -39,6 +39,7 @@ enum lgv_op {
     LGV_ABS,
     LGV_SIGN,
     LGV_ERF,
+    LGV_FLOOR,
     LGV_ATAN2,
     LGV_LOWER,
     LGV_UPPER,
@@ -154,6 +155,12 @@ int lgv_expr_call2(struct lgv_graph *g, enum lgv_op op, int a, int b);
 int lgv_expr_loop(struct lgv_graph *g, int nest, int body);
 bool lgv_expr_is_const(const struct lgv_graph *g, int node, double *value);
 double lgv_expr_apply(enum lgv_op op, double a, double b); /* the numerical meaning of a function op */
+
+/* The node again with other arguments. */
+int lgv_expr_rebuild(struct lgv_graph *g, const struct lgv_node *n, const struct lgv_arg *arg);
+/* The formula with REFs of a space set to 1 (the one given) or 0 (all others): the coefficient of `leaf` in a formula that is
+ * linear in that space, in its own shape. */
+int lgv_expr_unit(struct lgv_graph *g, int node, enum lgv_space space, int leaf);
 
 int lgv_expr_iconst(struct lgv_graph *g, long value);
 int lgv_expr_ivar(struct lgv_graph *g, int depth);

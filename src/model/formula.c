@@ -15,11 +15,13 @@ static const struct {
     const char *name;
     int op, args;
 } functions[] = {
-    {"exp", LGV_EXP, 1},   {"log", LGV_LOG, 1},   {"sin", LGV_SIN, 1},     {"cos", LGV_COS, 1},   {"tan", LGV_TAN, 1},
-    {"asin", LGV_ASIN, 1}, {"acos", LGV_ACOS, 1}, {"atan", LGV_ATAN, 1},   {"sinh", LGV_SINH, 1}, {"cosh", LGV_COSH, 1},
-    {"tanh", LGV_TANH, 1}, {"abs", LGV_ABS, 1},   {"erf", LGV_ERF, 1},     {"min", LGV_LOWER, 2}, {"max", LGV_UPPER, 2},
-    {"sign", LGV_SIGN, 1}, {"sqrt", -1, 1},       {"atan2", LGV_ATAN2, 2}, {"dot", -2, 2},        {"cross", -3, 2},
-    {"norm", -4, 1},       {"sum", -5, 0},        {"normal", -6, 0},       {"uniform", -7, 0},    {"each", -8, 0},
+    {"exp", LGV_EXP, 1},   {"log", LGV_LOG, 1},     {"sin", LGV_SIN, 1},   {"cos", LGV_COS, 1},
+    {"tan", LGV_TAN, 1},   {"asin", LGV_ASIN, 1},   {"acos", LGV_ACOS, 1}, {"atan", LGV_ATAN, 1},
+    {"sinh", LGV_SINH, 1}, {"cosh", LGV_COSH, 1},   {"tanh", LGV_TANH, 1}, {"abs", LGV_ABS, 1},
+    {"erf", LGV_ERF, 1},   {"min", LGV_LOWER, 2},   {"max", LGV_UPPER, 2}, {"sign", LGV_SIGN, 1},
+    {"sqrt", -1, 1},       {"atan2", LGV_ATAN2, 2}, {"dot", -2, 2},        {"cross", -3, 2},
+    {"norm", -4, 1},       {"sum", -5, 0},          {"normal", -6, 0},     {"uniform", -7, 0},
+    {"each", -8, 0},       {"floor", LGV_FLOOR, 1}, {"mod", -9, 2},
 };
 #define NFUNCTIONS (sizeof functions / sizeof *functions)
 
@@ -174,8 +176,8 @@ static struct lgv_value combine(struct lgv_parser *p, size_t at, int op, struct 
     struct lgv_graph *g = p->g;
     if (p->failed) return number(p, 0);
     if ((op == '*' && a.dim > 1 && b.dim > 1) || (op == '/' && b.dim > 1)) {
-        lgv_parser_error(p, at, op == '*' ? "a product of two vectors: write dot(a,b) or cross(a,b)"
-                                          : "cannot divide by a vector");
+        lgv_parser_error(
+            p, at, op == '*' ? "a product of two vectors: write dot(a,b) or cross(a,b)" : "cannot divide by a vector");
         return number(p, 0);
     }
     if (op == '/') {
@@ -220,9 +222,9 @@ static struct lgv_value cross_product(struct lgv_parser *p, struct lgv_value a, 
         int i = (k + 1) % 3, j = (k + 2) % 3;
         c.node[k] = lgv_expr_sub(g, lgv_expr_mul(g, a.node[i], b.node[j]), lgv_expr_mul(g, a.node[j], b.node[i]));
     }
-    return a.dim == 2 ? scalar(lgv_expr_sub(g, lgv_expr_mul(g, a.node[0], b.node[1]),
-                                            lgv_expr_mul(g, a.node[1], b.node[0])))
-                      : c;
+    return a.dim == 2
+               ? scalar(lgv_expr_sub(g, lgv_expr_mul(g, a.node[0], b.node[1]), lgv_expr_mul(g, a.node[1], b.node[0])))
+               : c;
 }
 
 static struct lgv_value vector_call(struct lgv_parser *p, int op, const char *name) {
@@ -274,7 +276,12 @@ static struct lgv_value defined(struct lgv_parser *p, size_t at, const char *wha
 
 static struct lgv_value plain_call(struct lgv_parser *p, size_t at, int op, int args, const char *name) {
     int a = scalar_argument(p, name);
-    if (args == 2) {
+    if (op == -9) { /* mod(a, b) = a - b floor(a/b) */
+        lgv_parser_expect(p, ',', "',' and a second argument");
+        int b = scalar_argument(p, name);
+        int n = lgv_expr_call1(p->g, LGV_FLOOR, lgv_expr_div(p->g, a, b));
+        a = lgv_expr_sub(p->g, a, lgv_expr_mul(p->g, b, n));
+    } else if (args == 2) {
         lgv_parser_expect(p, ',', "',' and a second argument");
         a = lgv_expr_call2(p->g, (enum lgv_op)op, a, scalar_argument(p, name));
         while ((op == LGV_LOWER || op == LGV_UPPER) && lgv_parser_accept(p, ','))
@@ -300,7 +307,11 @@ static struct lgv_value macro_call(struct lgv_parser *p, size_t at, const struct
         return number(p, 0);
     }
     struct lgv_formula_error inner = {0};
-    struct lgv_parser q = {.scope = p->scope, .g = p->g, .text = macro->text, .err = &inner, .depth = p->depth + 8,
+    struct lgv_parser q = {.scope = p->scope,
+                           .g = p->g,
+                           .text = macro->text,
+                           .err = &inner,
+                           .depth = p->depth + 8,
                            .nformals = macro->nformals};
     memcpy(q.loop, p->loop, sizeof q.loop); /* the loops around the call stay, but their names are not visible inside */
     memcpy(q.cond, p->cond, sizeof q.cond);
@@ -340,7 +351,7 @@ static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) 
             return scalar(lgv_expr_loop(p->g, nest, body));
         }
         if (op == -6 || op == -7) return draw(p, op, at, name);
-        if (op <= -2) return vector_call(p, op, name);
+        if (op <= -2 && op != -9) return vector_call(p, op, name);
         return plain_call(p, at, op, functions[i].args, name);
     }
     const struct lgv_symbol *s = lgv_scope_find(p->scope, name);
@@ -506,7 +517,8 @@ static int raised(struct lgv_parser *p, int base, int exponent) {
 static struct lgv_value unary(struct lgv_parser *p) {
     size_t at = p->start;
     struct lgv_value v;
-    if (++p->depth > MAX_DEPTH) lgv_parser_error(p, at, "the formula is nested too deeply (more than %d levels)", MAX_DEPTH);
+    if (++p->depth > MAX_DEPTH)
+        lgv_parser_error(p, at, "the formula is nested too deeply (more than %d levels)", MAX_DEPTH);
     if (p->failed) {
         v = number(p, 0);
     } else if (lgv_parser_accept(p, '-')) {

@@ -297,7 +297,7 @@ static bool find_sections(struct lgv_loader *l, int *at, int *key_at) {
     return true;
 }
 
-/* Everything later stages do first, tried here: what cannot be written as loops must be refused with the file's name. */
+/* What later stages do first, tried here: what cannot be written as loops must be refused with the file's name. */
 static bool try_increment(struct lgv_loader *l, int node) {
     struct lgv_function f = {0};
     bool ok = lgv_model_increment(l->m, &f);

@@ -146,15 +146,6 @@ static int index_written_out(struct unroll *u, int index) {
     return lgv_expr_iconst(u->g, lgv_loops_index(u->g, index, u->vars));
 }
 
-/* The node again, with other arguments. */
-static int rebuilt(struct lgv_graph *g, const struct lgv_node *n, const struct lgv_arg *arg) {
-    if (n->op == LGV_SUM) return lgv_expr_sum(g, n->value, arg, (size_t)n->count);
-    if (n->op == LGV_PRODUCT) return lgv_expr_product(g, 1, arg, (size_t)n->count);
-    if (n->op == LGV_POW) return lgv_expr_pow(g, arg[0].node, arg[1].node);
-    if (n->count == 1) return lgv_expr_call1(g, (enum lgv_op)n->op, arg[0].node);
-    return lgv_expr_call2(g, (enum lgv_op)n->op, arg[0].node, arg[1].node);
-}
-
 static int written_out(struct unroll *u, int node) {
     struct lgv_graph *g = u->g;
     const struct lgv_node n = g->node[node];
@@ -171,7 +162,7 @@ static int written_out(struct unroll *u, int node) {
             struct lgv_arg a = g->arg[n.first + i];
             arg[i] = (struct lgv_arg){written_out(u, a.node), a.factor};
         }
-        id = rebuilt(g, &n, arg);
+        id = lgv_expr_rebuild(g, &n, arg);
         if (arg != small) free(arg);
     }
     if ((size_t)node < u->size) {
@@ -250,7 +241,7 @@ static int shifted(struct shift *s, int node) {
             struct lgv_arg a = g->arg[n.first + i];
             arg[i] = (struct lgv_arg){shifted(s, a.node), a.factor};
         }
-        id = rebuilt(g, &n, arg);
+        id = lgv_expr_rebuild(g, &n, arg);
         free(arg);
     }
     s->memo[node] = id + 1;

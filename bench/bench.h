@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the parts of the benchmark share: timing of contenders side by side, kernels ready to be timed, and results that
+ * are printed and kept for --json. */
+#ifndef LGV_BENCH_H
+#define LGV_BENCH_H
+
+#include "stats/stats.h"
+
+#include <jansson.h>
+
+struct bench {
+    bool quick;
+    json_t *json;       /* the document of --json */
+    char folder[64];    /* private cache folder, removed at the end */
+    bool clang, gcc;    /* compilers found */
+    int missed;         /* goals that were not met */
+};
+
+/* One of several things timed in turn; run returns seconds per unit of work.  best starts at 0: not yet measured. */
+struct contender {
+    const char *name;
+    double (*run)(void *what);
+    void *what;
+    double best;
+};
+/* Runs all of them `rounds` times in turn and keeps each one's least time: the machine's other work comes and goes, and
+ * what is timed within the same milliseconds can be compared. */
+void bench_race(struct contender *c, size_t count, int rounds);
+double bench_now(void);
+
+/* A kernel with one block, timed on the calling thread without anything of the run around it. */
+struct bench_kernel {
+    struct lgv_model *model;
+    struct lgv_kernel kernel;
+    struct lgv_bench_block block;
+    unsigned long long steps; /* per timed run */
+    double build_seconds;     /* all of lgv_kernel_build */
+    bool ready;
+};
+/* From a model text, or from callbacks when text is NULL.  Prints why and returns false when it cannot be built. */
+bool bench_kernel_open(struct bench_kernel *k, const char *text, const struct lgv_callbacks *callbacks,
+                       const char *method, const char *compiler, double dt, unsigned long long steps);
+void bench_kernel_close(struct bench_kernel *k);
+double bench_kernel_run(void *bench_kernel); /* seconds per path-step */
+
+/* An empty cache folder from here on: the next build of anything is a cold one. */
+void bench_cache_empty(struct bench *b);
+/* Adds a row (reference is taken over) to the array `table` of the JSON document. */
+void bench_json_row(struct bench *b, const char *table, json_t *row);
+
+extern const char *const bench_kubo, *const bench_synchrotron;
+/* The phi^4 ring of n sites with one noise on all of them, by indexed sums; in `text`. */
+const char *bench_lattice(char *text, size_t size, int n);
+
+void bench_speed(struct bench *b);   /* speed.c: flagship kernels against the floors, normals */
+void bench_compile(struct bench *b); /* system.c: compile latency, ... */
+void bench_size(struct bench *b);    /* ... cost against degrees of freedom */
+void bench_threads(struct bench *b); /* ... threads */
+void bench_whole(struct bench *b);   /* ... everything around the kernel */
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The findings of `lgv check` for people and as JSON. */
+#include "cli/check.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const depends_text[] = {"nothing", "q", "p", "q and p"};
+
+struct look {
+    const char *bold, *good, *bad, *off;
+};
+
+static const char *commutes_text(const struct lgv_examination *x) {
+    const struct lgv_structure *s = &x->structure;
+    if (x->model->nnoise == 0)
+        return "there is no noise";
+    if (x->model->nnoise == 1)
+        return "yes: there is only one noise";
+    if (s->commutes < 0)
+        return "could not be decided";
+    if (s->commutes_decided == 2)
+        return s->commutes ? "yes: every bracket {h_i, h_j} is constant at random points"
+                           : "no: a bracket {h_i, h_j} varies between random points";
+    return s->commutes ? "yes, from the formulas" : "no, from the formulas";
+}
+
+static double weak_order(const struct lgv_examination *x, const struct lgv_method *m) {
+    return x->model->nnoise ? m->weak_order : m->order;
+}
+
+/* ---- for people ---- */
+
+static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void row(const char *name, const char *format, ...) {
+    char text[900];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    printf("  %-20s", name);
+    lgv_wrap(stdout, text, 22, 22);
+}
+
+static void print_structure(const struct lgv_examination *x) {
+    const struct lgv_structure *s = &x->structure;
+    size_t n = x->model->nq;
+    row("degrees of freedom", "%zu", n);
+    if (x->model->nnoise)
+        row("noises", "%zu, depending on %s%s", x->model->nnoise, depends_text[s->noise_depends & 3],
+            s->additive ? " (additive: constant gradients)" : "");
+    else
+        row("noises", "none");
+    row("structure", "%s%s%s",
+        s->separable               ? "separable: H and every h are A(p) + B(q)"
+        : s->hamiltonian_separable ? "H is separable, the noise is not"
+                                   : "not separable: H mixes q and p",
+        s->quadratic_kinetic ? "; kinetic energy quadratic with constant masses" : "",
+        s->linear ? "; equations linear" : "");
+    row("time", "%s", s->time_dependent ? "H or a noise depends on t" : "no formula depends on t");
+    if (x->hessian_entries >= 0)
+        row("Hessian of H", "%ld of %.0f entries can differ from zero", x->hessian_entries, 4.0 * (double)n * (double)n);
+    row("derivatives", "agree with finite differences to %.2g", x->derivative_error);
+    row("noise commutes", "%s", commutes_text(x));
+}
+
+static void print_symmetries(const struct lgv_examination *x, const struct look *l) {
+    if (x->model->nsymmetries == 0)
+        return;
+    printf("\n  %ssymmetries%s\n", l->bold, l->off);
+    for (size_t i = 0; i < x->model->nsymmetries && i < x->structure.nsymmetries; i++) {
+        bool good = x->structure.symmetry[i].invariant;
+        double drift = lgv_examination_drift(x, i);
+        printf("  %s%s%s %-14s ", good ? l->good : l->bad, good ? "ok  " : "FAIL", l->off, x->model->symmetry[i].name);
+        if (good)
+            printf("H and every noise are invariant (%s)",
+                   x->structure.symmetry[i].decided_by_formula ? "from the formulas" : "at random points");
+        else
+            printf("NOT invariant: |{., J}| reaches %.2g at random points", x->structure.symmetry[i].residual);
+        if (isfinite(drift))
+            printf("; drift %.2g in %d steps", drift, LGV_CHECK_STEPS);
+        putchar('\n');
+    }
+}
+
+static void print_methods(const struct lgv_examination *x, const struct look *l) {
+    printf("\n  %smethods%s\n", l->bold, l->off);
+    for (size_t i = 0; i < lgv_method_count; i++) {
+        const struct lgv_method *m = lgv_methods[i];
+        char why[400];
+        bool fits = !lgv_kernel_refusal(m, x->model, &x->structure, why, sizeof why);
+        printf("  %-7s %-12s", fits ? "fits" : "refused", m->name);
+        if (fits && x->model->nnoise)
+            printf("strong %g, weak %g, ", lgv_kernel_strong_order(m, &x->structure, x->model->nnoise, NULL),
+                   m->weak_order);
+        else if (fits)
+            printf("order %g, ", m->order);
+        if (fits)
+            printf("%s here, %s\n",
+                   lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
+                   m->symplectic ? "symplectic" : "not symplectic");
+        else
+            lgv_wrap(stdout, why, 22, 22);
+    }
+}
+
+static void print_choice(const struct lgv_examination *x, const struct look *l) {
+    const struct lgv_certificate *c = &x->result.certificate;
+    const char *reason;
+    printf("\n  %schosen: %s%s, step %g\n", l->bold, x->method->name, l->off, x->step);
+    if (!x->method_fits)
+        return;
+    double strong = lgv_kernel_strong_order(x->method, &x->structure, x->model->nnoise, &reason);
+    if (x->model->nnoise == 0)
+        row("expected order", "%g (%s)", strong, reason);
+    else
+        row("expected order", "strong %g, weak %g (%s)", strong, weak_order(x, x->method), reason);
+    if (!x->measured)
+        row("symplectic defect", "not measured");
+    else if (!isfinite(c->symplectic_defect))
+        row("symplectic defect", "not measured: the steps tried did not succeed");
+    else
+        row("symplectic defect", "%.2g at %llu states of a short run, known to %.1g (%s)", c->symplectic_defect,
+            (unsigned long long)c->defect_states, c->symplectic_defect_error,
+            c->symplectic_claim ? "the method claims to be symplectic" : "the method does not claim to be symplectic");
+    row("keeps", "%s", x->method->claims);
+}
+
+void lgv_examination_print(const struct lgv_examination *x) {
+    static const struct look plain = {"", "", "", ""}, coloured = {"\033[1m", "\033[32m", "\033[1;31m", "\033[0m"};
+    const struct look *l = lgv_colour(stdout) ? &coloured : &plain;
+    char name[120], file[300];
+    printf("%s%s%s  %s\n", l->bold, lgv_plain(name, sizeof name, x->model->name), l->off,
+           lgv_plain(file, sizeof file, x->model->file));
+    print_structure(x);
+    print_symmetries(x, l);
+    print_methods(x, l);
+    print_choice(x, l);
+    putchar('\n');
+    if (x->nproblems == 0)
+        printf("  %severything claimed holds%s\n", l->good, l->off);
+    for (size_t i = 0; i < x->nproblems; i++) {
+        printf("  %sFAIL%s ", l->bad, l->off);
+        lgv_wrap(stdout, x->problem[i].text, 7, 7);
+    }
+}
+
+/* ---- JSON ---- */
+
+static json_t *real(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *text(const char *s) {
+    char plain[600];
+    return json_string(lgv_plain(plain, sizeof plain, s));
+}
+
+static json_t *symmetries_json(const struct lgv_examination *x) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < x->model->nsymmetries && i < x->structure.nsymmetries; i++)
+        json_array_append_new(list, json_pack("{s:o s:b s:o s:o s:s}", "name", text(x->model->symmetry[i].name),
+                                              "invariant", x->structure.symmetry[i].invariant, "drift",
+                                              real(lgv_examination_drift(x, i)), "residual",
+                                              real(x->structure.symmetry[i].residual), "decided",
+                                              x->structure.symmetry[i].decided_by_formula ? "formulas" : "points"));
+    return list;
+}
+
+static json_t *method_json(const struct lgv_examination *x, const struct lgv_method *m, const char *why) {
+    const char *reason;
+    double strong = lgv_kernel_strong_order(m, &x->structure, x->model->nnoise, &reason);
+    return json_pack("{s:s s:b s:o s:o s:o s:o s:b s:b}", "name", m->name, "fits", !why, "reason",
+                     why ? text(why) : json_null(), "strong_order", why ? json_null() : real(strong), "weak_order",
+                     why ? json_null() : real(weak_order(x, m)), "order_reason", why ? json_null() : text(reason),
+                     "explicit", lgv_method_is_explicit(m, &x->structure), "symplectic", m->symplectic);
+}
+
+static json_t *methods_json(const struct lgv_examination *x, bool names) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < lgv_method_count; i++) {
+        char buffer[400];
+        const char *why = lgv_kernel_refusal(lgv_methods[i], x->model, &x->structure, buffer, sizeof buffer);
+        if (!names)
+            json_array_append_new(list, method_json(x, lgv_methods[i], why));
+        else if (!why)
+            json_array_append_new(list, json_string(lgv_methods[i]->name));
+    }
+    return list;
+}
+
+static json_t *problems_json(const struct lgv_examination *x) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < x->nproblems; i++)
+        json_array_append_new(list, text(x->problem[i].text));
+    return list;
+}
+
+json_t *lgv_examination_json(const struct lgv_examination *x) {
+    static const char *const decided[] = {"trivially", "formulas", "points"};
+    const struct lgv_structure *s = &x->structure;
+    const struct lgv_certificate *c = &x->result.certificate;
+    const char *reason = "";
+    double strong = lgv_kernel_strong_order(x->method, s, x->model->nnoise, &reason), n = (double)x->model->nq;
+    bool fits = x->method_fits;
+    json_t *d = json_pack("{s:o s:o s:I s:I s:b s:s s:s s:o s:s s:o s:o s:o}", "model", text(x->model->name), "file",
+                          text(x->model->file), "dof", (json_int_t)x->model->nq, "noises",
+                          (json_int_t)x->model->nnoise, "separable", s->separable, "kinetic",
+                          s->quadratic_kinetic ? "quadratic" : "general", "noise_depends_on",
+                          (const char *[]){"nothing", "q", "p", "qp"}[s->noise_depends & 3], "noise_commutes",
+                          s->commutes < 0 ? json_null() : json_boolean(s->commutes), "noise_commutes_decided",
+                          decided[s->commutes_decided % 3], "predicted_strong_order", fits ? real(strong) : json_null(),
+                          "predicted_weak_order", fits ? real(weak_order(x, x->method)) : json_null(), "order_reason",
+                          fits ? text(reason) : json_null());
+    json_t *more = json_pack("{s:o s:o s:o s:o s:o s:o s:s s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "derivative_error",
+                             real(x->derivative_error), "symplectic_defect",
+                             x->measured ? real(c->symplectic_defect) : json_null(), "symplectic_defect_error",
+                             x->measured ? real(c->symplectic_defect_error) : json_null(), "symmetries",
+                             symmetries_json(x), "methods", methods_json(x, true), "method_details",
+                             methods_json(x, false), "method", x->method->name, "method_fits", fits,
+                             "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear, "additive",
+                             s->additive, "time_dependent", s->time_dependent, "hessian_entries",
+                             x->hessian_entries < 0 ? json_null() : json_integer(x->hessian_entries), "hessian_size",
+                             (json_int_t)(4 * n * n), "holds", x->nproblems == 0, "problems", problems_json(x));
+    if (d && more && json_object_update(d, more) == 0) {
+        json_decref(more);
+        return d;
+    }
+    json_decref(d);
+    json_decref(more);
+    return NULL;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * lgv reference: the pages of docs/reference, from the tables that the program itself uses.  The same program writes the
+ * same bytes, so a test can tell whether the pages are current. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTE "<!-- Written by `lgv reference`; change the tables in the sources, then `make docs`. -->\n\n"
+
+/* Text in a cell of a table. */
+static void cell(struct lgv_text *t, const char *text) {
+    for (const char *s = text; *s; s++)
+        lgv_text_add(t, *s == '|' ? "\\|" : *s == '\n' ? " " : "%c", *s);
+}
+
+static void add_run_options(struct lgv_text *t) {
+    lgv_text_add(t, "\n## Run options\n\nEach is a flag `--NAME VALUE`, an entry `NAME: VALUE` of the section `run:` of "
+                    "a model file, and an option of `lgv_run_set`. The command line wins over the file. Flags are "
+                    "written with `-` for `_`.\n\n| name | value | unit | meaning |\n|---|---|---|---|\n");
+    for (size_t k = 0; k < lgv_run_option_count; k++) {
+        const struct lgv_option *row = &lgv_run_options[k];
+        char kind[160];
+        lgv_option_describe(row, kind, sizeof kind);
+        lgv_text_add(t, "| `%s` | ", row->name);
+        cell(t, kind);
+        lgv_text_add(t, " | %s | ", row->unit ? row->unit : "");
+        cell(t, row->doc);
+        lgv_text_add(t, " |\n");
+    }
+}
+
+static void command_page(struct lgv_text *t, const struct lgv_command *c) {
+    lgv_text_add(t, "# lgv %s\n\n" NOTE "    lgv %s%s%s [flags]\n\n%s\n\n## Flags\n\n| flag | meaning |\n|---|---|\n",
+                 c->name, c->name, c->operand ? " " : "", c->operand ? c->operand : "", c->about);
+    for (size_t k = 0; k < c->nflags; k++) {
+        const struct lgv_flag *f = &c->flag[k];
+        lgv_text_add(t, "| `--%s%s%s`", f->name, f->argument ? " " : "", f->argument ? f->argument : "");
+        if (f->letter)
+            lgv_text_add(t, ", `-%c`", f->letter);
+        lgv_text_add(t, " | ");
+        cell(t, f->doc);
+        lgv_text_add(t, " |\n");
+    }
+    lgv_text_add(t, "| `--help`, `-h` | flags of this command |\n");
+    if (c == &lgv_command_run)
+        add_run_options(t);
+    else if (c->run_options)
+        lgv_text_add(t, "\nAll [run options](run.md#run-options) are flags too.\n");
+    if (c->examples)
+        lgv_text_add(t, "\n## Examples\n\n```\n%s```\n", c->examples);
+    lgv_text_add(t, "\nExit code: 0 done, 1 ran but paths failed or a claim does not hold, 2 bad input, 3 could not "
+                    "run.\n");
+}
+
+static void method_page(struct lgv_text *t, const struct lgv_method *m) {
+    const char *need[4];
+    size_t n = lgv_method_needs(m, need);
+    lgv_text_add(t, "# %s\n\n" NOTE "%s\n\n| | |\n|---|---|\n", m->name, m->doc);
+    lgv_text_add(t, "| aliases | %s |\n| family | %s |\n| paper | ", m->aliases ? m->aliases : "", m->family);
+    cell(t, m->paper);
+    lgv_text_add(t, " |\n| needs | ");
+    for (size_t i = 0; i < n; i++)
+        lgv_text_add(t, "%s%s", i ? ", " : "", need[i]);
+    lgv_text_add(t, "%s |\n| order without noise | %g |\n| strong order, one noise or commuting noises | %g |\n", n ? "" : "-",
+                 m->order, m->strong_order);
+    lgv_text_add(t, "| strong order, noises that do not commute | %g |\n| strong order, additive noise | %g |\n",
+                 m->strong_noncommuting, m->strong_additive);
+    lgv_text_add(t, "| weak order | %g |\n| symplectic | %s |\n| explicit for | %s |\n", m->weak_order,
+                 m->symplectic ? "yes" : "no", lgv_method_explicit(m));
+    lgv_text_add(t, "| quadratic invariants kept | %s |\n| momentum maps kept | %s |\n",
+                 m->quadratic_invariants ? "yes" : "no", m->linear_momentum_maps ? "yes" : "no");
+    lgv_text_add(t, "| source | [methods/%s](../../methods/%s) |\n\n%s\n\n    lgv run FILE --method %s\n", m->source,
+                 m->source, m->claims, m->name);
+}
+
+static void index_page(struct lgv_text *t) {
+    lgv_text_add(t, "# Reference\n\n" NOTE "## Commands\n\n| command | |\n|---|---|\n");
+    for (size_t k = 0; k < lgv_command_count; k++)
+        lgv_text_add(t, "| [lgv %s](%s.md) | %s |\n", lgv_commands[k]->name, lgv_commands[k]->name,
+                     lgv_commands[k]->summary);
+    lgv_text_add(t, "\nAll options of a run: [run.md](run.md#run-options).\n\n## Methods\n\n"
+                    "| name | order | strong | weak | symplectic | explicit for | |\n|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < lgv_method_count; i++) {
+        const struct lgv_method *m = lgv_methods[i];
+        lgv_text_add(t, "| [%s](method-%s.md) | %g | %g | %g | %s | %s | ", m->name, m->name, m->order, m->strong_order,
+                     m->weak_order, m->symplectic ? "yes" : "no", lgv_method_explicit(m));
+        cell(t, m->doc);
+        lgv_text_add(t, " |\n");
+    }
+    lgv_text_add(t, "\norder: without noise; strong and weak: with one noise or commuting noises.\n");
+}
+
+/* Writes and frees the page. */
+static enum lgv_status put(const char *dir, const char *prefix, const char *name, struct lgv_text *page,
+                           struct lgv_error *err) {
+    struct lgv_text path = {0};
+    lgv_text_add(&path, "%s/%s%s.md", dir, prefix, name);
+    enum lgv_status status = page->failed || path.failed || !page->data
+                                 ? lgv_fail_memory(err)
+                                 : lgv_file_replace(path.data, page->data, page->size, err);
+    lgv_text_free(&path);
+    lgv_text_free(page);
+    return status;
+}
+
+static int command_reference(const struct lgv_arguments *a) {
+    struct lgv_error err = {0};
+    bool made;
+    const char *dir = a->operand;
+    enum lgv_status status = lgv_directory(dir, &made, &err);
+    struct lgv_text page = {0};
+    if (status == LGV_OK) {
+        index_page(&page);
+        status = put(dir, "", "README", &page, &err);
+    }
+    for (size_t k = 0; status == LGV_OK && k < lgv_command_count; k++) {
+        command_page(&page, lgv_commands[k]);
+        status = put(dir, "", lgv_commands[k]->name, &page, &err);
+    }
+    for (size_t i = 0; status == LGV_OK && i < lgv_method_count; i++) {
+        method_page(&page, lgv_methods[i]);
+        status = put(dir, "method-", lgv_methods[i]->name, &page, &err);
+    }
+    return status == LGV_OK ? LGV_EXIT_DONE : lgv_complain(&err, status);
+}
+
+const struct lgv_command lgv_command_reference = {
+    .name = "reference",
+    .operand = "DIR",
+    .summary = "write the reference pages (one per command and method)",
+    .about = "Writes the reference pages in Markdown to a directory, from the tables that the program itself uses: an "
+             "index, one page per command, one per method.",
+    .examples = "  lgv reference docs/reference\n",
+    .run = command_reference,
+};

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the numerical tests share: kernels from model texts, final values of an ensemble path by path, one step from a
+ * given state, the increments a kernel will draw, slopes with their standard errors, random numbers with a fixed seed. */
+#ifndef LGV_TESTS_HELPERS_H
+#define LGV_TESTS_HELPERS_H
+
+#include "stats/stats.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+#ifndef LANES
+#define LANES 4
+#endif
+#include "kernel/lanes.h"
+#include "kernel/noise.h"
+
+static struct lgv_model *model_of(const char *text) {
+    struct lgv_model *m = NULL;
+    struct lgv_error err = {0};
+    if (lgv_model_parse(text, "test.yaml", &m, &err) != LGV_OK)
+        fail_msg("%s\n%s", err.message, text);
+    return m;
+}
+
+/* The kernel of a method for a model; lanes 0 and compiler NULL: chosen by the library. */
+static struct lgv_kernel kernel_with(struct lgv_model *m, const char *method, unsigned lanes, const char *compiler) {
+    struct lgv_kernel k;
+    struct lgv_error err = {0};
+    const struct lgv_method *found = lgv_method_find(method);
+    struct lgv_kernel_options options = {.lanes = lanes, .compiler = compiler};
+    if (!found)
+        fail_msg("no method %s", method);
+    if (lgv_kernel_build(m, found, &options, &k, &err) != LGV_OK)
+        fail_msg("%s", err.message);
+    return k;
+}
+
+static struct lgv_kernel kernel_of(struct lgv_model *m, const char *method) {
+    return kernel_with(m, method, 0, NULL);
+}
+
+static size_t watch_number(const struct lgv_kernel *k, const char *name) {
+    size_t i = 0;
+    while (i < k->watch.count && strcmp(k->watch.item[i].name, name) != 0)
+        i++;
+    if (i == k->watch.count)
+        fail_msg("nothing called %s is observed", name);
+    return i;
+}
+
+/* ---- ensembles, path by path ---- */
+
+struct finals {
+    size_t count; /* of observables */
+    double *value; /* [paths][count], NaN where a path failed */
+    uint64_t failed;
+};
+
+static bool finals_block(void *user, const struct lgv_block_result *b) {
+    struct finals *f = user;
+    for (unsigned l = 0; l < b->used; l++)
+        for (size_t o = 0; o < f->count; o++)
+            f->value[(b->path + l) * f->count + o] =
+                b->fail[l] ? (double)NAN : b->value[((b->ntimes - 1) * f->count + o) * b->lanes + l];
+    return true;
+}
+
+/* All observables of every path at time steps * dt; steps are made of `coarsen` fine increments each. */
+static double *final_values(const struct lgv_kernel *k, double dt, uint64_t steps, uint64_t paths, uint64_t seed,
+                            uint64_t coarsen) {
+    uint64_t time_step[2] = {0, steps};
+    struct finals f = {.count = k->watch.count, .value = lgv_new(paths * k->watch.count, sizeof *f.value)};
+    struct lgv_plan plan = {.kernel = k, .dt = dt, .steps = steps, .paths = paths, .seed = seed, .coarsen = coarsen,
+                            .ntimes = 2, .time_step = time_step};
+    struct lgv_run_report report;
+    struct lgv_error err = {0};
+    assert_non_null(f.value);
+    if (lgv_ensemble_run(&plan, finals_block, &f, NULL, NULL, &report, &err) != LGV_OK)
+        fail_msg("%s", err.message);
+    free(report.snapshot);
+    return f.value;
+}
+
+/* ---- one step ---- */
+
+/* One step number `step` of the path from x = (q, p), in place; false when it fails.  iterations may be NULL. */
+static bool one_step_of(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path, uint64_t step,
+                        double *x) {
+    struct lgv_bench_block b;
+    size_t lanes = k->entry->lanes;
+    assert_true(lgv_block_create(k, t0, dt, seed, 1, &b));
+    for (size_t l = 0; l < lanes; l++) {
+        b.path[l] = path;
+        for (size_t i = 0; i < 2 * k->nq; i++)
+            b.block.state[i * lanes + l] = x[i];
+    }
+    b.block.step = step;
+    k->entry->advance(&b.block, 1);
+    for (size_t i = 0; i < 2 * k->nq; i++)
+        x[i] = b.block.state[i * lanes];
+    bool ok = !b.block.fail[0];
+    lgv_block_free(&b);
+    return ok;
+}
+
+/* The increments dW[nm] that step number `step` of the path will use. */
+static void increments_of(uint64_t seed, uint64_t path, uint64_t step, double dt, size_t nm, double *dW) {
+    vec w[64], z[64];
+    assert_true(nm <= 64);
+    noise_step(seed, uvec_set(path), step, 1, dt, (int)nm, 0, w, z);
+    for (size_t m = 0; m < nm; m++)
+        dW[m] = w[m][0];
+}
+
+/* ---- numbers ---- */
+
+static double uniform_of(uint64_t *state) { /* splitmix64, in (0, 1) */
+    uint64_t z = (*state += 0x9E3779B97F4A7C15ull);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static void assert_near(double a, double b, double tolerance, const char *what) {
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%s: %.17g is not %.17g to %.3g", what, a, b, tolerance);
+}
+
+static double slope_through(const double *x, const double *y, size_t n) {
+    double mx = 0, my = 0, xy = 0, xx = 0;
+    for (size_t i = 0; i < n; i++) {
+        mx += x[i] / (double)n;
+        my += y[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        xy += (x[i] - mx) * (y[i] - my);
+        xx += (x[i] - mx) * (x[i] - mx);
+    }
+    return xy / xx;
+}
+
+#define FOLDS 20
+#define MAX_LEVELS 12
+
+struct fit {
+    double slope, slope_error;                  /* of log2 RMS over log2 dt; jackknife over FOLDS parts of the paths */
+    double rms[MAX_LEVELS], rms_error[MAX_LEVELS];
+};
+
+/* squared[level * paths + path]: squared errors.  Levels share their Brownian paths, so their errors are correlated and
+ * only a resampling of whole paths gives the right standard error. */
+static struct fit fit_order(const double *squared, const double *dt, size_t levels, size_t paths) {
+    struct fit f = {0};
+    double part[FOLDS][MAX_LEVELS] = {{0}}, total[MAX_LEVELS] = {0}, x[MAX_LEVELS], y[MAX_LEVELS], s[FOLDS], mean = 0;
+    for (size_t l = 0; l < levels; l++) {
+        x[l] = log2(dt[l]);
+        for (size_t p = 0; p < paths; p++) {
+            part[p % FOLDS][l] += squared[l * paths + p];
+            total[l] += squared[l * paths + p];
+        }
+        f.rms[l] = sqrt(total[l] / (double)paths);
+        y[l] = log2(f.rms[l]);
+        double var = 0;
+        for (size_t p = 0; p < paths; p++) {
+            double d = squared[l * paths + p] - total[l] / (double)paths;
+            var += d * d;
+        }
+        f.rms_error[l] = sqrt(var) / (double)paths / (2 * f.rms[l]);
+    }
+    f.slope = slope_through(x, y, levels);
+    for (size_t k = 0; k < FOLDS; k++) {
+        for (size_t l = 0; l < levels; l++)
+            y[l] = 0.5 * log2(total[l] - part[k][l]); /* the number of paths left only shifts all y */
+        s[k] = slope_through(x, y, levels);
+        mean += s[k] / FOLDS;
+    }
+    for (size_t k = 0; k < FOLDS; k++)
+        f.slope_error += (s[k] - mean) * (s[k] - mean) * (FOLDS - 1) / FOLDS;
+    f.slope_error = sqrt(f.slope_error);
+    return f;
+}
+
+/* ---- whole runs ---- */
+
+static struct lgv_settings settings_of(const struct lgv_model *m) {
+    struct lgv_settings s;
+    struct lgv_error err = {0};
+    if (lgv_settings_read(m, &s, &err) != LGV_OK)
+        fail_msg("%s", err.message);
+    return s;
+}
+
+/* A run that has to end with the given status. */
+static void run_with(struct lgv_model *m, const struct lgv_settings *s, enum lgv_status want, struct lgv_result *out) {
+    struct lgv_error err = {0};
+    enum lgv_status status = lgv_statistics_run(m, s, NULL, NULL, NULL, out, &err);
+    if (status != want)
+        fail_msg("status %d instead of %d: %s", (int)status, (int)want, err.message);
+}
+
+static const struct lgv_series *series_of(const struct lgv_result *r, const char *name) {
+    for (size_t i = 0; i < r->nseries; i++)
+        if (strcmp(r->series[i].name, name) == 0)
+            return &r->series[i];
+    fail_msg("no series %s", name);
+    return NULL;
+}
+
+#pragma GCC diagnostic pop
+
+#endif
