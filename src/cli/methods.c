@@ -94,8 +94,11 @@ static void print_method(const struct lgv_method *m) {
     print_field("paper", m->paper);
     join_needs(m, text, sizeof text);
     print_field("needs", strcmp(text, "-") == 0 ? "nothing special" : text);
-    snprintf(text, sizeof text, "%g without noise; strong %g (noises that do not commute %g, additive %g), weak %g",
-             m->order, m->strong_order, m->strong_noncommuting, m->strong_additive, m->weak_order);
+    if (m->needs & LGV_NEEDS_NO_NOISE)
+        snprintf(text, sizeof text, "%g", m->order);
+    else
+        snprintf(text, sizeof text, "%g without noise; strong %g (noises that do not commute %g, additive %g), weak %g",
+                 m->order, m->strong_order, m->strong_noncommuting, m->strong_additive, m->weak_order);
     print_field("order", text);
     print_field("explicit for", lgv_method_explicit(m));
     print_field("symplectic", m->symplectic ? "yes" : "no");

@@ -63,12 +63,15 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
     lgv_text_add(t, " |\n| needs | ");
     for (size_t i = 0; i < n; i++)
         lgv_text_add(t, "%s%s", i ? ", " : "", need[i]);
-    lgv_text_add(t, "%s |\n| order without noise | %g |\n| strong order, one noise or commuting noises | %g |\n", n ? "" : "-",
-                 m->order, m->strong_order);
-    lgv_text_add(t, "| strong order, noises that do not commute | %g |\n| strong order, additive noise | %g |\n",
-                 m->strong_noncommuting, m->strong_additive);
-    lgv_text_add(t, "| weak order | %g |\n| symplectic | %s |\n| explicit for | %s |\n", m->weak_order,
-                 m->symplectic ? "yes" : "no", lgv_method_explicit(m));
+    lgv_text_add(t, "%s |\n| order without noise | %g |\n", n ? "" : "-", m->order);
+    if (!(m->needs & LGV_NEEDS_NO_NOISE))
+        lgv_text_add(t,
+                     "| strong order, one noise or commuting noises | %g |\n"
+                     "| strong order, noises that do not commute | %g |\n"
+                     "| strong order, additive noise | %g |\n| weak order | %g |\n",
+                     m->strong_order, m->strong_noncommuting, m->strong_additive, m->weak_order);
+    lgv_text_add(t, "| symplectic | %s |\n| explicit for | %s |\n", m->symplectic ? "yes" : "no",
+                 lgv_method_explicit(m));
     lgv_text_add(t, "| quadratic invariants kept | %s |\n| momentum maps kept | %s |\n",
                  m->quadratic_invariants ? "yes" : "no", m->linear_momentum_maps ? "yes" : "no");
     lgv_text_add(t, "| source | [methods/%s](../../methods/%s) |\n\n%s\n\n    lgv run FILE --method %s\n", m->source,

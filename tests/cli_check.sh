@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# lgv check: what a model is, which methods fit, claims that do not hold.
+source "$(dirname "$0")/shell.inc"
+
+gives 0 "$LGV" check "$kubo"
+has out 'degrees of freedom' 'refused P1N1Q1Rec' 'do not depend on the momenta' 'fits    P2N2Q2Lob' 'only one noise' \
+    'Hessian of H        2 of 4' 'everything claimed holds'
+[ "$(ls)" = "$(printf 'err\nout')" ] || die "check wrote files"
+
+gives 0 "$LGV" check "$rotation" --json
+for f in dof noises separable kinetic noise_depends_on noise_commutes predicted_strong_order derivative_error \
+         symplectic_defect symmetries methods name invariant drift; do has out "\"$f\":"; done
+has out '"dof": 2' '"separable": true' '"kinetic": "quadratic"' '"noise_depends_on": "q"' '"invariant": true' '"holds": true'
+empty err
+
+# Parameters may be sizes.
+gives 0 "$LGV" check "$SRC/examples/lattice/lattice.yaml" --set N=5
+has out 'degrees of freedom  5' 'Hessian of H        20 of 100'
+
+# A symmetry that is none.
+sed 's/r2^2\/4/x.x^4/' "$rotation" > broken.yaml
+gives 1 "$LGV" check broken.yaml
+has out 'FAIL rotation' 'NOT invariant'
+gives 1 "$LGV" check broken.yaml --json
+has out '"invariant": false' '"holds": false'
+
+# A method that does not fit.
+gives 1 "$LGV" check "$kubo" --method symplectic-euler
+has out 'FAIL method P1N1Q1Rec does not fit'
+
+# Noises that do not commute.
+cat > two.yaml <<'YAML'
+coordinates: { q: 0 }
+momenta: { p: 1 }
+hamiltonian: p^2/2 + q^2/2
+noise: [ 0.1*q^2, 0.1*p^2 ]
+YAML
+gives 0 "$LGV" check two.yaml
+has out 'noise commutes      no' 'strong 0.5'
+gives 0 "$LGV" check two.yaml --json
+has out '"noise_commutes": false' '"predicted_strong_order": 0.5'
+
+# Without a compiler the formulas still speak.
+gives 0 env LGV_CC=/nonexistent "$LGV" check "$kubo" --json
+has out '"symplectic_defect": null' '"derivative_error":'
+has err 'nothing was measured'

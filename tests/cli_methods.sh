@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# lgv methods: table, one method, JSON.
+source "$(dirname "$0")/shell.inc"
+
+gives 0 "$LGV" methods
+has out P1N1Q1Rec P2N2Q2Lob P1N1Q2Gau EEM IEM RK4 'symplectic' 'stoermer-verlet'
+gives 0 "$LGV" methods Verlet
+has out P2N2Q2Lob 'Holm & Tyranowski' 'also called'
+hasnot out RK4
+gives 0 "$LGV" methods --json
+[ "$(head -c1 out)" = '[' ] || die "not a list"
+for f in name family paper needs strong_order weak_order symplectic explicit doc aliases order claims; do has out "\"$f\":"; done
+gives 2 "$LGV" methods midpiont
+has err 'did you mean midpoint'
+empty out
+gives 2 "$LGV" methods xyzzy
+has err 'unknown method xyzzy'

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# lgv run: files, summary, JSON.
+source "$(dirname "$0")/shell.inc"
+
+gives 0 "$LGV" run "$kubo" "${small[@]}"
+has out kubo 'symplectic defect' 'written to lgv-kubo/' 'P1N1Q2Gau'
+empty err
+for f in results.h5 report.html energy.svg energy.png; do [ -s "lgv-kubo/$f" ] || die "$f is missing"; done
+[ -z "$(find lgv-kubo -name '*.tmp*')" ] || die "temporary files are left"
+hasnot out $'\033'
+
+# An existing directory is used again; a new one is made with its parents.
+gives 0 "$LGV" run "$kubo" "${small[@]}" --out lgv-kubo --quiet
+empty out
+gives 0 "$LGV" run "$kubo" "${small[@]}" -o a/b/c --no-report
+[ "$(ls a/b/c)" = results.h5 ] || die "--no-report wrote more than results.h5"
+has out 'written to a/b/c/: results.h5'
+
+gives 0 "$LGV" run "$kubo" "${small[@]}" --no-files
+[ "$(ls)" = "$(printf 'a\nerr\nlgv-kubo\nout')" ] || die "--no-files wrote files"
+
+# The contract of the JSON document; nothing else on stdout, no files without --out.
+gives 0 "$LGV" run "$kubo" "${small[@]}" --json
+[ "$(head -c1 out)" = '{' ] && [ "$(tail -n1 out)" = '}' ] || die "not one document"
+empty err
+for f in model method step until paths seed steps failed seconds path_steps_per_second final certificate mean std stderr \
+         min max symplectic_defect constraint hidden_constraint momentum; do has out "\"$f\":"; done
+has out '"model": "kubo"' '"paths": 64' '"steps": 50' '"failed": 0'
+mkdir json
+gives 0 "$LGV" run "$kubo" "${small[@]}" --json --out json --no-report
+[ -s json/results.h5 ] || die "--json --out wrote no results"
+
+# A model from standard input.
+gives 0 "$LGV" run - "${small[@]}" --json < "$kubo"
+has out '"model": "kubo"'
+
+# Failed paths: exit 1, the others are counted, nothing crashes.
+cat > fall.yaml <<'YAML'
+name: fall
+coordinates: { q: 1 + normal() }
+momenta: { p: 0 }
+hamiltonian: p^2/2 - q^6
+run: { method: EEM, step: 0.1, until: 20, paths: 50 }
+YAML
+gives 1 "$LGV" run fall.yaml --out fall
+has out 'paths failed' FAIL
+[ -s fall/report.html ] || die "no report of a run with failed paths"
+gives 1 "$LGV" run fall.yaml --json
+hasnot out nan
+hasnot out Infinity
+# A claim that does not hold is exit 1 too: a non-symplectic method loses the momentum map.
+gives 1 "$LGV" run "$rotation" "${small[@]}" --method EEM --no-files
+has out FAIL 'NOT kept'

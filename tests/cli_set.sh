@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Options and parameters from the command line.
+source "$(dirname "$0")/shell.inc"
+
+final() { sed -n '/"final"/,/"certificate"/p' "$1"; }
+
+gives 0 "$LGV" run "$kubo" "${small[@]}" --json
+cp out base
+# Every way to say the same.
+gives 0 "$LGV" run "$kubo" --paths=64 --step=0.1 --until=5 --json && final out > a
+gives 0 "$LGV" run "$kubo" --set paths=64 --set step=0.1 --set until=5 --set beta=0.1 --json && final out > b
+gives 0 "$LGV" run --json "$kubo" --paths 1 --paths 64 --step 0.1 --until 5 --check_states 2 && final out > c
+for f in a b c; do final base | cmp - $f || die "$f differs"; done
+
+gives 0 "$LGV" run "$kubo" "${small[@]}" --set beta=0.2 --json
+has out '"beta": 0.2'
+final out | cmp -s - a && die "beta has no effect"
+gives 0 "$LGV" run "$kubo" "${small[@]}" --seed 18446744073709551615 --json
+has out 18446744073709551615
+
+refuses() { # MESSAGE FLAGS...
+    local message=$1
+    shift
+    gives 2 "$LGV" run "$kubo" "$@"
+    has err "$message"
+    empty out
+}
+refuses 'did you mean beta?' --set bta=3
+refuses 'did you mean paths?' --set path=3
+refuses '--set xyzzy: neither a parameter of kubo nor a run option' --set xyzzy=3
+refuses '--set wants NAME=VALUE' --set beta
+refuses '--set wants NAME=VALUE' --set =3
+refuses '--set beta: a number is wanted' --set beta=x
+refuses '--set beta' --set beta=inf
+refuses '--set step: a number is wanted' --set step=small
+refuses '--paths: a whole number is wanted' --paths -3
+refuses '--paths: a whole number is wanted' --paths 1.5
+refuses '--paths: 0 is out of range' --paths 0
+refuses '--step: 0 is out of range' --step 0
+refuses 'must lie after start' --until -1
+refuses 'did you mean verlet?' --method Verlett
+refuses 'Methods that fit: P2N2Q2Lob' --method P1N1Q1Rec
+refuses 'lanes must be' --lanes 3
+refuses 'keep:' --keep all
+[ ! -e lgv-kubo ] || die "a refused run left its directory"
