@@ -16,7 +16,7 @@ for c in run check methods report reference; do
     gives 0 "$LGV" $c -h
 done
 gives 0 "$LGV" run --help
-has out --method --step --until --paths --seed --set --threads --out --json --check-states 'default P1N1Q2Gau'
+has out --method --step --until --paths --seed --set --threads --out --json --check-states 'default 1000'
 
 refuses() { # MESSAGE ARGUMENTS...
     local message=$1

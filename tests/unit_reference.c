@@ -230,8 +230,9 @@ static void test_table(void **state) {
         while (k < SUBJECTS && strcmp(subjects[k].name, r->model) != 0)
             k++;
         assert_true(k < SUBJECTS);
-        if (i == METHODS) { /* of a later version: then the library must not know it either */
-            assert_null(lgv_method_find(r->method));
+        if (i == METHODS) {
+            if (lgv_method_find(r->method))
+                fail_msg("the library has %s now: write its step in this file too", r->method);
             unknown++;
             continue;
         }

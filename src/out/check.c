@@ -93,8 +93,7 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
 static void check_order(const struct lgv_result *r, struct lgv_check *strong, struct lgv_check *commutes) {
     const struct lgv_certificate *k = &r->certificate;
     put(strong, "expected order",
-        "How fast the error falls when the step is made smaller: strong is for single paths, weak for averages. "
-        "The command lgv converge measures it.");
+        "How fast the error falls when the step is made smaller: strong is for single paths, weak for averages.");
     char a[24], b[24], reason[150];
     snprintf(strong->value, sizeof strong->value, "strong %s, weak %s", lgv_brief(a, sizeof a, k->strong_order, 3),
              lgv_brief(b, sizeof b, k->weak_order, 3));

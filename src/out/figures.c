@@ -343,6 +343,7 @@ static void put_phase(struct lgv_text *out, const struct lgv_result *r, const st
 static void put_histogram(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
     const struct lgv_histogram *h = &r->histogram[f->index];
     struct range x = {INFINITY, -INFINITY}, y = {0, 0};
+    double paths = h->below + h->above;
     char name[100];
     lgv_text_add(out, "$bar << END\n");
     for (size_t i = 0; i < h->bins; i++) {
@@ -354,6 +355,7 @@ static void put_histogram(struct lgv_text *out, const struct lgv_result *r, cons
         extend(&x, h->edge[i]);
         extend(&x, h->edge[i + 1]);
         extend(&y, lgv_at(h->count, i));
+        paths += lgv_at(h->count, i);
     }
     lgv_text_add(out, "END\n");
     put_range(out, "x", x, 0.02);
@@ -364,7 +366,7 @@ static void put_histogram(struct lgv_text *out, const struct lgv_result *r, cons
                  "\nset ylabel 'paths'\n"
                  "plot $bar using 1:2:3:4:(0):2 with boxxyerror fc rgb '" BLUE "' fs transparent solid 0.55 "
                  "border lc rgb '#00507C' lw 0.6 title '%.0f paths",
-                 (double)r->sample_paths);
+                 paths);
     if (h->below > 0 || h->above > 0)
         lgv_text_add(out, ", %.0f outside", h->below + h->above);
     lgv_text_add(out, "'\n");
