@@ -5,7 +5,6 @@
  * Times are least times of many short runs, contenders in turn.  Kernels are compiled into a private cache that is
  * removed at the end, so that neither the user's cache helps nor the benchmark leaves anything there. */
 #include "bench.h"
-#include "floor.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -60,8 +59,8 @@ bool bench_kernel_open(struct bench_kernel *k, const char *text, const struct lg
     struct lgv_error err = {0};
     struct lgv_kernel_options options = {.compiler = compiler};
     *k = (struct bench_kernel){.steps = steps};
-    enum lgv_status status =
-        text ? lgv_model_parse(text, "benchmark", &k->model, &err) : lgv_model_from_callbacks(callbacks, &k->model, &err);
+    enum lgv_status status = text ? lgv_model_parse(text, "benchmark", &k->model, &err)
+                                  : lgv_model_from_callbacks(callbacks, &k->model, &err);
     double begin = bench_now();
     if (status == LGV_OK)
         status = lgv_kernel_build(k->model, lgv_method_find(method), &options, &k->kernel, &err);

@@ -15,8 +15,8 @@
 
 #include <stddef.h>
 
-/* The plain version of the synchrotron midpoint has two textbook Newton moves; it is here to show what the tricks of the
- * other one bring.  scalar_run does not tell the two apart. */
+/* The plain version of the synchrotron midpoint has two textbook Newton moves; it is here to show what the tricks of
+ * the other one bring.  scalar_run does not tell the two apart. */
 enum floor_case { KUBO_VERLET, SYNC_VERLET, KUBO_MIDPOINT, SYNC_MIDPOINT, SYNC_MIDPOINT_PLAIN };
 
 /* 1 when floor_simd.c was compiled for AVX2 and FMA; otherwise floor_run and floor_normals return -1. */
@@ -25,7 +25,8 @@ int floor_available(void);
 /* Integrates paths 0..paths-1 over `steps` steps on the calling thread and returns the seconds it took, measured on the
  * monotonic clock.  *mean_energy (NULL allowed) becomes the mean of H over the paths at the end.
  * floor_run works on blocks of 16 paths: use a multiple of 16, else the last block is only partly counted.
- * floor_run solves the synchrotron midpoint to round-off for dt <= 0.25 (plain: 0.1); scalar_run iterates to a tolerance. */
+ * floor_run solves the synchrotron midpoint to round-off for dt <= 0.25 (plain: 0.1); scalar_run iterates to a
+ * tolerance. */
 double floor_run(enum floor_case c, size_t paths, size_t steps, double dt, unsigned long long seed,
                  double *mean_energy);
 double scalar_run(enum floor_case c, size_t paths, size_t steps, double dt, unsigned long long seed,

@@ -10,7 +10,6 @@
 #include "floor.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DT 0.02
@@ -158,7 +157,7 @@ static void one_case(struct bench *b, const struct speed_case *s) {
     if (b->gcc)
         bench_kernel_open(&k[1], text, NULL, s->method, "gcc", DT, 4 * STEPS);
     bench_kernel_open(&k[2], NULL, &callbacks[s->model], s->method, NULL, DT, STEPS / 4);
-    bench_race(c, CONTENDERS, b->quick ? 30 : 200);
+    bench_race(c, CONTENDERS, b->quick ? 30 : 120);
 
     json_t *row = json_pack("{s:s}", "case", s->title);
     printf("%-21s", s->title);
@@ -216,7 +215,7 @@ static void normals(struct bench *b) {
         bench_kernel_open(&k[0], text, NULL, "P2N2Q2Lob", "clang", DT, STEPS / 16);
     if (b->gcc)
         bench_kernel_open(&k[1], text, NULL, "P2N2Q2Lob", "gcc", DT, STEPS / 4);
-    bench_race(c, 3, b->quick ? 30 : 200);
+    bench_race(c, 3, b->quick ? 30 : 120);
     c[1].best /= NORMAL_NOISES;
     c[2].best /= NORMAL_NOISES;
     printf("\nNormals, one core (kernels: Verlet with %d additive noises, per noise)\n", NORMAL_NOISES);
@@ -233,8 +232,8 @@ static void normals(struct bench *b) {
 void bench_speed(struct bench *b) {
     if (!floor_available())
         printf("(no AVX2 and FMA here: there is no hand-written floor to compare with)\n");
-    printf("\nOne core, ns per path-step, step %g\n%-21s %9s %9s %9s %9s %9s %9s\n", DT, "", "floor", "plain", "lgv clang",
-           "lgv gcc", "lgv C fn", "scalar");
+    printf("\nOne core, ns per path-step, step %g\n", DT);
+    printf("%-21s %9s %9s %9s %9s %9s %9s\n", "", "floor", "plain", "lgv clang", "lgv gcc", "lgv C fn", "scalar");
     for (size_t i = 0; i < CASES; i++)
         one_case(b, &cases[i]);
     normals(b);

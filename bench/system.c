@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmark beyond single kernels: compile latency, cost against the number of degrees of freedom, threads, and what
- * a whole run costs on top of its kernel. */
+ * The benchmark beyond single kernels: compile latency, cost against the number of degrees of freedom, threads, and
+ * what a whole run costs on top of its kernel. */
 #include "bench.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TEXT 2048
+#define PATHS 8000 /* of the whole run */
 
 /* ---- compile latency ---- */
 
@@ -22,10 +23,11 @@ static const char pairs[] = "name: pairs\n"
                             " + sum(i=1..N, j=i+1..N, a/(1 + dot(x[i] - x[j], x[i] - x[j])))\n"
                             "noise: a*sum(i=1..N, x[i].x)\n";
 
-static void compile_row(struct bench *b, const char *title, const char *text, const char *method, const char *compiler) {
+static void compile_row(struct bench *b, const char *title, const char *text, const char *method,
+                        const char *compiler) {
     struct bench_kernel k;
     double cold = INFINITY, cached = INFINITY, compiler_alone = INFINITY;
-    for (int i = 0; i < (b->quick ? 1 : 3); i++) {
+    for (int i = 0; i < (b->quick ? 1 : 2); i++) {
         bench_cache_empty(b);
         if (!bench_kernel_open(&k, text, NULL, method, compiler, 0.01, 1))
             return;
@@ -100,14 +102,9 @@ static bool ignore_block(void *user, const struct lgv_block_result *r) {
     return true;
 }
 
-struct threads_run {
-    struct lgv_plan plan;
-};
-
 static double run_ensemble(void *what) {
-    struct threads_run *t = what;
     struct lgv_run_report report;
-    enum lgv_status status = lgv_ensemble_run(&t->plan, ignore_block, NULL, NULL, NULL, &report, NULL);
+    enum lgv_status status = lgv_ensemble_run(what, ignore_block, NULL, NULL, NULL, &report, NULL);
     free(report.snapshot);
     return status == LGV_OK ? report.seconds / (double)report.path_steps : 0;
 }
@@ -116,7 +113,7 @@ void bench_threads(struct bench *b) {
     enum { MOST = 16 };
     uint64_t times[2] = {0, 1000};
     struct bench_kernel k;
-    struct threads_run runs[MOST];
+    struct lgv_plan plan[MOST];
     struct contender c[MOST] = {0};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t count = 0;
@@ -124,15 +121,15 @@ void bench_threads(struct bench *b) {
     if (!bench_kernel_open(&k, bench_synchrotron, NULL, "P2N2Q2Lob", NULL, 0.02, 1))
         return;
     for (long n = 1; n <= cores && count < MOST; n = n < cores && 2 * n > cores ? cores : 2 * n, count++) {
-        runs[count].plan = (struct lgv_plan){.kernel = &k.kernel, .dt = 0.02, .steps = times[1], .seed = 1, .coarsen = 1,
-                                             .paths = (uint64_t)(b->quick ? 2048 : 8192) * (uint64_t)cores, .ntimes = 2,
+        plan[count] = (struct lgv_plan){.kernel = &k.kernel, .dt = 0.02, .steps = times[1], .seed = 1, .coarsen = 1,
+                                             .paths = 2048 * (uint64_t)cores, .ntimes = 2,
                                              .time_step = times, .threads = (unsigned)n};
-        c[count] = (struct contender){NULL, run_ensemble, &runs[count], 0};
+        c[count] = (struct contender){NULL, run_ensemble, &plan[count], 0};
     }
-    bench_race(c, count, b->quick ? 3 : 8);
+    bench_race(c, count, b->quick ? 4 : 25);
     for (size_t i = 0; i < count; i++) {
-        printf("  %3u  %7.2f ns per path-step  %5.2fx\n", runs[i].plan.threads, 1e9 * c[i].best, c[0].best / c[i].best);
-        bench_json_row(b, "threads", json_pack("{s:i,s:f,s:f}", "threads", (int)runs[i].plan.threads, "ns",
+        printf("  %3u  %7.2f ns per path-step  %5.2fx\n", plan[i].threads, 1e9 * c[i].best, c[0].best / c[i].best);
+        bench_json_row(b, "threads", json_pack("{s:i,s:f,s:f}", "threads", (int)plan[i].threads, "ns",
                                                1e9 * c[i].best, "speedup", c[0].best / c[i].best));
     }
     bench_kernel_close(&k);
@@ -144,14 +141,23 @@ struct whole_run {
     struct lgv_model *model;
     struct lgv_settings settings;
     double path_steps;
+    double cpu; /* least processor seconds per path-step, 0 before the first run */
 };
+
+static double processor_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static double run_whole(void *what) {
     struct whole_run *w = what;
     struct lgv_result result;
-    double begin = bench_now();
+    double begin = bench_now(), cpu = processor_seconds();
     enum lgv_status status = lgv_statistics_run(w->model, &w->settings, NULL, NULL, NULL, &result, NULL);
     double spent = bench_now() - begin;
+    cpu = (processor_seconds() - cpu) / w->path_steps;
+    w->cpu = w->cpu > 0 ? fmin(w->cpu, cpu) : cpu;
     lgv_result_clear(&result);
     return status == LGV_OK ? spent / w->path_steps : 0;
 }
@@ -167,7 +173,7 @@ static void whole_row(struct bench *b, const char *title, const char *text, cons
         snprintf(w.settings.method, sizeof w.settings.method, "%s", method);
         w.settings.step = 0.02;
         w.settings.until = 100;
-        w.settings.paths = b->quick ? 1600 : 10000;
+        w.settings.paths = PATHS;
         w.settings.outputs = outputs;
         w.settings.threads = 1;
         w.path_steps = 5000.0 * (double)w.settings.paths;
@@ -176,18 +182,19 @@ static void whole_row(struct bench *b, const char *title, const char *text, cons
             bench_race(&c[0], 1, 30);
             bench_race(&c[1], 1, 1);
         }
-        printf(" %10.2f %10.2f %8.0f%%\n", 1e9 * c[0].best, 1e9 * c[1].best, 100 * (c[1].best / c[0].best - 1));
-        bench_json_row(b, "whole", json_pack("{s:s,s:i,s:f,s:f}", "model", title, "outputs", (int)outputs, "kernel_ns",
-                                             1e9 * c[0].best, "run_ns", 1e9 * c[1].best));
+        printf(" %10.2f %10.2f %8.0f%% %10.2f\n", 1e9 * c[0].best, 1e9 * c[1].best,
+               100 * (c[1].best / c[0].best - 1), 1e9 * w.cpu);
+        bench_json_row(b, "whole",
+                       json_pack("{s:s,s:i,s:f,s:f,s:f}", "model", title, "outputs", (int)outputs, "kernel_ns",
+                                 1e9 * c[0].best, "run_ns", 1e9 * c[1].best, "cpu_ns", 1e9 * w.cpu));
     }
     lgv_model_free(w.model);
     bench_kernel_close(&k);
 }
 
 void bench_whole(struct bench *b) {
-    printf("\nA whole run (%s paths, 5000 steps, one thread, kernel from the cache) against its kernel, ns per path-step\n",
-           b->quick ? "1600" : "10000");
-    printf("  %-22s %7s %10s %10s %9s\n", "", "outputs", "kernel", "whole run", "overhead");
+    printf("\nA whole run (%d paths, 5000 steps, one thread, kernel from the cache), ns per path-step\n", PATHS);
+    printf("  %-22s %7s %10s %10s %9s %10s\n", "", "outputs", "kernel", "whole run", "overhead", "CPU time");
     whole_row(b, "synchrotron Verlet", bench_synchrotron, "P2N2Q2Lob", 20);
     whole_row(b, "synchrotron Verlet", bench_synchrotron, "P2N2Q2Lob", 200);
     whole_row(b, "Kubo midpoint", bench_kubo, "P1N1Q2Gau", 200);

@@ -10,7 +10,8 @@ for signal in INT TERM; do
     rm -rf part
     "$LGV" run "$kubo" "${long[@]}" --out part > out 2> err &
     pid=$!
-    sleep 1
+    for _ in {1..100}; do [ ! -d part ] || break; sleep 0.1; done
+    sleep 0.7
     kill -$signal $pid
     code=0
     wait $pid || code=$?

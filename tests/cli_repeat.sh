@@ -4,7 +4,7 @@
 source "$(dirname "$0")/shell.inc"
 
 final() { sed -n '/"final"/,/"certificate"/p' out; }
-for model in kubo rotation synchrotron; do
+for model in kubo rotation; do
     file=$SRC/examples/$model/$model.yaml
     first=
     for how in '--threads 1' '--threads 2' '--threads 3 --lanes 4' '--lanes 8' '--lanes 16'; do

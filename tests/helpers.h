@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the numerical tests share: kernels from model texts, final values of an ensemble path by path, one step from a
- * given state, the increments a kernel will draw, slopes with their standard errors, random numbers with a fixed seed. */
+ * given state, the increments a kernel will draw, slopes with their standard errors, random numbers with a fixed
+ * seed. */
 #ifndef LGV_TESTS_HELPERS_H
 #define LGV_TESTS_HELPERS_H
 

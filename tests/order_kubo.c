@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Strong order on the Kubo oscillator against its exact solution, all steps on the same Brownian paths, and the measured
- * errors of experiment 1 (T = 3.2, beta = 0.1, q0 = 0, p0 = 1). */
+ * Strong order on the Kubo oscillator against its exact solution, all steps on the same Brownian paths, and the
+ * measured errors of experiment 1 (T = 3.2, beta = 0.1, q0 = 0, p0 = 1). */
 #include "helpers.h"
 
 #define KUBO                                                                                                           \
@@ -34,9 +34,9 @@ static struct fit measure(const char *text, const char *method, size_t levels, s
 }
 
 /* One step is a rotation by x + kappa x^3 + O(x^5), x = dt + beta dW.  With beta = 0.1 the mean of the sum of x^3,
- * T (dt^2 + 3 beta^2 dt), has both powers of dt at equal size near dt = 0.02, so that a fitted slope means nothing; with
- * beta = 1 the first is dt/3 < 1 % of the second.  The terms of order x^5 are smaller by x^2, again of the order dt:
- * together the slope may be off by BEND. */
+ * T (dt^2 + 3 beta^2 dt), has both powers of dt at equal size near dt = 0.02, so that a fitted slope means nothing;
+ * with beta = 1 the first is dt/3 < 1 % of the second.  The terms of order x^5 are smaller by x^2, again of the
+ * order dt: together the slope may be off by BEND. */
 #define BEND 0.02
 #define STRONG_NOISE "parameters: {beta: 1}\n"
 

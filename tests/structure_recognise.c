@@ -73,7 +73,7 @@ static void test_noise(void **state) {
         {"[0.1*exp(q)*p, 0.2*exp(q)^2*p^2]", LGV_ON_BOTH, false, 1, 1}, /* both functions of exp(q) p */
         {"[0.1*q*p, 0.2*q*p + 1e-4*q^2]", LGV_ON_BOTH, false, 0, 0.5},
         {"0.1*t*q", LGV_ON_Q, false, 1, 1},
-        {"0.1*(sin(q)^2 + cos(q)^2)", LGV_ON_Q, false, 1, 1}, /* constant, but not seen to be: harmless */
+        {"0.1*(sin(q)^2 + cos(q)^2)", LGV_ON_NOTHING, true, 1, 1}, /* its gradient vanishes */
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char text[300];
@@ -102,7 +102,7 @@ static void test_symmetries(void **state) {
         {"hamiltonian: u^2/2 + v^2/2 + (a^2 + b^2)^2\nnoise: 0.1*log(1 + a^2 + b^2)\nsymmetries:\n  turn: [-b, a]\n",
          true},
         {"hamiltonian: u^2/2 + v^2/2 + (a^2 + b^2)^2\nnoise: 0.001*a\nsymmetries:\n  turn: [-b, a]\n", false},
-        {"hamiltonian: u^2/2 + v^2/2 + cos(a - b)\nsymmetries: {shift: 1}\n", true},
+        {"hamiltonian: u^2/2 + v^2/2 + cos(a - b)\nsymmetries:\n  shift: [1, 1]\n", true},
         {"hamiltonian: u^2/2 + v^2/2 + cos(a - b)\nsymmetries:\n  shift: [1, -1]\n", false},
         {"hamiltonian: u^2/2 + v^2/2 + cos(a - 2*b)\nsymmetries:\n  shift: [2, 1]\n", true},
         {"hamiltonian: u^2/2 + v^2 + (a^2 + b^2)^2\nsymmetries:\n  turn: [-b, a]\n", false}, /* unequal masses */
@@ -121,7 +121,7 @@ static void test_symmetries(void **state) {
     struct lgv_structure s = structure_of(
         "parameters: {N: 40}\ncoordinates: {'x[N]': 0.1*i}\nmomenta: {p: 0}\n"
         "potential: sum(i=1..N, cos(x[wrap(i+1)] - x[i]))\nnoise: ['each(k=1..N, sin(x[wrap(k+1)] - x[k]))']\n"
-        "symmetries: {shift: 1}\n");
+        "symmetries: {shift: {x: 1}}\n");
     assert_true(s.symmetry[0].invariant && s.separable && s.noise_depends == LGV_ON_Q && s.commutes == 1);
 }
 

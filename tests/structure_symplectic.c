@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the methods keep: the symplectic form of one step, angular and linear momentum, the energy of a Kubo oscillator. */
+ * What the methods keep: the symplectic form of one step, angular and linear momentum, the energy of a Kubo
+ * oscillator. */
 #include "helpers.h"
 
 static const struct {
@@ -54,8 +55,8 @@ static double defect(struct lgv_model *m, const char *method, double dt) {
     return worst;
 }
 
-/* Below: round-off 1e-16 over the smallest usable difference 1e-3 of order 8, times a few directions, is 1e-12; the limit
- * of 1e-11 lies far under what any wrong coefficient gives (1e-3 for a change of one of them by 1 %).
+/* Below: round-off 1e-16 over the smallest usable difference 1e-3 of order 8, times a few directions, is 1e-12; the
+ * limit of 1e-11 lies far under what any wrong coefficient gives (1e-3 for a change of one of them by 1 %).
  * Above: EEM and IEM change areas by dt^2 H_qq H_pp + beta^2 dW^2, 1e-2 at dt = 0.1. */
 static void test_defect(void **state) {
     (void)state;
@@ -134,7 +135,7 @@ static void test_total_momentum(void **state) {
     static const char text[] =
         "parameters: {N: 16}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 0.3)'}\n"
         "potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + 0.25*(x[wrap(i+1)] - x[i])^4)\n"
-        "noise: ['each(k=1..N, 0.2*cos(x[wrap(k+1)] - x[k]))']\nsymmetries: {shift: 1}\n";
+        "noise: ['each(k=1..N, 0.2*cos(x[wrap(k+1)] - x[k]))']\nsymmetries: {shift: {x: 1}}\n";
     assert_true(drift(text, "P2N2Q2Lob", 0.05, 100, 50, "shift") < 1e-12);
     assert_true(drift(text, "P1N1Q2Gau", 0.05, 20, 16, "shift") < 1e-12);
 }

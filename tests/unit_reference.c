@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Every method against tests/reference_values.h.  The table gives its increments, kernels draw their own; so the steps
- * stand here a second time, with hand-written gradients and fixed-point iterations instead of Newton's method.  They are
- * held against the table first, then every kernel (generated from formulas, and compiled ahead of time for C functions)
- * is held against them, with the increments that the kernel will draw.  Rows of methods that the library does not have,
- * and P1N1Q1Rec with h(q,p), which it refuses, are counted and left out. */
+ * stand here a second time, with hand-written gradients and fixed-point iterations instead of Newton's method.  They
+ * are held against the table first, then every kernel (generated from formulas, and compiled ahead of time for C
+ * functions) is held against them, with the increments that the kernel will draw.  Rows of methods that the library
+ * does not have, and P1N1Q1Rec with h(q,p), which it refuses, are counted and left out. */
 #include "helpers.h"
 #include "reference_values.h"
 
@@ -78,7 +78,8 @@ static const struct subject subjects[] = {
 /* ---- the steps, a second time ---- */
 
 /* K_q (first n) and K_p of K = a H + sum w_m h_m. */
-static void weighted(const struct subject *s, size_t nm, double t, const double *x, double a, const double *w, double *K) {
+static void weighted(const struct subject *s, size_t nm, double t, const double *x, double a, const double *w,
+                     double *K) {
     struct derivatives d;
     s->at(t, x, &d);
     for (size_t i = 0; i < 2 * s->n; i++) {

@@ -22,24 +22,18 @@ struct ring {
 static void value(void *user, const struct lgv_batch *b, double *H, double *h) {
     const struct ring *ring = user;
     for (size_t l = 0; l < b->lanes; l++) {
-        if (H)
-            H[l] = 0.5 * b->p[l] * b->p[l] - cos(b->q[l]);
-        if (h)
-            h[l] = ring->beta * sin(b->q[l]);
+        if (H) H[l] = 0.5 * b->p[l] * b->p[l] - cos(b->q[l]);
+        if (h) h[l] = ring->beta * sin(b->q[l]);
     }
 }
 
 static void gradient(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q, double *h_p) {
     const struct ring *ring = user;
     for (size_t l = 0; l < b->lanes; l++) {
-        if (H_q)
-            H_q[l] = sin(b->q[l]);
-        if (H_p)
-            H_p[l] = b->p[l];
-        if (h_q)
-            h_q[l] = ring->beta * cos(b->q[l]);
-        if (h_p)
-            h_p[l] = 0;
+        if (H_q) H_q[l] = sin(b->q[l]);
+        if (H_p) H_p[l] = b->p[l];
+        if (h_q) h_q[l] = ring->beta * cos(b->q[l]);
+        if (h_p) h_p[l] = 0;
     }
 }
 
@@ -47,18 +41,12 @@ static void hessian(void *user, const struct lgv_batch *b, double *H_qq, double 
                     double *h_qp, double *h_pp) {
     const struct ring *ring = user;
     for (size_t l = 0; l < b->lanes; l++) {
-        if (H_qq)
-            H_qq[l] = cos(b->q[l]);
-        if (H_qp)
-            H_qp[l] = 0;
-        if (H_pp)
-            H_pp[l] = 1;
-        if (h_qq)
-            h_qq[l] = -ring->beta * sin(b->q[l]);
-        if (h_qp)
-            h_qp[l] = 0;
-        if (h_pp)
-            h_pp[l] = 0;
+        if (H_qq) H_qq[l] = cos(b->q[l]);
+        if (H_qp) H_qp[l] = 0;
+        if (H_pp) H_pp[l] = 1;
+        if (h_qq) h_qq[l] = -ring->beta * sin(b->q[l]);
+        if (h_qp) h_qp[l] = 0;
+        if (h_pp) h_pp[l] = 0;
     }
 }
 
@@ -71,10 +59,8 @@ static enum lgv_status mean_energy(struct lgv_model *model, const char *method, 
     enum lgv_status status = lgv_run_create(model, &run, err);
     for (size_t i = 0; status == LGV_OK && i < sizeof option / sizeof *option; i++)
         status = lgv_run_set(run, option[i][0], option[i][1], err);
-    if (status == LGV_OK)
-        status = lgv_run_set(run, "method", method, err);
-    if (status == LGV_OK)
-        status = lgv_run_execute(run, &result, err);
+    if (status == LGV_OK) status = lgv_run_set(run, "method", method, err);
+    if (status == LGV_OK) status = lgv_run_execute(run, &result, err);
     if (result) {
         size_t count;
         lgv_result_times(result, &count);
@@ -96,8 +82,7 @@ static bool compare(struct lgv_model *functions, struct lgv_model *formulas, con
         return false;
     }
     printf("%-10s functions: E[H] = %.12f +- %.2g, symplectic defect %.1e\n", method, a, error, defect);
-    if (!formulas)
-        return true;
+    if (!formulas) return true;
     if (mean_energy(formulas, method, &b, &error, &defect, &err) != LGV_OK) {
         fprintf(stderr, "%s: %s\n", method, err.message);
         return false;
@@ -124,10 +109,8 @@ int main(int argc, char **argv) {
     struct lgv_model *functions = NULL, *formulas = NULL;
     struct lgv_error err = {0};
     bool good = lgv_model_from_callbacks(&callbacks, &functions, &err) == LGV_OK;
-    if (good && argc > 1)
-        good = lgv_model_load(argv[1], &formulas, &err) == LGV_OK;
-    if (!good)
-        fprintf(stderr, "%s\n", err.message);
+    if (good && argc > 1) good = lgv_model_load(argv[1], &formulas, &err) == LGV_OK;
+    if (!good) fprintf(stderr, "%s\n", err.message);
     good = good && compare(functions, formulas, "verlet") && compare(functions, formulas, "midpoint");
     lgv_model_free(formulas);
     lgv_model_free(functions);

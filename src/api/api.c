@@ -19,8 +19,7 @@ const char *lgv_version(void) {
 
 static double *copy_values(const double *from, size_t n) {
     double *to = lgv_new(n, sizeof *to);
-    if (to && from)
-        memcpy(to, from, n * sizeof *to);
+    if (to && from) memcpy(to, from, n * sizeof *to);
     return to;
 }
 
@@ -29,16 +28,14 @@ static bool name_components(struct lgv_model *m) {
     for (size_t i = 0; m->component && i < 2 * m->nq; i++) {
         char name[32];
         snprintf(name, sizeof name, "%c%zu", i < m->nq ? 'q' : 'p', i % m->nq + 1);
-        if (!(m->component[i] = lgv_copy(name)))
-            return false;
+        if (!(m->component[i] = lgv_copy(name))) return false;
     }
     return m->component != NULL;
 }
 
 static struct lgv_callbacks *copy_callbacks(const struct lgv_callbacks *from, const char *name) {
     struct lgv_callbacks *c = lgv_new(1, sizeof *c);
-    if (!c)
-        return NULL;
+    if (!c) return NULL;
     *c = *from;
     c->name = lgv_copy(name);
     c->q0 = copy_values(from->q0, from->dof);
@@ -48,10 +45,8 @@ static struct lgv_callbacks *copy_callbacks(const struct lgv_callbacks *from, co
 
 enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, struct lgv_model **out,
                                          struct lgv_error *err) {
-    if (out)
-        *out = NULL;
-    if (!callbacks || !out)
-        return lgv_fail(err, LGV_BAD_INPUT, "no callbacks, or no place for the model");
+    if (out) *out = NULL;
+    if (!callbacks || !out) return lgv_fail(err, LGV_BAD_INPUT, "no callbacks, or no place for the model");
     if (callbacks->dof < 1 || callbacks->dof > MOST_DOF)
         return lgv_fail(err, LGV_BAD_INPUT, "dof: %zu is out of range; it must be from 1 to %d", callbacks->dof,
                         MOST_DOF);
@@ -62,8 +57,7 @@ enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, 
         return lgv_fail(err, LGV_BAD_INPUT, "gradient: the function is missing; every method needs first derivatives");
     const char *name = callbacks->name && *callbacks->name ? callbacks->name : "callbacks";
     struct lgv_model *m = lgv_new(1, sizeof *m);
-    if (!m)
-        return lgv_fail_memory(err);
+    if (!m) return lgv_fail_memory(err);
     m->nq = callbacks->dof;
     m->nnoise = callbacks->noises;
     m->callbacks = copy_callbacks(callbacks, name);
@@ -74,8 +68,7 @@ enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, 
     bool ok = name_components(m) && m->name && m->text && m->hamiltonian_text && m->par && m->callbacks &&
               m->callbacks->name && m->callbacks->q0 && m->callbacks->p0;
     if (!ok) {
-        if (!m->component)
-            m->nq = 0;
+        if (!m->component) m->nq = 0;
         lgv_model_free(m);
         return lgv_fail_memory(err);
     }
@@ -93,13 +86,10 @@ struct lgv_run {
 };
 
 enum lgv_status lgv_run_create(struct lgv_model *model, struct lgv_run **out, struct lgv_error *err) {
-    if (out)
-        *out = NULL;
-    if (!model || !out)
-        return lgv_fail(err, LGV_BAD_INPUT, "no model, or no place for the run");
+    if (out) *out = NULL;
+    if (!model || !out) return lgv_fail(err, LGV_BAD_INPUT, "no model, or no place for the run");
     struct lgv_run *run = lgv_new(1, sizeof *run);
-    if (!run)
-        return lgv_fail_memory(err);
+    if (!run) return lgv_fail_memory(err);
     run->model = model;
     enum lgv_status status = lgv_settings_read(model, &run->settings, err);
     if (status != LGV_OK)
@@ -110,28 +100,22 @@ enum lgv_status lgv_run_create(struct lgv_model *model, struct lgv_run **out, st
 }
 
 enum lgv_status lgv_run_set(struct lgv_run *run, const char *option, const char *value, struct lgv_error *err) {
-    if (!run || !option || !value)
-        return lgv_fail(err, LGV_BAD_INPUT, "no run, no option or no value");
+    if (!run || !option || !value) return lgv_fail(err, LGV_BAD_INPUT, "no run, no option or no value");
     return lgv_option_set(lgv_run_options, lgv_run_option_count, &run->settings, option, value, err);
 }
 
 void lgv_run_on_progress(struct lgv_run *run, lgv_progress *progress, void *user) {
-    if (!run)
-        return;
+    if (!run) return;
     run->progress = progress;
     run->user = user;
 }
 
 enum lgv_status lgv_run_execute(struct lgv_run *run, struct lgv_result **out, struct lgv_error *err) {
-    if (out)
-        *out = NULL;
-    if (!run || !out)
-        return lgv_fail(err, LGV_BAD_INPUT, "no run, or no place for the result");
+    if (out) *out = NULL;
+    if (!run || !out) return lgv_fail(err, LGV_BAD_INPUT, "no run, or no place for the result");
     struct lgv_result *r = lgv_new(1, sizeof *r);
-    if (!r)
-        return lgv_fail_memory(err);
-    enum lgv_status status =
-        lgv_statistics_run(run->model, &run->settings, NULL, run->progress, run->user, r, err);
+    if (!r) return lgv_fail_memory(err);
+    enum lgv_status status = lgv_statistics_run(run->model, &run->settings, NULL, run->progress, run->user, r, err);
     if (status == LGV_OK || status == LGV_FAILED_PATHS || status == LGV_INTERRUPTED)
         *out = r;
     else
@@ -147,8 +131,7 @@ void lgv_run_free(struct lgv_run *run) {
 
 static const struct lgv_series *find_series(const struct lgv_result *r, const char *name) {
     for (size_t i = 0; r && name && i < r->nseries; i++)
-        if (r->series[i].name && strcmp(r->series[i].name, name) == 0)
-            return &r->series[i];
+        if (r->series[i].name && strcmp(r->series[i].name, name) == 0) return &r->series[i];
     return NULL;
 }
 
@@ -157,37 +140,27 @@ uint64_t lgv_result_failed(const struct lgv_result *result) {
 }
 
 const double *lgv_result_times(const struct lgv_result *result, size_t *count) {
-    if (count)
-        *count = result ? result->ntimes : 0;
+    if (count) *count = result ? result->ntimes : 0;
     return result ? result->time : NULL;
 }
 
-const double *lgv_result_series(const struct lgv_result *result, const char *observable,
-                                enum lgv_statistic statistic) {
+const double *lgv_result_series(const struct lgv_result *result, const char *observable, enum lgv_statistic statistic) {
     const struct lgv_series *s = find_series(result, observable);
-    if (!s)
-        return NULL;
+    if (!s) return NULL;
     switch (statistic) {
-    case LGV_MEAN:
-        return s->mean;
-    case LGV_STD:
-        return s->std;
-    case LGV_STDERR:
-        return s->err;
-    case LGV_MIN:
-        return s->min;
-    case LGV_MAX:
-        return s->max;
-    case LGV_MEDIAN:
-        return s->quantile[LGV_QUANTILES / 2];
+    case LGV_MEAN: return s->mean;
+    case LGV_STD: return s->std;
+    case LGV_STDERR: return s->err;
+    case LGV_MIN: return s->min;
+    case LGV_MAX: return s->max;
+    case LGV_MEDIAN: return s->quantile[LGV_QUANTILES / 2];
     }
     return NULL;
 }
 
 const double *lgv_result_path(const struct lgv_result *result, size_t k, const char *observable) {
     const struct lgv_series *s = find_series(result, observable);
-    if (!s || k >= result->nsamples || !result->sample[k].value)
-        return NULL;
+    if (!s || k >= result->nsamples || !result->sample[k].value) return NULL;
     return result->sample[k].value + (size_t)(s - result->series) * result->ntimes;
 }
 
@@ -198,8 +171,7 @@ double lgv_result_symplectic_defect(const struct lgv_result *result) {
 double lgv_result_momentum_drift(const struct lgv_result *result, const char *symmetry) {
     for (size_t i = 0; result && symmetry && i < result->nseries; i++) {
         const struct lgv_series *s = &result->series[i];
-        if (s->kind == LGV_SERIES_MOMENTUM && s->name && strcmp(s->name, symmetry) == 0)
-            return s->drift;
+        if (s->kind == LGV_SERIES_MOMENTUM && s->name && strcmp(s->name, symmetry) == 0) return s->drift;
     }
     return (double)NAN;
 }
@@ -209,8 +181,7 @@ char *lgv_result_json(const struct lgv_result *result) {
 }
 
 enum lgv_status lgv_result_write(const struct lgv_result *result, const char *path, struct lgv_error *err) {
-    if (!result || !path)
-        return lgv_fail(err, LGV_BAD_INPUT, "no result or no file name");
+    if (!result || !path) return lgv_fail(err, LGV_BAD_INPUT, "no result or no file name");
     return lgv_hdf5_write(result, path, err);
 }
 

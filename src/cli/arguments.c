@@ -10,22 +10,19 @@
 
 /* check_states and check-states are the same name. */
 static bool same_name(const char *a, const char *b) {
-    while (*a && (*a == *b || (*a == '_' && *b == '-') || (*a == '-' && *b == '_')))
-        a++, b++;
+    while (*a && (*a == *b || (*a == '_' && *b == '-') || (*a == '-' && *b == '_'))) a++, b++;
     return *a == *b;
 }
 
 static const struct lgv_flag *find_flag(const struct lgv_command *c, const char *name) {
     for (size_t k = 0; k < c->nflags; k++)
-        if (same_name(c->flag[k].name, name))
-            return &c->flag[k];
+        if (same_name(c->flag[k].name, name)) return &c->flag[k];
     return NULL;
 }
 
 static const struct lgv_option *find_option(const char *name) {
     for (size_t k = 0; k < lgv_run_option_count; k++)
-        if (same_name(lgv_run_options[k].name, name))
-            return &lgv_run_options[k];
+        if (same_name(lgv_run_options[k].name, name)) return &lgv_run_options[k];
     return NULL;
 }
 
@@ -44,12 +41,10 @@ static bool unknown_flag(const struct lgv_command *c, const char *given, const c
     size_t n = c->nflags + lgv_run_option_count + 1, count = 0;
     const char **known = lgv_new(n, sizeof *known);
     char(*option)[LGV_WORD_SIZE] = lgv_new(n, sizeof *option);
-    for (size_t k = 0; known && k < c->nflags; k++)
-        known[count++] = c->flag[k].name;
+    for (size_t k = 0; known && k < c->nflags; k++) known[count++] = c->flag[k].name;
     for (size_t k = 0; known && option && c->run_options && k < lgv_run_option_count; k++)
         known[count++] = lgv_flag_name(&lgv_run_options[k], option[k], sizeof option[k]);
-    if (known)
-        known[count++] = "help";
+    if (known) known[count++] = "help";
     const char *near = known ? lgv_nearest(name, known, count) : NULL;
     char plain[80];
     lgv_plain(plain, sizeof plain, given);
@@ -83,12 +78,10 @@ static bool take_set(struct lgv_arguments *a, const char *value) {
 }
 
 static bool take_flag(struct lgv_arguments *a, const struct lgv_flag *f, const char *value) {
+    if (f->offset == LGV_FLAG_SET) return take_set(a, value);
     char *field = (char *)&a->flags + f->offset;
-    if (f->offset == LGV_FLAG_SET)
-        return take_set(a, value);
     if (f->argument) {
-        if (!*value)
-            return fail(a->command, "--%s: the %s is empty", f->name, f->argument);
+        if (!*value) return fail(a->command, "--%s: the %s is empty", f->name, f->argument);
         memcpy(field, &value, sizeof value);
     } else {
         bool on = true;
@@ -107,24 +100,18 @@ static bool read_flag(struct lgv_arguments *a, int argc, char **argv, int *i) {
     if (given[1] == '-') {
         equals = strchr(given, '=');
         size_t n = equals ? (size_t)(equals - given) - 2 : strlen(given) - 2;
-        if (n >= sizeof name)
-            return unknown_flag(c, given, "");
+        if (n >= sizeof name) return unknown_flag(c, given, "");
         memcpy(name, given + 2, n);
-        if (strcmp(name, "help") == 0)
-            return a->flags.help = true;
+        if (strcmp(name, "help") == 0) return a->flags.help = true;
         flag = find_flag(c, name);
         option = !flag && c->run_options ? find_option(name) : NULL;
     } else {
-        if (strcmp(given, "-h") == 0)
-            return a->flags.help = true;
+        if (strcmp(given, "-h") == 0) return a->flags.help = true;
         for (size_t k = 0; k < c->nflags && given[1] && !given[2]; k++)
-            if (c->flag[k].letter == given[1])
-                flag = &c->flag[k];
+            if (c->flag[k].letter == given[1]) flag = &c->flag[k];
     }
-    if (!flag && !option)
-        return unknown_flag(c, given, given + (given[1] == '-' ? 2 : 1));
-    if (flag && !flag->argument)
-        return equals ? fail(c, "--%s takes no value", flag->name) : take_flag(a, flag, NULL);
+    if (!flag && !option) return unknown_flag(c, given, given + (given[1] == '-' ? 2 : 1));
+    if (flag && !flag->argument) return equals ? fail(c, "--%s takes no value", flag->name) : take_flag(a, flag, NULL);
     const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[*i + 1] : NULL;
     if (!value || (!equals && strncmp(value, "--", 2) == 0))
         return fail(c, "%s needs a value%s%s", given, flag ? ": " : "", flag ? flag->argument : "");
@@ -144,12 +131,10 @@ static char *quoted_line(int argc, char **argv) {
             continue;
         }
         lgv_text_add(&t, "'");
-        for (const char *s = argv[i]; *s; s++)
-            lgv_text_add(&t, *s == '\'' ? "'\\''" : "%c", *s);
+        for (const char *s = argv[i]; *s; s++) lgv_text_add(&t, *s == '\'' ? "'\\''" : "%c", *s);
         lgv_text_add(&t, "'");
     }
-    if (t.failed)
-        lgv_text_free(&t);
+    if (t.failed) lgv_text_free(&t);
     return t.data;
 }
 
@@ -161,8 +146,7 @@ bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv
         if (!flags_end && strcmp(argv[i], "--") == 0) {
             flags_end = true;
         } else if (!flags_end && argv[i][0] == '-' && argv[i][1]) {
-            if (!read_flag(out, argc, argv, &i))
-                return false;
+            if (!read_flag(out, argc, argv, &i)) return false;
         } else if (!command->operand) {
             return fail(command, "unexpected argument %s", lgv_plain(plain, sizeof plain, argv[i]));
         } else if (out->operand) {
@@ -179,8 +163,7 @@ bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv
 }
 
 void lgv_arguments_free(struct lgv_arguments *a) {
-    for (size_t i = 0; i < a->ngiven; i++)
-        free(a->given[i].name);
+    for (size_t i = 0; i < a->ngiven; i++) free(a->given[i].name);
     free(a->given);
     free(a->line);
     *a = (struct lgv_arguments){0};
@@ -190,20 +173,16 @@ void lgv_arguments_free(struct lgv_arguments *a) {
 
 static bool is_parameter(const struct lgv_model *m, const char *name) {
     for (size_t i = 0; i < m->npar; i++)
-        if (strcmp(m->par_name[i], name) == 0)
-            return true;
+        if (strcmp(m->par_name[i], name) == 0) return true;
     return false;
 }
 
 static enum lgv_status unknown_name(const struct lgv_model *m, const char *name, struct lgv_error *err) {
     const char **known = lgv_new(m->npar + lgv_run_option_count, sizeof *known);
     size_t count = 0;
-    if (!known)
-        return lgv_fail_memory(err);
-    for (size_t i = 0; i < m->npar; i++)
-        known[count++] = m->par_name[i];
-    for (size_t i = 0; i < lgv_run_option_count; i++)
-        known[count++] = lgv_run_options[i].name;
+    if (!known) return lgv_fail_memory(err);
+    for (size_t i = 0; i < m->npar; i++) known[count++] = m->par_name[i];
+    for (size_t i = 0; i < lgv_run_option_count; i++) known[count++] = lgv_run_options[i].name;
     const char *near = lgv_nearest(name, known, count);
     free(known);
     char plain[80];
@@ -218,8 +197,7 @@ static enum lgv_status read_parameter(const struct lgv_given *g, struct lgv_over
     const struct lgv_option row = {.name = g->name, .type = LGV_REAL, .low = -1e300, .high = 1e300};
     out->name = g->name;
     struct lgv_error why;
-    if (lgv_option_set(&row, 1, &out->value, g->name, g->value, &why) == LGV_OK)
-        return LGV_OK;
+    if (lgv_option_set(&row, 1, &out->value, g->name, g->value, &why) == LGV_OK) return LGV_OK;
     return lgv_fail(err, LGV_BAD_INPUT, "--set %s", why.message);
 }
 
@@ -230,17 +208,14 @@ static enum lgv_status override_parameters(const struct lgv_arguments *a, struct
     enum lgv_status status = override ? LGV_OK : lgv_fail_memory(err);
     for (size_t i = 0; status == LGV_OK && i < a->ngiven; i++) {
         const struct lgv_given *g = &a->given[i];
-        if (!g->set || !is_parameter(*m, g->name))
-            continue;
+        if (!g->set || !is_parameter(*m, g->name)) continue;
         size_t at = 0; /* the last of several wins */
-        while (at < count && strcmp(override[at].name, g->name) != 0)
-            at++;
+        while (at < count && strcmp(override[at].name, g->name) != 0) at++;
         status = read_parameter(g, &override[at], err);
         count += at == count;
     }
     struct lgv_model *fresh = NULL;
-    if (status == LGV_OK && count > 0)
-        status = lgv_model_read((*m)->text, (*m)->file, override, count, &fresh, err);
+    if (status == LGV_OK && count > 0) status = lgv_model_read((*m)->text, (*m)->file, override, count, &fresh, err);
     free(override);
     if (fresh) {
         lgv_model_free(*m);
@@ -253,23 +228,19 @@ static enum lgv_status apply_options(const struct lgv_arguments *a, const struct
                                      struct lgv_error *err) {
     for (size_t i = 0; i < a->ngiven; i++) {
         const struct lgv_given *g = &a->given[i];
-        if (g->set && is_parameter(m, g->name))
-            continue;
+        if (g->set && is_parameter(m, g->name)) continue;
         const struct lgv_option *row = find_option(g->name);
-        if (!row)
-            return unknown_name(m, g->name, err);
+        if (!row) return unknown_name(m, g->name, err);
         struct lgv_error why;
         enum lgv_status status = lgv_option_set(row, 1, s, row->name, g->value, &why);
-        if (status != LGV_OK)
-            return lgv_fail(err, status, "%s%s", g->set ? "--set " : "--", why.message);
+        if (status != LGV_OK) return lgv_fail(err, status, "%s%s", g->set ? "--set " : "--", why.message);
     }
     return LGV_OK;
 }
 
 /* A wrong method of the file is shown in the file. */
 static enum lgv_status check_method(const struct lgv_model *m, const struct lgv_settings *s, struct lgv_error *err) {
-    if (lgv_method_find(s->method))
-        return LGV_OK;
+    if (lgv_method_find(s->method)) return LGV_OK;
     char why[200];
     lgv_method_unknown(s->method, why, sizeof why);
     for (size_t i = 0; i < m->nrun; i++)
@@ -282,14 +253,10 @@ enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_mo
                                     struct lgv_error *err) {
     const char *file = strcmp(a->operand, "-") == 0 ? "/dev/stdin" : a->operand;
     enum lgv_status status = lgv_model_load(file, m, err);
-    if (status == LGV_OK && a->ngiven > 0)
-        status = override_parameters(a, m, err);
-    if (status == LGV_OK)
-        status = lgv_settings_read(*m, settings, err);
-    if (status == LGV_OK)
-        status = apply_options(a, *m, settings, err);
-    if (status == LGV_OK)
-        status = check_method(*m, settings, err);
+    if (status == LGV_OK && a->ngiven > 0) status = override_parameters(a, m, err);
+    if (status == LGV_OK) status = lgv_settings_read(*m, settings, err);
+    if (status == LGV_OK) status = apply_options(a, *m, settings, err);
+    if (status == LGV_OK) status = check_method(*m, settings, err);
     if (status != LGV_OK) {
         lgv_model_free(*m);
         *m = NULL;

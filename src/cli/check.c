@@ -21,8 +21,7 @@ static const struct lgv_flag flags[] = {
 
 static void problem(struct lgv_examination *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void problem(struct lgv_examination *x, const char *format, ...) {
-    if (!lgv_grow(&x->problem, &x->capacity, x->nproblems + 1, sizeof *x->problem))
-        return;
+    if (!lgv_grow(&x->problem, &x->capacity, x->nproblems + 1, sizeof *x->problem)) return;
     va_list args;
     va_start(args, format);
     vsnprintf(x->problem[x->nproblems].text, sizeof x->problem->text, format, args);
@@ -45,8 +44,7 @@ static long count_block(struct lgv_graph *g, const struct lgv_function *f, enum 
 
 static long count_entries(struct lgv_model *m) {
     struct lgv_function f;
-    if (!lgv_function_split(m->graph, m->hamiltonian, false, &f))
-        return -1;
+    if (!lgv_function_split(m->graph, m->hamiltonian, false, &f)) return -1;
     long qq = count_block(m->graph, &f, LGV_Q, LGV_Q), qp = count_block(m->graph, &f, LGV_Q, LGV_P),
          pp = count_block(m->graph, &f, LGV_P, LGV_P);
     lgv_function_free(&f);
@@ -56,8 +54,7 @@ static long count_entries(struct lgv_model *m) {
 double lgv_examination_drift(const struct lgv_examination *x, size_t i) {
     for (size_t k = 0; x->measured && k < x->result.nseries; k++) {
         const struct lgv_series *s = &x->result.series[k];
-        if (s->kind == LGV_SERIES_MOMENTUM && strcmp(s->name, x->model->symmetry[i].name) == 0)
-            return s->drift;
+        if (s->kind == LGV_SERIES_MOMENTUM && strcmp(s->name, x->model->symmetry[i].name) == 0) return s->drift;
     }
     return (double)NAN;
 }
@@ -78,8 +75,7 @@ static void measure(struct lgv_examination *x, const struct lgv_settings *settin
     snprintf(s.keep, sizeof s.keep, "0");
     enum lgv_status status = lgv_statistics_run(x->model, &s, NULL, NULL, NULL, &x->result, &err);
     x->measured = status != LGV_BAD_INPUT && status != LGV_CANNOT_RUN;
-    if (!x->measured)
-        snprintf(x->unmeasured, sizeof x->unmeasured, "%s", err.message);
+    if (!x->measured) snprintf(x->unmeasured, sizeof x->unmeasured, "%s", err.message);
 }
 
 /* ---- judging ---- */
@@ -92,8 +88,7 @@ static void judge(struct lgv_examination *x) {
         if (!x->structure.symmetry[i].invariant)
             problem(x, "symmetry %s: H or a noise is not invariant, |{., J}| reaches %.2g at random points",
                     x->model->symmetry[i].name, x->structure.symmetry[i].residual);
-    if (!x->method_fits)
-        problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
+    if (!x->method_fits) problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
     if (x->measured && c->symplectic_claim && isfinite(c->symplectic_defect) &&
         c->symplectic_defect > fmax(DEFECT_LIMIT, c->symplectic_defect_error))
         problem(x, "method %s claims to be symplectic, but its defect is %.2g", x->method->name, c->symplectic_defect);
@@ -108,21 +103,16 @@ static int examine(const struct lgv_arguments *a, const struct lgv_settings *set
     struct lgv_error err = {0};
     x->method = lgv_method_find(settings->method); /* known: lgv_arguments_model has looked */
     enum lgv_status status = lgv_model_structure(x->model, &x->structure, &err);
-    if (status != LGV_OK)
-        return lgv_complain(&err, status);
+    if (status != LGV_OK) return lgv_complain(&err, status);
     x->step = settings->step;
     x->derivative_error = lgv_model_derivative_error(x->model);
     x->hessian_entries = count_entries(x->model);
-    x->method_fits =
-        !lgv_kernel_refusal(x->method, x->model, &x->structure, x->method_why, sizeof x->method_why);
-    if (x->method_fits)
-        measure(x, settings);
+    x->method_fits = !lgv_kernel_refusal(x->method, x->model, &x->structure, x->method_why, sizeof x->method_why);
+    if (x->method_fits) measure(x, settings);
     judge(x);
     int code = x->nproblems ? LGV_EXIT_BROKEN : LGV_EXIT_DONE;
-    if (x->method_fits && !x->measured)
-        lgv_warn("nothing was measured: %s", x->unmeasured);
-    if (a->flags.json)
-        return lgv_print_json(lgv_examination_json(x), code);
+    if (x->method_fits && !x->measured) lgv_warn("nothing was measured: %s", x->unmeasured);
+    if (a->flags.json) return lgv_print_json(lgv_examination_json(x), code);
     lgv_examination_print(x);
     return lgv_finish(code);
 }
@@ -143,12 +133,14 @@ const struct lgv_command lgv_command_check = {
     .name = "check",
     .operand = "FILE",
     .summary = "what a model is, which methods fit, and whether its claims hold",
-    .about = "Reads a model file and says what it is: degrees of freedom, structure recognised from the formulas, whether "
-             "the noises commute, which methods fit and the order to expect of them. Derivatives are compared with finite "
-             "differences, declared symmetries are checked, and a short run of the chosen method measures the "
-             "symplecticity defect and the drift of the momentum maps.\n\n"
-             "Exit code 1 when something claimed does not hold.",
-    .examples = "  lgv check kubo.yaml\n  lgv check kubo.yaml --method verlet --set beta=0.5\n  lgv check kubo.yaml --json\n",
+    .about =
+        "Reads a model file and says what it is: degrees of freedom, structure recognised from the formulas, whether "
+        "the noises commute, which methods fit and the order to expect of them. Derivatives are compared with finite "
+        "differences, declared symmetries are checked, and a short run of the chosen method measures the "
+        "symplecticity defect and the drift of the momentum maps.\n\n"
+        "Exit code 1 when something claimed does not hold.",
+    .examples =
+        "  lgv check kubo.yaml\n  lgv check kubo.yaml --method verlet --set beta=0.5\n  lgv check kubo.yaml --json\n",
     .run_options = true,
     .flag = flags,
     .nflags = sizeof flags / sizeof *flags,

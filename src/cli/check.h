@@ -14,7 +14,7 @@ struct lgv_examination {
     struct lgv_structure structure;
     const struct lgv_method *method; /* the one of the run: section or of --method */
     bool method_fits;
-    char method_why[400];  /* why it does not */
+    char method_why[400]; /* why it does not */
     double step;
     double derivative_error;
     long hessian_entries;  /* of H, in all (2 dof)^2; -1 when not counted */
@@ -23,7 +23,7 @@ struct lgv_examination {
     struct lgv_result result;
     struct {
         char text[500];
-    } *problem; /* claims that do not hold */
+    } * problem; /* claims that do not hold */
     size_t nproblems, capacity;
 };
 

@@ -14,12 +14,9 @@ struct look {
 
 static const char *commutes_text(const struct lgv_examination *x) {
     const struct lgv_structure *s = &x->structure;
-    if (x->model->nnoise == 0)
-        return "there is no noise";
-    if (x->model->nnoise == 1)
-        return "yes: there is only one noise";
-    if (s->commutes < 0)
-        return "could not be decided";
+    if (x->model->nnoise == 0) return "there is no noise";
+    if (x->model->nnoise == 1) return "yes: there is only one noise";
+    if (s->commutes < 0) return "could not be decided";
     if (s->commutes_decided == 2)
         return s->commutes ? "yes: every bracket {h_i, h_j} is constant at random points"
                            : "no: a bracket {h_i, h_j} varies between random points";
@@ -60,14 +57,14 @@ static void print_structure(const struct lgv_examination *x) {
         s->linear ? "; equations linear" : "");
     row("time", "%s", s->time_dependent ? "H or a noise depends on t" : "no formula depends on t");
     if (x->hessian_entries >= 0)
-        row("Hessian of H", "%ld of %.0f entries can differ from zero", x->hessian_entries, 4.0 * (double)n * (double)n);
+        row("Hessian of H", "%ld of %.0f entries can differ from zero", x->hessian_entries,
+            4.0 * (double)n * (double)n);
     row("derivatives", "agree with finite differences to %.2g", x->derivative_error);
     row("noise commutes", "%s", commutes_text(x));
 }
 
 static void print_symmetries(const struct lgv_examination *x, const struct look *l) {
-    if (x->model->nsymmetries == 0)
-        return;
+    if (x->model->nsymmetries == 0) return;
     printf("\n  %ssymmetries%s\n", l->bold, l->off);
     for (size_t i = 0; i < x->model->nsymmetries && i < x->structure.nsymmetries; i++) {
         bool good = x->structure.symmetry[i].invariant;
@@ -78,8 +75,7 @@ static void print_symmetries(const struct lgv_examination *x, const struct look 
                    x->structure.symmetry[i].decided_by_formula ? "from the formulas" : "at random points");
         else
             printf("NOT invariant: |{., J}| reaches %.2g at random points", x->structure.symmetry[i].residual);
-        if (isfinite(drift))
-            printf("; drift %.2g in %d steps", drift, LGV_CHECK_STEPS);
+        if (isfinite(drift)) printf("; drift %.2g in %d steps", drift, LGV_CHECK_STEPS);
         putchar('\n');
     }
 }
@@ -97,8 +93,7 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
         else if (fits)
             printf("order %g, ", m->order);
         if (fits)
-            printf("%s here, %s\n",
-                   lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
+            printf("%s here, %s\n", lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
                    m->symplectic ? "symplectic" : "not symplectic");
         else
             lgv_wrap(stdout, why, 22, 22);
@@ -109,8 +104,7 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
     const struct lgv_certificate *c = &x->result.certificate;
     const char *reason;
     printf("\n  %schosen: %s%s, step %g\n", l->bold, x->method->name, l->off, x->step);
-    if (!x->method_fits)
-        return;
+    if (!x->method_fits) return;
     double strong = lgv_kernel_strong_order(x->method, &x->structure, x->model->nnoise, &reason);
     if (x->model->nnoise == 0)
         row("expected order", "%g (%s)", strong, reason);
@@ -138,8 +132,7 @@ void lgv_examination_print(const struct lgv_examination *x) {
     print_methods(x, l);
     print_choice(x, l);
     putchar('\n');
-    if (x->nproblems == 0)
-        printf("  %severything claimed holds%s\n", l->good, l->off);
+    if (x->nproblems == 0) printf("  %severything claimed holds%s\n", l->good, l->off);
     for (size_t i = 0; i < x->nproblems; i++) {
         printf("  %sFAIL%s ", l->bad, l->off);
         lgv_wrap(stdout, x->problem[i].text, 7, 7);
@@ -160,11 +153,11 @@ static json_t *text(const char *s) {
 static json_t *symmetries_json(const struct lgv_examination *x) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < x->model->nsymmetries && i < x->structure.nsymmetries; i++)
-        json_array_append_new(list, json_pack("{s:o s:b s:o s:o s:s}", "name", text(x->model->symmetry[i].name),
-                                              "invariant", x->structure.symmetry[i].invariant, "drift",
-                                              real(lgv_examination_drift(x, i)), "residual",
-                                              real(x->structure.symmetry[i].residual), "decided",
-                                              x->structure.symmetry[i].decided_by_formula ? "formulas" : "points"));
+        json_array_append_new(list,
+                              json_pack("{s:o s:b s:o s:o s:s}", "name", text(x->model->symmetry[i].name), "invariant",
+                                        x->structure.symmetry[i].invariant, "drift", real(lgv_examination_drift(x, i)),
+                                        "residual", real(x->structure.symmetry[i].residual), "decided",
+                                        x->structure.symmetry[i].decided_by_formula ? "formulas" : "points"));
     return list;
 }
 
@@ -192,8 +185,7 @@ static json_t *methods_json(const struct lgv_examination *x, bool names) {
 
 static json_t *problems_json(const struct lgv_examination *x) {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < x->nproblems; i++)
-        json_array_append_new(list, text(x->problem[i].text));
+    for (size_t i = 0; list && i < x->nproblems; i++) json_array_append_new(list, text(x->problem[i].text));
     return list;
 }
 
@@ -204,25 +196,24 @@ json_t *lgv_examination_json(const struct lgv_examination *x) {
     const char *reason = "";
     double strong = lgv_kernel_strong_order(x->method, s, x->model->nnoise, &reason), n = (double)x->model->nq;
     bool fits = x->method_fits;
-    json_t *d = json_pack("{s:o s:o s:I s:I s:b s:s s:s s:o s:s s:o s:o s:o}", "model", text(x->model->name), "file",
-                          text(x->model->file), "dof", (json_int_t)x->model->nq, "noises",
-                          (json_int_t)x->model->nnoise, "separable", s->separable, "kinetic",
-                          s->quadratic_kinetic ? "quadratic" : "general", "noise_depends_on",
-                          (const char *[]){"nothing", "q", "p", "qp"}[s->noise_depends & 3], "noise_commutes",
-                          s->commutes < 0 ? json_null() : json_boolean(s->commutes), "noise_commutes_decided",
-                          decided[s->commutes_decided % 3], "predicted_strong_order", fits ? real(strong) : json_null(),
-                          "predicted_weak_order", fits ? real(weak_order(x, x->method)) : json_null(), "order_reason",
-                          fits ? text(reason) : json_null());
-    json_t *more = json_pack("{s:o s:o s:o s:o s:o s:o s:s s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "derivative_error",
-                             real(x->derivative_error), "symplectic_defect",
-                             x->measured ? real(c->symplectic_defect) : json_null(), "symplectic_defect_error",
-                             x->measured ? real(c->symplectic_defect_error) : json_null(), "symmetries",
-                             symmetries_json(x), "methods", methods_json(x, true), "method_details",
-                             methods_json(x, false), "method", x->method->name, "method_fits", fits,
-                             "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear, "additive",
-                             s->additive, "time_dependent", s->time_dependent, "hessian_entries",
-                             x->hessian_entries < 0 ? json_null() : json_integer(x->hessian_entries), "hessian_size",
-                             (json_int_t)(4 * n * n), "holds", x->nproblems == 0, "problems", problems_json(x));
+    json_t *d =
+        json_pack("{s:o s:o s:I s:I s:b s:s s:s s:o s:s s:o s:o s:o}", "model", text(x->model->name), "file",
+                  text(x->model->file), "dof", (json_int_t)x->model->nq, "noises", (json_int_t)x->model->nnoise,
+                  "separable", s->separable, "kinetic", s->quadratic_kinetic ? "quadratic" : "general",
+                  "noise_depends_on", (const char *[]){"nothing", "q", "p", "qp"}[s->noise_depends & 3],
+                  "noise_commutes", s->commutes < 0 ? json_null() : json_boolean(s->commutes), "noise_commutes_decided",
+                  decided[s->commutes_decided % 3], "predicted_strong_order", fits ? real(strong) : json_null(),
+                  "predicted_weak_order", fits ? real(weak_order(x, x->method)) : json_null(), "order_reason",
+                  fits ? text(reason) : json_null());
+    json_t *more = json_pack(
+        "{s:o s:o s:o s:o s:o s:o s:s s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "derivative_error",
+        real(x->derivative_error), "symplectic_defect", x->measured ? real(c->symplectic_defect) : json_null(),
+        "symplectic_defect_error", x->measured ? real(c->symplectic_defect_error) : json_null(), "symmetries",
+        symmetries_json(x), "methods", methods_json(x, true), "method_details", methods_json(x, false), "method",
+        x->method->name, "method_fits", fits, "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear,
+        "additive", s->additive, "time_dependent", s->time_dependent, "hessian_entries",
+        x->hessian_entries < 0 ? json_null() : json_integer(x->hessian_entries), "hessian_size",
+        (json_int_t)(4 * n * n), "holds", x->nproblems == 0, "problems", problems_json(x));
     if (d && more && json_object_update(d, more) == 0) {
         json_decref(more);
         return d;

@@ -45,9 +45,9 @@ struct lgv_arguments {
 
 struct lgv_command {
     const char *name;
-    const char *operand; /* "FILE", "[NAME]" (may be left out) or NULL */
-    const char *summary; /* half a line */
-    const char *about;   /* paragraphs separated by "\n\n" */
+    const char *operand;  /* "FILE", "[NAME]" (may be left out) or NULL */
+    const char *summary;  /* half a line */
+    const char *about;    /* paragraphs separated by "\n\n" */
     const char *examples; /* lines */
     bool run_options;
     const struct lgv_flag *flag;

@@ -12,8 +12,7 @@
 const char *lgv_flag_name(const struct lgv_option *row, char *out, size_t size) {
     snprintf(out, size, "%s", row->name);
     for (char *s = out; *s; s++)
-        if (*s == '_')
-            *s = '-';
+        if (*s == '_') *s = '-';
     return out;
 }
 
@@ -29,8 +28,7 @@ void lgv_option_describe(const struct lgv_option *row, char *out, size_t size) {
         snprintf(range, sizeof range, " above 0");
     else if (ranged && least > -1e299 && !(row->type == LGV_COUNT && least <= 0))
         snprintf(range, sizeof range, " of at least %g", least);
-    if (row->standard && *row->standard)
-        snprintf(standard, sizeof standard, ", default %s", row->standard);
+    if (row->standard && *row->standard) snprintf(standard, sizeof standard, ", default %s", row->standard);
     snprintf(out, size, "%s%s%s", kind[row->type], range, standard);
 }
 
@@ -60,8 +58,7 @@ void lgv_wrap(FILE *out, const char *text, size_t indent, size_t at) {
 
 static void print_row(FILE *out, char letter, const char *name, const char *argument, const char *doc) {
     char left[80], shorter[8] = "";
-    if (letter)
-        snprintf(shorter, sizeof shorter, "-%c, ", letter);
+    if (letter) snprintf(shorter, sizeof shorter, "-%c, ", letter);
     int n = snprintf(left, sizeof left, "  %s--%s%s%s", shorter, name, argument ? " " : "", argument ? argument : "");
     fputs(left, out);
     if (n >= INDENT)
@@ -89,8 +86,7 @@ void lgv_help_command(FILE *out, const struct lgv_command *c) {
             print_row(out, 0, lgv_flag_name(row, name, sizeof name), value[row->type], doc);
         }
     }
-    if (c->examples)
-        fprintf(out, "\nExamples:\n%s", c->examples);
+    if (c->examples) fprintf(out, "\nExamples:\n%s", c->examples);
 }
 
 void lgv_help_overview(FILE *out) {

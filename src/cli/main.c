@@ -11,8 +11,7 @@ const size_t lgv_command_count = sizeof lgv_commands / sizeof *lgv_commands;
 
 static const struct lgv_command *find_command(const char *name) {
     for (size_t k = 0; k < lgv_command_count; k++)
-        if (strcmp(lgv_commands[k]->name, name) == 0)
-            return lgv_commands[k];
+        if (strcmp(lgv_commands[k]->name, name) == 0) return lgv_commands[k];
     return NULL;
 }
 
@@ -43,8 +42,7 @@ static int help(int argc, char **argv) {
         return lgv_finish(LGV_EXIT_DONE);
     }
     const struct lgv_command *c = find_command(argv[2]);
-    if (!c)
-        return unknown_command(argv[2]);
+    if (!c) return unknown_command(argv[2]);
     lgv_help_command(stdout, c);
     return lgv_finish(LGV_EXIT_DONE);
 }
@@ -61,13 +59,11 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return help(argc, argv);
     const struct lgv_command *c = find_command(argv[1]);
-    if (!c)
-        return unknown_command(argv[1]);
+    if (!c) return unknown_command(argv[1]);
     struct lgv_arguments a;
     int code = LGV_EXIT_INPUT;
     if (lgv_arguments_read(c, argc, argv, &a)) {
-        if (a.flags.help)
-            lgv_help_command(stdout, c);
+        if (a.flags.help) lgv_help_command(stdout, c);
         code = a.flags.help ? lgv_finish(LGV_EXIT_DONE) : c->run(&a);
     }
     lgv_arguments_free(&a);

@@ -11,12 +11,9 @@ static const struct lgv_flag flags[] = {
 
 size_t lgv_method_needs(const struct lgv_method *m, const char **word) {
     size_t n = 0;
-    if (m->needs & LGV_NEEDS_NO_NOISE)
-        word[n++] = "no noise";
-    if (m->needs & LGV_NEEDS_NOISE_OF_Q)
-        word[n++] = "noise h(q)";
-    if (m->needs & LGV_NEEDS_SEPARABLE)
-        word[n++] = "separable";
+    if (m->needs & LGV_NEEDS_NO_NOISE) word[n++] = "no noise";
+    if (m->needs & LGV_NEEDS_NOISE_OF_Q) word[n++] = "noise h(q)";
+    if (m->needs & LGV_NEEDS_SEPARABLE) word[n++] = "separable";
     return n;
 }
 
@@ -26,8 +23,7 @@ const char *lgv_method_explicit(const struct lgv_method *m) {
 
 static json_t *words(const char *const *word, size_t n) {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < n; i++)
-        json_array_append_new(list, json_string(word[i]));
+    for (size_t i = 0; list && i < n; i++) json_array_append_new(list, json_string(word[i]));
     return list;
 }
 
@@ -44,9 +40,9 @@ static json_t *aliases(const struct lgv_method *m) {
 json_t *lgv_method_json(const struct lgv_method *m) {
     const char *need[4];
     size_t n = lgv_method_needs(m, need);
-    return json_pack("{s:s s:o s:s s:s s:o s:f s:f s:f s:f s:f s:b s:b s:s s:b s:b s:s s:s}", "name", m->name, "aliases",
-                     aliases(m), "family", m->family, "paper", m->paper, "needs", words(need, n), "order", m->order,
-                     "strong_order", m->strong_order, "strong_order_noncommuting", m->strong_noncommuting,
+    return json_pack("{s:s s:o s:s s:s s:o s:f s:f s:f s:f s:f s:b s:b s:s s:b s:b s:s s:s}", "name", m->name,
+                     "aliases", aliases(m), "family", m->family, "paper", m->paper, "needs", words(need, n), "order",
+                     m->order, "strong_order", m->strong_order, "strong_order_noncommuting", m->strong_noncommuting,
                      "strong_order_additive", m->strong_additive, "weak_order", m->weak_order, "symplectic",
                      m->symplectic, "explicit", m->explicit_always || m->explicit_separable, "explicit_for",
                      lgv_method_explicit(m), "quadratic_invariants", m->quadratic_invariants, "momentum_maps",
@@ -89,8 +85,7 @@ static void print_method(const struct lgv_method *m) {
     printf("%s%s%s\n", colour ? "\033[1m" : "", m->name, colour ? "\033[0m" : "");
     print_field("", m->doc);
     print_field("family", m->family);
-    if (m->aliases && *m->aliases)
-        print_field("also called", m->aliases);
+    if (m->aliases && *m->aliases) print_field("also called", m->aliases);
     print_field("paper", m->paper);
     join_needs(m, text, sizeof text);
     print_field("needs", strcmp(text, "-") == 0 ? "nothing special" : text);
@@ -112,8 +107,7 @@ static size_t method_words(const char **word, size_t most, char *buffer, size_t 
         word[n++] = lgv_methods[i]->name;
         for (const char *s = lgv_methods[i]->aliases ? lgv_methods[i]->aliases : ""; *s && n < most;) {
             size_t length = strcspn(s, " ");
-            if (used + length + 1 > size)
-                break;
+            if (used + length + 1 > size) break;
             memcpy(buffer + used, s, length);
             buffer[used + length] = '\0';
             word[n++] = buffer + used;
@@ -146,8 +140,7 @@ static int command_methods(const struct lgv_arguments *a) {
     if (a->flags.json) {
         json_t *list = json_array();
         for (size_t i = 0; list && i < lgv_method_count; i++)
-            if (!m || lgv_methods[i] == m)
-                json_array_append_new(list, lgv_method_json(lgv_methods[i]));
+            if (!m || lgv_methods[i] == m) json_array_append_new(list, lgv_method_json(lgv_methods[i]));
         return lgv_print_json(list, LGV_EXIT_DONE);
     }
     if (m)
@@ -161,7 +154,8 @@ const struct lgv_command lgv_command_methods = {
     .name = "methods",
     .operand = "[NAME]",
     .summary = "list the integrators, or describe one",
-    .about = "Lists the integrators with family, orders, needs and properties. With a name or alias: all about that one.",
+    .about =
+        "Lists the integrators with family, orders, needs and properties. With a name or alias: all about that one.",
     .examples = "  lgv methods\n  lgv methods verlet\n  lgv methods --json\n",
     .flag = flags,
     .nflags = sizeof flags / sizeof *flags,

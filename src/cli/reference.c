@@ -11,14 +11,14 @@
 
 /* Text in a cell of a table. */
 static void cell(struct lgv_text *t, const char *text) {
-    for (const char *s = text; *s; s++)
-        lgv_text_add(t, *s == '|' ? "\\|" : *s == '\n' ? " " : "%c", *s);
+    for (const char *s = text; *s; s++) lgv_text_add(t, *s == '|' ? "\\|" : *s == '\n' ? " " : "%c", *s);
 }
 
 static void add_run_options(struct lgv_text *t) {
-    lgv_text_add(t, "\n## Run options\n\nEach is a flag `--NAME VALUE`, an entry `NAME: VALUE` of the section `run:` of "
-                    "a model file, and an option of `lgv_run_set`. The command line wins over the file. Flags are "
-                    "written with `-` for `_`.\n\n| name | value | unit | meaning |\n|---|---|---|---|\n");
+    lgv_text_add(t,
+                 "\n## Run options\n\nEach is a flag `--NAME VALUE`, an entry `NAME: VALUE` of the section `run:` of "
+                 "a model file, and an option of `lgv_run_set`. The command line wins over the file. Flags are "
+                 "written with `-` for `_`.\n\n| name | value | unit | meaning |\n|---|---|---|---|\n");
     for (size_t k = 0; k < lgv_run_option_count; k++) {
         const struct lgv_option *row = &lgv_run_options[k];
         char kind[160];
@@ -37,8 +37,7 @@ static void command_page(struct lgv_text *t, const struct lgv_command *c) {
     for (size_t k = 0; k < c->nflags; k++) {
         const struct lgv_flag *f = &c->flag[k];
         lgv_text_add(t, "| `--%s%s%s`", f->name, f->argument ? " " : "", f->argument ? f->argument : "");
-        if (f->letter)
-            lgv_text_add(t, ", `-%c`", f->letter);
+        if (f->letter) lgv_text_add(t, ", `-%c`", f->letter);
         lgv_text_add(t, " | ");
         cell(t, f->doc);
         lgv_text_add(t, " |\n");
@@ -48,8 +47,7 @@ static void command_page(struct lgv_text *t, const struct lgv_command *c) {
         add_run_options(t);
     else if (c->run_options)
         lgv_text_add(t, "\nAll [run options](run.md#run-options) are flags too.\n");
-    if (c->examples)
-        lgv_text_add(t, "\n## Examples\n\n```\n%s```\n", c->examples);
+    if (c->examples) lgv_text_add(t, "\n## Examples\n\n```\n%s```\n", c->examples);
     lgv_text_add(t, "\nExit code: 0 done, 1 ran but paths failed or a claim does not hold, 2 bad input, 3 could not "
                     "run.\n");
 }
@@ -61,8 +59,7 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
     lgv_text_add(t, "| aliases | %s |\n| family | %s |\n| paper | ", m->aliases ? m->aliases : "", m->family);
     cell(t, m->paper);
     lgv_text_add(t, " |\n| needs | ");
-    for (size_t i = 0; i < n; i++)
-        lgv_text_add(t, "%s%s", i ? ", " : "", need[i]);
+    for (size_t i = 0; i < n; i++) lgv_text_add(t, "%s%s", i ? ", " : "", need[i]);
     lgv_text_add(t, "%s |\n| order without noise | %g |\n", n ? "" : "-", m->order);
     if (!(m->needs & LGV_NEEDS_NO_NOISE))
         lgv_text_add(t,

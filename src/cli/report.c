@@ -21,12 +21,10 @@ static char *directory_of(const char *file) {
 /* FILE, or FILE/results.h5 when it is a directory. */
 static char *results_of(const char *file) {
     struct stat info;
-    if (stat(file, &info) != 0 || !S_ISDIR(info.st_mode))
-        return lgv_copy(file);
+    if (stat(file, &info) != 0 || !S_ISDIR(info.st_mode)) return lgv_copy(file);
     struct lgv_text t = {0};
     lgv_text_add(&t, "%s/results.h5", file);
-    if (t.failed)
-        lgv_text_free(&t);
+    if (t.failed) lgv_text_free(&t);
     return t.data;
 }
 
@@ -34,8 +32,7 @@ static int write_pages(const struct lgv_arguments *a, const struct lgv_result *r
     struct lgv_error err = {0};
     bool made;
     enum lgv_status status = lgv_directory(dir, &made, &err);
-    if (status != LGV_OK)
-        return lgv_complain(&err, status);
+    if (status != LGV_OK) return lgv_complain(&err, status);
     int code = LGV_EXIT_DONE;
     if (a->flags.json) {
         char *text = lgv_json_result(r);

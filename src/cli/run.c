@@ -12,8 +12,9 @@
 #define AT(field) offsetof(struct lgv_flags, field)
 static const struct lgv_flag flags[] = {
     {"set", 0, "NAME=VALUE", LGV_FLAG_SET, "a parameter of the model, or a run option; may be given many times"},
-    {"out", 'o', "DIR", AT(out), "directory of results.h5, figures and report.html; made when missing, files of the same "
-                                 "name are replaced (default lgv-NAME, or none with --json)"},
+    {"out", 'o', "DIR", AT(out),
+     "directory of results.h5, figures and report.html; made when missing, files of the same "
+     "name are replaced (default lgv-NAME, or none with --json)"},
     {"no-files", 0, NULL, AT(no_files), "write no files"},
     {"no-report", 0, NULL, AT(no_report), "write results.h5 only, without figures and report"},
     {"keep-source", 0, "FILE", AT(keep_source), "write the generated C of the kernel to FILE"},
@@ -26,19 +27,16 @@ static const struct lgv_flag flags[] = {
 static char *join(const char *dir, const char *name) {
     struct lgv_text t = {0};
     lgv_text_add(&t, "%s/%s", dir, name);
-    if (t.failed)
-        lgv_text_free(&t);
+    if (t.failed) lgv_text_free(&t);
     return t.data;
 }
 
 static enum lgv_status make_directory(const char *dir, bool *made, struct lgv_error *err) {
     char *path = lgv_copy(dir);
-    if (!path)
-        return lgv_fail_memory(err);
+    if (!path) return lgv_fail_memory(err);
     int bad = 0;
     for (char *s = path + 1; !bad; s++) {
-        if (*s && *s != '/')
-            continue;
+        if (*s && *s != '/') continue;
         char end = *s;
         *s = '\0';
         if (mkdir(path, 0777) == 0)
@@ -46,12 +44,10 @@ static enum lgv_status make_directory(const char *dir, bool *made, struct lgv_er
         else if (errno != EEXIST)
             bad = errno;
         *s = end;
-        if (!end)
-            break;
+        if (!end) break;
     }
     free(path);
-    if (bad)
-        return lgv_fail(err, LGV_CANNOT_RUN, "cannot make the directory %s: %s", dir, strerror(bad));
+    if (bad) return lgv_fail(err, LGV_CANNOT_RUN, "cannot make the directory %s: %s", dir, strerror(bad));
     return LGV_OK;
 }
 
@@ -60,8 +56,7 @@ enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err
     *made = false;
     if (stat(dir, &info) != 0) {
         enum lgv_status status = make_directory(dir, made, err);
-        if (status != LGV_OK)
-            return status;
+        if (status != LGV_OK) return status;
     } else if (!S_ISDIR(info.st_mode)) {
         return lgv_fail(err, LGV_CANNOT_RUN, "cannot write to %s: it is not a directory", dir);
     }
@@ -82,8 +77,7 @@ bool lgv_claims_hold(const struct lgv_result *r) {
     size_t count = 0;
     struct lgv_check *row = lgv_checks(r, &count);
     bool hold = row != NULL;
-    for (size_t i = 0; hold && i < count; i++)
-        hold = row[i].mark != LGV_MARK_BROKEN;
+    for (size_t i = 0; hold && i < count; i++) hold = row[i].mark != LGV_MARK_BROKEN;
     free(row);
     return hold;
 }
@@ -93,18 +87,15 @@ bool lgv_claims_hold(const struct lgv_result *r) {
 /* The directory for results as malloc'd text; NULL when no files are wanted. */
 static char *choose_directory(const struct lgv_arguments *a, const struct lgv_model *m) {
     char name[80];
-    if (a->flags.no_files || (a->flags.json && !a->flags.out))
-        return NULL;
-    if (a->flags.out)
-        return lgv_copy(a->flags.out);
+    if (a->flags.no_files || (a->flags.json && !a->flags.out)) return NULL;
+    if (a->flags.out) return lgv_copy(a->flags.out);
     lgv_file_name(name, sizeof name, "lgv", m->name);
     return lgv_copy(name);
 }
 
 static int show(const struct lgv_arguments *a, const struct lgv_result *r, int code) {
     if (!a->flags.json) {
-        if (!a->flags.quiet)
-            lgv_summary(stdout, r, lgv_colour(stdout));
+        if (!a->flags.quiet) lgv_summary(stdout, r, lgv_colour(stdout));
         return lgv_finish(code);
     }
     char *text = lgv_json_result(r);
@@ -124,12 +115,10 @@ static int write_and_show(const struct lgv_arguments *a, const struct lgv_result
     if (dir) { /* the numbers first: whatever happens then, they are safe */
         enum lgv_status status = file ? lgv_hdf5_write(r, file, &err) : lgv_fail_memory(&err);
         written = status == LGV_OK;
-        if (!written)
-            code = lgv_complain(&err, status);
+        if (!written) code = lgv_complain(&err, status);
     }
     code = show(a, r, code);
-    if (written && !a->flags.no_report)
-        code = lgv_pages(r, dir, code);
+    if (written && !a->flags.no_report) code = lgv_pages(r, dir, code);
     if (written && !a->flags.json && !a->flags.quiet) {
         char plain[400];
         lgv_plain(plain, sizeof plain, dir);
@@ -144,21 +133,18 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
                      struct lgv_error *err) {
     struct lgv_result r = {0};
     struct lgv_meter meter;
-    lgv_stop_on_signals();
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
     enum lgv_status status = lgv_statistics_run(m, s, a->flags.keep_source, lgv_meter_progress, &meter, &r, err);
     lgv_meter_end(&meter);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
-        if (!lgv_stop_asked())
-            return lgv_complain(err, status);
+        if (!lgv_stop_asked()) return lgv_complain(err, status);
         fputs("lgv: interrupted before the run began\n", stderr);
         return LGV_EXIT_BROKEN;
     }
     free(r.command);
     r.command = lgv_copy(a->line);
     bool good = status == LGV_OK && lgv_claims_hold(&r);
-    if (status == LGV_INTERRUPTED)
-        fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
+    if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
     int code = write_and_show(a, &r, dir, good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
     lgv_result_clear(&r);
     return code;
@@ -168,17 +154,15 @@ static int command_run(const struct lgv_arguments *a) {
     struct lgv_error err = {0};
     struct lgv_model *m = NULL;
     struct lgv_settings settings;
+    lgv_stop_on_signals();
     enum lgv_status status = lgv_arguments_model(a, &m, &settings, &err);
-    if (status != LGV_OK)
-        return lgv_complain(&err, status);
+    if (status != LGV_OK) return lgv_complain(&err, status);
     char *dir = choose_directory(a, m);
     bool made = false;
     int code;
-    if (dir)
-        status = lgv_directory(dir, &made, &err);
+    if (dir) status = lgv_directory(dir, &made, &err);
     code = status == LGV_OK ? run_model(a, m, &settings, dir, &err) : lgv_complain(&err, status);
-    if (made)
-        rmdir(dir); /* succeeds only when nothing was written */
+    if (made) rmdir(dir); /* succeeds only when nothing was written */
     free(dir);
     lgv_model_free(m);
     return code;
@@ -188,10 +172,11 @@ const struct lgv_command lgv_command_run = {
     .name = "run",
     .operand = "FILE",
     .summary = "run the ensemble of a model file; results, figures and a report",
-    .about = "Runs the ensemble that a model file describes (- reads it from standard input), prints a summary with the "
-             "certificate of what was kept, and writes results.h5, figures and report.html to a directory.\n\n"
-             "Ctrl-C stops cleanly: the results of the part that was done are written and marked interrupted (exit code "
-             "1); a second Ctrl-C ends at once.",
+    .about =
+        "Runs the ensemble that a model file describes (- reads it from standard input), prints a summary with the "
+        "certificate of what was kept, and writes results.h5, figures and report.html to a directory.\n\n"
+        "Ctrl-C stops cleanly: the results of the part that was done are written and marked interrupted (exit code "
+        "1); a second Ctrl-C ends at once.",
     .examples = "  lgv run kubo.yaml\n"
                 "  lgv run kubo.yaml --step 0.01 --paths 100000 --set beta=0.2 --out kubo-fine\n"
                 "  lgv run kubo.yaml --method verlet --json > kubo.json\n",

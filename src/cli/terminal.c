@@ -16,20 +16,33 @@ bool lgv_colour(FILE *stream) {
     return isatty(fileno(stream)) && !(no && *no) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-int lgv_complain(const struct lgv_error *err, enum lgv_status status) {
+/* Messages quote files and names of the user: nothing of them may steer the terminal. */
+static void say(const char *prefix, const char *message) {
     fflush(stdout);
-    fprintf(stderr, "%s%s\n", err->line > 0 ? "" : "lgv: ", err->message);
+    fputs(prefix, stderr);
+    for (const char *s = message; *s;) {
+        size_t n = *s == '\n' || *s == '\t' ? 1 : lgv_char_size(s);
+        if (n)
+            fwrite(s, 1, n, stderr);
+        else
+            fputc('?', stderr);
+        s += n ? n : 1;
+    }
+    fputc('\n', stderr);
+}
+
+int lgv_complain(const struct lgv_error *err, enum lgv_status status) {
+    say(err->line > 0 ? "" : "lgv: ", err->message);
     return status == LGV_BAD_INPUT ? LGV_EXIT_INPUT : LGV_EXIT_CANNOT;
 }
 
 void lgv_warn(const char *format, ...) {
+    char message[sizeof(struct lgv_error) + 1000];
     va_list args;
     va_start(args, format);
-    fflush(stdout);
-    fputs("lgv: warning: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    say("lgv: warning: ", message);
 }
 
 int lgv_print_json(json_t *document, int code) {
@@ -46,8 +59,7 @@ int lgv_print_json(json_t *document, int code) {
 
 int lgv_finish(int code) {
     errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     fprintf(stderr, "lgv: cannot write to standard output: %s\n", errno ? strerror(errno) : "write error");
     return LGV_EXIT_CANNOT;
 }
@@ -67,8 +79,7 @@ static void on_signal(int number) {
 static void listen_to(int number) {
     struct sigaction old, action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(number, &action, NULL);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(number, &action, NULL);
 }
 
 void lgv_stop_on_signals(void) {
@@ -107,26 +118,27 @@ void lgv_meter_begin(struct lgv_meter *meter, bool wanted) {
 int lgv_meter_progress(void *user, double fraction) {
     struct lgv_meter *meter = user;
     double t = now(), spent = t - meter->begin;
-    if (!meter->shown || t - meter->last < 0.2 || stop_asked)
-        return stop_asked != 0;
+    if (stop_asked) {
+        lgv_meter_end(meter);
+        return 1;
+    }
+    if (!meter->shown || t - meter->last < 0.2) return 0;
     meter->last = t;
     meter->drawn = true;
     char left[40] = "";
-    if (fraction > 0.005 && spent > 0.5) {
+    if (fraction > 1e-5 && spent > 0.5) {
         char time[32];
         duration(time, sizeof time, spent * (1 - fraction) / fraction);
         snprintf(left, sizeof left, ", %s left", time);
     }
-    fprintf(stderr, "\r\033[K%3.0f %%%s", 100 * fraction, left);
+    fprintf(stderr, "\r\033[K%*.*f %%%s", 3, fraction < 0.1 ? 1 : 0, 100 * fraction, left);
     fflush(stderr);
     return 0;
 }
 
 void lgv_meter_end(struct lgv_meter *meter) {
-    if (meter->drawn)
-        fputs("\r\033[K", stderr);
-    if (meter->shown && stop_asked)
-        fputs("stopping; once more to end at once\n", stderr);
+    if (meter->drawn) fputs("\r\033[K", stderr);
+    if (meter->shown && stop_asked) fputs("stopping; once more ends at once\n", stderr);
     fflush(stderr);
-    meter->drawn = false;
+    meter->drawn = meter->shown = false;
 }

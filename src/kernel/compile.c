@@ -98,8 +98,11 @@ enum lgv_status lgv_compiler_find(const char *wanted, struct lgv_compiler *out, 
         if (!lgv_process_find(usual[k], out->path, sizeof out->path))
             continue;
         status = compiler_identify(out, err);
-        if (status == LGV_OK)
+        if (status == LGV_OK) {
+            if (err)
+                *err = (struct lgv_error){0}; /* what did not work before does not matter any more */
             return status;
+        }
     }
     return status;
 }

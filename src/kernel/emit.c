@@ -94,7 +94,8 @@ static void sum(struct lgv_text *out, const struct lgv_graph *g, const struct lg
 static void power(struct lgv_text *out, const struct lgv_graph *g, int base, double exponent, bool uniform) {
     double whole = floor(exponent);
     const char *pre = uniform ? "num" : "vec";
-    if (exponent - whole != 0 && exponent - whole != 0.5) {
+    /* repeated multiplication is only good for small exponents: q^1e10 would never end */
+    if ((exponent - whole != 0 && exponent - whole != 0.5) || whole > 64) {
         lgv_text_add(out, uniform ? "__builtin_pow(" : "vec_pow(");
         lgv_emit_value(out, g, base);
         lgv_text_add(out, uniform ? ", " : ", vec_set(");

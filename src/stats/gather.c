@@ -156,7 +156,8 @@ static struct merged merge(const struct lgv_gather *g, size_t t, size_t o) {
         const struct lgv_group_sums *s = &g->group[k];
         if (!s->moments || !s->alive[t]) continue;
         const struct lgv_moments *m = &s->moments[t * g->nseries + o];
-        double n = (double)s->alive[t], mean = m->s1 / n, m2 = fmax(0, m->s2 - m->s1 * mean);
+        double n = (double)s->alive[t], mean = m->s1 / n, m2 = m->s2 - m->s1 * mean;
+        if (m2 < 0) m2 = 0; /* round-off; a NaN stays, it must not look like a standard error of 0 */
         double d = m->shift + mean - r.mean, total = r.n + n;
         r.m2 += m2 + (r.n > 0 ? d * d * r.n * n / total : 0);
         r.mean = r.n > 0 ? r.mean + d * n / total : m->shift + mean;

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The same bits whatever the machine does: threads, lane widths, how a run is cut into calls, a path alone or among
+ * thousands, a restart from a stored state; with both kernel compilers and with models given as C functions. */
+#include "helpers.h"
+
+#define SMALL "parameters: {beta: 0.3}\ncoordinates: {q: '0.5*normal()'}\nmomenta: {p: '1 + uniform()'}\n"
+
+static const struct subject {
+    const char *name, *method, *text;
+    double dt;
+    uint64_t paths;
+    bool fails; /* some paths do */
+} subjects[] = {
+    {"synchrotron", "P2N2Q2Lob",
+     SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: beta*sin(q)\n"
+           "observe: {many: 'exp(sin(q)) + log(2 + cos(p)) + tanh(q) + atan(p) + erf(q) + sqrt(1 + q^2) + (1.5 + "
+           "sin(q))^1.3 + atan2(q, p) + sinh(sin(p)) + asin(0.9*sin(q))'}\n",
+     0.05, 1037, false},
+    {"Kubo", "P1N1Q2Gau",
+     SMALL "hamiltonian: p^2/2 + q^2/2\nnoise: beta*H\n"
+           "exact:\n  q: p0*sin(t + beta*W[1]) + q0*cos(t + beta*W[1])\n", 0.05, 333, false},
+    {"two noises", "P1N1Q2Gau",
+     "coordinates: {a: 0.7, b: 'normal(0, 0.4)'}\nmomenta: {u: 0.2, v: 0.5}\n"
+     "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.1*a*v\nnoise: [0.1*(a*u + b^2), 0.2*cos(b)*v]\n",
+     0.05, 333, false},
+    {"two noises", "IEM",
+     "coordinates: {a: 0.7, b: 'normal(0, 0.4)'}\nmomenta: {u: 0.2, v: 0.5}\n"
+     "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.1*a*v\nnoise: [0.1*(a*u + b^2), 0.2*cos(b)*v]\n",
+     0.05, 333, false},
+    {"ring of 20 with 20 noises", "P2N2Q2Lob", /* more noises than are drawn two steps at a time */
+     "parameters: {N: 20}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 0.5)'}\n"
+     "potential: sum(i=1..N, 1 - cos(x[wrap(i+1)] - x[i]) + 0.25*x[i]^4)\n"
+     "noise: ['each(k=1..N, 0.2*sin(x[k]))']\nobserve: {spread: 'sum(i=1..N, x[i]^2)/N'}\n", 0.05, 100, false},
+    {"escape", "P2N2Q2Lob", /* paths that pass the barrier become infinite */
+     SMALL "hamiltonian: p^2/2 + q^2/2 - 0.08*q^4\nnoise: beta*q\n", 0.1, 500, true},
+};
+#define SUBJECTS (sizeof subjects / sizeof *subjects)
+
+static struct lgv_result run_one(struct lgv_model *m, const struct subject *s, unsigned threads, unsigned lanes,
+                                 const char *compiler) {
+    struct lgv_settings set = settings_of(m);
+    struct lgv_result r;
+    snprintf(set.method, sizeof set.method, "%s", s->method);
+    snprintf(set.compiler, sizeof set.compiler, "%s", compiler);
+    snprintf(set.keep, sizeof set.keep, "0,5,17,63");
+    set.step = s->dt;
+    set.until = 103 * s->dt; /* an odd number of steps, output times odd and even */
+    set.outputs = 9;
+    set.paths = s->paths;
+    set.threads = threads;
+    set.lanes = lanes;
+    set.check_states = 0;
+    run_with(m, &set, s->fails ? LGV_FAILED_PATHS : LGV_OK, &r);
+    assert_int_equal(r.threads, threads);
+    if (lanes)
+        assert_int_equal(r.lanes, lanes);
+    return r;
+}
+
+static void same(const double *a, const double *b, size_t n, const char *what) {
+    if (memcmp(a, b, n * sizeof *a) == 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (memcmp(a + i, b + i, sizeof *a) != 0)
+            fail_msg("%s, entry %zu: %.17g and %.17g", what, i, a[i], b[i]);
+}
+
+static void same_results(const struct lgv_result *a, const struct lgv_result *b) {
+    assert_int_equal(a->ntimes, b->ntimes);
+    assert_int_equal(a->nseries, b->nseries);
+    assert_memory_equal(a->alive, b->alive, a->ntimes * sizeof *a->alive);
+    same(a->time, b->time, a->ntimes, "time");
+    for (size_t i = 0; i < a->nseries; i++) {
+        const struct lgv_series *s = &a->series[i], *t = &b->series[i];
+        same(s->mean, t->mean, a->ntimes, s->name);
+        same(s->std, t->std, a->ntimes, s->name);
+        same(s->err, t->err, a->ntimes, s->name);
+        same(s->min, t->min, a->ntimes, s->name);
+        same(s->max, t->max, a->ntimes, s->name);
+        for (size_t k = 0; k < LGV_QUANTILES; k++)
+            same(s->quantile[k], t->quantile[k], a->ntimes, s->name);
+        same(&s->drift, &t->drift, 1, "drift");
+        same(&s->drift_mean, &t->drift_mean, 1, "mean drift");
+    }
+    assert_true(a->nhistograms > 0 && a->nhistograms == b->nhistograms);
+    for (size_t i = 0; i < a->nhistograms; i++) {
+        same(a->histogram[i].edge, b->histogram[i].edge, a->histogram[i].bins + 1, "edges");
+        same(a->histogram[i].count, b->histogram[i].count, a->histogram[i].bins, "histogram");
+    }
+    assert_true(a->nsamples == 4 && b->nsamples == 4);
+    for (size_t i = 0; i < 4; i++)
+        same(a->sample[i].value, b->sample[i].value, a->nseries * a->ntimes, "sample path");
+    assert_int_equal(a->failed, b->failed);
+    assert_int_equal(a->nfailures, b->nfailures);
+    for (size_t i = 0; i < a->nfailures; i++)
+        assert_true(a->failure[i].path == b->failure[i].path && a->failure[i].step == b->failure[i].step &&
+                    a->failure[i].reason == b->failure[i].reason);
+}
+
+static void compare_runs(const char *compiler, const unsigned *lanes, size_t count) {
+    for (size_t i = 0; i < SUBJECTS; i++) {
+        struct lgv_model *m = model_of(subjects[i].text);
+        struct lgv_result first = run_one(m, &subjects[i], 1, 0, compiler);
+        for (size_t k = 0; k < count; k++)
+            for (unsigned threads = 1; threads <= 2; threads++) {
+                struct lgv_result r = run_one(m, &subjects[i], threads, lanes[k], compiler);
+                same_results(&first, &r);
+                lgv_result_clear(&r);
+            }
+        assert_true(!subjects[i].fails == !first.failed);
+        lgv_result_clear(&first);
+        lgv_model_free(m);
+    }
+}
+
+static void test_lanes_and_threads(void **state) {
+    (void)state;
+    compare_runs("", (const unsigned[]){2, 4, 8, 16}, 4);
+}
+
+static void test_gcc(void **state) {
+    (void)state;
+    compare_runs("gcc", (const unsigned[]){4}, 1);
+}
+
+/* ---- blocks ---- */
+
+static void begin(const struct lgv_kernel *k, const struct subject *s, uint64_t path, uint64_t stride,
+                  struct lgv_bench_block *b) {
+    assert_true(lgv_block_create(k, 0.25, s->dt, 1, 1, b));
+    for (size_t l = 0; l < k->entry->lanes; l++)
+        b->path[l] = path + stride * l;
+    k->entry->start(&b->block);
+}
+
+/* 61 steps in one call, one by one, in odd pieces, and from a copy of the state in another block. */
+static void check_pieces(const struct lgv_kernel *k, const struct subject *s) {
+    enum { STEPS = 61 };
+    static const unsigned pieces[] = {3, 1, 8, 5, 13, 2, 29};
+    struct lgv_bench_block whole, single, odd, late;
+    size_t n = k->nstate * k->entry->lanes;
+    begin(k, s, 40, 1, &whole);
+    begin(k, s, 40, 1, &single);
+    begin(k, s, 40, 1, &odd);
+    k->entry->advance(&whole.block, STEPS);
+    for (int i = 0; i < STEPS; i++)
+        k->entry->advance(&single.block, 1);
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        k->entry->advance(&odd.block, pieces[i]);
+        k->entry->advance(&odd.block, 0);
+    }
+    assert_true(whole.block.step == STEPS && single.block.step == STEPS && odd.block.step == STEPS);
+    same(whole.block.state, single.block.state, n, "one by one");
+    same(whole.block.state, odd.block.state, n, "odd pieces");
+    for (uint64_t at = 16; at <= 17; at++) {
+        lgv_block_free(&odd);
+        begin(k, s, 40, 1, &odd);
+        k->entry->advance(&odd.block, at);
+        assert_true(lgv_block_create(k, 0.25, s->dt, 1, 1, &late));
+        memcpy(late.block.state, odd.block.state, n * sizeof(double));
+        memcpy(late.path, odd.path, k->entry->lanes * sizeof *late.path);
+        late.block.step = at;
+        k->entry->advance(&late.block, STEPS - at);
+        same(whole.block.state, late.block.state, n, "restart");
+        lgv_block_free(&late);
+    }
+    lgv_block_free(&whole);
+    lgv_block_free(&single);
+    lgv_block_free(&odd);
+}
+
+/* Path 77 in every lane, path 77 among others in other lanes, and path 77 of an ensemble. */
+static void check_alone(const struct lgv_kernel *k, const struct subject *s) {
+    struct lgv_bench_block alone, among;
+    size_t lanes = k->entry->lanes, rows = k->watch.count;
+    double *all = final_values(k, s->dt, 51, 200, 1, 1), *seen = NULL;
+    assert_int_equal(posix_memalign((void **)&seen, 128, rows * lanes * sizeof *seen), 0);
+    begin(k, s, 77, 0, &alone);
+    begin(k, s, 78 - lanes, 1, &among); /* the last lane is path 77 */
+    alone.block.t0 = among.block.t0 = 0;
+    k->entry->advance(&alone.block, 51);
+    k->entry->advance(&among.block, 51);
+    for (size_t i = 0; i < 2 * k->nq; i++)
+        for (size_t l = 0; l < lanes; l++)
+            same(&alone.block.state[i * lanes + l], &among.block.state[i * lanes + lanes - 1], 1, "neighbours");
+    k->entry->observe(&alone.block, seen);
+    for (size_t o = 0; o < rows; o++)
+        same(&seen[o * lanes], &all[77 * rows + o], 1, "path of the ensemble");
+    free(seen);
+    free(all);
+    lgv_block_free(&alone);
+    lgv_block_free(&among);
+}
+
+static void test_blocks(void **state) {
+    (void)state;
+    static const char *const compilers[] = {"", "gcc"};
+    for (size_t i = 0; i + 1 < SUBJECTS; i++) {
+        struct lgv_model *m = model_of(subjects[i].text);
+        for (size_t c = 0; c < 2; c++) {
+            struct lgv_kernel k = kernel_with(m, subjects[i].method, 0, compilers[c]);
+            check_pieces(&k, &subjects[i]);
+            check_alone(&k, &subjects[i]);
+            lgv_kernel_free(&k);
+        }
+        lgv_model_free(m);
+    }
+}
+
+/* ---- C functions ---- */
+
+static void value(void *user, const struct lgv_batch *b, double *H, double *h) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        if (H) H[l] = b->p[l] * b->p[l] / 2 - cos(b->q[l]);
+        if (h) h[l] = 0.3 * sin(b->q[l]);
+    }
+}
+
+static void gradient(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q, double *h_p) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        if (H_q) H_q[l] = sin(b->q[l]);
+        if (H_p) H_p[l] = b->p[l];
+        if (h_q) h_q[l] = 0.3 * cos(b->q[l]);
+        if (h_p) h_p[l] = 0;
+    }
+}
+
+static void hessian(void *user, const struct lgv_batch *b, double *H_qq, double *H_qp, double *H_pp, double *h_qq,
+                    double *h_qp, double *h_pp) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        if (H_qq) H_qq[l] = cos(b->q[l]);
+        if (H_qp) H_qp[l] = 0;
+        if (H_pp) H_pp[l] = 1;
+        if (h_qq) h_qq[l] = -0.3 * sin(b->q[l]);
+        if (h_qp) h_qp[l] = 0;
+        if (h_pp) h_pp[l] = 0;
+    }
+}
+
+static void test_callbacks(void **state) {
+    (void)state;
+    static const char *const methods[] = {"P2N2Q2Lob", "P1N1Q2Gau", "P1N1Q1Rec", "EEM", "IEM"};
+    static const double q0[] = {0.2}, p0[] = {1};
+    struct lgv_callbacks c = {.name = "pendulum", .dof = 1, .noises = 1, .q0 = q0, .p0 = p0, .separable = 1,
+                              .noise_of_q = 1, .value = value, .gradient = gradient, .hessian = hessian};
+    struct lgv_model *m = NULL;
+    assert_int_equal(lgv_model_from_callbacks(&c, &m, NULL), LGV_OK);
+    struct lgv_model *formulas = model_of("coordinates: {q1: 0.2}\nmomenta: {p1: 1}\nhamiltonian: p1^2/2 - cos(q1)\n"
+                                          "noise: 0.3*sin(q1)\n");
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        struct subject s = {"pendulum", methods[i], NULL, 0.05, 100, false};
+        struct lgv_result one = run_one(m, &s, 1, 0, ""), two = run_one(m, &s, 2, 0, "");
+        same_results(&one, &two);
+        lgv_result_clear(&one);
+        lgv_result_clear(&two);
+        struct lgv_kernel k = kernel_of(m, methods[i]), g = kernel_of(formulas, methods[i]);
+        check_pieces(&k, &s);
+        check_alone(&k, &s);
+        /* round-off of 100 steps, grown by the flow: |d flow| < exp(0.5 t) = 12 at t = 5 */
+        double *a = final_values(&k, s.dt, 100, 100, 9, 1), *b = final_values(&g, s.dt, 100, 100, 9, 1);
+        assert_int_equal(k.watch.count, g.watch.count);
+        for (size_t j = 0; j < 100 * k.watch.count; j++)
+            assert_near(a[j], b[j], 1e-12, "callbacks against formulas");
+        free(a);
+        free(b);
+        lgv_kernel_free(&k);
+        lgv_kernel_free(&g);
+    }
+    lgv_model_free(m);
+    lgv_model_free(formulas);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lanes_and_threads),
+        cmocka_unit_test(test_gcc),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_callbacks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
