@@ -68,7 +68,7 @@ static void print_table(void) {
     printf("%s%-12s %-10s %5s %6s %5s  %-10s %-16s %-12s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
            "strong", "weak", "symplectic", "explicit for", "needs", "aliases", colour ? "\033[0m" : "");
     for (size_t i = 0; i < lgv_method_count; i++) {
-        const struct lgv_method *m = lgv_methods[i];
+        const struct lgv_method *m = lgv_method_at(i);
         char need[80];
         join_needs(m, need, sizeof need);
         printf("%-12s %-10s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
@@ -109,8 +109,8 @@ static void print_method(const struct lgv_method *m) {
 static size_t method_words(const char **word, size_t most, char *buffer, size_t size) {
     size_t n = 0, used = 0;
     for (size_t i = 0; i < lgv_method_count && n < most; i++) {
-        word[n++] = lgv_methods[i]->name;
-        for (const char *s = lgv_methods[i]->aliases ? lgv_methods[i]->aliases : ""; *s && n < most;) {
+        word[n++] = lgv_method_at(i)->name;
+        for (const char *s = lgv_method_at(i)->aliases ? lgv_method_at(i)->aliases : ""; *s && n < most;) {
             size_t length = strcspn(s, " ");
             if (used + length + 1 > size)
                 break;
@@ -146,8 +146,8 @@ static int command_methods(const struct lgv_arguments *a) {
     if (a->flags.json) {
         json_t *list = json_array();
         for (size_t i = 0; list && i < lgv_method_count; i++)
-            if (!m || lgv_methods[i] == m)
-                json_array_append_new(list, lgv_method_json(lgv_methods[i]));
+            if (!m || lgv_method_at(i) == m)
+                json_array_append_new(list, lgv_method_json(lgv_method_at(i)));
         return lgv_print_json(list, LGV_EXIT_DONE);
     }
     if (m)

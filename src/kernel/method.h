@@ -13,7 +13,8 @@
 enum {
     LGV_NEEDS_NO_NOISE = 1,
     LGV_NEEDS_NOISE_OF_Q = 2, /* every h is a function of q alone */
-    LGV_NEEDS_SEPARABLE = 4
+    LGV_NEEDS_SEPARABLE = 4,
+    LGV_NEEDS_SEPARABLE_NOISE = 8 /* every h is a function of q alone, or of the form A(p) + B(q) with H too */
 };
 
 /* Parts of the model's face that a kernel has to contain. */
@@ -41,9 +42,12 @@ struct lgv_method {
     const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */
 };
 
-extern const struct lgv_method *const lgv_methods[];
+/* The named methods, in order; NULL behind the last. */
 extern const size_t lgv_method_count;
-/* By name or alias, letter case ignored for aliases; NULL when unknown. */
+const struct lgv_method *lgv_method_at(size_t number);
+/* By name or alias, letter case ignored; also any PsNrQu that makes sense.  NULL when unknown. */
 const struct lgv_method *lgv_method_find(const char *name);
+/* Why a name that looks like PsNrQu is none, or an empty text. */
+void lgv_method_explain(const char *name, char *why, size_t size);
 
 #endif

@@ -67,11 +67,17 @@ static enum lgv_status check_settings(const struct lgv_settings *s, struct lgv_e
 }
 
 static const struct lgv_method *find_method(const char *name, struct lgv_error *err) {
+    char why[200];
     const struct lgv_method *m = lgv_method_find(name);
     if (m) return m;
+    lgv_method_explain(name, why, sizeof why);
+    if (why[0]) {
+        lgv_fail(err, LGV_BAD_INPUT, "unknown method %s: %s", name, why);
+        return NULL;
+    }
     const char *known[64];
     size_t n = 0;
-    for (; n < lgv_method_count && n < 64; n++) known[n] = lgv_methods[n]->name;
+    for (; n < 64 && (m = lgv_method_at(n)); n++) known[n] = m->name;
     const char *near = lgv_nearest(name, known, n);
     lgv_fail(err, LGV_BAD_INPUT, near ? "unknown method %s; did you mean %s? (lgv methods lists them)"
                                       : "unknown method %s (lgv methods lists them)", name, near);
