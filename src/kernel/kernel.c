@@ -11,7 +11,8 @@
 #include <strings.h>
 
 extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_midpoint, lgv_method_eem, lgv_method_iem,
-    lgv_method_rk4;
+    lgv_method_rk4, lgv_method_vz, lgv_method_vzc, lgv_method_mrt32, lgv_method_heun, lgv_method_milstein,
+    lgv_method_taylor;
 
 /* Methods with a file of their own; NULL: made from the name by rules.c. */
 static const struct {
@@ -35,8 +36,15 @@ static const struct {
     {"P3N3Q6Gau", "gauss6", NULL},
     {"P2N3Q4Lob", NULL, NULL},
     {"P3N4Q6Lob", NULL, NULL},
+    {"MRT32", NULL, &lgv_method_mrt32},
+    {"VZ", NULL, &lgv_method_vz},
+    {"VZc", NULL, &lgv_method_vzc},
+    {"LobZ", NULL, NULL},
     {"EEM", NULL, &lgv_method_eem},
     {"IEM", NULL, &lgv_method_iem},
+    {"Heun", NULL, &lgv_method_heun},
+    {"Milstein", NULL, &lgv_method_milstein},
+    {"Taylor15", NULL, &lgv_method_taylor},
     {"RK4", NULL, &lgv_method_rk4},
 };
 
@@ -106,6 +114,23 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
                  "%s has degree 1 and several nodes; with noise h(q,p) that is not of the form A(p) + B(q) (or with such an H "
                  "beside a noise that depends on p) it does not converge to the right equation",
                  method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_QUADRATIC_KINETIC) && !s->quadratic_kinetic) {
+        snprintf(why, size, "%s needs a Hamiltonian p.M^-1 p/2 + U(q) with constant masses", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_NO_TIME) && s->time_dependent) {
+        snprintf(why, size, "%s is for models whose formulas do not depend on the time t", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_ONE_NOISE) && noises(m) > 1 && !s->additive) {
+        snprintf(why, size, "%s is for one noise or additive noise: with several it would need iterated integrals of pairs",
+                 method->name);
+        return why;
+    }
+    if (m->callbacks && (method->correction != 0 || (method->face_general & LGV_FACE_TAYLOR))) {
+        snprintf(why, size, "%s needs formulas: derivatives beyond the second are taken from them", method->name);
         return why;
     }
     if ((method->needs & LGV_NEEDS_SEPARABLE) && !s->separable) {

@@ -154,9 +154,25 @@ size_t lgv_galerkin_table(const struct lgv_galerkin *g, double *out) {
     return k;
 }
 
+/* LobZ: P2N3Q4Lob with noise weights beta_i dW + gamma_i J, beta = (-k, 2k, 1-k), k = sqrt2/3, gamma = (1, 0, -1). */
+static void lobz(struct lgv_galerkin *g) {
+    const char *text = "N3Q4Lob";
+    char ignore[64];
+    const double k = 0.47140452079103168293;
+    double beta[] = {-k, 2 * k, 1 - k}, gamma[] = {1, 0, -1};
+    g->degree = 2;
+    parse_rule(&text, &g->rule, ignore, sizeof ignore);
+    memcpy(g->beta, beta, sizeof beta);
+    memcpy(g->gamma, gamma, sizeof gamma);
+}
+
 bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *g, char *why, size_t size) {
     char *end;
     *g = (struct lgv_galerkin){0};
+    if (strcasecmp(name, "LobZ") == 0) {
+        lobz(g);
+        return true;
+    }
     if ((name[0] != 'P' && name[0] != 'p') || !isdigit((unsigned char)name[1])) {
         snprintf(why, size, "not a name of the form PsNrQu");
         return false;
@@ -213,6 +229,12 @@ static void describe(const struct lgv_galerkin *g, struct lgv_method *m, char *d
     if (s == 1 && g->rule.count == 1 && g->rule.order == 1) m->needs = LGV_NEEDS_NOISE_OF_Q;
     double table[LGV_GALERKIN_TABLE];
     lgv_galerkin_table(g, table);
+    if (table[5] != 0) { /* weights of J: LobZ */
+        m->needs = LGV_NEEDS_NOISE_OF_Q;
+        m->strong_order = m->strong_noncommuting = m->strong_additive = 1.5;
+        m->uses_dz = true;
+        m->paper = "derived for this project: P2N3Q4Lob with noise weights (-k, 2k, 1-k) dW + (1, 0, -1) J, k = sqrt 2 / 3";
+    }
     m->explicit_separable = s == 1 && table[4] != 0;
     if (m->explicit_separable) m->face_separable = LGV_FACE_K1;
     snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.", s, g->rule.count,
