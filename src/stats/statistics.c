@@ -220,6 +220,8 @@ static enum lgv_status finish(const struct lgv_settings *s, const struct lgv_mod
     r->seconds = w->report.seconds;
     r->path_steps_per_second = r->seconds > 0 ? (double)w->report.path_steps / r->seconds : 0;
     r->newton_iterations = w->report.iterations;
+    r->truncation = w->plan.clip;
+    r->truncated = w->report.clipped;
     r->interrupted = w->report.stopped;
     r->ntimes = w->plan.ntimes;
     r->time = lgv_new(r->ntimes, sizeof *r->time);
@@ -245,6 +247,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
     if (!status) status = lgv_kernel_build(m, method, &options, &w.kernel, err);
     if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     if (!status) status = check_memory(&w, err);
+    if (!status) w.plan.clip = lgv_clip_bound(&w.kernel, s->step, s->truncate);
     if (!status && (!describe(s, m, &w.kernel, out) || !lgv_gather_begin(&w.gather, w.time_step, w.plan.ntimes,
                                                                          w.kernel.watch.count, s->paths, w.kept, w.nkept)))
         status = lgv_fail_memory(err);
