@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stochastic Stoermer-Verlet, P2N2Q2Lob.  Holm & Tyranowski, stochastic Galerkin Hamiltonian variational integrators (3.29).
+ * Stochastic Stoermer-Verlet, P2N2Q2Lob (Holm & Tyranowski (3.29)), and its order-3/2 relatives VZ and VZc.
  *
- *     P  = p - K_q(q, P; dt/2, dW/2)
- *     q' = q + K_p(q, P; dt/2, dW/2) + K_p(q', P; dt/2, dW/2)
- *     p' = P - K_q(q', P; dt/2, dW/2)
+ *     P  = p - K_q(q, P; dt/2, w1)
+ *     q' = q + K_p(q, P; dt/2, w1) + K_p(q', P; dt/2, w2)
+ *     p' = P - K_q(q', P; dt/2, w2)
  *
+ * P2N2Q2Lob: w1 = w2 = dW/2.  VZ and VZc, for h(q): w1 = J, w2 = dW - J with J = dZ/dt.  VZc adds to the potential
+ * (dt/12) sum_m grad h_m . M^-1 grad h_m, for H = p . M^-1 p / 2 + U(q), and has strong order 3/2; VZ has it for additive noise only.
  * Explicit when H and every h are separable; the force at q' then serves the next step too. */
 #include "kernel/method_file.h"
 
-#define METHOD_DZ 0
+#ifndef VERLET_J
+#define VERLET_J (c->option[0] != 0)
+#endif
+#define METHOD_DZ VERLET_J
 #define METHOD_CARRY (MODEL_SEPARABLE ? NQ + NHQ : 0)
-#define METHOD_WORK (4 * NQ + NM + 2 * STAGE_WORK)
+#define METHOD_WORK (4 * NQ + 2 * NW + 2 * STAGE_WORK)
 
 INLINE struct force carried(const struct ctx *c, vec *carry) {
     (void)c;
@@ -25,9 +30,14 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     double t = c->b->t0 + (double)c->step * c->dt, t1 = c->b->t0 + (double)(c->step + 1) * c->dt, half = 0.5 * c->dt;
-    ARRAY(w, NM);
+    ARRAY(w, NW);
+    ARRAY(v, NW);
     ARRAY(Kp, NQ);
-    for (long m = 0; m < NM; m++) w[m] = 0.5 * dW[m];
+    for (long m = 0; m < NM; m++) {
+        w[m] = VERLET_J ? dZ[m] / c->dt : 0.5 * dW[m];
+        v[m] = VERLET_J ? dW[m] - w[m] : w[m];
+    }
+    if (NW > NM) w[NM] = v[NM] = vec_set(half * c->dt); /* weight of the correction */
     (void)dZ;
     if (MODEL_SEPARABLE) {
         struct force F = carried(c, carry);
@@ -35,13 +45,13 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         model_K1(c, t, q, p, half, w, 0, Kp);
         if (MODEL_TIME) { /* K_p changes between the two ends of the step */
             for (long i = 0; i < NQ; i++) q[i] += Kp[i];
-            model_K1(c, t1, q, p, half, w, 0, Kp);
+            model_K1(c, t1, q, p, half, v, 0, Kp);
             for (long i = 0; i < NQ; i++) q[i] += Kp[i];
         } else {
             for (long i = 0; i < NQ; i++) q[i] += 2.0 * Kp[i];
         }
         model_force(c, t1, q, p, &F);
-        model_kick(c, p, &F, half, w);
+        model_kick(c, p, &F, half, v);
         return;
     }
     ARRAY(Kq, NQ);
@@ -55,8 +65,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         q[i] += Kp[i];
         Q[i] = q[i] + Kp[i];
     }
-    implicit_drift(c, t1, q, P, half, w, Q);
-    model_K1(c, t1, Q, P, half, w, Kq, 0);
+    implicit_drift(c, t1, q, P, half, v, Q);
+    model_K1(c, t1, Q, P, half, v, Kq, 0);
     for (long i = 0; i < NQ; i++) {
         q[i] = Q[i];
         p[i] = P[i] - Kq[i];
@@ -65,24 +75,53 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 
 #include "kernel/method_end.h"
 #ifdef LGV_HOST
+static const double plain[] = {0}, with_j[] = {1};
+#define VERLET                                                                                                          \
+    .family = "Galerkin", .source = "verlet.c", .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE,                         \
+    .face_general = LGV_FACE_K1 | LGV_FACE_K2, .order = 2, .weak_order = 1, .symplectic = true,                         \
+    .explicit_separable = true, .linear_momentum_maps = true, .callbacks = &KERNEL_NAME,                                \
+    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates. Energy without drift, "  \
+              "not exactly."
 const struct lgv_method lgv_method_verlet = {
+    VERLET,
     .name = "P2N2Q2Lob",
     .aliases = "verlet stoermer-verlet",
-    .family = "Galerkin",
     .paper = "Holm & Tyranowski, stochastic Galerkin Hamiltonian variational integrators, (3.29)",
     .doc = "Stochastic Stoermer-Verlet. Explicit for separable models with one force evaluation a step, implicit otherwise.",
-    .source = "verlet.c",
-    .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE,
-    .face_general = LGV_FACE_K1 | LGV_FACE_K2,
-    .order = 2,
+    .constants = "#define VERLET_J 0\n",
+    .values = plain,
     .strong_order = 1,
     .strong_noncommuting = 0.5,
     .strong_additive = 1,
-    .weak_order = 1,
-    .symplectic = true,
-    .explicit_separable = true,
-    .linear_momentum_maps = true,
-    .claims = "Symplectic; keeps momentum maps of symmetries that act on coordinates. Energy without drift, not exactly.",
-    .callbacks = &KERNEL_NAME,
+};
+const struct lgv_method lgv_method_vz = {
+    VERLET,
+    .name = "VZ",
+    .aliases = "",
+    .paper = "derived for this project: Stoermer-Verlet with noise weights J and dW - J",
+    .doc = "Stoermer-Verlet with noise weights (J, dW - J), for noise h(q): strong order 3/2 when the noise is additive.",
+    .constants = "#define VERLET_J 1\n",
+    .values = with_j,
+    .needs = LGV_NEEDS_NOISE_OF_Q,
+    .strong_order = 1,
+    .strong_noncommuting = 1,
+    .strong_additive = 1.5,
+    .uses_dz = true,
+};
+const struct lgv_method lgv_method_vzc = {
+    VERLET,
+    .name = "VZc",
+    .aliases = "",
+    .paper = "derived for this project: VZ applied to U + dt/12 sum grad h . M^-1 grad h",
+    .doc = "Explicit symplectic method of strong order 3/2 with one force evaluation a step, for H = p.M^-1 p/2 + U(q) and "
+           "noise h(q). The recommended default where it fits.",
+    .constants = "#define VERLET_J 1\n",
+    .values = with_j,
+    .needs = LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_QUADRATIC_KINETIC,
+    .correction = 1.0 / 12,
+    .strong_order = 1.5,
+    .strong_noncommuting = 1.5,
+    .strong_additive = 1.5,
+    .uses_dz = true,
 };
 #endif

@@ -83,7 +83,7 @@ static void print_symmetries(const struct lgv_examination *x, const struct look 
 static void print_methods(const struct lgv_examination *x, const struct look *l) {
     printf("\n  %smethods%s\n", l->bold, l->off);
     for (size_t i = 0; i < lgv_method_count; i++) {
-        const struct lgv_method *m = lgv_methods[i];
+        const struct lgv_method *m = lgv_method_at(i);
         char why[400];
         bool fits = !lgv_kernel_refusal(m, x->model, &x->structure, why, sizeof why);
         printf("  %-7s %-12s", fits ? "fits" : "refused", m->name);
@@ -174,11 +174,11 @@ static json_t *methods_json(const struct lgv_examination *x, bool names) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < lgv_method_count; i++) {
         char buffer[400];
-        const char *why = lgv_kernel_refusal(lgv_methods[i], x->model, &x->structure, buffer, sizeof buffer);
+        const char *why = lgv_kernel_refusal(lgv_method_at(i), x->model, &x->structure, buffer, sizeof buffer);
         if (!names)
-            json_array_append_new(list, method_json(x, lgv_methods[i], why));
+            json_array_append_new(list, method_json(x, lgv_method_at(i), why));
         else if (!why)
-            json_array_append_new(list, json_string(lgv_methods[i]->name));
+            json_array_append_new(list, json_string(lgv_method_at(i)->name));
     }
     return list;
 }

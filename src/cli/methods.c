@@ -64,7 +64,7 @@ static void print_table(void) {
     printf("%s%-12s %-10s %5s %6s %5s  %-10s %-16s %-12s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
            "strong", "weak", "symplectic", "explicit for", "needs", "aliases", colour ? "\033[0m" : "");
     for (size_t i = 0; i < lgv_method_count; i++) {
-        const struct lgv_method *m = lgv_methods[i];
+        const struct lgv_method *m = lgv_method_at(i);
         char need[80];
         join_needs(m, need, sizeof need);
         printf("%-12s %-10s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
@@ -104,8 +104,8 @@ static void print_method(const struct lgv_method *m) {
 static size_t method_words(const char **word, size_t most, char *buffer, size_t size) {
     size_t n = 0, used = 0;
     for (size_t i = 0; i < lgv_method_count && n < most; i++) {
-        word[n++] = lgv_methods[i]->name;
-        for (const char *s = lgv_methods[i]->aliases ? lgv_methods[i]->aliases : ""; *s && n < most;) {
+        word[n++] = lgv_method_at(i)->name;
+        for (const char *s = lgv_method_at(i)->aliases ? lgv_method_at(i)->aliases : ""; *s && n < most;) {
             size_t length = strcspn(s, " ");
             if (used + length + 1 > size) break;
             memcpy(buffer + used, s, length);
@@ -123,7 +123,11 @@ void lgv_method_unknown(const char *name, char *out, size_t size) {
     char buffer[4096], plain[80];
     const char *near = lgv_nearest(name, word, method_words(word, 256, buffer, sizeof buffer));
     lgv_plain(plain, sizeof plain, name);
-    if (near)
+    char reason[200];
+    lgv_method_explain(name, reason, sizeof reason);
+    if (reason[0])
+        snprintf(out, size, "unknown method %s: %s", plain, reason);
+    else if (near)
         snprintf(out, size, "unknown method %s; did you mean %s?", plain, near);
     else
         snprintf(out, size, "unknown method %s; `lgv methods` lists them", plain);
@@ -139,8 +143,9 @@ static int command_methods(const struct lgv_arguments *a) {
     }
     if (a->flags.json) {
         json_t *list = json_array();
-        for (size_t i = 0; list && i < lgv_method_count; i++)
-            if (!m || lgv_methods[i] == m) json_array_append_new(list, lgv_method_json(lgv_methods[i]));
+        if (m && list) json_array_append_new(list, lgv_method_json(m)); /* also one that only its name makes */
+        for (size_t i = 0; list && !m && i < lgv_method_count; i++)
+            json_array_append_new(list, lgv_method_json(lgv_method_at(i)));
         return lgv_print_json(list, LGV_EXIT_DONE);
     }
     if (m)

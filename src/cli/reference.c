@@ -83,7 +83,7 @@ static void index_page(struct lgv_text *t) {
     lgv_text_add(t, "\nAll options of a run: [run.md](run.md#run-options).\n\n## Methods\n\n"
                     "| name | order | strong | weak | symplectic | explicit for | |\n|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < lgv_method_count; i++) {
-        const struct lgv_method *m = lgv_methods[i];
+        const struct lgv_method *m = lgv_method_at(i);
         lgv_text_add(t, "| [%s](method-%s.md) | %g | %g | %g | %s | %s | ", m->name, m->name, m->order, m->strong_order,
                      m->weak_order, m->symplectic ? "yes" : "no", lgv_method_explicit(m));
         cell(t, m->doc);
@@ -120,8 +120,8 @@ static int command_reference(const struct lgv_arguments *a) {
         status = put(dir, "", lgv_commands[k]->name, &page, &err);
     }
     for (size_t i = 0; status == LGV_OK && i < lgv_method_count; i++) {
-        method_page(&page, lgv_methods[i]);
-        status = put(dir, "method-", lgv_methods[i]->name, &page, &err);
+        method_page(&page, lgv_method_at(i));
+        status = put(dir, "method-", lgv_method_at(i)->name, &page, &err);
     }
     return status == LGV_OK ? LGV_EXIT_DONE : lgv_complain(&err, status);
 }

@@ -28,6 +28,8 @@ struct lgv_block {
     double *work;               /* scratch of the size the kernel asks for */
     int *fail;                  /* [lane] enum lgv_fail_reason; a failed lane keeps the first reason */
     unsigned long long *fail_step; /* [lane] number of the step that failed */
+    double clip;                   /* increments beyond clip * sqrt(dt) are cut there; 0: no limit */
+    unsigned long long *clipped;   /* [lane] number of steps with a cut increment */
     unsigned long long iterations; /* Newton iterations, summed over steps (each counts once for the whole block) */
     const void *user;              /* models given as callbacks: their description */
 };

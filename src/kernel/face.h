@@ -10,6 +10,7 @@
  *     model_force(c, t, q, p, F)                                  H_q and all h_m,q, weights not yet applied
  *     model_kick(c, p, F, a, w)                                   p -= a H_q + sum_m w_m h_m,q
  *     model_ito(c, t, q, p, Cq, Cp)                               Ito drift minus Stratonovich drift
+ *     model_taylor(c, t, q, p, dt, w, Xq, Xp)                     increment of the strong Taylor scheme 1.5, w = dW, dZ
  *
  * a is a number (a part of dt), w an array of NM vectors (parts of dW, J, ...).  A method file defines METHOD_CARRY (vectors
  * kept from step to step), METHOD_WORK (vectors of scratch), method_begin and method_step.  Arrays are made by

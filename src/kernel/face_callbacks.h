@@ -10,8 +10,10 @@
 #define NQ ((long)c->cb->dof)
 #define NM ((long)c->cb->noises)
 #define NHQ (NM * NQ)
+#define NW NM
 #define MODEL_SEPARABLE (c->cb->separable)
 #define MODEL_LINEAR 0
+#define MODEL_NOISE_OF_Q (c->cb->noise_of_q || c->cb->noises == 0)
 #define MODEL_TIME 1
 #define TRACK_BROWN 0
 #define FACE_WORK (8 + 4 * NQ + 4 * NM * NQ + NM + 3 * NQ * NQ * (1 + NM))
@@ -103,6 +105,12 @@ INLINE void model_ito(struct ctx *c, double t, const vec *q, const vec *p, vec *
                 Cp[i] -= 0.5 * (H[i * n + j] * gq + X[i * n + j] * gp);
             }
     c->top = top;
+}
+
+/* Needs third derivatives: methods that use it are refused for callbacks. */
+INLINE void model_taylor(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Xq, vec *Xp) {
+    (void)c, (void)t, (void)q, (void)p, (void)a, (void)w, (void)Xq, (void)Xp;
+    __builtin_trap();
 }
 
 INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p) {

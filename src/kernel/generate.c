@@ -277,6 +277,149 @@ static void ito(struct source *s, bool wanted) {
     lgv_terms_free(&C[1]);
 }
 
+/* ---- corrected potentials: c sum_m grad h_m . M^-1 grad h_m, with a weight of its own behind those of the noises ---- */
+
+struct noise_list {
+    struct source *s;
+    const struct lgv_noise *entry;
+    int *node;
+    size_t count;
+};
+
+static bool list_member(void *user, const long *vars) {
+    struct noise_list *l = user;
+    l->node[l->count++] = lgv_loops_instance(l->s->g, l->entry->body, vars, l->s->g->nest[l->entry->nest].count);
+    return !l->s->g->failed;
+}
+
+/* Every noise as a formula without sums; free() it. */
+static int *noise_formulas(struct source *s) {
+    struct noise_list l = {.s = s, .node = lgv_new(s->m->nnoise + 1, sizeof *l.node)};
+    for (size_t e = 0; l.node && e < s->m->nentries && !s->g->failed; e++) {
+        l.entry = &s->m->noise[e];
+        if (l.entry->nest < 0) l.node[l.count++] = lgv_loops_instance(s->g, l.entry->body, NULL, 0);
+        else lgv_loops_each(s->g, l.entry->nest, LGV_MAX_INSTANCES, list_member, &l);
+    }
+    if (!l.node && !s->g->failed) s->g->failed = "out of memory";
+    return l.node;
+}
+
+/* grad h . M^-1 grad h for one noise; M^-1 = H_pp entry by entry. */
+static int gradient_square(struct source *s, int T, int h) {
+    struct lgv_graph *g = s->g;
+    size_t n;
+    int *leaf = lgv_diff_leaves(g, h, LGV_USES(LGV_Q), &n), id = lgv_expr_const(g, 0);
+    int *d = lgv_new(n + 1, sizeof *d);
+    if (leaf && d) {
+        lgv_diff_gradient(g, h, leaf, n, d);
+        for (size_t i = 0; i < n; i++) {
+            int row = lgv_diff_one(g, T, lgv_expr_ref(g, LGV_P, g->node[leaf[i]].aux));
+            for (size_t k = 0; k < n; k++) {
+                int mass = lgv_diff_one(g, row, lgv_expr_ref(g, LGV_P, g->node[leaf[k]].aux));
+                id = lgv_expr_add(g, id, lgv_expr_mul(g, mass, lgv_expr_mul(g, d[i], d[k])));
+            }
+        }
+    } else if (!g->failed) {
+        g->failed = "out of memory";
+    }
+    free(leaf);
+    free(d);
+    return id;
+}
+
+static bool add_correction(struct source *s, double factor) {
+    if (factor == 0 || s->m->nnoise == 0) return !s->g->failed;
+    int *h = noise_formulas(s), C = lgv_expr_const(s->g, 0), T = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
+    for (size_t i = 0; h && i < s->m->nnoise && !s->g->failed; i++)
+        C = lgv_expr_add(s->g, C, lgv_expr_scale(s->g, factor, gradient_square(s, T, h[i])));
+    free(h);
+    int weight = lgv_expr_ref_at(s->g, LGV_WEIGHTS, (long)s->m->nnoise + 1);
+    return lgv_function_add(s->g, &s->K, -1, lgv_expr_mul(s->g, weight, C)) && !s->g->failed;
+}
+
+/* ---- strong Taylor scheme 1.5 (Kloeden & Platen 10.4): one noise, or additive ones ---- */
+
+/* L^m f = b_m . grad f along the noise field (h_p, -h_q), or along the drift field given by f_q, f_p of `h`. */
+static int along_field(struct lgv_graph *g, int f, int h) {
+    size_t n;
+    int *leaf = lgv_diff_leaves(g, f, LGV_USES(LGV_Q) | LGV_USES(LGV_P), &n), id = lgv_expr_const(g, 0);
+    int *d = lgv_new(n + 1, sizeof *d), *other = lgv_new(n + 1, sizeof *other), *e = lgv_new(n + 1, sizeof *e);
+    if (leaf && d && other && e) {
+        for (size_t i = 0; i < n; i++) {
+            const struct lgv_node x = g->node[leaf[i]];
+            other[i] = lgv_expr_ref(g, x.count == LGV_Q ? LGV_P : LGV_Q, x.aux);
+        }
+        lgv_diff_gradient(g, f, leaf, n, d);
+        lgv_diff_gradient(g, h, other, n, e);
+        for (size_t i = 0; i < n; i++) {
+            int term = lgv_expr_mul(g, d[i], e[i]);
+            id = g->node[leaf[i]].count == LGV_Q ? lgv_expr_add(g, id, term) : lgv_expr_sub(g, id, term);
+        }
+    } else if (!g->failed) {
+        g->failed = "out of memory";
+    }
+    free(leaf);
+    free(d);
+    free(other);
+    free(e);
+    return id;
+}
+
+/* L0 f: in Stratonovich form the generator is {., H} + 1/2 sum_m {{., h_m}, h_m} (+ d/dt, models without t only). */
+static int generator(struct source *s, int f, int H, const int *h) {
+    int id = along_field(s->g, f, H);
+    for (size_t m = 0; m < s->m->nnoise; m++)
+        id = lgv_expr_add(s->g, id, lgv_expr_scale(s->g, 0.5, along_field(s->g, along_field(s->g, f, h[m]), h[m])));
+    return id;
+}
+
+/* X = a dt + sum_m [b_m dW_m + L^m a dZ_m] + L0 a dt^2/2, and for one noise
+ *     + L1 b (dW^2 - dt)/2 + L0 b (dW dt - dZ) + L1 L1 b (dW^2/3 - dt) dW/2,   a = L0 x, b_m = L^m x for the component x. */
+static int taylor_component(struct source *s, int x, int H, const int *h) {
+    struct lgv_graph *g = s->g;
+    int dt = lgv_expr_ref_at(g, LGV_WEIGHTS, 0), a = generator(s, x, H, h);
+    int sum = lgv_expr_mul(g, a, dt);
+    sum = lgv_expr_add(g, sum, lgv_expr_scale(g, 0.5, lgv_expr_mul(g, generator(s, a, H, h), lgv_expr_power(g, dt, 2))));
+    for (size_t m = 0; m < s->m->nnoise; m++) {
+        int dW = lgv_expr_ref_at(g, LGV_WEIGHTS, (long)m + 1);
+        int dZ = lgv_expr_ref_at(g, LGV_WEIGHTS, (long)(s->m->nnoise + m) + 1);
+        int b = along_field(g, x, h[m]), square = lgv_expr_power(g, dW, 2);
+        sum = lgv_expr_add(g, sum, lgv_expr_mul(g, b, dW));
+        sum = lgv_expr_add(g, sum, lgv_expr_mul(g, along_field(g, a, h[m]), dZ));
+        if (s->m->nnoise > 1) continue; /* additive: the rest vanishes */
+        int b1 = along_field(g, b, h[m]), b11 = along_field(g, b1, h[m]);
+        int rest = lgv_expr_sub(g, lgv_expr_mul(g, dW, dt), dZ);
+        int third = lgv_expr_mul(g, lgv_expr_sub(g, lgv_expr_scale(g, 1.0 / 3, square), dt), dW);
+        sum = lgv_expr_add(g, sum, lgv_expr_scale(g, 0.5, lgv_expr_mul(g, b1, lgv_expr_sub(g, square, dt))));
+        sum = lgv_expr_add(g, sum, lgv_expr_mul(g, generator(s, b, H, h), rest));
+        sum = lgv_expr_add(g, sum, lgv_expr_scale(g, 0.5, lgv_expr_mul(g, b11, third)));
+    }
+    return sum;
+}
+
+static void taylor(struct source *s, bool wanted) {
+    signature(s, "model_taylor(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Xq, vec *Xp)");
+    if (!wanted) {
+        absent(s);
+        return;
+    }
+    size_t n = s->m->nq;
+    struct lgv_terms X[2] = {0};
+    int *h = noise_formulas(s), H = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
+    for (size_t i = 0; h && i < 2 * n && !s->g->failed; i++) {
+        long at = (long)(i < n ? i : i - n);
+        int x = lgv_expr_ref_at(s->g, i < n ? LGV_Q : LGV_P, at);
+        lgv_terms_add(s->g, &X[i >= n],
+                      (struct lgv_term){-1, lgv_expr_iconst(s->g, at), -1, taylor_component(s, x, H, h)});
+    }
+    struct lgv_target target[] = {{"Xq", &X[0], (long)n, NULL, false}, {"Xp", &X[1], (long)n, NULL, false}};
+    lgv_emit_targets(&s->out, s->g, target, 2);
+    lgv_text_add(&s->out, "}\n");
+    free(h);
+    lgv_terms_free(&X[0]);
+    lgv_terms_free(&X[1]);
+}
+
 static void start(struct source *s) {
     const struct lgv_model *m = s->m;
     lgv_text_add(&s->out, "\nINLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p) {\n"
@@ -327,9 +470,12 @@ static void constants(struct source *s, const struct lgv_method *method, unsigne
     embed(o, "lanes.h");
     embed(o, "noise.h");
     embed(o, "solve.h");
-    lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n", s->m->nq, s->m->nnoise, s->slots.total);
-    lgv_text_add(o, "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n",
-                 s->s->separable, s->s->linear, s->s->time_dependent, track);
+    lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nq,
+                 s->m->nnoise, s->slots.total, s->m->nnoise + (method->correction != 0));
+    lgv_text_add(o, "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
+                    "#define MODEL_NOISE_OF_Q %d\n",
+                 s->s->separable, s->s->linear, s->s->time_dependent, track,
+                 !(s->s->noise_depends & LGV_ON_P));
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
     lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"
                     "#define KERNEL_NAME lgv_kernel_entry\nstruct lgv_callbacks;\n");
@@ -340,13 +486,14 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
                         const struct lgv_watch *watch, unsigned lanes, struct lgv_error *err) {
     struct source s = {.m = m, .g = m->graph, .s = structure};
     unsigned face = structure->separable ? method->face_separable : method->face_general;
-    if (lgv_model_increment(m, &s.K) && find_slots(&s)) {
+    if (lgv_model_increment(m, &s.K) && add_correction(&s, method->correction) && find_slots(&s)) {
         constants(&s, method, lanes, m->exact != NULL);
         embed(&s.out, "face.h");
         force(&s, face & LGV_FACE_FORCE);
         kick(&s, face & LGV_FACE_FORCE);
         increment(&s, face & LGV_FACE_K1, face & LGV_FACE_K2);
         ito(&s, face & LGV_FACE_ITO);
+        taylor(&s, face & LGV_FACE_TAYLOR);
         start(&s);
         observe(&s, watch);
         embed(&s.out, "stages.h");

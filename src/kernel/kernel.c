@@ -3,28 +3,85 @@
  * Methods by name, what fits what, and building a kernel for a model. */
 #include "kernel/kernel.h"
 #include "kernel/compile.h"
+#include "kernel/rules.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_midpoint, lgv_method_eem, lgv_method_iem,
-    lgv_method_rk4;
-const struct lgv_method *const lgv_methods[] = {&lgv_method_euler, &lgv_method_verlet, &lgv_method_midpoint,
-                                                &lgv_method_eem,   &lgv_method_iem,    &lgv_method_rk4};
-const size_t lgv_method_count = sizeof lgv_methods / sizeof *lgv_methods;
+    lgv_method_rk4, lgv_method_vz, lgv_method_vzc, lgv_method_mrt32, lgv_method_heun, lgv_method_milstein,
+    lgv_method_taylor;
+
+/* Methods with a file of their own; NULL: made from the name by rules.c. */
+static const struct {
+    const char *name, *alias;
+    const struct lgv_method *method;
+} methods[] = {
+    {"P1N1Q1Rec", NULL, &lgv_method_euler},
+    {"P2N2Q2Lob", NULL, &lgv_method_verlet},
+    {"P1N1Q2Gau", NULL, &lgv_method_midpoint},
+    {"P1N2Q2Lob", "trapezoidal", NULL},
+    {"P1N3Q4Lob", NULL, NULL},
+    {"P1N2Q2Otr", NULL, NULL},
+    {"P2N2Q2Otr", NULL, NULL},
+    {"P1N3Q4Mil", NULL, NULL},
+    {"P1N1Q1RecN2Q2Lob", NULL, NULL},
+    {"P1N1Q1RecN1Q2Gau", NULL, NULL},
+    {"P2N2Q2LobN1Q1Rec", NULL, NULL},
+    {"P1N1Q2GauN2Q2Lob", NULL, NULL},
+    {"P1N2Q2LobN1Q2Gau", NULL, NULL},
+    {"P2N2Q4Gau", "gauss4", NULL},
+    {"P3N3Q6Gau", "gauss6", NULL},
+    {"P2N3Q4Lob", NULL, NULL},
+    {"P3N4Q6Lob", NULL, NULL},
+    {"MRT32", NULL, &lgv_method_mrt32},
+    {"VZ", NULL, &lgv_method_vz},
+    {"VZc", NULL, &lgv_method_vzc},
+    {"LobZ", NULL, NULL},
+    {"EEM", NULL, &lgv_method_eem},
+    {"IEM", NULL, &lgv_method_iem},
+    {"Heun", NULL, &lgv_method_heun},
+    {"Milstein", NULL, &lgv_method_milstein},
+    {"Taylor15", NULL, &lgv_method_taylor},
+    {"RK4", NULL, &lgv_method_rk4},
+};
+
+const size_t lgv_method_count = sizeof methods / sizeof *methods;
+
+static const struct lgv_method *made(const char *name, const char *alias) {
+    struct lgv_galerkin g;
+    char ignore[200];
+    return lgv_galerkin_parse(name, &g, ignore, sizeof ignore) ? lgv_galerkin_method(name, alias, &g) : NULL;
+}
+
+const struct lgv_method *lgv_method_at(size_t number) {
+    if (number >= lgv_method_count) return NULL;
+    return methods[number].method ? methods[number].method : made(methods[number].name, methods[number].alias);
+}
+
+void lgv_method_explain(const char *name, char *why, size_t size) {
+    struct lgv_galerkin g;
+    why[0] = 0;
+    if (toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1])) lgv_galerkin_parse(name, &g, why, size);
+}
+
+static bool has_alias(const char *list, const char *name) {
+    size_t n = strlen(name);
+    for (const char *a = list; n && a && *a;) {
+        size_t size = strcspn(a, " ");
+        if (size == n && strncasecmp(a, name, n) == 0) return true;
+        a += size + (a[size] == ' ');
+    }
+    return false;
+}
 
 const struct lgv_method *lgv_method_find(const char *name) {
-    size_t n = strlen(name);
-    for (size_t i = 0; i < lgv_method_count; i++) {
-        if (strcasecmp(lgv_methods[i]->name, name) == 0) return lgv_methods[i];
-        for (const char *a = lgv_methods[i]->aliases; n && a && *a;) {
-            size_t size = strcspn(a, " ");
-            if (size == n && strncasecmp(a, name, n) == 0) return lgv_methods[i];
-            a += size + (a[size] == ' ');
-        }
-    }
-    return NULL;
+    const struct lgv_method *m;
+    for (size_t i = 0; (m = lgv_method_at(i)); i++)
+        if (strcasecmp(m->name, name) == 0 || has_alias(m->aliases, name)) return m;
+    return made(name, NULL);
 }
 
 /* ---- fitting ---- */
@@ -52,6 +109,30 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
                  method->name);
         return why;
     }
+    if ((method->needs & LGV_NEEDS_SEPARABLE_NOISE) && (s->noise_depends & LGV_ON_P) && !s->separable) {
+        snprintf(why, size,
+                 "%s has degree 1 and several nodes; with noise h(q,p) that is not of the form A(p) + B(q) (or with such an H "
+                 "beside a noise that depends on p) it does not converge to the right equation",
+                 method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_QUADRATIC_KINETIC) && !s->quadratic_kinetic) {
+        snprintf(why, size, "%s needs a Hamiltonian p.M^-1 p/2 + U(q) with constant masses", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_NO_TIME) && s->time_dependent) {
+        snprintf(why, size, "%s is for models whose formulas do not depend on the time t", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_ONE_NOISE) && noises(m) > 1 && !s->additive) {
+        snprintf(why, size, "%s is for one noise or additive noise: with several it would need iterated integrals of pairs",
+                 method->name);
+        return why;
+    }
+    if (m->callbacks && (method->correction != 0 || (method->face_general & LGV_FACE_TAYLOR))) {
+        snprintf(why, size, "%s needs formulas: derivatives beyond the second are taken from them", method->name);
+        return why;
+    }
     if ((method->needs & LGV_NEEDS_SEPARABLE) && !s->separable) {
         snprintf(why, size, "%s needs a separable model: H and every h of the form A(p) + B(q)", method->name);
         return why;
@@ -65,10 +146,11 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
 
 static enum lgv_status refuse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s,
                               const char *why, struct lgv_error *err) {
-    char others[256] = "";
-    for (size_t i = 0; i < lgv_method_count; i++) {
+    char others[512] = "";
+    const struct lgv_method *other;
+    for (size_t i = 0; (other = lgv_method_at(i)); i++) {
         size_t used = strlen(others);
-        if (fits(lgv_methods[i], m, s)) snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", lgv_methods[i]->name);
+        if (fits(other, m, s)) snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", other->name);
     }
     return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\nMethods that fit: %s", method->name,
                     m->name, why, others);

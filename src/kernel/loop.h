@@ -14,11 +14,29 @@
 #define TRACKED(x)
 #endif
 
-INLINE void one_step(struct ctx *c, vec *brown, vec *carry, const vec *dW, const vec *dZ) {
+/* Truncated increments, Holm & Tyranowski (3.9): implicit equations may have no solution for a huge |dW|. */
+static __attribute__((noinline, cold)) void count_clipped(struct ctx *c, const ivec *over) {
+    for (int l = 0; l < LANES; l++)
+        if ((*over)[l]) c->b->clipped[l]++;
+}
+
+INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
+    double most = c->b->clip * __builtin_sqrt(c->dt), most_z = 0.78867513459481288 * most * c->dt; /* (1 + 1/sqrt 3)/2 */
+    ivec over = {0};
+    for (long m = 0; m < NM; m++) {
+        over |= (ivec)(vec_abs(dW[m]) > most);
+        dW[m] = vec_min(vec_max(dW[m], vec_set(-most)), vec_set(most));
+        if (METHOD_DZ) dZ[m] = vec_min(vec_max(dZ[m], vec_set(-most_z)), vec_set(most_z));
+    }
+    if (vec_any(over)) count_clipped(c, &over);
+}
+
+INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     vec *top = c->top;
+    TRACKED(for (long m = 0; m < NM; m++) brown[m] += dW[m];) /* the true Brownian motion, before any cut */
+    if (NM > 0 && c->b->clip > 0) clip_increments(c, dW, dZ);
     method_step(c, c->q, c->p, dW, dZ, carry);
     c->top = top;
-    TRACKED(for (long m = 0; m < NM; m++) brown[m] += dW[m];)
     (void)brown;
     c->step++;
 }

@@ -13,11 +13,15 @@
 enum {
     LGV_NEEDS_NO_NOISE = 1,
     LGV_NEEDS_NOISE_OF_Q = 2, /* every h is a function of q alone */
-    LGV_NEEDS_SEPARABLE = 4
+    LGV_NEEDS_SEPARABLE = 4,
+    LGV_NEEDS_QUADRATIC_KINETIC = 16,
+    LGV_NEEDS_ONE_NOISE = 32,     /* or additive noise */
+    LGV_NEEDS_NO_TIME = 64,       /* no formula depends on t */
+    LGV_NEEDS_SEPARABLE_NOISE = 8 /* every h is a function of q alone, or of the form A(p) + B(q) with H too */
 };
 
 /* Parts of the model's face that a kernel has to contain. */
-enum { LGV_FACE_K1 = 1, LGV_FACE_K2 = 2, LGV_FACE_FORCE = 4, LGV_FACE_ITO = 8 };
+enum { LGV_FACE_K1 = 1, LGV_FACE_K2 = 2, LGV_FACE_FORCE = 4, LGV_FACE_ITO = 8, LGV_FACE_TAYLOR = 16 };
 
 struct lgv_method {
     const char *name, *aliases; /* aliases separated by spaces */
@@ -37,13 +41,17 @@ struct lgv_method {
     bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */
     bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */
     bool uses_dz;
+    double correction; /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
     const char *claims; /* one or two sentences: what is kept */
     const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */
 };
 
-extern const struct lgv_method *const lgv_methods[];
+/* The named methods, in order; NULL behind the last. */
 extern const size_t lgv_method_count;
-/* By name or alias, letter case ignored for aliases; NULL when unknown. */
+const struct lgv_method *lgv_method_at(size_t number);
+/* By name or alias, letter case ignored; also any PsNrQu that makes sense.  NULL when unknown. */
 const struct lgv_method *lgv_method_find(const char *name);
+/* Why a name that looks like PsNrQu is none, or an empty text. */
+void lgv_method_explain(const char *name, char *why, size_t size);
 
 #endif

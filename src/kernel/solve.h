@@ -173,4 +173,41 @@ INLINE void solve_dense(int n, vec *A, vec *b, vec *scratch, ivec *singular) {
     }
 }
 
+/* Solves A x = b in every lane with row interchanges chosen lane by lane: for systems whose diagonal may vanish.  A free
+ * unknown (its row and right side vanish to round-off) becomes 0; *singular marks lanes that contradict themselves. */
+OUTLINE void solve_pivoted(int n, vec *A, vec *b, ivec *singular) {
+    vec size = vec_set(0), right = vec_set(0);
+    ivec wrong = {0};
+    for (int i = 0; i < n * n; i++) size = vec_max(size, vec_abs(A[i]));
+    for (int i = 0; i < n; i++) right = vec_max(right, vec_abs(b[i]));
+    for (int k = 0; k < n; k++) {
+        for (int i = k + 1; i < n; i++) {
+            ivec larger = (ivec)(vec_abs(A[i * n + k]) > vec_abs(A[k * n + k]));
+            for (int j = k; j < n; j++) {
+                vec up = A[k * n + j], down = A[i * n + j];
+                A[k * n + j] = vec_select(larger, down, up);
+                A[i * n + j] = vec_select(larger, up, down);
+            }
+            vec up = b[k], down = b[i];
+            b[k] = vec_select(larger, down, up);
+            b[i] = vec_select(larger, up, down);
+        }
+        ivec empty = ~(ivec)(vec_abs(A[k * n + k]) > 1e-15 * size);
+        wrong |= empty & ~(ivec)(vec_abs(b[k]) <= 1e-9 * right);
+        vec inverse = vec_select(empty, vec_set(0), 1.0 / A[k * n + k]);
+        for (int j = k; j < n; j++) A[k * n + j] *= inverse;
+        b[k] *= inverse;
+        for (int i = k + 1; i < n; i++) {
+            vec f = A[i * n + k];
+            for (int j = k; j < n; j++) A[i * n + j] -= f * A[k * n + j];
+            b[i] -= f * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) b[k] -= A[k * n + j] * b[j];
+        wrong |= ~vec_finite(b[k]);
+    }
+    *singular = wrong;
+}
+
 #endif

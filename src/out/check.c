@@ -144,6 +144,14 @@ static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
     c->mark = r->failed == 0 ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
 }
 
+static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
+    put(c, "truncated increments",
+        "Implicit equations may have no solution for a very large increment of the noise, so increments beyond a bound are "
+        "cut there. The bound is chosen so that the order is not affected; here is how often it was reached.");
+    lgv_grouped(c->value, sizeof c->value, r->truncated);
+    snprintf(c->verdict, sizeof c->verdict, "path-steps with |dW| cut at %.3g sqrt(dt)", r->truncation);
+}
+
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
     struct lgv_check *rows = lgv_new(r->nseries + 8, sizeof *rows);
     *count = 0;
@@ -167,6 +175,8 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
         }
     check_order(r, &rows[n], &rows[n + 1]);
     n += 2;
+    if (r->truncation > 0)
+        check_truncation(r, &rows[n++]);
     check_failures(r, &rows[n++]);
     *count = n;
     return rows;

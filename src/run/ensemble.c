@@ -24,6 +24,12 @@ static size_t rounded(size_t bytes) {
     return (bytes + 127) / 128 * 128;
 }
 
+double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate) {
+    bool explicit_step = k->method->explicit_always || (k->method->explicit_separable && k->structure.separable);
+    if (truncate < 0) truncate = explicit_step ? 0 : 4;
+    return truncate > 0 && dt < 1 ? sqrt(2 * truncate * -log(dt)) : 0;
+}
+
 bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
                       struct lgv_bench_block *out) {
     size_t lanes = k->entry->lanes;
@@ -32,8 +38,8 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
     size_t small = rounded(lanes * sizeof(unsigned long long));
     char *memory = NULL;
     *out = (struct lgv_bench_block){0};
-    if (posix_memalign((void **)&memory, 128, state + work + 3 * small)) return false;
-    memset(memory, 0, state + 3 * small);
+    if (posix_memalign((void **)&memory, 128, state + work + 4 * small)) return false;
+    memset(memory, 0, state + 4 * small);
     out->memory = memory;
     out->path = (unsigned long long *)(void *)(memory + state);
     out->block = (struct lgv_block){.state = (double *)(void *)memory,
@@ -45,7 +51,8 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                                     .par = k->par,
                                     .fail = (int *)(void *)(memory + state + small),
                                     .fail_step = (unsigned long long *)(void *)(memory + state + 2 * small),
-                                    .work = (double *)(void *)(memory + state + 3 * small),
+                                    .clipped = (unsigned long long *)(void *)(memory + state + 3 * small),
+                                    .work = (double *)(void *)(memory + state + 4 * small),
                                     .user = &k->user};
     return true;
 }
@@ -63,7 +70,7 @@ struct job {
     void *progress_user;
     struct lgv_run_report *report;
     atomic_int stop, no_memory;
-    atomic_ullong path_steps, iterations, block_steps;
+    atomic_ullong path_steps, iterations, block_steps, clipped;
     double total;
 };
 
@@ -114,7 +121,9 @@ static void advance(const struct lgv_plan *p, struct worker *w, uint64_t steps) 
     memcpy(w->copy, b->state, bytes);
     p->kernel->entry->advance(b, steps);
     if (!mark_broken(p, b, 0, 0)) return;
-    unsigned long long iterations = b->iterations;
+    unsigned long long iterations = b->iterations, clipped[LGV_UNIT];
+    size_t lanes = p->kernel->entry->lanes;
+    memcpy(clipped, b->clipped, lanes * sizeof *clipped);
     memcpy(b->state, w->copy, bytes);
     b->step = first;
     for (uint64_t k = 0; k < steps; k++) {
@@ -122,6 +131,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, uint64_t steps) 
         mark_broken(p, b, LGV_FAIL_NONFINITE, b->step - 1);
     }
     b->iterations = iterations;
+    memcpy(b->clipped, clipped, lanes * sizeof *clipped);
 }
 
 static void tell(struct job *j, struct worker *w) {
@@ -154,7 +164,9 @@ static size_t run_block(struct job *j, struct worker *w, uint64_t path, unsigned
         w->b.path[l] = path + (l < used ? l : used - 1);
         b->fail[l] = 0;
         b->fail_step[l] = 0;
+        b->clipped[l] = 0;
     }
+    b->clip = p->clip;
     b->step = 0;
     entry->start(b);
     mark_broken(p, b, LGV_FAIL_START, 0);
@@ -183,6 +195,7 @@ static void run_group(struct job *j, struct worker *w, unsigned group) {
             unsigned used = end - path < lanes ? (unsigned)(end - path) : lanes;
             size_t times = run_block(j, w, path, used);
             for (unsigned l = 0; l < lanes; l++) w->fail_step[l] = w->b.block.fail_step[l];
+            for (unsigned l = 0; l < used; l++) atomic_fetch_add(&j->clipped, w->b.block.clipped[l]);
             struct lgv_block_result r = {.group = group, .lanes = lanes, .used = used, .path = path, .ntimes = times,
                                          .value = w->value, .fail = w->b.block.fail, .fail_step = w->fail_step,
                                          .complete = times == p->ntimes};
@@ -228,6 +241,7 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, lgv_block_done *do
     }
     report->seconds = now() - begin;
     report->path_steps = atomic_load(&j.path_steps);
+    report->clipped = atomic_load(&j.clipped);
     uint64_t block_steps = atomic_load(&j.block_steps);
     report->iterations = block_steps ? (double)atomic_load(&j.iterations) / (double)block_steps : 0;
     report->stopped = atomic_load(&j.stop) != 0;

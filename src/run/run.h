@@ -17,6 +17,7 @@
 struct lgv_settings {
     char method[LGV_WORD_SIZE];
     double step, until, start;
+    double truncate; /* k of the truncated increments; negative: 4 for implicit methods, none for explicit ones */
     uint64_t paths, seed, outputs, threads, lanes, bins, check_states;
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
     char compiler[LGV_WORD_SIZE];
@@ -33,6 +34,7 @@ struct lgv_plan {
     uint64_t steps, paths, seed, coarsen;
     size_t ntimes;
     const uint64_t *time_step; /* [ntimes] ascending step numbers at which to observe; the first is 0 */
+    double clip;               /* largest |dW| / sqrt(dt); 0: no limit */
     unsigned threads;          /* 0: all cores */
     size_t nsnapshots;
     const size_t *snapshot;    /* indices into time_step: states of the first unit kept for the certificate */
@@ -52,6 +54,7 @@ struct lgv_block_result {
 struct lgv_run_report {
     double seconds;
     uint64_t path_steps;  /* really done */
+    uint64_t clipped;     /* path-steps with a truncated increment */
     double iterations;    /* Newton iterations per step */
     unsigned threads;
     bool stopped;
@@ -71,6 +74,8 @@ struct lgv_bench_block {
     unsigned long long *path;
     void *memory;
 };
+/* Bound for the normals of truncated increments with this step and setting of `truncate`: sqrt(2 k |ln dt|), or 0. */
+double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate);
 bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
                       struct lgv_bench_block *out);
 void lgv_block_free(struct lgv_bench_block *b);

@@ -67,11 +67,17 @@ static enum lgv_status check_settings(const struct lgv_settings *s, struct lgv_e
 }
 
 static const struct lgv_method *find_method(const char *name, struct lgv_error *err) {
+    char why[200];
     const struct lgv_method *m = lgv_method_find(name);
     if (m) return m;
+    lgv_method_explain(name, why, sizeof why);
+    if (why[0]) {
+        lgv_fail(err, LGV_BAD_INPUT, "unknown method %s: %s", name, why);
+        return NULL;
+    }
     const char *known[64];
     size_t n = 0;
-    for (; n < lgv_method_count && n < 64; n++) known[n] = lgv_methods[n]->name;
+    for (; n < 64 && (m = lgv_method_at(n)); n++) known[n] = m->name;
     const char *near = lgv_nearest(name, known, n);
     lgv_fail(err, LGV_BAD_INPUT, near ? "unknown method %s; did you mean %s? (lgv methods lists them)"
                                       : "unknown method %s (lgv methods lists them)", name, near);
@@ -214,6 +220,8 @@ static enum lgv_status finish(const struct lgv_settings *s, const struct lgv_mod
     r->seconds = w->report.seconds;
     r->path_steps_per_second = r->seconds > 0 ? (double)w->report.path_steps / r->seconds : 0;
     r->newton_iterations = w->report.iterations;
+    r->truncation = w->plan.clip;
+    r->truncated = w->report.clipped;
     r->interrupted = w->report.stopped;
     r->ntimes = w->plan.ntimes;
     r->time = lgv_new(r->ntimes, sizeof *r->time);
@@ -239,6 +247,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
     if (!status) status = lgv_kernel_build(m, method, &options, &w.kernel, err);
     if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     if (!status) status = check_memory(&w, err);
+    if (!status) w.plan.clip = lgv_clip_bound(&w.kernel, s->step, s->truncate);
     if (!status && (!describe(s, m, &w.kernel, out) || !lgv_gather_begin(&w.gather, w.time_step, w.plan.ntimes,
                                                                          w.kernel.watch.count, s->paths, w.kept, w.nkept)))
         status = lgv_fail_memory(err);

@@ -90,6 +90,8 @@ struct lgv_result {
     size_t nsamples;
     struct lgv_sample *sample;
 
+    double truncation;  /* bound of |dW| / sqrt(dt), 0 when increments are not truncated */
+    uint64_t truncated; /* path-steps with a truncated increment */
     uint64_t failed;   /* number of failed paths */
     size_t nfailures;  /* recorded details, at most 10000, the lowest path numbers first */
     struct lgv_failure *failure;

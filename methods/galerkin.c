@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Stochastic Galerkin Hamiltonian variational integrators PsNrQu.  Holm & Tyranowski, section 3.
+ *
+ * The path is a polynomial q_d(tau) = sum_{mu=0..s} q^mu l_mu(tau) with q^0 = q; momenta P_i live at quadrature nodes c_i.
+ * With K_i = K(q_d(c_i), P_i; dt alpha_i, w_i), w_i = beta_i dW + gamma_i J, J = dZ/dt, and (for noise h(q) with a rule of its own)
+ * k_j = K(q_d(chat_j); 0, what_j):
+ *
+ *     R_mu = [mu = 0] p + sum_i [alpha_i P_i l_mu'(c_i) - K_i,q l_mu(c_i)] - sum_j k_j,q l_mu(chat_j) = 0     mu = 0..s-1
+ *     S_i  = alpha_i sum_nu q^nu l_nu'(c_i) - K_i,p = 0                                                       i = 1..r
+ *     q' = q^s,   p' = p - sum_i K_i,q - sum_j k_j,q          (sum of all R_mu: the l_mu add up to 1)
+ *
+ * solved by Newton's method for (q^1..q^s, P_1..P_r).  For s = 1 and separable models all P_i are equal and
+ *
+ *     P = p - sum_i (1 - c_i) K_i,q(q + c_i x) - ...,   x = K_p(P; dt, dW),   q' = q + x,   p' = P - sum_i c_i K_i,q - ...
+ *
+ * leaves one unknown x per degree of freedom, and none at all when every node is 0 or 1: the explicit methods. */
+#include "kernel/method_file.h"
+
+/* Layout of the table, the same in generated kernels (a constant array) and for callbacks (the method's values):
+ * s, r, n, reduced, explicit; then alpha beta gamma c [r], L D [r][s+1], beta gamma c [n], L [n][s+1] of the noise rule. */
+#ifndef GALERKIN_S
+#define TABLE(k) c->option[k]
+#define GALERKIN_S ((long)TABLE(0))
+#define GALERKIN_R ((long)TABLE(1))
+#define GALERKIN_N ((long)TABLE(2))
+#define GALERKIN_DIAGONAL (TABLE(3) != 0)
+#define GALERKIN_EXPLICIT (TABLE(4) != 0)
+#define METHOD_DZ (TABLE(5) != 0)
+#else
+#define TABLE(k) galerkin_table[k]
+#endif
+#define GS GALERKIN_S
+#define GR GALERKIN_R
+#define GN GALERKIN_N
+#define HEAD 6
+#define ALPHA(i) TABLE(HEAD + (i))
+#define BETA(i) TABLE(HEAD + GR + (i))
+#define GAMMA(i) TABLE(HEAD + 2 * GR + (i))
+#define NODE(i) TABLE(HEAD + 3 * GR + (i))
+#define SHAPE(i, mu) TABLE(HEAD + 4 * GR + (i) * (GS + 1) + (mu))
+#define SLOPE(i, mu) TABLE(HEAD + (5 + GS) * GR + (i) * (GS + 1) + (mu))
+#define TAIL (HEAD + (6 + 2 * GS) * GR)
+#define NBETA(j) TABLE(TAIL + (j))
+#define NGAMMA(j) TABLE(TAIL + GN + (j))
+#define NNODE(j) TABLE(TAIL + 2 * GN + (j))
+#define NSHAPE(j, mu) TABLE(TAIL + 3 * GN + (j) * (GS + 1) + (mu))
+
+/* All P_i are equal: s = 1, separable, and either h = h(q) or the same weights for dt and dW. */
+#define REDUCED (GS == 1 && MODEL_SEPARABLE && (MODEL_NOISE_OF_Q || (GALERKIN_DIAGONAL && GN == 0)))
+#define UNKNOWNS ((GS + GR) * NQ)
+
+#define METHOD_CARRY 0
+#define METHOD_WORK (2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + 12 * NQ + 5 * NQ * NQ + 4 * NM)
+
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    (void)c, (void)q, (void)p, (void)carry;
+}
+
+/* w = beta dW + gamma dZ / dt */
+INLINE void node_weights(struct ctx *c, double beta, double gamma, const vec *dW, const vec *dZ, vec *w) {
+    for (long m = 0; m < NM; m++) {
+        w[m] = beta * dW[m];
+        if (METHOD_DZ) w[m] += gamma / c->dt * dZ[m];
+    }
+}
+
+/* ---- s = 1, separable ---- */
+
+/* sum_i f(c_i) K_i,q(q + c_i x) over both rules, f(c) = 1 - c (early) or c; B += sum_i c_i (1 - c_i) K_i,qq. */
+INLINE void straight_forces(struct ctx *c, const vec *q, const vec *p, const vec *x, const vec *dW, const vec *dZ,
+                            int late, vec *sum, vec *B) {
+    ARRAY(Q, NQ);
+    ARRAY(Kq, NQ);
+    ARRAY(Kqq, NQ * NQ);
+    ARRAY(w, NM);
+    for (long i = 0; i < NQ; i++) sum[i] = vec_set(0);
+    for (long i = 0; B && i < NQ * NQ; i++) B[i] = vec_set(0);
+    for (long k = 0; k < GR + GN; k++) {
+        int noise = k >= GR;
+        double at = noise ? NNODE(k - GR) : NODE(k), share = late ? at : 1.0 - at, a = noise ? 0 : c->dt * ALPHA(k);
+        double t = c->b->t0 + ((double)c->step + at) * c->dt;
+        if (share == 0) continue;
+        if (noise) node_weights(c, NBETA(k - GR), NGAMMA(k - GR), dW, dZ, w);
+        else node_weights(c, BETA(k), GAMMA(k), dW, dZ, w);
+        for (long i = 0; i < NQ; i++) Q[i] = at == 0 ? q[i] : q[i] + at * x[i];
+        if (B && at != 0) model_K2(c, t, Q, p, a, w, Kq, 0, Kqq, 0, 0);
+        else model_K1(c, t, Q, p, a, w, Kq, 0);
+        for (long i = 0; i < NQ; i++) sum[i] += share * Kq[i];
+        for (long i = 0; B && at != 0 && i < NQ * NQ; i++) B[i] += at * (1 - at) * Kqq[i];
+    }
+}
+
+/* The weights of dt add up to 1, those of dW too: K_p needs one evaluation.  P moves with x through the forces. */
+INLINE void straight_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
+    double t = c->b->t0 + ((double)c->step + 0.5) * c->dt;
+    ARRAY(x, NQ);
+    ARRAY(P, NQ);
+    ARRAY(f, NQ);
+    ARRAY(Kp, NQ);
+    ARRAY(w, NM);
+    node_weights(c, 1, 0, dW, dZ, w);
+    vec *top = c->top;
+    for (long i = 0; i < NQ; i++) x[i] = vec_set(0);
+    straight_forces(c, q, p, x, dW, dZ, 0, f, 0);
+    c->top = top;
+    for (long i = 0; i < NQ; i++) P[i] = p[i] - f[i];
+    model_K1(c, t, q, P, c->dt, w, 0, x);
+    if (!GALERKIN_EXPLICIT) {
+        ARRAY(B, NQ * NQ);
+        ARRAY(Kpp, NQ * NQ);
+        ARRAY(A, NQ * NQ);
+        ARRAY(e, NQ);
+        ARRAY(scratch, NQ * NQ + NQ);
+        ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
+        int k = 0;
+        top = c->top;
+        do {
+            straight_forces(c, q, p, x, dW, dZ, 0, f, B);
+            for (long i = 0; i < NQ; i++) P[i] = p[i] - f[i];
+            model_K2(c, t, q, P, c->dt, w, 0, Kp, 0, 0, Kpp);
+            c->top = top;
+            for (long i = 0; i < NQ; i++) {
+                e[i] = x[i] - Kp[i];
+                for (long j = 0; j < NQ; j++) {
+                    vec a = vec_set(i == j ? 1.0 : 0.0);
+                    for (long l = 0; l < NQ; l++) a += Kpp[i * NQ + l] * B[l * NQ + j];
+                    A[i * NQ + j] = a;
+                }
+            }
+            solve_dense((int)NQ, A, e, scratch, &now);
+            singular |= now & live;
+            for (long i = 0; i < NQ; i++) x[i] = vec_select(live, x[i] - e[i], x[i]);
+            live &= still_moving(NQ, e, x, q, NEWTON_RATE) & ~singular;
+            c->iterations++;
+        } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
+        if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+        if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+        straight_forces(c, q, p, x, dW, dZ, 0, f, 0);
+        c->top = top;
+        for (long i = 0; i < NQ; i++) P[i] = p[i] - f[i];
+    }
+    straight_forces(c, q, p, x, dW, dZ, 1, f, 0);
+    for (long i = 0; i < NQ; i++) {
+        q[i] += x[i];
+        p[i] = vec_select((ivec)(p[i] == p[i]), P[i] - f[i], p[i]);
+    }
+}
+
+/* ---- the general equations ---- */
+
+/* q_d and its slope at a node: shape and slope rows of the table start at TABLE(first) and TABLE(second). */
+INLINE void curve(struct ctx *c, const vec *q, const vec *x, long shape, long slope, vec *Q, vec *V) {
+    for (long i = 0; i < NQ; i++) {
+        Q[i] = TABLE(shape) * q[i];
+        if (V) V[i] = TABLE(slope) * q[i];
+        for (long nu = 1; nu <= GS; nu++) {
+            Q[i] += TABLE(shape + nu) * x[(nu - 1) * NQ + i];
+            if (V) V[i] += TABLE(slope + nu) * x[(nu - 1) * NQ + i];
+        }
+    }
+}
+
+/* Adds a node's part to the rows R_mu and S_k of the residual r and of the matrix A (0: residual only). */
+INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const vec *dW, const vec *dZ, vec *r, vec *A,
+                     vec *total) {
+    ARRAY(Q, NQ);
+    ARRAY(V, NQ);
+    ARRAY(Kq, NQ);
+    ARRAY(Kp, NQ);
+    ARRAY(Kqq, NQ * NQ);
+    ARRAY(Kqp, NQ * NQ);
+    ARRAY(Kpp, NQ * NQ);
+    ARRAY(w, NM);
+    const long n = UNKNOWNS;
+    int noise = k >= GR;
+    long j = noise ? k - GR : k;
+    double at = noise ? NNODE(j) : NODE(j), a = noise ? 0 : c->dt * ALPHA(j), alpha = noise ? 0 : ALPHA(j);
+    double t = c->b->t0 + ((double)c->step + at) * c->dt;
+    long shape = noise ? TAIL + 3 * GN + j * (GS + 1) : HEAD + 4 * GR + j * (GS + 1);
+    long slope = HEAD + (5 + GS) * GR + j * (GS + 1);
+    if (noise) node_weights(c, NBETA(j), NGAMMA(j), dW, dZ, w);
+    else node_weights(c, BETA(j), GAMMA(j), dW, dZ, w);
+    curve(c, q, x, shape, slope, Q, noise ? 0 : V);
+    const vec *P = x + (GS + (noise ? 0 : j)) * NQ;
+    if (A) model_K2(c, t, Q, P, a, w, Kq, noise ? 0 : Kp, Kqq, noise ? 0 : Kqp, noise ? 0 : Kpp);
+    else model_K1(c, t, Q, P, a, w, Kq, 0);
+    for (long i = 0; total && i < NQ; i++) total[i] += Kq[i];
+    if (!A) return;
+    for (long mu = 0; mu < GS; mu++) {
+        double l = TABLE(shape + mu), d = noise ? 0 : alpha * TABLE(slope + mu);
+        for (long i = 0; i < NQ; i++) {
+            vec *row = A + (mu * NQ + i) * n;
+            r[mu * NQ + i] -= l * Kq[i];
+            if (!noise) r[mu * NQ + i] += d * P[i];
+            for (long nu = 1; nu <= GS; nu++)
+                for (long h = 0; h < NQ; h++) row[(nu - 1) * NQ + h] -= l * TABLE(shape + nu) * Kqq[i * NQ + h];
+            for (long h = 0; !noise && h < NQ; h++)
+                row[(GS + j) * NQ + h] += (i == h ? d : 0.0) - l * Kqp[i * NQ + h];
+        }
+    }
+    for (long i = 0; !noise && i < NQ; i++) {
+        vec *row = A + ((GS + j) * NQ + i) * n;
+        r[(GS + j) * NQ + i] = alpha * V[i] - Kp[i];
+        for (long nu = 1; nu <= GS; nu++)
+            for (long h = 0; h < NQ; h++)
+                row[(nu - 1) * NQ + h] = (i == h ? alpha * TABLE(slope + nu) : 0.0) - TABLE(shape + nu) * Kqp[h * NQ + i];
+        for (long h = 0; h < NQ; h++) row[(GS + j) * NQ + h] = -Kpp[i * NQ + h];
+    }
+}
+
+INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
+    const long n = UNKNOWNS;
+    ARRAY(x, UNKNOWNS);
+    ARRAY(r, UNKNOWNS);
+    ARRAY(A, UNKNOWNS * UNKNOWNS);
+    ARRAY(Kp, NQ);
+    ARRAY(w, NM);
+    node_weights(c, 1, 0, dW, dZ, w);
+    vec *top = c->top;
+    model_K1(c, c->b->t0 + ((double)c->step + 0.5) * c->dt, q, p, c->dt, w, 0, Kp);
+    c->top = top;
+    for (long i = 0; i < NQ; i++) {
+        for (long nu = 1; nu <= GS; nu++) x[(nu - 1) * NQ + i] = q[i] + (double)nu / (double)GS * Kp[i];
+        for (long k = 0; k < GR; k++) x[(GS + k) * NQ + i] = p[i];
+    }
+    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
+    int it = 0;
+    do {
+        for (long i = 0; i < n; i++) r[i] = i < NQ ? p[i] : vec_set(0);
+        for (long i = 0; i < n * n; i++) A[i] = vec_set(0);
+        for (long k = 0; k < GR + GN; k++) {
+            add_node(c, k, q, x, dW, dZ, r, A, 0);
+            c->top = top;
+        }
+        solve_pivoted((int)n, A, r, &now);
+        singular |= now & live;
+        for (long i = 0; i < n; i++) x[i] = vec_select(live, x[i] - r[i], x[i]);
+        /* the momenta count through sum_i alpha_i P_i l_s'(c_i): other combinations may be free and do not matter */
+        vec moved = vec_set(0), size = vec_set(0);
+        for (long i = 0; i < NQ; i++) {
+            vec e = vec_set(0);
+            for (long k = 0; k < GR; k++) e += ALPHA(k) * SLOPE(k, GS) * r[(GS + k) * NQ + i];
+            moved += vec_abs(e);
+            size += vec_abs(p[i]);
+        }
+        ivec momentum = (ivec)(moved > 1e-10 * size + 1e-300);
+        live &= (still_moving(GS * NQ, r, x, x, 1e-10) | momentum) & ~singular;
+        c->iterations++;
+    } while (++it < NEWTON_MAX && vec_any(live));
+    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    for (long i = 0; i < NQ; i++) Kp[i] = vec_set(0);
+    for (long k = 0; k < GR + GN; k++) {
+        add_node(c, k, q, x, dW, dZ, 0, 0, Kp);
+        c->top = top;
+    }
+    for (long i = 0; i < NQ; i++) {
+        vec keep = p[i];
+        q[i] = vec_select((ivec)(keep == keep), x[(GS - 1) * NQ + i], q[i]);
+        p[i] = keep - Kp[i];
+    }
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    (void)carry;
+    if (REDUCED) straight_step(c, q, p, dW, dZ);
+    else general_step(c, q, p, dW, dZ);
+}
+
+#include "kernel/method_end.h"
+#ifdef LGV_HOST
+const struct lgv_method lgv_method_galerkin = {
+    .family = "Galerkin",
+    .paper = "Holm & Tyranowski, stochastic Galerkin Hamiltonian variational integrators, section 3",
+    .source = "galerkin.c",
+    .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
+    .face_general = LGV_FACE_K1 | LGV_FACE_K2,
+    .strong_order = 1,
+    .strong_noncommuting = 0.5,
+    .strong_additive = 1,
+    .weak_order = 1,
+    .symplectic = true,
+    .linear_momentum_maps = true,
+    .callbacks = &KERNEL_NAME,
+};
+#endif

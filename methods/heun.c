@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Comparison methods in Stratonovich form, with the vector field X_K = (K_p, -K_q) of K = dt H + sum_m dW_m h_m:
+ *
+ *     Heun       Y = X + X_K(X),   X' = X + (X_K(X) + X_K(Y))/2
+ *     Milstein   X' = X + X_K(X) + (D X_k)(X) X_k(X)/2,   k = sum_m dW_m h_m
+ *
+ * The Milstein term is the one for commuting noises: no iterated integrals of pairs are drawn. */
+#include "kernel/method_file.h"
+
+#ifndef MILSTEIN
+#define MILSTEIN (c->option[0] != 0)
+#endif
+#define METHOD_DZ 0
+#define METHOD_CARRY 0
+#define METHOD_WORK (8 * NQ + 3 * NQ * NQ)
+
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    (void)c, (void)q, (void)p, (void)carry;
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    double t = c->b->t0 + (double)c->step * c->dt, t1 = c->b->t0 + (double)(c->step + 1) * c->dt;
+    ARRAY(K, 2 * NQ);
+    (void)dZ, (void)carry;
+    model_K1(c, t, q, p, c->dt, dW, K, K + NQ);
+    if (MILSTEIN) {
+        ARRAY(k, 2 * NQ);
+        ARRAY(Kqq, NQ * NQ);
+        ARRAY(Kqp, NQ * NQ);
+        ARRAY(Kpp, NQ * NQ);
+        model_K2(c, t, q, p, 0, dW, k, k + NQ, Kqq, Kqp, Kpp);
+        for (long i = 0; i < NQ; i++) {
+            vec x = K[NQ + i], y = -K[i];
+            for (long j = 0; j < NQ; j++) {
+                x += 0.5 * (Kqp[j * NQ + i] * k[NQ + j] - Kpp[i * NQ + j] * k[j]);
+                y -= 0.5 * (Kqq[i * NQ + j] * k[NQ + j] - Kqp[i * NQ + j] * k[j]);
+            }
+            q[i] += x;
+            p[i] += y;
+        }
+        return;
+    }
+    ARRAY(z, 2 * NQ);
+    ARRAY(L, 2 * NQ);
+    for (long i = 0; i < NQ; i++) {
+        z[i] = q[i] + K[NQ + i];
+        z[NQ + i] = p[i] - K[i];
+    }
+    model_K1(c, t1, z, z + NQ, c->dt, dW, L, L + NQ);
+    for (long i = 0; i < NQ; i++) {
+        q[i] += 0.5 * (K[NQ + i] + L[NQ + i]);
+        p[i] -= 0.5 * (K[i] + L[i]);
+    }
+}
+
+#include "kernel/method_end.h"
+#ifdef LGV_HOST
+static const double heun[] = {0}, milstein[] = {1};
+#define COMPARISON                                                                                                      \
+    .family = "baseline", .source = "heun.c", .strong_order = 1, .strong_noncommuting = 0.5, .strong_additive = 1,      \
+    .weak_order = 1, .explicit_separable = true, .explicit_always = true, .callbacks = &KERNEL_NAME
+const struct lgv_method lgv_method_heun = {
+    COMPARISON,
+    .name = "Heun",
+    .aliases = "stratonovich-heun",
+    .paper = "K. Heun; Stratonovich form, Kloeden & Platen",
+    .doc = "Stochastic Heun method in Stratonovich form: for comparison.",
+    .constants = "#define MILSTEIN 0\n",
+    .values = heun,
+    .face_separable = LGV_FACE_K1,
+    .face_general = LGV_FACE_K1,
+    .order = 2,
+    .claims = "Keeps nothing; the energy drifts slowly.",
+};
+const struct lgv_method lgv_method_milstein = {
+    COMPARISON,
+    .name = "Milstein",
+    .aliases = "",
+    .paper = "G. Milstein (1974), for commuting noises",
+    .doc = "Explicit Milstein scheme: for comparison.",
+    .constants = "#define MILSTEIN 1\n",
+    .values = milstein,
+    .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
+    .face_general = LGV_FACE_K1 | LGV_FACE_K2,
+    .order = 1,
+    .claims = "Keeps nothing; the energy of an oscillator grows.",
+};
+#endif

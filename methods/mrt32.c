@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The explicit symplectic method of strong order 3/2 of Milstein, Repin & Tretyakov, as in Holm & Tyranowski (3.61), for
+ * H = T(p) + U(q) and noise h(q); J = dZ/dt.
+ *
+ *     P1 = p - dt/4 U'(q) - h'(q) (3J - dW)/2
+ *     Q2 = q + 2/3 dt T'(P1)
+ *     P2 = P1 - 3/4 dt U'(Q2) - 3/2 h'(Q2) (dW - J)
+ *     q' = q + dt (2 T'(P1) + T'(P2))/3,     p' = P2                                                                      */
+#include "kernel/method_file.h"
+
+#define METHOD_DZ 1
+#define METHOD_CARRY 0
+#define METHOD_WORK (4 * NQ + NM)
+
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    (void)c, (void)q, (void)p, (void)carry;
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    double t = c->b->t0 + (double)c->step * c->dt, t2 = t + 2.0 / 3 * c->dt;
+    ARRAY(w, NM);
+    ARRAY(K, NQ);
+    ARRAY(T1, NQ);
+    ARRAY(Q, NQ);
+    (void)carry;
+    for (long m = 0; m < NM; m++) w[m] = 0.5 * (3.0 / c->dt * dZ[m] - dW[m]);
+    model_K1(c, t, q, p, 0.25 * c->dt, w, K, 0);
+    for (long i = 0; i < NQ; i++) p[i] -= K[i];
+    model_K1(c, t, q, p, c->dt, w, 0, T1);
+    for (long i = 0; i < NQ; i++) Q[i] = q[i] + 2.0 / 3 * T1[i];
+    for (long m = 0; m < NM; m++) w[m] = 1.5 * (dW[m] - dZ[m] / c->dt);
+    model_K1(c, t2, Q, p, 0.75 * c->dt, w, K, 0);
+    for (long i = 0; i < NQ; i++) p[i] -= K[i];
+    model_K1(c, t2, Q, p, c->dt, w, 0, K);
+    for (long i = 0; i < NQ; i++) q[i] += (2.0 * T1[i] + K[i]) / 3.0;
+}
+
+#include "kernel/method_end.h"
+#ifdef LGV_HOST
+const struct lgv_method lgv_method_mrt32 = {
+    .name = "MRT32",
+    .aliases = "milstein-repin-tretyakov",
+    .family = "order 3/2",
+    .paper = "Milstein, Repin & Tretyakov; Holm & Tyranowski (3.61)",
+    .doc = "Explicit symplectic method of strong order 3/2, for separable H and noise h(q); two force evaluations a step.",
+    .source = "mrt32.c",
+    .needs = LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_SEPARABLE,
+    .face_separable = LGV_FACE_K1,
+    .face_general = LGV_FACE_K1,
+    .order = 2,
+    .strong_order = 1.5,
+    .strong_noncommuting = 1.5,
+    .strong_additive = 1.5,
+    .weak_order = 1.5,
+    .symplectic = true,
+    .explicit_separable = true,
+    .linear_momentum_maps = true,
+    .uses_dz = true,
+    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates.",
+    .callbacks = &KERNEL_NAME,
+};
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The strong Taylor scheme of order 3/2 (Kloeden & Platen, section 10.4), for one noise or additive noise: for comparison.
+ * Its increment is made from the formulas by symbolic differentiation; with a the Ito drift, b the noise field,
+ * L0 the generator and L1 = b . grad:
+ *
+ *     X' = X + a dt + b dW + L1 b (dW^2 - dt)/2 + L1 a dZ + L0 b (dW dt - dZ) + L0 a dt^2/2 + L1 L1 b (dW^2/3 - dt) dW/2      */
+#include "kernel/method_file.h"
+
+#define METHOD_DZ 1
+#define METHOD_CARRY 0
+#define METHOD_WORK (2 * NQ + 2 * NM)
+
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    (void)c, (void)q, (void)p, (void)carry;
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    ARRAY(X, 2 * NQ);
+    ARRAY(w, 2 * NM);
+    (void)carry;
+    for (long m = 0; m < NM; m++) {
+        w[m] = dW[m];
+        w[NM + m] = dZ[m];
+    }
+    model_taylor(c, c->b->t0 + (double)c->step * c->dt, q, p, c->dt, w, X, X + NQ);
+    for (long i = 0; i < NQ; i++) {
+        q[i] += X[i];
+        p[i] += X[NQ + i];
+    }
+}
+
+#include "kernel/method_end.h"
+#ifdef LGV_HOST
+const struct lgv_method lgv_method_taylor = {
+    .name = "Taylor15",
+    .aliases = "taylor",
+    .family = "baseline",
+    .paper = "Kloeden & Platen, section 10.4",
+    .doc = "Strong Taylor scheme of order 3/2, derivatives from the formulas: for comparison.",
+    .source = "taylor.c",
+    .needs = LGV_NEEDS_ONE_NOISE | LGV_NEEDS_NO_TIME,
+    .face_separable = LGV_FACE_TAYLOR,
+    .face_general = LGV_FACE_TAYLOR,
+    .order = 2,
+    .strong_order = 1.5,
+    .strong_noncommuting = 1.5,
+    .strong_additive = 1.5,
+    .weak_order = 1.5,
+    .explicit_separable = true,
+    .explicit_always = true,
+    .uses_dz = true,
+    .claims = "Keeps nothing; the energy drifts.",
+    .callbacks = &KERNEL_NAME,
+};
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Names of Galerkin methods: PsNrQu, a degree s and a quadrature rule with r nodes of order u, and for noise h(q) a second rule:
+ *
+ *     P2N2Q2Lob   P1N1Q2GauN2Q2Lob   P3N3Q6Gau
+ *
+ *     Gau  Gauss-Legendre, order 2r          Lob  Gauss-Lobatto, order 2r-2      Rec  right end point, N1Q1
+ *     Otr  open trapezoidal, N2Q2            Mil  Milne, N3Q4
+ *
+ * Gauss and Lobatto nodes are computed: roots of P_r and of P'_{r-1} by Newton's method from Chebyshev points.  The table of a
+ * method holds weights, nodes and the Lagrange polynomials on control points nu/s (the result does not depend on them). */
+#include "kernel/rules.h"
+#include "base/base.h"
+#include <ctype.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct lgv_method lgv_method_galerkin;
+
+/* P_n(x) and its derivative by the three-term recurrence. */
+static void legendre(int n, long double x, long double *value, long double *slope) {
+    long double a = 1, b = x;
+    if (n == 0) b = 1, a = 0;
+    for (int k = 2; k <= n; k++) {
+        long double next = ((2 * k - 1) * x * b - (k - 1) * a) / k;
+        a = b;
+        b = next;
+    }
+    *value = b;
+    *slope = n == 0 ? 0 : n * (x * b - a) / (x * x - 1);
+}
+
+static void gauss(int n, struct lgv_rule *r) {
+    for (int i = 0; i < n; i++) {
+        long double x = -cosl(3.14159265358979323846L * (i + 0.75L) / (n + 0.5L)), f, d;
+        for (int k = 0; k < 100; k++) {
+            legendre(n, x, &f, &d);
+            x -= f / d;
+            if (fabsl(f / d) < 1e-19L) break;
+        }
+        legendre(n, x, &f, &d);
+        r->node[i] = (double)((1 + x) / 2);
+        r->weight[i] = (double)(1 / ((1 - x * x) * d * d));
+    }
+    if (n % 2) r->node[n / 2] = 0.5;
+}
+
+/* Inner nodes: P'_{n-1} = 0, with (1 - x^2) P'' = 2x P' - m(m+1) P. */
+static void lobatto(int n, struct lgv_rule *r) {
+    int m = n - 1;
+    for (int i = 0; i < n; i++) {
+        long double x = -cosl(3.14159265358979323846L * i / m), f, d;
+        for (int k = 0; i > 0 && i < m && k < 100; k++) {
+            legendre(m, x, &f, &d);
+            long double second = (2 * x * d - m * (m + 1) * f) / (1 - x * x), move = d / second;
+            x -= move;
+            if (fabsl(move) < 1e-19L) break;
+        }
+        if (i == 0 || i == m) f = (i == 0 && m % 2) ? -1 : 1;
+        else legendre(m, x, &f, &d);
+        r->node[i] = i == 0 ? 0 : i == m ? 1 : (double)((1 + x) / 2);
+        r->weight[i] = (double)(1 / (n * (n - 1) * f * f));
+    }
+    if (n % 2) r->node[n / 2] = 0.5;
+}
+
+/* "N2Q2Lob" at *text; moves *text behind it. */
+static bool parse_rule(const char **text, struct lgv_rule *r, char *why, size_t size) {
+    int n = 0, q = 0, used = 0;
+    char kind[4] = "";
+    if (sscanf(*text, "N%2dQ%2d%3[A-Za-z]%n", &n, &q, kind, &used) != 3 || used == 0) {
+        snprintf(why, size, "expected a rule like N2Q2Lob at '%s'", *text);
+        return false;
+    }
+    int order;
+    if (strcasecmp(kind, "Gau") == 0) order = 2 * n;
+    else if (strcasecmp(kind, "Lob") == 0) order = n > 1 ? 2 * n - 2 : -1;
+    else if (strcasecmp(kind, "Rec") == 0) order = n == 1 ? 1 : -1;
+    else if (strcasecmp(kind, "Otr") == 0) order = n == 2 ? 2 : -1;
+    else if (strcasecmp(kind, "Mil") == 0) order = n == 3 ? 4 : -1;
+    else {
+        snprintf(why, size, "unknown rule %s; known are Gau, Lob, Rec, Otr and Mil", kind);
+        return false;
+    }
+    if (n < 1 || n > LGV_RULE_NODES || order < 0) {
+        snprintf(why, size, "there is no %s rule with %d nodes", kind, n);
+        return false;
+    }
+    if (q != order) {
+        snprintf(why, size, "the %s rule with %d nodes has order %d, not %d: write N%dQ%d%s", kind, n, order, q, n, order, kind);
+        return false;
+    }
+    *r = (struct lgv_rule){.count = n, .order = order};
+    if (strcasecmp(kind, "Gau") == 0) gauss(n, r);
+    else if (strcasecmp(kind, "Lob") == 0) lobatto(n, r);
+    else if (strcasecmp(kind, "Rec") == 0) r->node[0] = r->weight[0] = 1;
+    else if (n == 2) r->node[0] = 1.0 / 3, r->node[1] = 2.0 / 3, r->weight[0] = r->weight[1] = 0.5;
+    else
+        for (int i = 0; i < 3; i++) r->node[i] = 0.25 * (i + 1), r->weight[i] = i == 1 ? -1.0 / 3 : 2.0 / 3;
+    r->gauss = strcasecmp(kind, "Gau") == 0;
+    *text += used;
+    return true;
+}
+
+/* Lagrange polynomial mu on control points nu/s, and its derivative, at x. */
+static void lagrange(int s, int mu, double x, double *value, double *slope) {
+    *value = 1;
+    *slope = 0;
+    for (int k = 0; k <= s; k++) {
+        if (k == mu) continue;
+        double scale = (double)s / (mu - k);
+        double term = scale;
+        for (int j = 0; j <= s; j++)
+            if (j != mu && j != k) term *= (x - (double)j / s) * s / (mu - j);
+        *slope += term;
+        *value *= (x - (double)k / s) * scale;
+    }
+}
+
+size_t lgv_galerkin_table(const struct lgv_galerkin *g, double *out) {
+    int s = g->degree, r = g->rule.count, n = g->noise.count;
+    bool diagonal = true, explicit_nodes = true, dz = false;
+    size_t k = 0;
+    for (int i = 0; i < r; i++) {
+        diagonal &= g->beta[i] == g->rule.weight[i] && g->gamma[i] == 0;
+        explicit_nodes &= g->rule.node[i] == 0 || g->rule.node[i] == 1;
+        dz |= g->gamma[i] != 0;
+    }
+    for (int j = 0; j < n; j++) explicit_nodes &= g->noise.node[j] == 0 || g->noise.node[j] == 1;
+    double head[] = {s, r, n, diagonal, explicit_nodes, dz};
+    for (size_t i = 0; i < 6; i++) out[k++] = head[i];
+    for (int i = 0; i < r; i++) out[k++] = g->rule.weight[i];
+    for (int i = 0; i < r; i++) out[k++] = n ? 0 : g->beta[i];
+    for (int i = 0; i < r; i++) out[k++] = n ? 0 : g->gamma[i];
+    for (int i = 0; i < r; i++) out[k++] = g->rule.node[i];
+    for (int slope = 0; slope < 2; slope++)
+        for (int i = 0; i < r; i++)
+            for (int mu = 0; mu <= s; mu++) {
+                double v, d;
+                lagrange(s, mu, g->rule.node[i], &v, &d);
+                out[k++] = slope ? d : v;
+            }
+    for (int j = 0; j < n; j++) out[k++] = g->noise.weight[j];
+    for (int j = 0; j < n; j++) out[k++] = 0;
+    for (int j = 0; j < n; j++) out[k++] = g->noise.node[j];
+    for (int j = 0; j < n; j++)
+        for (int mu = 0; mu <= s; mu++) {
+            double v, d;
+            lagrange(s, mu, g->noise.node[j], &v, &d);
+            out[k++] = v;
+        }
+    return k;
+}
+
+/* LobZ: P2N3Q4Lob with noise weights beta_i dW + gamma_i J, beta = (-k, 2k, 1-k), k = sqrt2/3, gamma = (1, 0, -1). */
+static void lobz(struct lgv_galerkin *g) {
+    const char *text = "N3Q4Lob";
+    char ignore[64];
+    const double k = 0.47140452079103168293;
+    double beta[] = {-k, 2 * k, 1 - k}, gamma[] = {1, 0, -1};
+    g->degree = 2;
+    parse_rule(&text, &g->rule, ignore, sizeof ignore);
+    memcpy(g->beta, beta, sizeof beta);
+    memcpy(g->gamma, gamma, sizeof gamma);
+}
+
+bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *g, char *why, size_t size) {
+    char *end;
+    *g = (struct lgv_galerkin){0};
+    if (strcasecmp(name, "LobZ") == 0) {
+        lobz(g);
+        return true;
+    }
+    if ((name[0] != 'P' && name[0] != 'p') || !isdigit((unsigned char)name[1])) {
+        snprintf(why, size, "not a name of the form PsNrQu");
+        return false;
+    }
+    long s = strtol(name + 1, &end, 10);
+    if (s < 1 || s > LGV_GALERKIN_DEGREE) {
+        snprintf(why, size, "the degree %ld must lie between 1 and %d", s, LGV_GALERKIN_DEGREE);
+        return false;
+    }
+    g->degree = (int)s;
+    const char *text = end;
+    if (!parse_rule(&text, &g->rule, why, size)) return false;
+    if (*text && !parse_rule(&text, &g->noise, why, size)) return false;
+    if (*text) {
+        snprintf(why, size, "unexpected '%s' at the end of the name", text);
+        return false;
+    }
+    if (g->rule.count < g->degree) {
+        snprintf(why, size, "degree %d needs a rule with at least %d nodes: with fewer the equations have no unique solution",
+                 g->degree, g->degree);
+        return false;
+    }
+    memcpy(g->beta, g->rule.weight, sizeof g->beta);
+    return true;
+}
+
+/* ---- methods made from names, kept for ever ---- */
+
+struct made {
+    struct lgv_method method;
+    struct made *next;
+};
+static struct made *all;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static char *constants_text(const struct lgv_galerkin *g, const double *table, size_t count) {
+    struct lgv_text t = {0};
+    lgv_text_add(&t, "#define GALERKIN_S %dL\n#define GALERKIN_R %dL\n#define GALERKIN_N %dL\n", g->degree, g->rule.count,
+                 g->noise.count);
+    lgv_text_add(&t, "#define GALERKIN_DIAGONAL %d\n#define GALERKIN_EXPLICIT %d\n#define METHOD_DZ %d\n", table[3] != 0,
+                 table[4] != 0, table[5] != 0);
+    lgv_text_add(&t, "static const double galerkin_table[] = {");
+    for (size_t i = 0; i < count; i++) lgv_text_add(&t, "%s%.17g", i ? ", " : "", table[i]);
+    lgv_text_add(&t, "};\n");
+    return t.failed ? NULL : t.data;
+}
+
+static void describe(const struct lgv_galerkin *g, struct lgv_method *m, char *doc, size_t size) {
+    int s = g->degree;
+    bool second = g->noise.count > 0;
+    m->order = 2 * s < g->rule.order ? 2 * s : g->rule.order;
+    m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second;
+    m->needs = second ? LGV_NEEDS_NOISE_OF_Q : s == 1 && g->rule.count > 1 ? LGV_NEEDS_SEPARABLE_NOISE : 0;
+    if (s == 1 && g->rule.count == 1 && g->rule.order == 1) m->needs = LGV_NEEDS_NOISE_OF_Q;
+    double table[LGV_GALERKIN_TABLE];
+    lgv_galerkin_table(g, table);
+    if (table[5] != 0) { /* weights of J: LobZ */
+        m->needs = LGV_NEEDS_NOISE_OF_Q;
+        m->strong_order = m->strong_noncommuting = m->strong_additive = 1.5;
+        m->uses_dz = true;
+        m->paper = "derived for this project: P2N3Q4Lob with noise weights (-k, 2k, 1-k) dW + (1, 0, -1) J, k = sqrt 2 / 3";
+    }
+    m->explicit_separable = s == 1 && table[4] != 0;
+    if (m->explicit_separable) m->face_separable = LGV_FACE_K1;
+    snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.", s, g->rule.count,
+             g->rule.count > 1 ? "s" : "", g->rule.order, second ? ", and a rule of its own for the noise h(q)" : "");
+    m->claims = m->quadratic_invariants
+                    ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of linear symmetries."
+                    : "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates.";
+}
+
+const struct lgv_method *lgv_galerkin_method(const char *name, const char *alias, const struct lgv_galerkin *g) {
+    double table[LGV_GALERKIN_TABLE];
+    char doc[200];
+    const struct lgv_method *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct made *m = all; m && !found; m = m->next)
+        if (strcasecmp(m->method.name, name) == 0) found = &m->method;
+    struct made *made = found ? NULL : lgv_new(1, sizeof *made);
+    if (made) {
+        size_t count = lgv_galerkin_table(g, table);
+        made->method = lgv_method_galerkin;
+        describe(g, &made->method, doc, sizeof doc);
+        double *values = lgv_new(count, sizeof *values);
+        if (values) memcpy(values, table, count * sizeof *values);
+        made->method.values = values;
+        made->method.name = lgv_copy(name);
+        made->method.aliases = alias;
+        made->method.doc = lgv_copy(doc);
+        made->method.constants = constants_text(g, table, count);
+        if (values && made->method.name && made->method.doc && made->method.constants) {
+            made->next = all;
+            all = made;
+            found = &made->method;
+        } else {
+            free(made);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
