@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two noises: the midpoint rule has strong order 1 when every bracket {h_i, h_j} is constant and order 1/2 otherwise, and
- * the library says which from the formulas (experiment 6). */
+ * Two noises: the midpoint rule has strong order 1 when every bracket {h_i, h_j} is constant and order 1/2 otherwise,
+ * and the library says which from the formulas (experiment 6). */
 #include "helpers.h"
 
 enum { PATHS = 1000, STEPS = 8192, LEVELS = 4 }; /* coarse steps are made of 64 to 512 fine ones */
@@ -10,7 +10,8 @@ enum { PATHS = 1000, STEPS = 8192, LEVELS = 4 }; /* coarse steps are made of 64 
 static void check(const char *noise, int commutes, double bend) {
     char text[300];
     snprintf(text, sizeof text,
-             "parameters: {sigma: 0.5}\ncoordinates: {q: 0.5}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2/2\nnoise: %s\n",
+             "parameters: {sigma: 0.5}\ncoordinates: {q: 0.5}\nmomenta: {p: 1}\n"
+             "hamiltonian: p^2/2 + q^2/2\nnoise: %s\n",
              noise);
     struct lgv_model *m = model_of(text);
     struct lgv_kernel k = kernel_of(m, "P1N1Q2Gau"), other = kernel_of(m, "P2N2Q2Lob");
@@ -41,8 +42,9 @@ static void check(const char *noise, int commutes, double bend) {
     lgv_model_free(m);
 }
 
-/* The next term is smaller by sqrt(dt) <= 0.25 or dt <= 0.06; the fine solution, by another method, adds 1/64 (order 1/2)
- * of the squared error at the smallest step and less at the others, half a per cent of slope.  The orders are 0.5 apart. */
+/* The next term is smaller by sqrt(dt) <= 0.25 or dt <= 0.06; the fine solution, by another method, adds 1/64 (order
+ * 1/2) of the squared error at the smallest step and less at the others, half a per cent of slope.  The orders are 0.5
+ * apart. */
 static void test_orders(void **state) {
     (void)state;
     check("[sigma*q^2/2, sigma*p^2/2]", 0, 0.08);

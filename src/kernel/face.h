@@ -22,7 +22,7 @@ struct ctx {
     double dt;
     u64 step;      /* number of the present step */
     vec *top, *end; /* free scratch */
-    u64 iterations;
+    u64 iterations, evaluations;
     const struct lgv_callbacks *cb; /* models given as callbacks */
     const double *option;           /* methods compiled ahead of time: their constants */
     vec *q, *p;                     /* the state, to mark failed lanes */

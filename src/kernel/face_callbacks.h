@@ -31,6 +31,7 @@ INLINE struct lgv_batch batch_of(double t, const vec *q, const vec *p) {
 }
 
 INLINE void model_force(struct ctx *c, double t, const vec *q, const vec *p, struct force *F) {
+    c->evaluations++;
     struct lgv_batch b = batch_of(t, q, p);
     c->cb->gradient(c->cb->user, &b, (double *)F->H, 0, NM ? (double *)F->h : 0, 0);
 }
@@ -42,6 +43,7 @@ INLINE void model_kick(struct ctx *c, vec *p, const struct force *F, double a, c
 }
 
 INLINE void model_K1(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp) {
+    c->evaluations++;
     vec *top = c->top;
     ARRAY(hq, NM * NQ);
     ARRAY(hp, NM * NQ);

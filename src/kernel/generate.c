@@ -75,8 +75,11 @@ static bool find_slots(struct source *s) {
 }
 
 static void signature(struct source *s, const char *text) {
-    lgv_text_add(&s->out, "\n%s void %s {\n    const double *par = c->par;\n    (void)par;\n",
-                 strncmp(text, "model_force", 11) == 0 ? "ONE_COPY" : "INLINE", text);
+    lgv_text_add(&s->out, "\n%s void %s {\n    const double *par = c->par;\n    (void)par;\n%s",
+                 strncmp(text, "model_force", 11) == 0 ? "ONE_COPY" : "INLINE", text,
+                 strncmp(text, "model_K", 7) == 0 || strncmp(text, "model_f", 7) == 0 || strncmp(text, "model_t", 7) == 0
+                     ? "    c->evaluations++;\n"
+                     : "");
 }
 
 static void absent(struct source *s) {

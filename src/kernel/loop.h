@@ -90,6 +90,7 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     for (long i = 0; local && i < 2 * NQ; i++) state[i] = q[i];
     b->step = c->step;
     b->iterations += c->iterations;
+    b->evaluations += c->evaluations;
 }
 
 static void kernel_start(struct lgv_block *b) {

@@ -70,7 +70,7 @@ struct job {
     void *progress_user;
     struct lgv_run_report *report;
     atomic_int stop, no_memory;
-    atomic_ullong path_steps, iterations, block_steps, clipped;
+    atomic_ullong path_steps, iterations, evaluations, block_steps, clipped;
     double total;
 };
 
@@ -121,7 +121,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, uint64_t steps) 
     memcpy(w->copy, b->state, bytes);
     p->kernel->entry->advance(b, steps);
     if (!mark_broken(p, b, 0, 0)) return;
-    unsigned long long iterations = b->iterations, clipped[LGV_UNIT];
+    unsigned long long iterations = b->iterations, evaluations = b->evaluations, clipped[LGV_UNIT];
     size_t lanes = p->kernel->entry->lanes;
     memcpy(clipped, b->clipped, lanes * sizeof *clipped);
     memcpy(b->state, w->copy, bytes);
@@ -131,6 +131,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, uint64_t steps) 
         mark_broken(p, b, LGV_FAIL_NONFINITE, b->step - 1);
     }
     b->iterations = iterations;
+    b->evaluations = evaluations;
     memcpy(b->clipped, clipped, lanes * sizeof *clipped);
 }
 
@@ -231,6 +232,7 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, lgv_block_done *do
 #pragma omp for schedule(dynamic, 1)
             for (unsigned g = 0; g < LGV_GROUPS; g++) run_group(&j, &w, g);
             atomic_fetch_add(&j.iterations, w.b.block.iterations);
+            atomic_fetch_add(&j.evaluations, w.b.block.evaluations);
         } else {
             atomic_store(&j.no_memory, 1);
             atomic_store(&j.stop, 1);
@@ -244,6 +246,7 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, lgv_block_done *do
     report->clipped = atomic_load(&j.clipped);
     uint64_t block_steps = atomic_load(&j.block_steps);
     report->iterations = block_steps ? (double)atomic_load(&j.iterations) / (double)block_steps : 0;
+    report->evaluations = block_steps ? (double)atomic_load(&j.evaluations) / (double)block_steps : 0;
     report->stopped = atomic_load(&j.stop) != 0;
     if (atomic_load(&j.no_memory)) return lgv_fail_memory(err);
     return report->stopped ? LGV_INTERRUPTED : LGV_OK;

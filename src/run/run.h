@@ -56,6 +56,7 @@ struct lgv_run_report {
     uint64_t path_steps;  /* really done */
     uint64_t clipped;     /* path-steps with a truncated increment */
     double iterations;    /* Newton iterations per step */
+    double evaluations;   /* gradient evaluations per step */
     unsigned threads;
     bool stopped;
     double *snapshot; /* [nsnapshots][LGV_UNIT][2 nq]; NaN where there is none */
