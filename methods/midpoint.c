@@ -62,10 +62,12 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(Kqp, NQ * NQ);
     ARRAY(Kpp, NQ * NQ);
     (void)dZ, (void)carry;
-    model_K1(c, t, q, p, c->dt, dW, K, K + NQ);
+    /* The guess: none for linear equations, which one iteration solves; for separable ones that of x, since y follows from
+     * x in the correction; else an Euler step. */
+    if (!MODEL_LINEAR) model_K1(c, t, q, p, c->dt, dW, MODEL_SEPARABLE ? 0 : K, K + NQ);
     for (long i = 0; i < NQ; i++) {
-        x[i] = K[NQ + i];
-        x[NQ + i] = -K[i];
+        x[i] = MODEL_LINEAR ? vec_set(0) : K[NQ + i];
+        x[NQ + i] = MODEL_LINEAR || MODEL_SEPARABLE ? vec_set(0) : -K[i];
     }
     ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
     vec *top = c->top;
@@ -83,7 +85,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         midpoint_correction(c, e, Kqq, Kqp, Kpp, &now);
         singular |= now & live;
         c->top = top;
-        for (long i = 0; i < 2 * NQ; i++) x[i] = vec_select(live, x[i] - e[i], x[i]);
+        for (long i = 0; i < 2 * NQ; i++) x[i] = MODEL_LINEAR ? x[i] - e[i] : vec_select(live, x[i] - e[i], x[i]);
         live &= (still_moving(NQ, e, x, q, NEWTON_RATE) | still_moving(NQ, e + NQ, x + NQ, p, NEWTON_RATE)) & ~singular;
         c->iterations++;
     } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
@@ -101,7 +103,7 @@ const struct lgv_method lgv_method_midpoint = {
     .name = "P1N1Q2Gau",
     .aliases = "midpoint implicit-midpoint",
     .family = "Galerkin",
-    .paper = "Holm & Tyranowski, stochastic Galerkin Hamiltonian variational integrators, section 3.4.1",
+    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, section 3.4.1",
     .doc = "Stochastic midpoint rule: implicit, for any H(q,p) and h(q,p).",
     .source = "midpoint.c",
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2,

@@ -86,7 +86,7 @@ const struct lgv_method lgv_method_verlet = {
     VERLET,
     .name = "P2N2Q2Lob",
     .aliases = "verlet stoermer-verlet",
-    .paper = "Holm & Tyranowski, stochastic Galerkin Hamiltonian variational integrators, (3.29)",
+    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, (3.29)",
     .doc = "Stochastic Stoermer-Verlet. Explicit for separable models with one force evaluation a step, implicit otherwise.",
     .constants = "#define VERLET_J 0\n",
     .values = plain,

@@ -36,7 +36,7 @@ static double magnitude(double low, double high) {
 
 static void apply_exp(vec *x) { *x = vec_exp(*x); }
 static void apply_log(vec *x) { *x = vec_log(*x); }
-static void apply_log_unit(vec *x) { *x = vec_log_unit(*x); }
+static void apply_minus_two_log(vec *x) { *x = vec_minus_two_log(*x); }
 static void apply_sin(vec *x) { *x = vec_sin(*x); }
 static void apply_cos(vec *x) { *x = vec_cos(*x); }
 
@@ -63,8 +63,11 @@ struct range {
     double bound; /* ulp */
 };
 
-/* exp: 1/4 each from the reduction and the inner sum, 1/2 from the last rounding; a little less for log.  sin and cos:
- * 1/2 more from rounding 1 - z/2, and the rest from z.  Where libm answers the error stays below 1. */
+static long double minus_two_logl(long double x) { return -2.0L * logl(x); }
+
+/* exp: 1/4 each from the reduction and the inner sum, 1/2 from the last rounding; a little less for log.  -2 log, for
+ * the normals only, rounds s and the sum of its series.  sin and cos: 1/2 from the reduced argument (fused) or from
+ * rounding 1 - z/2 (not fused), the rest from z.  Where libm answers the error stays below 1. */
 static const struct range ranges[] = {
     {"exp, result near 1", apply_exp, expl, -1.0, 1.0, false, 1.0},
     {"exp, normal results", apply_exp, expl, -708.0, 709.7, false, 1.0},
@@ -73,14 +76,15 @@ static const struct range ranges[] = {
     {"log, near 1", apply_log, logl, 0.5, 2.0, false, 1.0},
     {"log, 1 +- 1e-6", apply_log, logl, 0.999999, 1.000001, false, 1.0},
     {"log, everywhere", apply_log, logl, -1074.0, 1023.9, true, 1.0},
-    {"log_unit, (0, 1]", apply_log_unit, logl, 0x1p-52, 1.0, false, 2.0},
-    {"sin, quadrants", apply_sin, sinl, -10.0, 10.0, false, 1.3},
-    {"sin, small to the end of the reduction", apply_sin, sinl, -60.0, 19.0, true, 1.3},
-    {"sin, large", apply_sin, sinl, -800000.0, 800000.0, false, 1.3},
+    {"-2 log, (0, 1]", apply_minus_two_log, minus_two_logl, 0x1p-52, 1.0, false, 3.5},
+    {"-2 log, near 1", apply_minus_two_log, minus_two_logl, 0.999, 1.0, false, 3.5},
+    {"sin, quadrants", apply_sin, sinl, -10.0, 10.0, false, 1.5},
+    {"sin, small to the end of the reduction", apply_sin, sinl, -60.0, 19.0, true, 1.5},
+    {"sin, large", apply_sin, sinl, -800000.0, 800000.0, false, 1.5},
     {"sin, beyond", apply_sin, sinl, 19.0, 1023.0, true, 1.0},
-    {"cos, quadrants", apply_cos, cosl, -10.0, 10.0, false, 1.3},
-    {"cos, small to the end of the reduction", apply_cos, cosl, -60.0, 19.0, true, 1.3},
-    {"cos, large", apply_cos, cosl, -800000.0, 800000.0, false, 1.3},
+    {"cos, quadrants", apply_cos, cosl, -10.0, 10.0, false, 1.5},
+    {"cos, small to the end of the reduction", apply_cos, cosl, -60.0, 19.0, true, 1.5},
+    {"cos, large", apply_cos, cosl, -800000.0, 800000.0, false, 1.5},
     {"cos, beyond", apply_cos, cosl, 19.0, 1023.0, true, 1.0},
 };
 
@@ -127,7 +131,7 @@ static void test_near_multiples(void **state) {
         }
     }
     print_message("sin, cos at multiples of pi/2: %.3f ulp\n", worst);
-    assert_true(worst <= 1.3);
+    assert_true(worst <= 1.5);
 }
 
 static const double special[] = {0.0,        -0.0,         1.0,        -1.0,    0x1p-1074, -0x1p-1074, DBL_MIN,

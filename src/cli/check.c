@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define DERIVATIVE_LIMIT 1e-6 /* finite differences of order 2 leave about 1e-9 */
-#define DEFECT_LIMIT 1e-9
 #define MOST_ENTRIES 4000000
 
 static const struct lgv_flag flags[] = {
@@ -90,7 +89,7 @@ static void judge(struct lgv_examination *x) {
                     x->model->symmetry[i].name, x->structure.symmetry[i].residual);
     if (!x->method_fits) problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
     if (x->measured && c->symplectic_claim && isfinite(c->symplectic_defect) &&
-        c->symplectic_defect > fmax(DEFECT_LIMIT, c->symplectic_defect_error))
+        c->symplectic_defect > fmax(LGV_DEFECT_LIMIT, c->symplectic_defect_error))
         problem(x, "method %s claims to be symplectic, but its defect is %.2g", x->method->name, c->symplectic_defect);
     if (x->measured && x->result.failed) {
         char line[300];

@@ -16,7 +16,8 @@ enum lgv_fail_reason {
 };
 
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes.
- * Row order of `state`: q (nq), p (nq); then, when an exact solution is declared, W (nnoise) and the start q0, p0. */
+ * Row order of `state`: q (nq), p (nq); then, when an exact solution is declared, W (nnoise) and the start q0, p0;
+ * then, when control variates are asked for, the martingale part of every observable. */
 struct lgv_block {
     double *state;
     const unsigned long long *path; /* [lane] number of the path: with seed and step it determines all noise */

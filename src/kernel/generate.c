@@ -449,18 +449,50 @@ static void start(struct source *s) {
     lgv_text_add(&s->out, "}\n");
 }
 
+/* ---- control variates ---- */
+
+/* sum_m {f, h_m} w_m with {f, h} = f_q.h_p - f_p.h_q, every sum written out. */
+static int martingale_of(struct source *s, int f, const int *h) {
+    struct lgv_graph *g = s->g;
+    int id = lgv_expr_const(g, 0), node = lgv_loops_instance(g, f, NULL, 0);
+    for (size_t m = 0; m < s->m->nnoise && !g->failed; m++) {
+        int bracket = lgv_expr_scale(g, -1, along_field(g, h[m], node)); /* {f, h} = -{h, f}: h has few leaves */
+        id = lgv_expr_add(g, id, lgv_expr_mul(g, lgv_expr_ref_at(g, LGV_WEIGHTS, (long)m + 1), bracket));
+    }
+    return id;
+}
+
+static void martingale(struct source *s, const struct lgv_watch *watch) {
+    if (!watch->controls) return;
+    struct lgv_terms X = {0};
+    int *h = noise_formulas(s);
+    signature(s, "model_martingale(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *X)");
+    for (size_t k = 0; h && k < watch->controls && !s->g->failed; k++) {
+        /* The distance to the exact solution depends on W itself and gets none. */
+        bool plain = !(s->g->node[watch->item[k].node].uses & LGV_USES(LGV_BROWN));
+        int value = plain ? martingale_of(s, watch->item[k].node, h) : lgv_expr_const(s->g, 0);
+        lgv_terms_add(s->g, &X, (struct lgv_term){-1, lgv_expr_iconst(s->g, (long)k), -1, value});
+    }
+    struct lgv_target target = {"X", &X, (long)watch->controls, NULL, false};
+    lgv_emit_targets(&s->out, s->g, &target, 1);
+    lgv_text_add(&s->out, "    (void)a;\n}\n");
+    free(h);
+    lgv_terms_free(&X);
+}
+
 static void observe(struct source *s, const struct lgv_watch *watch) {
     struct lgv_terms t = {0};
+    size_t count = watch->count - watch->controls; /* the loop adds the martingale parts */
     signature(s, "model_observe(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,\n"
                  "                          const vec *dp, vec *out)");
-    for (size_t k = 0; k < watch->count; k++) {
+    for (size_t k = 0; k < count; k++) {
         struct lgv_function f;
         if (!lgv_function_split(s->g, watch->item[k].node, false, &f)) break;
         for (size_t i = 0; i < f.count; i++)
             lgv_terms_add(s->g, &t, (struct lgv_term){f.group[i].nest, lgv_expr_iconst(s->g, (long)k), -1, f.group[i].body});
         lgv_function_free(&f);
     }
-    struct lgv_target target = {"out", &t, (long)watch->count, NULL, false};
+    struct lgv_target target = {"out", &t, (long)count, NULL, false};
     lgv_emit_targets(&s->out, s->g, &target, 1);
     lgv_text_add(&s->out, "}\n");
     lgv_terms_free(&t);
@@ -491,6 +523,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     unsigned face = structure->separable ? method->face_separable : method->face_general;
     if (lgv_model_increment(m, &s.K) && add_correction(&s, method->correction) && find_slots(&s)) {
         constants(&s, method, lanes, m->exact != NULL);
+        if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         embed(&s.out, "face.h");
         force(&s, face & LGV_FACE_FORCE);
         kick(&s, face & LGV_FACE_FORCE);
@@ -499,6 +532,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         taylor(&s, face & LGV_FACE_TAYLOR);
         start(&s);
         observe(&s, watch);
+        martingale(&s, watch);
         embed(&s.out, "stages.h");
         embed(&s.out, method->source);
         embed(&s.out, "loop.h");

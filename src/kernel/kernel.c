@@ -257,6 +257,34 @@ void lgv_kernel_watch_free(struct lgv_watch *w) {
     *w = (struct lgv_watch){0};
 }
 
+/* ---- control variates ---- */
+
+#define CONTROL_DOF 200
+#define CONTROL_BRACKETS 20000
+
+bool lgv_kernel_can_control(const struct lgv_model *m) {
+    size_t watched = 2 + m->nobservables + m->nsymmetries + (m->nq <= LGV_WATCHED_DOF ? 2 * m->nq : 0);
+    return !m->callbacks && m->nnoise > 0 && m->nq <= CONTROL_DOF && watched * m->nnoise <= CONTROL_BRACKETS;
+}
+
+/* Doubles the list: behind every observable its martingale part. */
+static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watch *w, struct lgv_error *err) {
+    if (!lgv_kernel_can_control(m))
+        return lgv_fail(err, LGV_CANNOT_RUN,
+                        "control variates need formulas, noise, at most %d degrees of freedom and %d pairs of observable "
+                        "and noise", CONTROL_DOF, CONTROL_BRACKETS);
+    size_t n = w->count, capacity = w->count;
+    for (size_t i = 0; i < n; i++) {
+        struct lgv_text name = {0};
+        lgv_text_add(&name, "%s~martingale", w->item[i].name);
+        bool ok = !name.failed && watch_add(w, &capacity, name.data, NULL, 6, w->item[i].node);
+        lgv_text_free(&name);
+        if (!ok) return lgv_fail_memory(err);
+    }
+    w->controls = n;
+    return LGV_OK;
+}
+
 /* ---- building ---- */
 
 /* As many lanes as keep a block's working set inside the caches; gcc is only good at the hardware width. */
@@ -310,6 +338,8 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
                         "explicit method",
                         method->name, m->nq, DENSE_LIMIT);
     status = lgv_kernel_watch(m, &out->watch, err);
+    if (!status && options->control) status = watch_controls(m, &out->watch, err);
+    out->nstate += out->watch.controls;
     if (!status && m->callbacks) {
         out->user = (struct lgv_kernel_user){m->callbacks, method->values};
         out->entry = method->callbacks;

@@ -14,6 +14,7 @@
 struct lgv_watch {
     size_t count;
     struct lgv_observable *item;
+    size_t controls; /* 0, or half of count: item [controls + i] is then the martingale part of item [i] */
 };
 
 struct lgv_kernel {
@@ -33,6 +34,7 @@ struct lgv_kernel_options {
     unsigned lanes;          /* 0: chosen by size and compiler */
     const char *compiler;    /* NULL or "": clang, else gcc */
     const char *keep_source; /* file for the generated C, or NULL / "" */
+    bool control;            /* also sum the martingale part M = sum_k sum_m {f, h_m}(X_k) dW_m,k of every observable f */
 };
 
 /* Why a method does not fit a model, NULL when it does.  The text is written to `why`. */
@@ -42,6 +44,8 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out, struct lgv_error *err);
 void lgv_kernel_free(struct lgv_kernel *k);
+/* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
+bool lgv_kernel_can_control(const struct lgv_model *m);
 /* Strong order to expect, and one sentence why. */
 double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                                const char **reason);

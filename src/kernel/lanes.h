@@ -7,7 +7,7 @@
  *
  * A mask is an ivec whose lanes are all ones (true) or all zeros (false), as vector comparisons give it.
  *
- * exp, log, sin, cos: argument reduction and polynomials after fdlibm, within 1.3 ulp.  Lanes outside the range of the
+ * exp, log: within 1 ulp, sin, cos: within 1.5; argument reduction and polynomials after fdlibm.  Lanes outside the range of the
  * reduction (and only those) take the value of libm; finding out costs one comparison. */
 #ifndef LGV_LANES_H
 #define LGV_LANES_H
@@ -36,12 +36,16 @@ typedef u64 uvec __attribute__((vector_size(8 * LANES)));
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
+#ifndef __has_builtin
+#define __has_builtin(name) 0
+#endif
+
 /* The widest pieces of a vec that the builtins below take.  LANES_PIECE is their number of doubles, 0 for none. */
-#if defined(__AVX__) && LANES >= 4
+#if defined(__AVX__) && LANES >= 4 && __has_builtin(__builtin_ia32_sqrtpd256) && __has_builtin(__builtin_ia32_movmskpd256)
 #define LANES_PIECE 4
 #define LANES_SQRT __builtin_ia32_sqrtpd256
 #define LANES_SIGNS __builtin_ia32_movmskpd256
-#elif defined(__SSE2__) && LANES >= 2
+#elif defined(__SSE2__) && LANES >= 2 && __has_builtin(__builtin_ia32_sqrtpd) && __has_builtin(__builtin_ia32_movmskpd)
 #define LANES_PIECE 2
 #define LANES_SQRT __builtin_ia32_sqrtpd
 #define LANES_SIGNS __builtin_ia32_movmskpd
@@ -51,6 +55,18 @@ typedef u64 uvec __attribute__((vector_size(8 * LANES)));
 #if LANES_PIECE
 typedef double lanes_piece __attribute__((vector_size(8 * LANES_PIECE)));
 typedef i64 lanes_ipiece __attribute__((vector_size(8 * LANES_PIECE)));
+#endif
+#if LANES_PIECE == 4 && __has_builtin(__builtin_ia32_blendvpd256)
+#define LANES_BLEND 1
+#else
+#define LANES_BLEND 0
+#endif
+
+/* Where a * b + c is one operation the compiler makes it one: kernels are compiled with -ffp-contract. */
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define LANES_FUSED 1
+#else
+#define LANES_FUSED 0
 #endif
 
 double exp(double), log(double), sin(double), cos(double), tan(double), asin(double), acos(double), atan(double);
@@ -64,8 +80,20 @@ INLINE uvec uvec_set(u64 x) {
     return x - (uvec){0};
 }
 
+/* a where the mask is true, b where not.  The blend only looks at the signs of the mask. */
 INLINE vec vec_select(ivec mask, vec a, vec b) {
+#if LANES_BLEND
+    union {
+        vec v;
+        lanes_piece p[LANES / LANES_PIECE];
+    } m = {(vec)mask}, x = {a}, y = {b};
+    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+        x.p[i] = __builtin_ia32_blendvpd256(y.p[i], x.p[i], m.p[i]);
+    }
+    return x.v;
+#else
     return (vec)((mask & (ivec)a) | (~mask & (ivec)b));
+#endif
 }
 
 INLINE int vec_any(ivec mask) {
@@ -192,29 +220,20 @@ INLINE vec vec_exp(vec x) {
     return y;
 }
 
-/* x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt 2); the rest R of log(1 + f) = f - f^2/2 + s (f^2/2 + R),
- * s = f / (2 + f).  For positive normal numbers. */
-INLINE void lanes_log(vec x, vec *k, vec *f, vec *s, vec *rest) {
+/* x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt 2);  log(1 + f) = f - f^2/2 + s (f^2/2 + R),  s = f / (2 + f). */
+INLINE vec vec_log(vec x) {
     uvec shifted = (uvec)x + (0x3ff0000000000000ULL - 0x3fe6a09e667f3bcdULL);
     uvec e = shifted >> 52;
     vec m = (vec)((uvec)x - ((e - 1023) << 52));
-    *k = (vec)(e | 0x4330000000000000ULL) - (4503599627370496.0 + 1023.0);
-    *f = m - 1.0;
-    *s = *f / (*f + 2.0);
-    vec z = *s * *s, w = z * z;
+    vec k = (vec)(e | 0x4330000000000000ULL) - (4503599627370496.0 + 1023.0);
+    vec f = m - 1.0, s = f / (f + 2.0), z = s * s, w = z * z;
     vec t1 = w * 1.531383769920937332e-01 + 2.222219843214978396e-01;
     t1 = w * (w * t1 + 3.999999999940941908e-01);
     vec t2 = w * 1.479819860511658591e-01 + 1.818357216161805012e-01;
     t2 = w * t2 + 2.857142874366239149e-01;
     t2 = z * (w * t2 + 6.666666666666735130e-01);
-    *rest = t1 + t2;
-}
-
-INLINE vec vec_log(vec x) {
-    vec k, f, s, rest;
-    lanes_log(x, &k, &f, &s, &rest);
     vec half = 0.5 * f * f;
-    vec low = s * (half + rest) + k * 1.90821492927058770002e-10;
+    vec low = s * (half + (t1 + t2)) + k * 1.90821492927058770002e-10;
     vec y = k * 6.93147180369123816490e-01 - ((half - low) - f);
     /* zero, denormal, negative, infinite and NaN are what is not within these bits; the sum wraps to compare signed */
     ivec outside = (ivec)((ivec)((uvec)x + 0x7ff0000000000000ULL) >= -0x0020000000000000LL);
@@ -224,12 +243,22 @@ INLINE vec vec_log(vec x) {
     return y;
 }
 
-/* log for the normals: 0 < x <= 1, no special values, 2 ulp. */
-INLINE vec vec_log_unit(vec x) {
-    vec k, f, s, rest;
-    lanes_log(x, &k, &f, &s, &rest);
-    vec half = 0.5 * f * f;
-    return k * 6.93147180559945286227e-01 + (s * (half + rest) + (f - half));
+/* -2 log x for the normals: 0 < x <= 1, no special values.  With x = 2^k m, m in [sqrt(1/2), sqrt 2), s = (m-1)/(m+1):
+ * -2 log x = -2 k log 2 - 4 artanh s, the factor already in the coefficients.  Not as exact as vec_log (3.5 ulp, of
+ * which a normal number sees half), and much shorter. */
+INLINE vec vec_minus_two_log(vec x) {
+    uvec shifted = (uvec)x + (0x3ff0000000000000ULL - 0x3fe6a09e667f3bcdULL);
+    vec m = (vec)((shifted & 0x000fffffffffffffULL) + 0x3fe6a09e667f3bcdULL);
+    vec k = (vec)((shifted >> 52) | 0x4330000000000000ULL) - (4503599627370496.0 + 1023.0);
+    vec s = (m - 1.0) / (m + 1.0), z = s * s, w = z * z;
+    vec even = w * -3.062767539841874664e-01 - 4.444439686429956792e-01;
+    even = w * even - 7.999999999881883816e-01;
+    even = w * even - 4.0;
+    vec odd = w * -2.959639721023317182e-01 - 3.636714432323610024e-01;
+    odd = w * odd - 5.714285748732478298e-01;
+    odd = w * odd - 1.333333333333347026;
+    vec sum = z * odd + even;
+    return k * -1.386294361119890618835 + s * sum;
 }
 
 /* The series sin x = x + x z p, cos x = 1 - z/2 + z z q in z = x^2, |x| <= pi/4. */
@@ -248,27 +277,41 @@ INLINE void lanes_series(vec z, vec *p, vec *q) {
 
 /* Sine and cosine of x + k pi/2 from those of x; k is in the low bits. */
 INLINE void lanes_quadrant(uvec k, vec s, vec c, vec *sine, vec *cosine) {
-    ivec odd = -(ivec)(k & 1);
-    vec a = vec_select(odd, c, s), b = vec_select(odd, s, c);
-    *sine = (vec)((uvec)a ^ ((k >> 1) << 63));
-    *cosine = (vec)((uvec)b ^ (((k + 1) >> 1) << 63));
+    uvec odd = k << 63, half = (k << 62) & 0x8000000000000000ULL;
+    ivec swap = LANES_BLEND ? (ivec)odd : -(ivec)(k & 1);
+    vec a = vec_select(swap, c, s), b = vec_select(swap, s, c);
+    *sine = (vec)((uvec)a ^ half);
+    *cosine = (vec)((uvec)b ^ half ^ odd);
 }
 
-/* |x| = k pi/2 + (r + tail), pi/2 in three parts: k times the first two is exact for k <= 2^19. */
+/* x = k pi/2 + r (+ tail), pi/2 in three parts.  A fused x - k c has one rounding: the first one is then exact, and r is
+ * right to half a unit.  Without it k times the first two parts must be exact (k <= 2^19), and r needs a tail. */
 INLINE void vec_sincos(vec x, vec *sine, vec *cosine) {
-    vec a = vec_abs(x), s, c;
-    vec t = a * 6.36619772367581382433e-01 + LANES_ROUND, k = t - LANES_ROUND;
+    vec s, c, p, q;
+#if LANES_FUSED
+    vec t = x * 6.36619772367581382433e-01 + LANES_ROUND, k = t - LANES_ROUND;
+    vec r = x - k * 1.57079632679489655800e+00;
+    r = r - k * 6.12323399573676480327e-17;
+    r = r - k * 1.08285667392191397293e-32; /* all parts positive: -0 stays -0 */
+    vec z = r * r;
+    lanes_series(z, &p, &q);
+    s = r * z * p + r;
+    c = (q * z - 0.5) * z + 1.0;
+    lanes_quadrant((uvec)t, s, c, &s, &c);
+#else
+    vec a = vec_abs(x), t = a * 6.36619772367581382433e-01 + LANES_ROUND, k = t - LANES_ROUND;
     vec first = a - k * 1.57079632673412561417e+00;
     vec second = k * 6.07710050630396597660e-11;
     vec r = first - second;
     vec tail = ((first - r) - second) - k * 2.02226624879595063154e-21;
-    vec z = r * r, w = 1.0 - 0.5 * z, p, q;
+    vec z = r * r, w = 1.0 - 0.5 * z;
     lanes_series(z, &p, &q);
     s = r + (r * z * p + tail * w); /* the first two terms of the cosine are all the tail can see */
     c = w + (z * z * q - s * tail);
     lanes_quadrant((uvec)t, s, c, &s, &c);
     s = (vec)((uvec)s ^ ((uvec)x & 0x8000000000000000ULL));
-    ivec outside = (ivec)(a > 800000.0);
+#endif
+    ivec outside = (ivec)(vec_abs(x) > 800000.0);
     if (RARELY(vec_any(outside))) {
         s = vec_repair(sin, x, outside, s);
         c = vec_repair(cos, x, outside, c);

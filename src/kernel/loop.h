@@ -6,7 +6,11 @@
  * Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
 
 #define MANY_NOISES 16
-#define LOOP_WORK (2 * NQ + 8 * NM + 64 + FACE_WORK)
+#ifndef CONTROLS
+#define CONTROLS 0 /* observables whose martingale part is summed, in the last rows of the state */
+#endif
+#define CONTROL_ROW (2 * NQ + (TRACK_BROWN ? NM + 2 * NQ : 0))
+#define LOOP_WORK (2 * NQ + 8 * NM + 64 + FACE_WORK + CONTROLS)
 
 #if TRACK_BROWN
 #define TRACKED(x) x
@@ -31,10 +35,24 @@ INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
     if (vec_any(over)) count_clipped(c, &over);
 }
 
+/* M += sum_m {f, h_m}(X_k) dW_m: of mean zero for every method, because X_k does not know the increment of its step. */
+#if CONTROLS
+INLINE void add_martingale(struct ctx *c, const vec *dW) {
+    vec *top = c->top, *M = (vec *)c->b->state + CONTROL_ROW;
+    ARRAY(X, CONTROLS);
+    model_martingale(c, c->b->t0 + (double)c->step * c->dt, c->q, c->p, c->dt, dW, X);
+    for (long k = 0; k < CONTROLS; k++) M[k] += X[k];
+    c->top = top;
+}
+#else
+#define add_martingale(c, dW) ((void)0)
+#endif
+
 INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     vec *top = c->top;
     TRACKED(for (long m = 0; m < NM; m++) brown[m] += dW[m];) /* the true Brownian motion, before any cut */
     if (NM > 0 && c->b->clip > 0) clip_increments(c, dW, dZ);
+    add_martingale(c, dW);
     method_step(c, c->q, c->p, dW, dZ, carry);
     c->top = top;
     (void)brown;
@@ -102,6 +120,7 @@ static void kernel_start(struct lgv_block *b) {
     model_start(c, path, state, state + NQ);
     for (long m = 0; TRACK_BROWN && m < NM; m++) state[2 * NQ + m] = vec_set(0);
     for (long i = 0; TRACK_BROWN && i < 2 * NQ; i++) state[2 * NQ + NM + i] = state[i];
+    for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
 }
 
 static void kernel_observe(const struct lgv_block *b, double *out) {
@@ -111,6 +130,7 @@ static void kernel_observe(const struct lgv_block *b, double *out) {
     const vec *state = (const vec *)b->state;
     model_observe(c, b->t0 + (double)b->step * b->dt, state, state + NQ, state + 2 * NQ, state + 2 * NQ + NM,
                   state + 3 * NQ + NM, (vec *)out);
+    for (long k = 0; k < CONTROLS; k++) ((vec *)out)[CONTROLS + k] = state[CONTROL_ROW + k];
 }
 
 static unsigned long long kernel_work(const void *user) {

@@ -59,18 +59,46 @@ INLINE vec noise_mantissa(uvec low, uvec high) {
     return (vec)((((high << 32) | low) >> 12) | 0x3ff0000000000000ULL);
 }
 
-INLINE void normal_pair(u64 seed, uvec path, u64 pair, u32 stream, vec *z0, vec *z1) {
+/* Sine and cosine of a quarter turns, |a| <= 1/2: lanes_series with pi/2 in the coefficients. */
+INLINE void noise_circle(vec a, vec *sine, vec *cosine) {
+    vec z = a * a;
+    vec u = z * 5.63470411388475095176e-08 - 3.59864957024069190163e-06;
+    u = u * z + 1.60441152667380958341e-04;
+    u = u * z - 4.68175413262593341380e-03;
+    u = u * z + 7.96926262460633439230e-02;
+    u = u * z - 6.45964097506244926902e-01;
+    u = u * z + 1.57079632679489661923e+00;
+    vec v = z * -6.32474667886606989108e-09 + 4.71064150580350187943e-07;
+    v = v * z - 2.52020379169177423705e-05;
+    v = v * z + 9.19260274390553378474e-04;
+    v = v * z - 2.08634807633307598219e-02;
+    v = v * z + 2.53669507901047619355e-01;
+    v = v * z - 1.23370055013616982735e+00;
+    *sine = a * u;
+    *cosine = v * z + 1.0;
+}
+
+/* Two normals, for the time loop: its text takes a compiler some 40 ms. */
+INLINE void normal_pair_here(u64 seed, uvec path, u64 pair, u32 stream, vec *z0, vec *z1) {
     uvec x[4];
     philox(seed, path, pair, stream, x);
-    vec r = vec_sqrt(-2.0 * vec_log_unit(2.0 - noise_mantissa(x[0], x[1])));
+    vec r = vec_sqrt(vec_minus_two_log(2.0 - noise_mantissa(x[0], x[1]))), s, c;
     /* the angle in quarter turns, less the nearest whole number of them: exact */
     vec y = noise_mantissa(x[2], x[3]) * 4.0, t = y + LANES_ROUND;
-    vec angle = (y - (t - LANES_ROUND)) * 1.57079632679489661923, z = angle * angle, p, q;
-    lanes_series(z, &p, &q);
-    vec s = angle * z * p + angle, c = z * z * q + (1.0 - 0.5 * z);
+    noise_circle(y - (t - LANES_ROUND), &s, &c);
     lanes_quadrant((uvec)t, s, c, &s, &c);
     *z0 = r * c;
     *z1 = r * s;
+}
+
+/* The same out of line, one copy for everything else. */
+OUTLINE void normal_pair_far(u64 seed, const uvec *path, u64 pair, u32 stream, vec *z0, vec *z1) {
+    normal_pair_here(seed, *path, pair, stream, z0, z1);
+}
+
+INLINE void normal_pair(u64 seed, uvec path, u64 pair, u32 stream, vec *z0, vec *z1) {
+    uvec paths = path;
+    normal_pair_far(seed, &paths, pair, stream, z0, z1);
 }
 
 /* Uniform in (0, 1): the odd multiples of 2^-53. */

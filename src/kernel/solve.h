@@ -119,10 +119,9 @@ OUTLINE void solve_large(int n, vec *A, vec *b, vec *scratch, ivec *singular) {
 }
 
 INLINE ivec solve_one(const vec *A, vec *b) {
-    vec x = b[0] / A[0];
-    ivec bad = ~(vec_finite(A[0]) & vec_finite(x));
-    b[0] = vec_select(bad, vec_set(__builtin_nan("")), x);
-    return bad;
+    vec x = b[0] / A[0], check = (x - x) + (A[0] - A[0]); /* 0, or NaN where one of them is not finite */
+    b[0] = x + check;
+    return (ivec)(check != check);
 }
 
 /* Cramer's rule.  An infinite determinant would give zeros, so it is looked for; one that vanishes or is denormal has

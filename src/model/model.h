@@ -19,7 +19,8 @@ struct lgv_noise {
 
 struct lgv_observable {
     char *name, *text;
-    int kind; /* as enum lgv_series_kind of the statistics stage: 0 observable 1 energy 2 momentum map 3 q 4 p 5 error */
+    int kind; /* as enum lgv_series_kind of the statistics stage: 0 observable 1 energy 2 momentum map 3 q 4 p 5 error
+               * 6 martingale part of another (control variate) */
     int node;
 };
 

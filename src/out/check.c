@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #define CONSTRAINT_LIMIT 1e-8 /* well above Newton's tolerance, well below any step error */
-#define DEFECT_LIMIT 1e-8     /* used only when the run does not say how well it knows J */
 
 static void put(struct lgv_check *c, const char *name, const char *explained) {
     *c = (struct lgv_check){.mark = LGV_MARK_NONE, .explained = explained};
@@ -32,11 +31,12 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
         snprintf(c->verdict, sizeof c->verdict, "%s", claim);
         return;
     }
-    double limit = k->symplectic_defect_error > 0 ? k->symplectic_defect_error : DEFECT_LIMIT;
+    double limit = fmax(k->symplectic_defect_error, LGV_DEFECT_LIMIT);
     bool small = k->symplectic_defect <= limit;
     snprintf(c->value, sizeof c->value, "%.2g", k->symplectic_defect);
     snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu states, known to %.1g)",
-             small ? "symplectic to round-off" : "NOT symplectic", claim, (unsigned long long)k->defect_states, limit);
+             small ? "symplectic to round-off" : "NOT symplectic", claim, (unsigned long long)k->defect_states,
+             k->symplectic_defect_error);
     if (small || k->symplectic_claim)
         c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
 }
@@ -75,7 +75,7 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
         snprintf(c->verdict, sizeof c->verdict, "kept to round-off");
     else
         snprintf(c->verdict, sizeof c->verdict, "NOT kept (mean over paths %.2g; %s)", s->drift_mean,
-                 s->claim ? "the method promises it" : "nobody promised it");
+                 s->claim ? "the method promises it" : "not promised by the method for this symmetry");
     c->mark = small ? LGV_MARK_HOLDS : s->claim ? LGV_MARK_BROKEN : LGV_MARK_NONE;
 }
 

@@ -2,7 +2,7 @@
  *
  * Figures of a run: which there are, and the gnuplot script that draws each as SVG and PNG.
  *
- * Titles and names are text of the user.  They enter the script only by way of quote(): inside single quotes gnuplot
+ * Titles and names are text of the user.  They enter the script only by lgv_quote(): inside single quotes gnuplot
  * knows no escapes, no variables and no command substitution, and the terminals have enhanced text switched off. */
 #include "out/private.h"
 
@@ -161,7 +161,7 @@ struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
 }
 
 /* text as a gnuplot string; it has been through lgv_plain, so that no line ends in it. */
-static void quote(struct lgv_text *out, const char *text) {
+void lgv_quote(struct lgv_text *out, const char *text) {
     lgv_text_append(out, "'", 1);
     for (; *text; text++)
         lgv_text_append(out, *text == '\'' ? "''" : text, *text == '\'' ? 2 : 1);
@@ -277,7 +277,7 @@ static void put_bands_plot(struct lgv_text *out, const struct lgv_result *r) {
 static void put_series_labels(struct lgv_text *out, const struct lgv_series *s) {
     char name[100];
     lgv_text_add(out, "set xlabel 'time t'\nset ylabel ");
-    quote(out, lgv_plain(name, sizeof name, s->name));
+    lgv_quote(out, lgv_plain(name, sizeof name, s->name));
     lgv_text_add(out, "\n");
 }
 
@@ -328,9 +328,9 @@ static void put_phase(struct lgv_text *out, const struct lgv_result *r, const st
     put_range(out, "x", x, 0.05);
     put_range(out, "y", y, 0.05);
     lgv_text_add(out, "set xlabel ");
-    quote(out, lgv_plain(name, sizeof name, r->series[f->index].name));
+    lgv_quote(out, lgv_plain(name, sizeof name, r->series[f->index].name));
     lgv_text_add(out, "\nset ylabel ");
-    quote(out, lgv_plain(name, sizeof name, r->series[f->second].name));
+    lgv_quote(out, lgv_plain(name, sizeof name, r->series[f->second].name));
     lgv_text_add(out, "\nplot ");
     for (size_t k = 0; k < drawn; k++)
         lgv_text_add(out, "$path index %zu using 1:2 with lines lw 0.8 lc rgb '%s' notitle, ", k,
@@ -361,7 +361,7 @@ static void put_histogram(struct lgv_text *out, const struct lgv_result *r, cons
     put_range(out, "x", x, 0.02);
     put_range(out, "y", (struct range){0, fmax(1, 1.08 * y.high)}, 0);
     lgv_text_add(out, "set xlabel ");
-    quote(out, lgv_plain(name, sizeof name, h->name));
+    lgv_quote(out, lgv_plain(name, sizeof name, h->name));
     lgv_text_add(out,
                  "\nset ylabel 'paths'\n"
                  "plot $bar using 1:2:3:4:(0):2 with boxxyerror fc rgb '" BLUE "' fs transparent solid 0.55 "
@@ -389,7 +389,7 @@ static void put_figure(struct lgv_text *out, const struct lgv_result *r, const s
                             "textcolor rgb '#444444'\n");
     lgv_text_add(out, "set label 1 ");
     char title[80]; /* as much as fits the width */
-    quote(out, lgv_plain(title, sizeof title, f->title));
+    lgv_quote(out, lgv_plain(title, sizeof title, f->title));
     lgv_text_add(out, " at graph %s noenhanced\n", square ? "0.5,1.05 center" : "0,1.15 left");
     lgv_text_add(out,
                  "set terminal svg noenhanced size %d,%d background '#FFFFFF' font 'sans-serif,13'\n"
@@ -418,14 +418,11 @@ static bool check_file(const char *dir, const char *name, bool png, bool discard
     return good;
 }
 
-static enum lgv_status draw(const struct lgv_result *r, const char *dir, const struct lgv_figure *list, size_t count,
-                            struct lgv_error *err) {
-    struct lgv_text script = {0};
-    for (size_t i = 0; i < count; i++)
-        put_figure(&script, r, &list[i]);
+enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir, const struct lgv_figure *list,
+                                 size_t count, struct lgv_error *err) {
     for (size_t i = 0; i < 2 * count; i++)
         check_file(dir, list[i / 2].file, i % 2, true); /* an old figure must not pass for a new one */
-    enum lgv_status status = script.failed ? lgv_fail_memory(err) : lgv_gnuplot(dir, &script, err);
+    enum lgv_status status = script->failed ? lgv_fail_memory(err) : lgv_gnuplot(dir, script, err);
     for (size_t i = 0; status == LGV_OK && i < 2 * count; i++)
         if (!check_file(dir, list[i / 2].file, i % 2, false))
             status = lgv_fail(err, LGV_CANNOT_RUN, "gnuplot did not finish '%s/%s.%s' (is the disk full?)", dir,
@@ -433,6 +430,15 @@ static enum lgv_status draw(const struct lgv_result *r, const char *dir, const s
     for (size_t i = 0; status != LGV_OK && i < 2 * count; i++)
         if (!check_file(dir, list[i / 2].file, i % 2, false))
             check_file(dir, list[i / 2].file, i % 2, true);
+    return status;
+}
+
+static enum lgv_status draw(const struct lgv_result *r, const char *dir, const struct lgv_figure *list, size_t count,
+                            struct lgv_error *err) {
+    struct lgv_text script = {0};
+    for (size_t i = 0; i < count; i++)
+        put_figure(&script, r, &list[i]);
+    enum lgv_status status = lgv_figures_draw(&script, dir, list, count, err);
     lgv_text_free(&script);
     return status;
 }

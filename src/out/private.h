@@ -61,7 +61,19 @@ struct lgv_figure {
 };
 /* malloc'd plan, determined by the result alone; NULL when memory is out or nothing is to be drawn. */
 struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count);
+/* Text of the user in a gnuplot script: in single quotes nothing of it has a meaning. */
+void lgv_quote(struct lgv_text *out, const char *text);
+/* Runs a script that draws list[i].file as .svg and .png in dir; whatever was not finished is removed and an error. */
+enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir, const struct lgv_figure *list,
+                                 size_t count, struct lgv_error *err);
 /* Runs gnuplot in dir on a script text. */
 enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, struct lgv_error *err);
+
+/* Parts of a one-file page, for reports of other things than one run.  Text of the user goes through lgv_html. */
+void lgv_html(struct lgv_text *out, const char *text);
+void lgv_page_begin(struct lgv_text *out, const char *title); /* up to <main>; title is plain text */
+void lgv_page_end(struct lgv_text *out);
+void lgv_page_fact(struct lgv_text *out, const char *name, const char *value); /* inside <dl class="facts"> */
+void lgv_page_figure(struct lgv_text *out, const char *dir, const struct lgv_figure *f); /* dir/f->file.svg inside */
 
 #endif

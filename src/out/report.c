@@ -3,7 +3,7 @@
  * The one-file HTML report of a run: opens offline, has no scripts, prints well.
  *
  * Figures are inside as data addresses of images, so that they keep to themselves (identifiers, fonts) and so that a
- * foreign SVG in the directory cannot run anything.  Every text goes through html(). */
+ * foreign SVG in the directory cannot run anything.  Every text goes through lgv_html(). */
 #include "out/private.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static const char style[] =
     "@media print{body{background:#fff;font-size:11pt}main{max-width:none;padding:0}tr,.card{break-inside:avoid}}\n";
 
 /* text with everything that HTML could take for its own made harmless; line ends and tabs stay. */
-static void html(struct lgv_text *out, const char *text) {
+void lgv_html(struct lgv_text *out, const char *text) {
     for (const char *s = text ? text : ""; *s;) {
         size_t n = lgv_char_size(s);
         if (*s == '&')
@@ -102,9 +102,9 @@ static void put_verdict(struct lgv_text *out, const struct lgv_result *r, const 
                      broken == 1 ? "does" : "do");
     for (size_t i = 0, said = 0; i < count; i++)
         if (row[i].mark == LGV_MARK_BROKEN) {
-            html(out, row[i].name);
+            lgv_html(out, row[i].name);
             lgv_text_add(out, " (");
-            html(out, row[i].value);
+            lgv_html(out, row[i].value);
             lgv_text_add(out, "%s", ++said < broken ? "), " : ").");
         }
     if (r->interrupted)
@@ -114,44 +114,44 @@ static void put_verdict(struct lgv_text *out, const struct lgv_result *r, const 
     lgv_text_add(out, "</p>\n");
 }
 
-static void fact(struct lgv_text *out, const char *name, const char *value) {
+void lgv_page_fact(struct lgv_text *out, const char *name, const char *value) {
     lgv_text_add(out, "<div><dt>%s</dt><dd>", name);
-    html(out, value);
+    lgv_html(out, value);
     lgv_text_add(out, "</dd></div>\n");
 }
 
 static void fact_count(struct lgv_text *out, const char *name, uint64_t value) {
     char b[64];
-    fact(out, name, lgv_grouped(b, sizeof b, value));
+    lgv_page_fact(out, name, lgv_grouped(b, sizeof b, value));
 }
 
 static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
     char b[96], c[48];
     lgv_text_add(out, "<h2>What was run</h2>\n<dl class=\"facts\">\n");
-    fact(out, "method", r->method);
-    fact(out, "step", lgv_exact(b, sizeof b, r->step));
-    fact(out, "until", lgv_exact(b, sizeof b, r->until));
+    lgv_page_fact(out, "method", r->method);
+    lgv_page_fact(out, "step", lgv_exact(b, sizeof b, r->step));
+    lgv_page_fact(out, "until", lgv_exact(b, sizeof b, r->until));
     fact_count(out, "steps", r->steps);
     fact_count(out, "paths", r->paths);
     snprintf(b, sizeof b, "%llu", (unsigned long long)r->seed);
-    fact(out, "seed", b);
+    lgv_page_fact(out, "seed", b);
     fact_count(out, "degrees of freedom", r->nq);
     fact_count(out, "noises", r->nnoise);
     if (r->nconstraints > 0)
         fact_count(out, "constraints", r->nconstraints);
     snprintf(b, sizeof b, "%.3g s", r->seconds);
-    fact(out, "time taken", b);
-    fact(out, "path-steps per second", lgv_rate(b, sizeof b, r->path_steps_per_second));
+    lgv_page_fact(out, "time taken", b);
+    lgv_page_fact(out, "path-steps per second", lgv_rate(b, sizeof b, r->path_steps_per_second));
     snprintf(b, sizeof b, "%llu x %s", (unsigned long long)r->threads, lgv_grouped(c, sizeof c, r->lanes));
-    fact(out, "threads x lanes", b);
+    lgv_page_fact(out, "threads x lanes", b);
     if (r->newton_iterations > 0)
-        fact(out, "Newton iterations per step", lgv_brief(b, sizeof b, r->newton_iterations, 3));
+        lgv_page_fact(out, "Newton iterations per step", lgv_brief(b, sizeof b, r->newton_iterations, 3));
     lgv_text_add(out, "</dl>\n");
     if (r->method_doc) {
         lgv_text_add(out, "<p class=\"sub gap\">Method <b>");
-        html(out, r->method);
+        lgv_html(out, r->method);
         lgv_text_add(out, "</b>: ");
-        html(out, r->method_doc);
+        lgv_html(out, r->method_doc);
         lgv_text_add(out, "</p>\n");
     }
 }
@@ -164,19 +164,19 @@ static void put_certificate(struct lgv_text *out, const struct lgv_check *row, s
         static const char *const mark[] = {"for information", "\xe2\x9c\x97 does not hold", "\xe2\x9c\x93 holds"};
         lgv_text_add(out, "<tr><td class=\"mark %s\">%s</td><td class=\"name\">", class[row[i].mark + 1],
                      mark[row[i].mark + 1]);
-        html(out, row[i].name);
+        lgv_html(out, row[i].name);
         lgv_text_add(out, "</td><td>");
-        html(out, row[i].value);
+        lgv_html(out, row[i].value);
         lgv_text_add(out, "</td><td>");
-        html(out, row[i].verdict);
+        lgv_html(out, row[i].verdict);
         lgv_text_add(out, "<div class=\"why\">");
-        html(out, row[i].explained);
+        lgv_html(out, row[i].explained);
         lgv_text_add(out, "</div></td></tr>\n");
     }
     lgv_text_add(out, "</table></div>\n");
 }
 
-static void put_figure(struct lgv_text *out, const char *dir, const struct lgv_figure *f) {
+void lgv_page_figure(struct lgv_text *out, const char *dir, const struct lgv_figure *f) {
     struct lgv_text path = {0};
     size_t size = 0;
     lgv_text_add(&path, "%s/%s.svg", dir, f->file);
@@ -184,17 +184,17 @@ static void put_figure(struct lgv_text *out, const char *dir, const struct lgv_f
     lgv_text_add(out, "<figure>");
     if (svg) {
         lgv_text_add(out, "<img alt=\"");
-        html(out, f->title);
+        lgv_html(out, f->title);
         lgv_text_add(out, "\" src=\"data:image/svg+xml;base64,");
         base64(out, (const unsigned char *)svg, size);
         lgv_text_add(out, "\">");
     } else {
         lgv_text_add(out, "<p>");
-        html(out, f->title);
+        lgv_html(out, f->title);
         lgv_text_add(out, ": not drawn (gnuplot is needed, Debian package gnuplot-nox)</p>");
     }
     lgv_text_add(out, "<figcaption>");
-    html(out, f->caption);
+    lgv_html(out, f->caption);
     lgv_text_add(out, "</figcaption></figure>\n");
     free(svg);
     lgv_text_free(&path);
@@ -207,7 +207,7 @@ static void put_figures(struct lgv_text *out, const struct lgv_result *r, const 
         return;
     lgv_text_add(out, "<h2>Figures</h2>\n<div class=\"figures\">\n");
     for (size_t i = 0; i < count; i++)
-        put_figure(out, dir, &list[i]);
+        lgv_page_figure(out, dir, &list[i]);
     lgv_text_add(out, "</div>\n");
     free(list);
 }
@@ -237,7 +237,7 @@ static void put_finals(struct lgv_text *out, const struct lgv_result *r) {
     for (size_t k = 0; k < r->nseries; k++) {
         const struct lgv_series *s = &r->series[order[k]];
         lgv_text_add(out, "<tr><td class=\"name\">");
-        html(out, s->name);
+        lgv_html(out, s->name);
         lgv_text_add(out, "</td><td>%s</td>", lgv_series_kind_name(s->kind));
         cell(out, lgv_at(s->mean, last), 7);
         cell(out, lgv_at(s->err, last), 2);
@@ -257,7 +257,7 @@ static void put_failures(struct lgv_text *out, const struct lgv_result *r) {
     char line[300];
     lgv_failure_line(r, line, sizeof line);
     lgv_text_add(out, "<h2>Failures</h2>\n<p>");
-    html(out, line);
+    lgv_html(out, line);
     lgv_text_add(out, ".</p>\n");
     if (r->nfailures == 0)
         return;
@@ -279,7 +279,7 @@ static void put_failures(struct lgv_text *out, const struct lgv_result *r) {
 static void shell_word(struct lgv_text *out, const char *word) {
     const char *safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
     if (*word && word[strspn(word, safe)] == '\0') {
-        html(out, word);
+        lgv_html(out, word);
         return;
     }
     struct lgv_text quoted = {0};
@@ -287,7 +287,7 @@ static void shell_word(struct lgv_text *out, const char *word) {
     for (; *word; word++)
         lgv_text_append(&quoted, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
     lgv_text_add(&quoted, "'");
-    html(out, quoted.failed ? "?" : quoted.data);
+    lgv_html(out, quoted.failed ? "?" : quoted.data);
     lgv_text_free(&quoted);
 }
 
@@ -323,32 +323,41 @@ static void put_repeat(struct lgv_text *out, const struct lgv_result *r) {
     lgv_text_add(out, "</pre>\n");
     if (r->command) {
         lgv_text_add(out, "<p>It was called as <code>");
-        html(out, r->command);
+        lgv_html(out, r->command);
         lgv_text_add(out, "</code></p>\n");
     }
     if (r->model_text) {
         lgv_text_add(out, "<p>The model%s:</p>\n<pre>", r->model_file ? "" : " (save it as model.yaml)");
-        html(out, r->model_text);
+        lgv_html(out, r->model_text);
         lgv_text_add(out, "</pre>\n");
     }
 }
 
-static void put_page(struct lgv_text *out, const struct lgv_result *r, const char *dir, const struct lgv_check *row,
-                     size_t count) {
+void lgv_page_begin(struct lgv_text *out, const char *title) {
     lgv_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-    html(out, r->model_name);
-    lgv_text_add(out, " - lgv report</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>", style);
-    html(out, r->model_name);
+    lgv_html(out, title);
+    lgv_text_add(out, " - lgv report</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", style);
+}
+
+void lgv_page_end(struct lgv_text *out) {
+    lgv_text_add(out, "</main>\n</body>\n</html>\n");
+}
+
+static void put_page(struct lgv_text *out, const struct lgv_result *r, const char *dir, const struct lgv_check *row,
+                     size_t count) {
+    lgv_page_begin(out, r->model_name);
+    lgv_text_add(out, "<h1>");
+    lgv_html(out, r->model_name);
     lgv_text_add(out, "</h1>\n<p class=\"sub\">Ensemble run of Lagrangevin");
     if (r->model_file) {
         lgv_text_add(out, " from <code>");
-        html(out, r->model_file);
+        lgv_html(out, r->model_file);
         lgv_text_add(out, "</code>");
     }
     lgv_text_add(out, "%s", r->date ? ", " : "");
-    html(out, r->date);
+    lgv_html(out, r->date);
     lgv_text_add(out, "</p>\n");
     put_verdict(out, r, row, count);
     put_facts(out, r);
@@ -358,10 +367,11 @@ static void put_page(struct lgv_text *out, const struct lgv_result *r, const cha
     put_failures(out, r);
     put_repeat(out, r);
     lgv_text_add(out, "<footer>Lagrangevin ");
-    html(out, r->version);
+    lgv_html(out, r->version);
     lgv_text_add(out, ", kernel compiler ");
-    html(out, r->compiler ? r->compiler : "not known");
-    lgv_text_add(out, ". All numbers are in results.h5 beside this report.</footer>\n</main>\n</body>\n</html>\n");
+    lgv_html(out, r->compiler ? r->compiler : "not known");
+    lgv_text_add(out, ". All numbers are in results.h5 beside this report.</footer>\n");
+    lgv_page_end(out);
 }
 
 enum lgv_status lgv_report(const struct lgv_result *r, const char *dir, struct lgv_error *err) {

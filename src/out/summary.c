@@ -37,7 +37,7 @@ static void print_run(FILE *out, const struct lgv_result *r, const struct style 
     if (r->compile_seconds > 0)
         fprintf(out, ", compiled in %.2g s", r->compile_seconds);
     if (r->newton_iterations > 0)
-        fprintf(out, ", %.3g Newton iterations per step", r->newton_iterations);
+        fprintf(out, ", %.3g Newton iteration%s per step", r->newton_iterations, r->newton_iterations == 1 ? "" : "s");
     fputc('\n', out);
 }
 

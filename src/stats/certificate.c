@@ -6,13 +6,14 @@
  *
  *     J u = (4/5 D_1 - 1/5 D_2 + 4/105 D_3 - 1/280 D_4) / h
  *
- * the perturbed states being lanes of one block with the same noise.  Several h are tried; the one at which the formulas
- * of order 6 and 8 agree best is taken, and their difference is how well J u is known.  Then
+ * the perturbed states being lanes of one block with the same noise.  Several h are tried; the one is taken at which the
+ * difference of the formulas of order 6 and 8 plus the round-off eps/h is smallest: that is how well J u is known.  Then
  *
  *     defect = max |omega(J u, J v) - omega(u, v)|,   omega(u, v) = u_q . v_p - u_p . v_q
  *
  * over pairs of directions; u is measured in units of the size of q and p, so the defect has no unit. */
 #include "stats/stats.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static double derivative(struct probe *p, const double *u, double *Ju, double *w
     static const double eight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, six[] = {3.0 / 4, -3.0 / 20, 1.0 / 60, 0};
     double best = NAN;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        double h = sizes[s], offset[8], error = 0;
+        double h = sizes[s], offset[8], error = 0, size = 0;
         for (int k = 0; k < 4; k++) {
             offset[2 * k] = (k + 1) * h;
             offset[2 * k + 1] = -(k + 1) * h;
@@ -75,7 +76,9 @@ static double derivative(struct probe *p, const double *u, double *Ju, double *w
             }
             trial[r] = d8 / h;
             error = fmax(error, fabs(d8 - d6) / h / (r < p->n / 2 ? p->scale_q : p->scale_p));
+            size = fmax(size, fabs(work[r]) / (r < p->n / 2 ? p->scale_q : p->scale_p));
         }
+        error += 4 * DBL_EPSILON * (1 + size) / h; /* round-off of the step itself, which both formulas share */
         if (isnan(best) || error < best) {
             best = error;
             memcpy(Ju, trial, p->n * sizeof *Ju);

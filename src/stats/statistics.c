@@ -237,7 +237,8 @@ static enum lgv_status finish(const struct lgv_settings *s, const struct lgv_mod
 enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_settings *s, const char *keep_source,
                                    lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err) {
     struct whole w = {0};
-    struct lgv_kernel_options options = {(unsigned)s->lanes, s->compiler, keep_source};
+    struct lgv_kernel_options options = {.lanes = (unsigned)s->lanes, .compiler = s->compiler,
+                                         .keep_source = keep_source};
     *out = (struct lgv_result){0};
     enum lgv_status status = check_settings(s, err);
     const struct lgv_method *method = status ? NULL : find_method(s->method, err);

@@ -98,6 +98,8 @@ struct lgv_result {
     struct lgv_certificate certificate;
 };
 
+#define LGV_DEFECT_LIMIT 1e-11 /* a defect below this (or below its own uncertainty) is round-off */
+
 /* Runs the ensemble with these settings and fills *out (statistics, certificate, everything).  The kernel is built here.
  * Returns LGV_OK, LGV_FAILED_PATHS or LGV_INTERRUPTED with a valid result; else *out is empty. */
 enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The paths of a convergence study.  A unit of 16 paths is taken through all levels of all methods, each on the same
+ * Brownian increments: those of the reference's step, summed.  Units of a group are added in path order by one thread,
+ * so that the sums have the same bits for any number of threads. */
+#include "study/converge.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define CHUNK ((uint64_t)1 << 17) /* increments between two looks at the stop flag */
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct shared {
+    struct lgv_converge_job *job;
+    atomic_int stop, no_memory;
+    atomic_ullong units_done;
+    double units;
+};
+
+/* The end of a unit of paths. */
+struct ends {
+    double *state; /* [2 nq][LGV_UNIT] */
+    double value[LGV_UNIT];
+    bool failed[LGV_UNIT];
+};
+
+struct worker {
+    struct shared *shared;
+    struct lgv_bench_block *block; /* [kernels] */
+    double *watched;               /* [nobserve][lanes] of the widest kernel */
+    struct ends end, fine;
+    double told;
+};
+
+static size_t kernels(const struct lgv_converge_job *j) {
+    return j->nmethods + !j->exact;
+}
+
+static bool worker_begin(struct worker *w, struct shared *s) {
+    const struct lgv_converge_job *j = s->job;
+    size_t n = 2 * j->kernel->nq * LGV_UNIT;
+    *w = (struct worker){.shared = s, .told = now()};
+    w->block = lgv_new(kernels(j), sizeof *w->block);
+    w->end.state = lgv_new(n, sizeof *w->end.state);
+    w->fine.state = lgv_new(n, sizeof *w->fine.state);
+    /* observe() writes whole vectors */
+    if (posix_memalign((void **)&w->watched, 128, (j->kernel->watch.count + 1) * LGV_UNIT * sizeof *w->watched))
+        w->watched = NULL;
+    if (!w->block || !w->end.state || !w->fine.state || !w->watched) return false;
+    for (size_t k = 0; k < kernels(j); k++)
+        if (!lgv_block_create(&j->kernel[k], j->t0, j->smallest, j->seed, 1, &w->block[k])) return false;
+    return true;
+}
+
+static void worker_end(struct worker *w) {
+    for (size_t k = 0; w->block && k < kernels(w->shared->job); k++) lgv_block_free(&w->block[k]);
+    free(w->block);
+    free(w->end.state);
+    free(w->fine.state);
+    free(w->watched);
+}
+
+static void tell(struct worker *w) {
+    struct lgv_converge_job *j = w->shared->job;
+    double t = now();
+    if (!j->progress || omp_get_thread_num() != 0 || t - w->told < 0.1) return;
+    w->told = t;
+    double done = (double)atomic_load(&w->shared->units_done) / w->shared->units;
+    if (j->progress(j->user, j->fraction_base + j->fraction_size * fmin(done, 1))) atomic_store(&w->shared->stop, 1);
+}
+
+/* Lanes path .. path + used - 1 to the end; false after a stop. */
+static bool run_block(struct worker *w, const struct lgv_kernel *k, struct lgv_bench_block *b, uint64_t steps,
+                      uint64_t path, unsigned used) {
+    for (unsigned l = 0; l < k->entry->lanes; l++) { /* idle lanes repeat the last path */
+        b->path[l] = path + (l < used ? l : used - 1);
+        b->block.fail[l] = 0;
+        b->block.fail_step[l] = 0;
+        b->block.clipped[l] = 0;
+    }
+    b->block.step = 0;
+    b->block.evaluations = 0;
+    k->entry->start(&b->block);
+    uint64_t chunk = b->block.coarsen < CHUNK ? CHUNK / b->block.coarsen : 1;
+    while (b->block.step < steps) {
+        if (atomic_load(&w->shared->stop)) return false;
+        uint64_t left = steps - b->block.step;
+        k->entry->advance(&b->block, left < chunk ? left : chunk);
+        tell(w);
+    }
+    k->entry->observe(&b->block, w->watched);
+    return true;
+}
+
+/* A unit of paths by one kernel with steps of `coarsen` increments of size dt / coarsen.  False after a stop. */
+static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarsen, uint64_t steps, uint64_t path,
+                     unsigned used, struct ends *end, struct lgv_converge_sum *s) {
+    const struct lgv_converge_job *j = w->shared->job;
+    const struct lgv_kernel *k = &j->kernel[kernel];
+    struct lgv_bench_block *b = &w->block[kernel];
+    unsigned lanes = k->entry->lanes;
+    double begin = now();
+    b->block.dt = dt;
+    b->block.coarsen = coarsen;
+    b->block.clip = lgv_clip_bound(k, dt, j->truncate);
+    for (unsigned at = 0; at < used; at += lanes) {
+        unsigned n = used - at < lanes ? used - at : lanes;
+        if (!run_block(w, k, b, steps, path + at, n)) return false;
+        for (unsigned l = 0; l < n; l++) {
+            bool failed = b->block.fail[l] != 0;
+            for (size_t i = 0; i < 2 * k->nq; i++) {
+                double x = b->block.state[i * lanes + l];
+                end->state[i * LGV_UNIT + at + l] = x;
+                failed = failed || !isfinite(x);
+            }
+            end->value[at + l] = w->watched[j->observe * lanes + l];
+            end->failed[at + l] = failed || !isfinite(end->value[at + l]);
+            s->truncated += b->block.clipped[l];
+        }
+        s->evaluations += b->block.evaluations;
+        s->blocks++;
+    }
+    s->seconds += now() - begin;
+    return true;
+}
+
+/* Adds the unit; paths that the reference lost say nothing about a level. */
+static void add(const struct lgv_converge_job *j, const struct ends *end, const struct ends *fine, unsigned used,
+                struct lgv_converge_sum *s) {
+    for (unsigned l = 0; l < used; l++) {
+        double d = 0;
+        if (fine && fine->failed[l]) continue;
+        if (end->failed[l]) {
+            s->failed++;
+            continue;
+        }
+        if (!fine) /* the observable is the distance to the exact solution */
+            d = end->value[l] * end->value[l];
+        else if (j->weak)
+            d = end->value[l] - fine->value[l];
+        else
+            for (size_t i = 0; i < 2 * j->kernel->nq; i++) {
+                double x = end->state[i * LGV_UNIT + l] - fine->state[i * LGV_UNIT + l];
+                d += x * x;
+            }
+        s->sum += d;
+        s->paths++;
+    }
+}
+
+/* All levels of all methods for one unit.  Sums change only when the whole unit is done. */
+static bool do_unit(struct worker *w, uint64_t unit, unsigned group) {
+    struct lgv_converge_job *j = w->shared->job;
+    uint64_t path = unit * LGV_UNIT;
+    unsigned used = j->end - path < LGV_UNIT ? (unsigned)(j->end - path) : LGV_UNIT;
+    size_t rows = (j->nmethods + 1) * j->nlevels;
+    struct lgv_converge_sum part[(LGV_CONVERGE_METHODS + 1) * LGV_CONVERGE_LEVELS] = {0};
+    struct lgv_converge_sum *r = part + j->nmethods * j->nlevels;
+    if (!j->exact) {
+        double fine = j->smallest / (double)j->refine;
+        uint64_t steps = j->smallest_steps * j->refine;
+        if (!run_unit(w, j->nmethods, fine, 1, steps, path, used, &w->fine, &r[0]) ||
+            !run_unit(w, j->nmethods, 2 * fine, 2, steps / 2, path, used, &w->end, &r[1]))
+            return false;
+        for (unsigned l = 0; l < used; l++) r[0].failed += w->fine.failed[l];
+        add(j, &w->end, &w->fine, used, &r[1]);
+    }
+    for (size_t k = 0; k < j->nmethods; k++)
+        for (size_t l = 0; l < j->nlevels; l++) {
+            uint64_t f = j->factor[l];
+            struct lgv_converge_sum *s = &part[k * j->nlevels + l];
+            if (!run_unit(w, k, j->smallest * (double)f, f * j->refine, j->smallest_steps / f, path, used, &w->end, s))
+                return false;
+            add(j, &w->end, j->exact ? NULL : &w->fine, used, s);
+        }
+    for (size_t i = 0; i < rows; i++) {
+        struct lgv_converge_sum *s = &j->sum[i * LGV_GROUPS + group];
+        s->sum += part[i].sum;
+        s->paths += part[i].paths;
+        s->failed += part[i].failed;
+        s->truncated += part[i].truncated;
+        s->evaluations += part[i].evaluations;
+        s->blocks += part[i].blocks;
+        s->seconds += part[i].seconds;
+    }
+    j->group_paths[group] += used;
+    return true;
+}
+
+static void do_group(struct worker *w, unsigned group) {
+    const struct lgv_converge_job *j = w->shared->job;
+    uint64_t units = (j->end + LGV_UNIT - 1) / LGV_UNIT, unit = j->first / LGV_UNIT;
+    unit += (group + LGV_GROUPS - unit % LGV_GROUPS) % LGV_GROUPS;
+    for (; unit < units && !atomic_load(&w->shared->stop); unit += LGV_GROUPS) {
+        do_unit(w, unit, group);
+        atomic_fetch_add(&w->shared->units_done, 1);
+        tell(w);
+    }
+}
+
+enum lgv_status lgv_converge_paths(struct lgv_converge_job *j, struct lgv_error *err) {
+    uint64_t units = (j->end - j->first + LGV_UNIT - 1) / LGV_UNIT;
+    struct shared s = {.job = j, .units = (double)units};
+    unsigned threads = j->threads;
+    if (threads > LGV_GROUPS) threads = LGV_GROUPS;
+    if (threads > units) threads = (unsigned)units;
+#pragma omp parallel num_threads((int)threads)
+    {
+        struct worker w;
+        bool ready = worker_begin(&w, &s);
+        if (!ready) {
+            atomic_store(&s.no_memory, 1);
+            atomic_store(&s.stop, 1);
+        }
+#pragma omp for schedule(dynamic, 1)
+        for (unsigned g = 0; g < LGV_GROUPS; g++)
+            if (ready) do_group(&w, g);
+        worker_end(&w);
+    }
+    if (atomic_load(&s.no_memory)) return lgv_fail_memory(err);
+    return atomic_load(&s.stop) ? LGV_INTERRUPTED : LGV_OK;
+}
