@@ -228,7 +228,7 @@ static void test_settings(void **state) {
         {"until", "0", "until"},       {"lanes", "3", "lanes"},        {"lanes", "17", "lanes"},
         {"keep", "garbage", "keep"},   {"keep", "1,x", "keep"},        {"keep", "1,2,9999999", "keep"},
         {"keep", "-3", "keep"},        {"paths", "0", "paths"},        {"paths", "-1", "paths"},
-        {"paths", "1.5", "paths"},     {"method", "P2N2Q2Lop", "P2N2Q2Lob"}, {"method", "nothing", "nothing"},
+        {"paths", "1.5", "paths"},     {"method", "P2N2Q2Lop", "Lob"}, {"method", "nothing", "nothing"},
         {"method", "", "method"},      {"step", "1e-300", "steps"},    {"nonsense", "1", "nonsense"},
         {"seed", "-1", "seed"},        {"outputs", "0", "outputs"},    {"start", "1e9", "until"},
         {"method", "RK4", "noise"},    {"paths", "1e99", "paths"},     {"threads", "-2", "threads"},

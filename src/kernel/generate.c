@@ -230,20 +230,6 @@ static void ito_of(struct source *s, int h, struct lgv_arg **row, size_t *count,
     free(flow);
 }
 
-struct members {
-    struct source *s;
-    const struct lgv_noise *noise;
-    struct lgv_arg **row;
-    size_t *count, *capacity;
-};
-
-static bool ito_member(void *user, const long *vars) {
-    struct members *x = user;
-    int h = lgv_loops_instance(x->s->g, x->noise->body, vars, x->s->g->nest[x->noise->nest].count);
-    ito_of(x->s, h, x->row, x->count, x->capacity);
-    return !x->s->g->failed;
-}
-
 static void ito(struct source *s, bool wanted) {
     signature(s, "model_ito(struct ctx *c, double t, const vec *q, const vec *p, vec *Cq, vec *Cp)");
     if (!wanted) {
@@ -255,12 +241,9 @@ static void ito(struct source *s, bool wanted) {
     size_t *count = lgv_new(2 * n, sizeof *count), *capacity = lgv_new(2 * n, sizeof *capacity);
     struct lgv_terms C[2] = {0};
     if (row && count && capacity) {
-        for (size_t e = 0; e < s->m->nentries && !s->g->failed; e++) {
-            const struct lgv_noise *noise = &s->m->noise[e];
-            struct members x = {s, noise, row, count, capacity};
-            if (noise->nest < 0) ito_of(s, lgv_loops_instance(s->g, noise->body, NULL, 0), row, count, capacity);
-            else lgv_loops_each(s->g, noise->nest, LGV_MAX_INSTANCES, ito_member, &x);
-        }
+        int *h = lgv_model_noises(s->m);
+        for (size_t k = 0; h && k < s->m->nnoise && !s->g->failed; k++) ito_of(s, h[k], row, count, capacity);
+        free(h);
         for (size_t i = 0; i < 2 * n; i++) {
             int value = lgv_expr_sum(s->g, 0, row[i], count[i]);
             int at = lgv_expr_iconst(s->g, (long)(i < n ? i : i - n));
@@ -281,31 +264,6 @@ static void ito(struct source *s, bool wanted) {
 }
 
 /* ---- corrected potentials: c sum_m grad h_m . M^-1 grad h_m, with a weight of its own behind those of the noises ---- */
-
-struct noise_list {
-    struct source *s;
-    const struct lgv_noise *entry;
-    int *node;
-    size_t count;
-};
-
-static bool list_member(void *user, const long *vars) {
-    struct noise_list *l = user;
-    l->node[l->count++] = lgv_loops_instance(l->s->g, l->entry->body, vars, l->s->g->nest[l->entry->nest].count);
-    return !l->s->g->failed;
-}
-
-/* Every noise as a formula without sums; free() it. */
-static int *noise_formulas(struct source *s) {
-    struct noise_list l = {.s = s, .node = lgv_new(s->m->nnoise + 1, sizeof *l.node)};
-    for (size_t e = 0; l.node && e < s->m->nentries && !s->g->failed; e++) {
-        l.entry = &s->m->noise[e];
-        if (l.entry->nest < 0) l.node[l.count++] = lgv_loops_instance(s->g, l.entry->body, NULL, 0);
-        else lgv_loops_each(s->g, l.entry->nest, LGV_MAX_INSTANCES, list_member, &l);
-    }
-    if (!l.node && !s->g->failed) s->g->failed = "out of memory";
-    return l.node;
-}
 
 /* grad h . M^-1 grad h for one noise; M^-1 = H_pp entry by entry. */
 static int gradient_square(struct source *s, int T, int h) {
@@ -332,7 +290,7 @@ static int gradient_square(struct source *s, int T, int h) {
 
 static bool add_correction(struct source *s, double factor) {
     if (factor == 0 || s->m->nnoise == 0) return !s->g->failed;
-    int *h = noise_formulas(s), C = lgv_expr_const(s->g, 0), T = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
+    int *h = lgv_model_noises(s->m), C = lgv_expr_const(s->g, 0), T = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
     for (size_t i = 0; h && i < s->m->nnoise && !s->g->failed; i++)
         C = lgv_expr_add(s->g, C, lgv_expr_scale(s->g, factor, gradient_square(s, T, h[i])));
     free(h);
@@ -408,7 +366,7 @@ static void taylor(struct source *s, bool wanted) {
     }
     size_t n = s->m->nq;
     struct lgv_terms X[2] = {0};
-    int *h = noise_formulas(s), H = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
+    int *h = lgv_model_noises(s->m), H = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
     for (size_t i = 0; h && i < 2 * n && !s->g->failed; i++) {
         long at = (long)(i < n ? i : i - n);
         int x = lgv_expr_ref_at(s->g, i < n ? LGV_Q : LGV_P, at);
@@ -465,7 +423,7 @@ static int martingale_of(struct source *s, int f, const int *h) {
 static void martingale(struct source *s, const struct lgv_watch *watch) {
     if (!watch->controls) return;
     struct lgv_terms X = {0};
-    int *h = noise_formulas(s);
+    int *h = lgv_model_noises(s->m);
     signature(s, "model_martingale(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *X)");
     for (size_t k = 0; h && k < watch->controls && !s->g->failed; k++) {
         /* The distance to the exact solution depends on W itself and gets none. */

@@ -216,15 +216,6 @@ static int error_node(struct lgv_model *m) {
     return id;
 }
 
-static int momentum_node(struct lgv_model *m, const struct lgv_symmetry *s) {
-    struct lgv_arg *arg = lgv_new(m->nq, sizeof *arg);
-    for (size_t i = 0; arg && i < m->nq; i++)
-        arg[i] = (struct lgv_arg){lgv_expr_mul(m->graph, lgv_expr_ref_at(m->graph, LGV_P, (long)i), s->xi[i]), 1};
-    int id = arg ? lgv_expr_sum(m->graph, 0, arg, m->nq) : 0;
-    free(arg);
-    return id;
-}
-
 enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err) {
     size_t capacity = 0, n = m->nq;
     *out = (struct lgv_watch){0};
@@ -234,7 +225,7 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
     for (size_t i = 0; ok && i < m->nsymmetries; i++) {
         char text[256];
         snprintf(text, sizeof text, "p . xi, xi = %s", m->symmetry[i].text ? m->symmetry[i].text : "generator");
-        ok = watch_add(out, &capacity, m->symmetry[i].name, text, 2, momentum_node(m, &m->symmetry[i]));
+        ok = watch_add(out, &capacity, m->symmetry[i].name, text, 2, lgv_model_momentum_map(m, &m->symmetry[i]));
     }
     if (ok && m->exact)
         ok = watch_add(out, &capacity, "error", "distance to the exact solution", 5, error_node(m));

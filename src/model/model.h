@@ -77,6 +77,11 @@ enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const ch
 /* The increment Hamiltonian K = a H + sum w_m h_m as groups (weights are REFs of LGV_WEIGHTS). */
 bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out);
 
+/* Every noise as a formula of its own with its sums written out; free() it.  NULL with graph->failed set. */
+int *lgv_model_noises(struct lgv_model *m);
+/* J = p . xi(q) */
+int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s);
+
 /* structure.c: what the formulas say. */
 enum lgv_depends { LGV_ON_NOTHING = 0, LGV_ON_Q = 1, LGV_ON_P = 2, LGV_ON_BOTH = 3 };
 struct lgv_structure {

@@ -78,14 +78,14 @@ static bool noise_member(void *user, const long *vars) {
     return !n->m->graph->failed;
 }
 
-/* Every noise as a plain node with its sums written out; NULL when memory is out. */
-static int *noise_nodes(struct lgv_model *m) {
+int *lgv_model_noises(struct lgv_model *m) {
     struct noises n = {.m = m, .node = lgv_new(m->nnoise + 1, sizeof *n.node)};
     for (size_t e = 0; n.node && e < m->nentries && !m->graph->failed; e++) {
         n.entry = &m->noise[e];
         if (n.entry->nest < 0) n.node[n.count++] = lgv_loops_instance(m->graph, n.entry->body, NULL, 0);
         else lgv_loops_each(m->graph, n.entry->nest, LGV_MAX_INSTANCES, noise_member, &n);
     }
+    if (!n.node && !m->graph->failed) m->graph->failed = "out of memory";
     return n.node;
 }
 
@@ -159,7 +159,7 @@ static void commutativity(struct lgv_model *m, struct lgv_structure *s) {
     s->commutes = 1;
     s->commutes_decided = m->nnoise > 1;
     if (m->nnoise <= 1 || s->additive || s->noise_depends != LGV_ON_BOTH) return;
-    int *h = noise_nodes(m);
+    int *h = lgv_model_noises(m);
     if (!h || m->graph->failed || m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS) {
         s->commutes = -1;
         free(h);
@@ -224,7 +224,7 @@ static double bracket_residual(struct lgv_model *m, const struct gradients *F, c
     return worst;
 }
 
-static int momentum_map(struct lgv_model *m, const struct lgv_symmetry *s) {
+int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s) {
     struct lgv_arg *arg = lgv_new(m->nq, sizeof *arg);
     if (!arg) return 0;
     for (size_t i = 0; i < m->nq; i++)
@@ -236,11 +236,11 @@ static int momentum_map(struct lgv_model *m, const struct lgv_symmetry *s) {
 
 /* H and all noises as formulas, families as sums of their members with weights of 1: one bracket each. */
 static void check_symmetry(struct lgv_model *m, size_t k, struct lgv_structure *s) {
-    int J = momentum_map(m, &m->symmetry[k]);
+    int J = lgv_model_momentum_map(m, &m->symmetry[k]);
     struct gradients dJ;
     double worst = 0;
     bool formula = true, ok = gradients_of(m, J, &dJ);
-    int *h = noise_nodes(m);
+    int *h = lgv_model_noises(m);
     for (size_t i = 0; ok && h && i <= m->nnoise; i++) {
         int F = i == 0 ? m->hamiltonian : h[i - 1];
         bool sums = (m->graph->node[F].uses & LGV_USES_LOOP) != 0;

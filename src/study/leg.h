@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One ensemble of a study: a method with one step size on given paths, its values path by path at the end and their sums
+ * along time.  Legs of one study share their Brownian paths: each uses sums of increments of one base step. */
+#ifndef LGV_STUDY_LEG_H
+#define LGV_STUDY_LEG_H
+
+#include "run/run.h"
+
+/* Sums over paths of f - shift and of its martingale part M (mean zero), for mean(f - b M). */
+struct lgv_pair_sums {
+    double n, shift, f, m, ff, fm, mm;
+};
+
+struct lgv_leg {
+    /* set before lgv_leg_run */
+    const struct lgv_kernel *kernel;
+    double t0, step;
+    uint64_t coarsen, steps, paths, seed;
+    double truncate;
+    unsigned threads;
+    size_t ncolumns, nseries; /* columns whose values are kept; the first nseries of them also along time */
+    const size_t *column;     /* [ncolumns] numbers of watched observables */
+    size_t ntimes;            /* at least 2: start and end */
+    uint64_t *time_step;      /* [ntimes]; owned */
+    /* filled */
+    struct lgv_pair_sums *sum[LGV_GROUPS]; /* [ntimes][nseries] */
+    double *final, *start;                 /* [paths][ncolumns], NaN where the path failed */
+    double *control;                       /* [paths][ncolumns] martingale parts at the end; NULL without */
+    double *drift;                         /* [paths] largest |H(t) - H(0)| over the output times reached */
+    struct lgv_run_report report;
+    uint64_t failed;
+    bool done;
+};
+
+enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *user, struct lgv_error *err);
+void lgv_leg_free(struct lgv_leg *leg);
+/* The merged sums at one time, in group order. */
+struct lgv_pair_sums lgv_leg_sums(const struct lgv_leg *leg, size_t time, size_t series);
+/* Output steps of a leg: `outputs` + 1 of them, multiples of `every`. */
+uint64_t *lgv_leg_times(uint64_t steps, uint64_t every, uint64_t outputs, size_t *count);
+
+void lgv_pair_add(struct lgv_pair_sums *s, double f, double m);
+
+/* mean(f), and mean(f - b M) with the b of least variance; standard errors; share of the variance left. */
+struct lgv_pair_estimate {
+    double mean, err, plain, plain_err, factor, left;
+};
+struct lgv_pair_estimate lgv_pair_estimate(const struct lgv_pair_sums *s);
+
+/* The largest step of which all given ones are multiples (to 1e-9), and the multiples; false when there is none above a
+ * 1024th of the smallest. */
+bool lgv_common_step(const double *step, size_t count, double *base, uint64_t *multiple);
+
+#endif
