@@ -285,14 +285,15 @@ INLINE void lanes_quadrant(uvec k, vec s, vec c, vec *sine, vec *cosine) {
 }
 
 /* x = k pi/2 + r (+ tail), pi/2 in three parts.  A fused x - k c has one rounding: the first one is then exact, and r is
- * right to half a unit.  Without it k times the first two parts must be exact (k <= 2^19), and r needs a tail. */
+ * right to half a unit (sin -0 becomes +0).  Without it k times the first two parts must be exact (k <= 2^19), and r needs
+ * a tail. */
 INLINE void vec_sincos(vec x, vec *sine, vec *cosine) {
     vec s, c, p, q;
 #if LANES_FUSED
     vec t = x * 6.36619772367581382433e-01 + LANES_ROUND, k = t - LANES_ROUND;
     vec r = x - k * 1.57079632679489655800e+00;
-    r = r - k * 6.12323399573676480327e-17;
-    r = r - k * 1.08285667392191397293e-32; /* all parts positive: -0 stays -0 */
+    r = r - k * 6.12323399573676603587e-17;
+    r = r + k * 1.49738490485918330000e-33;
     vec z = r * r;
     lanes_series(z, &p, &q);
     s = r * z * p + r;

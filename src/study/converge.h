@@ -117,6 +117,11 @@ struct lgv_converge_job {
 /* Adds the paths of the job to its sums; the same bits for any number of threads. */
 enum lgv_status lgv_converge_paths(struct lgv_converge_job *j, struct lgv_error *err);
 
+/* sqrt(E |x_h - x|^2) or E f(x_h) - E f(x) (with its sign) of a method and a level, and its standard error.  Method number
+ * nmethods is the reference: level 1 compares twice its step with its step. */
+double lgv_converge_error(const struct lgv_converge_job *j, size_t method, size_t level, double *stderror);
+/* How far the reference may be off, from its values at twice its step. */
+double lgv_converge_reference_error(const struct lgv_converge_job *j);
 /* Errors, orders and verdicts of *out from the sums. */
 void lgv_converge_fit(const struct lgv_converge_job *j, struct lgv_convergence *out);
 

@@ -85,6 +85,10 @@ static void add_lane(struct lgv_leg *leg, const struct lgv_block_result *b, unsi
         if (change > leg->drift[path]) leg->drift[path] = change;
     }
     bool whole = alive == leg->ntimes;
+    if (b->fail[lane]) {
+#pragma omp atomic
+        leg->failed++;
+    }
     for (size_t k = 0; k < leg->ncolumns; k++) {
         const double *last = b->value + (leg->ntimes - 1) * watched * b->lanes + lane;
         size_t o = leg->column[k];
@@ -122,7 +126,6 @@ enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *u
     free(leg->report.snapshot);
     leg->report.snapshot = NULL;
     leg->done = status == LGV_OK;
-    for (uint64_t i = 0; leg->done && i < leg->paths; i++) leg->failed += isnan(leg->final[i * leg->ncolumns]) != 0;
     return status;
 }
 

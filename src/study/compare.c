@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Methods against each other on the same Brownian paths.
+ *
+ * Along time: mean(f - b M) with the martingale part M = sum_k sum_m {f, h_m}(X_k) dW_m,k, whose mean is zero for every
+ * method, so that the bias of a method shows long before the plain average would tell it from noise.  The bias at the end is
+ * against a known mean, or against a fine run on the same paths: mean(d - b D), d = f - f_ref, D = M - M_ref.
+ *
+ * Work and precision: strong error sqrt(E |x - x_ref|^2) and weak error |E f - E f_ref| over a ladder of steps, with the
+ * measured time and the gradient evaluations of a path.  Times are taken in a run of its own, without the noise of the
+ * finest level that the errors need. */
+#include "study/compare.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_BYTES 4e9
+#define TIMED_PATH_STEPS 2e6 /* of one measurement: some ten milliseconds */
+
+struct study {
+    struct lgv_model *m;
+    const struct lgv_settings *s;
+    const struct lgv_compare_options *o;
+    struct lgv_comparison *out;
+    struct lgv_kernel *kernel;         /* [count + 1] with control variates; the last is the reference */
+    struct lgv_kernel *plain;          /* [count + 1] without, for the ladder */
+    const struct lgv_method *reference;
+    size_t *column, ncolumns, nseries; /* observables asked for, then what strong errors are made of */
+    bool reference_wanted, *given;     /* given[i]: the mean of observable i is known */
+    double work, done;                 /* base steps times paths: for progress */
+    lgv_progress *progress;
+    void *user;
+    double share; /* of the present leg */
+    struct lgv_error *err;
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int on_progress(void *user, double fraction) {
+    struct study *x = user;
+    return x->progress ? x->progress(x->user, x->work > 0 ? fmin(1, (x->done + fraction * x->share) / x->work) : 0) : 0;
+}
+
+/* ---- what is looked at ---- */
+
+static enum lgv_status no_observable(const struct lgv_watch *w, const char *name, struct lgv_error *err) {
+    const char *known[64];
+    size_t n = 0;
+    for (; n < w->count && n < 64; n++) known[n] = w->item[n].name;
+    const char *near = lgv_nearest(name, known, n);
+    if (near) return lgv_fail(err, LGV_BAD_INPUT, "nothing called %s is observed; did you mean %s?", name, near);
+    return lgv_fail(err, LGV_BAD_INPUT, "nothing called %s is observed", name);
+}
+
+static size_t find(const struct lgv_watch *w, const char *name) {
+    size_t i = 0;
+    while (i < w->count && strcmp(w->item[i].name, name) != 0) i++;
+    return i;
+}
+
+static enum lgv_status choose_columns(struct study *x) {
+    struct lgv_watch w = {0};
+    enum lgv_status status = lgv_kernel_watch(x->m, &w, x->err);
+    if (status) return status;
+    x->column = lgv_new(2 * w.count + x->o->nobserve, sizeof *x->column);
+    if (!x->column) status = lgv_fail_memory(x->err);
+    for (size_t i = 0; !status && i < x->o->nobserve; i++) {
+        size_t at = find(&w, x->o->observe[i]);
+        if (at == w.count) status = no_observable(&w, x->o->observe[i], x->err);
+        else x->column[x->nseries++] = at;
+    }
+    for (size_t i = 0; !status && !x->o->nobserve && i < w.count; i++)
+        if (w.item[i].kind <= 1) x->column[x->nseries++] = i;
+    x->ncolumns = x->nseries;
+    int wanted = x->out->exact ? 5 : 3; /* the distance to the exact solution, else all coordinates and momenta */
+    for (size_t i = 0; !status && i < w.count; i++)
+        if (w.item[i].kind == wanted || (!x->out->exact && w.item[i].kind == 4)) x->column[x->ncolumns++] = i;
+    if (!status && x->ncolumns == x->nseries) x->column[x->ncolumns++] = 0; /* a large system: the energy alone */
+    x->out->observable = lgv_new(x->nseries + 1, sizeof *x->out->observable);
+    x->out->formula = lgv_new(x->nseries + 1, sizeof *x->out->formula);
+    x->out->expected = lgv_new(x->nseries + 1, sizeof *x->out->expected);
+    x->out->expected_text = lgv_new(x->nseries + 1, sizeof *x->out->expected_text);
+    x->given = lgv_new(x->nseries + 1, sizeof *x->given);
+    if (!status && (!x->out->observable || !x->out->formula || !x->out->expected || !x->out->expected_text || !x->given))
+        status = lgv_fail_memory(x->err);
+    for (size_t i = 0; !status && i < x->nseries; i++) {
+        x->out->observable[i] = lgv_copy(w.item[x->column[i]].name);
+        x->out->formula[i] = lgv_copy(w.item[x->column[i]].text);
+        x->out->nobservables++;
+    }
+    lgv_kernel_watch_free(&w);
+    return status;
+}
+
+/* ---- known means ---- */
+
+static void drop_symbols(struct lgv_scope *scope, size_t count) {
+    while (scope->count > count) free(scope->symbol[--scope->count].name);
+}
+
+/* The formula with NAME0 standing for the mean of each observable at the start. */
+static enum lgv_status read_expected(struct study *x, size_t which, const double *start, int *node) {
+    struct lgv_scope *scope = &x->m->scope;
+    size_t known = scope->count;
+    struct lgv_value value;
+    struct lgv_formula_error why;
+    bool ok = true;
+    for (size_t i = 0; ok && i < x->nseries; i++) {
+        struct lgv_text name = {0};
+        lgv_text_add(&name, "%s0", x->out->observable[i]);
+        if (!name.failed && !lgv_scope_find(scope, name.data)) {
+            struct lgv_symbol *s = lgv_scope_add(scope, name.data, LGV_SYM_VALUE);
+            ok = s != NULL;
+            if (s) s->value = (struct lgv_value){1, {lgv_expr_const(scope->graph, start ? start[i] : 1), 0, 0}};
+        }
+        lgv_text_free(&name);
+    }
+    scope->allow = LGV_USES_TIME;
+    scope->place = "an expected mean";
+    ok = ok && lgv_formula_parse(scope, x->o->expect[which].formula, &value, NULL, &why);
+    drop_symbols(scope, known);
+    if (!ok) return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: at character %zu: %s", x->o->expect[which].name,
+                             why.offset + 1, why.message);
+    if (value.dim != 1)
+        return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: a number is wanted, not a vector", x->o->expect[which].name);
+    *node = value.node[0];
+    return LGV_OK;
+}
+
+static size_t series_named(const struct study *x, const char *name) {
+    size_t i = 0;
+    while (i < x->nseries && strcmp(x->out->observable[i], name) != 0) i++;
+    return i;
+}
+
+static enum lgv_status check_expected(struct study *x) {
+    for (size_t k = 0; k < x->o->nexpect; k++) {
+        int node;
+        size_t i = series_named(x, x->o->expect[k].name);
+        if (i == x->nseries)
+            return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: it is not among what is compared", x->o->expect[k].name);
+        enum lgv_status status = read_expected(x, k, NULL, &node);
+        if (status) return status;
+        x->given[i] = true;
+    }
+    return LGV_OK;
+}
+
+static enum lgv_status evaluate_expected(struct study *x, const struct lgv_leg *leg) {
+    double *start = lgv_new(x->nseries + 1, sizeof *start);
+    enum lgv_status status = start ? LGV_OK : lgv_fail_memory(x->err);
+    for (size_t i = 0; start && i < x->nseries; i++) {
+        struct lgv_pair_sums s = lgv_leg_sums(leg, 0, i);
+        start[i] = lgv_pair_estimate(&s).plain;
+    }
+    for (size_t k = 0; !status && k < x->o->nexpect; k++) {
+        struct lgv_evaluator e;
+        int node;
+        size_t i = series_named(x, x->o->expect[k].name);
+        status = read_expected(x, k, start, &node);
+        free(x->out->expected[i]);
+        free(x->out->expected_text[i]);
+        x->out->expected[i] = lgv_new(x->out->ntimes, sizeof **x->out->expected);
+        x->out->expected_text[i] = lgv_copy(x->o->expect[k].formula);
+        if (status || !x->out->expected[i] || !lgv_eval_begin(&e, x->m->graph)) {
+            if (!status) status = lgv_fail_memory(x->err);
+            break;
+        }
+        for (size_t t = 0; t < x->out->ntimes; t++) {
+            struct lgv_env env = {.par = x->m->par, .t = x->out->time[t]};
+            x->out->expected[i][t] = lgv_eval_node(&e, node, &env, NULL);
+        }
+        lgv_eval_end(&e);
+    }
+    free(start);
+    return status;
+}
+
+/* ---- legs on a common grid ---- */
+
+struct grid {
+    size_t count;
+    double *step, base;
+    uint64_t *multiple, every, total; /* every: least common multiple; total: base steps to the end */
+};
+
+static void grid_free(struct grid *g) {
+    free(g->step);
+    free(g->multiple);
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+static enum lgv_status make_grid(const struct study *x, struct grid *g) {
+    double span = x->s->until - x->s->start;
+    if (!(span > 0))
+        return lgv_fail(x->err, LGV_BAD_INPUT, "until = %g must lie after start = %g", x->s->until, x->s->start);
+    g->multiple = lgv_new(g->count, sizeof *g->multiple);
+    if (!g->multiple) return lgv_fail_memory(x->err);
+    if (!lgv_common_step(g->step, g->count, &g->base, g->multiple))
+        return lgv_fail(x->err, LGV_BAD_INPUT,
+                        "the steps have no common measure: on the same noise each must be a multiple of one base step");
+    g->every = 1;
+    for (size_t i = 0; i < g->count; i++) {
+        g->every *= g->multiple[i] / divisor(g->every, g->multiple[i]);
+        if ((double)g->every * g->base > 1.1 * span)
+            return lgv_fail(x->err, LGV_BAD_INPUT,
+                            "the steps meet for the first time at %g, and the run ends at %g: choose steps that divide each "
+                            "other", (double)g->every * g->base, span);
+    }
+    double units = span / ((double)g->every * g->base), whole = floor(units + 0.5);
+    if (fabs(units - whole) > 1e-6 * fmax(1, units)) whole = ceil(units);
+    if (whole * (double)g->every > 2.8e14) return lgv_fail(x->err, LGV_BAD_INPUT, "the run would take too many steps");
+    g->total = (uint64_t)fmax(1, whole) * g->every;
+    return LGV_OK;
+}
+
+static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at, const struct lgv_kernel *k, uint64_t paths,
+                               uint64_t outputs, struct lgv_leg *leg) {
+    *leg = (struct lgv_leg){.kernel = k, .t0 = x->s->start, .step = g->step[at], .coarsen = g->multiple[at],
+                            .steps = g->total / g->multiple[at], .paths = paths, .seed = x->s->seed,
+                            .truncate = x->s->truncate, .threads = (unsigned)x->s->threads, .ncolumns = x->ncolumns,
+                            .nseries = x->nseries, .column = x->column};
+    leg->time_step = lgv_leg_times(leg->steps, g->every / g->multiple[at], outputs, &leg->ntimes);
+    if (!leg->time_step) return lgv_fail_memory(x->err);
+    double bytes = 8.0 * (double)paths * (3.0 * (double)x->ncolumns + 1) +
+                   (double)leg->ntimes * (double)x->nseries * LGV_GROUPS * sizeof(struct lgv_pair_sums);
+    if (bytes > MAX_BYTES)
+        return lgv_fail(x->err, LGV_CANNOT_RUN, "the values of the paths need %.1f GB: ask for fewer paths", bytes / 1e9);
+    x->share = (double)g->total * (double)paths;
+    enum lgv_status status = lgv_leg_run(leg, on_progress, x, x->err);
+    x->done += x->share;
+    return status;
+}
+
+static enum lgv_status build(struct study *x, size_t at, bool control, struct lgv_kernel *out) {
+    const struct lgv_method *method = at < x->o->count ? x->o->contender[at].method : x->reference;
+    struct lgv_kernel_options options = {.lanes = (unsigned)x->s->lanes, .compiler = x->s->compiler,
+                                         .control = control && x->out->control};
+    return out->entry ? LGV_OK : lgv_kernel_build(x->m, method, &options, out, x->err);
+}
+
+/* ---- along time ---- */
+
+static bool fill_outcome(struct lgv_outcome *o, const struct lgv_leg *leg, size_t series) {
+    double **array[] = {&o->mean, &o->err, &o->plain, &o->plain_err};
+    for (size_t i = 0; i < 4; i++)
+        if (!(*array[i] = lgv_new(leg->ntimes, sizeof(double)))) return false;
+    o->bias = o->bias_err = o->bias_plain_err = NAN;
+    for (size_t t = 0; t < leg->ntimes; t++) {
+        struct lgv_pair_sums s = lgv_leg_sums(leg, t, series);
+        struct lgv_pair_estimate e = lgv_pair_estimate(&s);
+        o->mean[t] = e.mean;
+        o->err[t] = e.err;
+        o->plain[t] = e.plain;
+        o->plain_err[t] = e.plain_err;
+        o->factor = e.factor;
+        o->left = e.left;
+    }
+    return true;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool fill_method(struct lgv_compared *c, struct lgv_leg *leg) {
+    c->outcome = lgv_new(leg->nseries + 1, sizeof *c->outcome);
+    if (!c->outcome) return false;
+    for (size_t k = 0; k < leg->nseries; k++)
+        if (!fill_outcome(&c->outcome[k], leg, k)) return false;
+    c->steps = leg->steps;
+    c->failed = leg->failed;
+    c->seconds = leg->report.seconds;
+    c->evaluations = leg->report.evaluations;
+    c->iterations = leg->report.iterations;
+    qsort(leg->drift, (size_t)leg->paths, sizeof *leg->drift, by_value);
+    c->drift_max = leg->drift[leg->paths - 1];
+    c->drift_median = leg->drift[leg->paths / 2];
+    c->done = true;
+    return true;
+}
+
+/* Bias at the end against the known mean, or against the reference on the paths that both kept. */
+static void find_bias(const struct study *x, struct lgv_outcome *o, size_t k, const struct lgv_leg *leg,
+                      const struct lgv_leg *reference) {
+    size_t last = leg->ntimes - 1;
+    if (x->out->expected[k]) {
+        o->bias_kind = LGV_BIAS_EXPECTED;
+        o->bias = o->mean[last] - x->out->expected[k][last];
+        o->bias_err = o->err[last];
+        o->bias_plain_err = o->plain_err[last];
+    } else if (reference && reference->done) {
+        struct lgv_pair_sums s = {0};
+        for (uint64_t p = 0; p < leg->paths; p++) {
+            size_t at = p * leg->ncolumns + k;
+            double d = leg->final[at] - reference->final[at];
+            if (isfinite(d)) lgv_pair_add(&s, d, leg->control ? leg->control[at] - reference->control[at] : 0);
+        }
+        struct lgv_pair_estimate e = lgv_pair_estimate(&s);
+        o->bias_kind = LGV_BIAS_REFERENCE;
+        o->bias = e.mean;
+        o->bias_err = e.err;
+        o->bias_plain_err = e.plain_err;
+    }
+}
+
+static enum lgv_status along_time(struct study *x, const struct grid *g) {
+    struct lgv_comparison *c = x->out;
+    struct lgv_leg reference = {0};
+    enum lgv_status status = LGV_OK;
+    if (x->reference_wanted) status = run_leg(x, g, x->o->count, &x->kernel[x->o->count], x->s->paths, 1, &reference);
+    for (size_t i = 0; !status && i < x->o->count; i++) {
+        struct lgv_leg leg = {0};
+        status = run_leg(x, g, i, &x->kernel[i], x->s->paths, x->s->outputs, &leg);
+        if (!status && !c->time) {
+            c->ntimes = leg.ntimes;
+            c->time = lgv_new(leg.ntimes, sizeof *c->time);
+            for (size_t t = 0; c->time && t < leg.ntimes; t++)
+                c->time[t] = x->s->start + (double)leg.time_step[t] * leg.step;
+            status = c->time ? evaluate_expected(x, &leg) : lgv_fail_memory(x->err);
+        }
+        /* the drift is sorted by fill_method; biases need only what is kept path by path */
+        if (!status && !fill_method(&c->method[i], &leg)) status = lgv_fail_memory(x->err);
+        for (size_t k = 0; !status && k < x->nseries; k++)
+            find_bias(x, &c->method[i].outcome[k], k, &leg, x->reference_wanted ? &reference : NULL);
+        c->failed += c->method[i].failed;
+        c->threads = leg.report.threads ? leg.report.threads : c->threads;
+        lgv_leg_free(&leg);
+    }
+    lgv_leg_free(&reference);
+    return status;
+}
+
+/* ---- work and precision ---- */
+
+static double seconds_per_path(const struct study *x, const struct lgv_kernel *k, double step, uint64_t steps) {
+    double paths = floor(TIMED_PATH_STEPS / (double)steps / LGV_UNIT) * LGV_UNIT, best = INFINITY;
+    size_t ntimes;
+    for (int turn = 0; turn < 2; turn++) {
+        struct lgv_leg leg = {.kernel = k, .t0 = x->s->start, .step = step, .coarsen = 1, .steps = steps,
+                              .paths = (uint64_t)fmin(4096, fmax(LGV_UNIT, paths)), .seed = x->s->seed,
+                              .truncate = x->s->truncate, .threads = 1, .ncolumns = 1, .column = x->column};
+        leg.time_step = lgv_leg_times(steps, 1, 1, &ntimes);
+        leg.ntimes = ntimes;
+        if (leg.time_step && lgv_leg_run(&leg, NULL, NULL, NULL) == LGV_OK)
+            best = fmin(best, leg.report.seconds / (double)leg.paths);
+        lgv_leg_free(&leg);
+    }
+    return best;
+}
+
+static void measure(const struct study *x, const struct lgv_leg *leg, const struct lgv_leg *reference,
+                    struct lgv_rung *r) {
+    struct lgv_pair_sums square = {0}, weak = {0};
+    for (uint64_t p = 0; p < leg->paths; p++) {
+        const double *a = leg->final + p * leg->ncolumns, *b = reference ? reference->final + p * leg->ncolumns : NULL;
+        double sum = 0;
+        for (size_t k = x->nseries; k < x->ncolumns; k++) sum += b ? (a[k] - b[k]) * (a[k] - b[k]) : a[k] * a[k];
+        if (!isfinite(sum)) continue;
+        lgv_pair_add(&square, sum, 0);
+        if (b && isfinite(a[0] - b[0])) lgv_pair_add(&weak, a[0] - b[0], 0);
+    }
+    struct lgv_pair_estimate s = lgv_pair_estimate(&square), w = lgv_pair_estimate(&weak);
+    r->strong = sqrt(s.plain);
+    r->strong_err = s.plain_err / (2 * r->strong);
+    r->weak = fabs(w.plain);
+    r->weak_err = w.plain_err;
+    r->failed = leg->failed;
+    r->evaluations = leg->report.evaluations * (double)leg->steps;
+}
+
+static enum lgv_status climb(struct study *x, const struct grid *g) {
+    struct lgv_leg reference = {0};
+    size_t rungs = (size_t)x->o->ladder, last = g->count - 1;
+    bool exact = x->out->exact;
+    enum lgv_status status = LGV_OK;
+    if (!exact) status = run_leg(x, g, last, &x->plain[x->o->count], x->out->ladder_paths, 1, &reference);
+    for (size_t i = 0; !status && i < x->o->count; i++) {
+        struct lgv_compared *c = &x->out->method[i];
+        c->rung = lgv_new(rungs, sizeof *c->rung);
+        if (!c->rung) status = lgv_fail_memory(x->err);
+        for (size_t j = 0; !status && j < rungs; j++) {
+            struct lgv_leg leg = {0};
+            struct lgv_rung *r = &c->rung[j];
+            status = run_leg(x, g, i * rungs + j, &x->plain[i], x->out->ladder_paths, 1, &leg);
+            if (!status) {
+                r->step = leg.step;
+                measure(x, &leg, exact ? NULL : &reference, r);
+                r->seconds = seconds_per_path(x, &x->plain[i], leg.step, leg.steps);
+                c->nrungs++;
+            }
+            lgv_leg_free(&leg);
+        }
+    }
+    lgv_leg_free(&reference);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static enum lgv_status choose_reference(struct study *x) {
+    static const char *const good[] = {"VZc", "LobZ", "P2N2Q4Gau", "P1N1Q2Gau"};
+    struct lgv_structure structure;
+    char why[400];
+    bool all_given = true;
+    for (size_t i = 0; i < x->nseries; i++) all_given &= x->given[i];
+    x->reference_wanted = !x->o->no_reference && (x->o->reference || !all_given);
+    x->reference = x->o->reference;
+    if (x->reference || (!x->reference_wanted && (x->out->exact || !x->o->ladder))) return LGV_OK;
+    enum lgv_status status = lgv_model_structure(x->m, &structure, x->err);
+    for (size_t i = 0; !status && !x->reference && i < sizeof good / sizeof *good; i++) {
+        const struct lgv_method *m = lgv_method_find(good[i]);
+        if (m && !lgv_kernel_refusal(m, x->m, &structure, why, sizeof why)) x->reference = m;
+    }
+    if (!status && !x->reference)
+        status = lgv_fail(x->err, LGV_BAD_INPUT, "no method serves as a reference here: name one, or expected means");
+    return status;
+}
+
+static enum lgv_status plan_grids(struct study *x, struct grid *time, struct grid *ladder) {
+    size_t n = x->o->count, rungs = (size_t)x->o->ladder;
+    time->step = lgv_new(n + 1, sizeof *time->step);
+    ladder->step = lgv_new(n * rungs + 1, sizeof *ladder->step);
+    if (!time->step || !ladder->step) return lgv_fail_memory(x->err);
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        time->step[time->count++] = x->o->contender[i].step;
+        least = fmin(least, x->o->contender[i].step);
+        for (size_t j = 0; j < rungs; j++) ladder->step[ladder->count++] = ldexp(x->o->contender[i].step, -(int)j);
+    }
+    double fine = x->o->reference_step > 0 ? x->o->reference_step : least / 4;
+    double finest = fmin(fine, ldexp(least, 1 - (int)rungs) / 4);
+    x->out->reference_step = fine;
+    x->out->ladder_reference_step = finest;
+    if (x->reference_wanted) time->step[time->count++] = fine;
+    if (rungs && !x->out->exact) ladder->step[ladder->count++] = finest;
+    enum lgv_status status = make_grid(x, time);
+    if (!status && rungs) status = make_grid(x, ladder);
+    if (status) return status;
+    x->out->until = x->s->start + (double)time->total * time->base;
+    x->work = (double)time->total * (double)time->count * (double)x->s->paths;
+    if (rungs) x->work += (double)ladder->total * (double)ladder->count * (double)x->out->ladder_paths;
+    return LGV_OK;
+}
+
+static enum lgv_status build_all(struct study *x) {
+    size_t n = x->o->count;
+    enum lgv_status status = LGV_OK;
+    for (size_t i = 0; !status && i <= n; i++) {
+        bool reference = i == n;
+        if (!reference || x->reference_wanted) status = build(x, i, true, &x->kernel[i]);
+        if (!status && x->o->ladder && (!reference || !x->out->exact)) status = build(x, i, false, &x->plain[i]);
+    }
+    return status;
+}
+
+static bool describe(struct study *x) {
+    struct lgv_comparison *c = x->out;
+    char date[32];
+    time_t t = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
+    c->date = lgv_copy(date);
+    c->version = lgv_copy(LGV_VERSION);
+    c->model_name = lgv_copy(x->m->name);
+    c->model_file = x->m->file ? lgv_copy(x->m->file) : NULL;
+    c->t0 = x->s->start;
+    c->paths = x->s->paths;
+    c->seed = x->s->seed;
+    c->method = lgv_new(x->o->count, sizeof *c->method);
+    x->kernel = lgv_new(x->o->count + 1, sizeof *x->kernel);
+    x->plain = lgv_new(x->o->count + 1, sizeof *x->plain);
+    if (!c->method || !x->kernel || !x->plain || !c->model_name) return false;
+    for (size_t i = 0; i < x->o->count; i++) {
+        c->method[i].name = lgv_copy(x->o->contender[i].method->name);
+        c->method[i].step = x->o->contender[i].step;
+        c->count++;
+        if (!c->method[i].name) return false;
+    }
+    return true;
+}
+
+enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *settings,
+                            const struct lgv_compare_options *options, lgv_progress *progress, void *user,
+                            struct lgv_comparison *out, struct lgv_error *err) {
+    struct study x = {.m = m, .s = settings, .o = options, .out = out, .progress = progress, .user = user, .err = err};
+    struct grid time = {0}, ladder = {0};
+    double begin = now();
+    *out = (struct lgv_comparison){.exact = m->exact && !options->reference, .control = lgv_kernel_can_control(m)};
+    out->ladder_paths = options->ladder_paths && options->ladder_paths < settings->paths ? options->ladder_paths
+                                                                                         : settings->paths;
+    enum lgv_status status = options->count ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "no methods to compare");
+    if (!status && !describe(&x)) status = lgv_fail_memory(err);
+    if (!status) status = choose_columns(&x);
+    if (!status) status = check_expected(&x);
+    if (!status) status = choose_reference(&x);
+    if (!status) status = plan_grids(&x, &time, &ladder);
+    if (!status) status = build_all(&x);
+    if (!status && x.reference) out->reference = lgv_copy(x.reference->name);
+    bool begun = !status;
+    if (!status) status = along_time(&x, &time);
+    if (!status && options->ladder) status = climb(&x, &ladder);
+    if (status == LGV_INTERRUPTED && !begun) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
+    out->interrupted = status == LGV_INTERRUPTED;
+    out->seconds = now() - begin;
+    for (size_t i = 0; x.kernel && x.plain && i <= options->count; i++) {
+        lgv_kernel_free(&x.kernel[i]);
+        lgv_kernel_free(&x.plain[i]);
+    }
+    free(x.kernel);
+    free(x.plain);
+    free(x.column);
+    free(x.given);
+    grid_free(&time);
+    grid_free(&ladder);
+    if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) lgv_comparison_clear(out);
+    return status == LGV_OK && out->failed ? LGV_FAILED_PATHS : status;
+}
+
+void lgv_comparison_clear(struct lgv_comparison *c) {
+    for (size_t i = 0; i < c->count; i++) {
+        struct lgv_compared *m = &c->method[i];
+        for (size_t k = 0; m->outcome && k < c->nobservables; k++) {
+            free(m->outcome[k].mean);
+            free(m->outcome[k].err);
+            free(m->outcome[k].plain);
+            free(m->outcome[k].plain_err);
+        }
+        free(m->outcome);
+        free(m->rung);
+        free(m->name);
+    }
+    for (size_t i = 0; i < c->nobservables; i++) {
+        free(c->observable[i]);
+        free(c->formula[i]);
+        free(c->expected[i]);
+        free(c->expected_text[i]);
+    }
+    free(c->method);
+    free(c->observable);
+    free(c->formula);
+    free(c->expected);
+    free(c->expected_text);
+    free(c->time);
+    free(c->model_name);
+    free(c->model_file);
+    free(c->version);
+    free(c->command);
+    free(c->date);
+    free(c->reference);
+    *c = (struct lgv_comparison){0};
+}

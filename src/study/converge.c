@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A convergence study from its options: steps, methods, reference, number of paths.
+ *
+ * All steps are whole multiples of the smallest one, h.  The reference takes steps h / refine; refine is found on a few
+ * paths first: it is doubled until the reference's own error is a tenth of the smallest error of the methods. */
+#include "study/converge.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LEVELS 5       /* unless told */
+#define PILOT 128      /* paths that decide how fine the reference is */
+#define LEAST_REFINE 8
+#define MOST_REFINE 2048
+#define FIRST_PATHS (LGV_GROUPS * LGV_UNIT) /* of a study with a target */
+#define MOST_PATHS ((uint64_t)1 << 22)
+#define MOST_STEPS 2.8e14
+#define SMALL_SYSTEM 16 /* degrees of freedom up to which an implicit reference is cheap */
+
+struct study {
+    struct lgv_kernel kernel[LGV_CONVERGE_METHODS + 1];
+    const struct lgv_method *method[LGV_CONVERGE_METHODS + 1];
+    size_t built;
+    uint64_t factor[LGV_CONVERGE_LEVELS];
+    struct lgv_structure structure;
+    struct lgv_converge_job job;
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- steps ---- */
+
+static int falling(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+static enum lgv_status read_steps(const char *text, double *step, size_t *count, struct lgv_error *err) {
+    *count = 0;
+    for (const char *s = text; *s;) {
+        char *end;
+        double x = strtod(s, &end);
+        if (end == s || (*end && *end != ',') || !(x > 0) || !isfinite(x))
+            return lgv_fail(err, LGV_BAD_INPUT, "--steps: \"%s\" is not a list of positive numbers like 0.04,0.02,0.01", text);
+        if (*count == LGV_CONVERGE_LEVELS)
+            return lgv_fail(err, LGV_BAD_INPUT, "--steps: at most %d steps", LGV_CONVERGE_LEVELS);
+        step[(*count)++] = x;
+        s = *end ? end + 1 : end;
+    }
+    qsort(step, *count, sizeof *step, falling);
+    return LGV_OK;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+/* Factors of the smallest step and their least common multiple. */
+static enum lgv_status find_factors(struct study *s, const double *step, size_t count, uint64_t *common,
+                                    struct lgv_error *err) {
+    double smallest = step[count - 1];
+    *common = 1;
+    for (size_t l = 0; l < count; l++) {
+        double f = round(step[l] / smallest);
+        if (fabs(step[l] / smallest - f) > 1e-6 * f || f > 1e9)
+            return lgv_fail(err, LGV_BAD_INPUT,
+                            "step %g is not a whole multiple of the smallest step %g: the paths could not be shared", step[l],
+                            smallest);
+        s->factor[l] = (uint64_t)f;
+        if (l > 0 && s->factor[l] == s->factor[l - 1])
+            return lgv_fail(err, LGV_BAD_INPUT, "--steps: %g is there twice", step[l]);
+        *common = *common / gcd(*common, s->factor[l]) * s->factor[l];
+        if (*common > (uint64_t)1e12)
+            return lgv_fail(err, LGV_BAD_INPUT, "the steps have no reasonable common multiple; choose factors like 1, 2, 4");
+    }
+    return LGV_OK;
+}
+
+static enum lgv_status plan_steps(struct study *s, const struct lgv_settings *set,
+                                  const struct lgv_convergence_options *o, struct lgv_convergence *out,
+                                  struct lgv_error *err) {
+    double step[LGV_CONVERGE_LEVELS], length = set->until - set->start;
+    size_t count = o->levels ? o->levels : LEVELS;
+    enum lgv_status status = LGV_OK;
+    if (o->steps)
+        status = read_steps(o->steps, step, &count, err);
+    else if (count <= LGV_CONVERGE_LEVELS)
+        for (size_t l = 0; l < count; l++) step[l] = ldexp(o->largest > 0 ? o->largest : set->step, -(int)l);
+    if (status) return status;
+    if (count < 2 || count > LGV_CONVERGE_LEVELS)
+        return lgv_fail(err, LGV_BAD_INPUT, "an order needs 2 to %d steps, not %zu", LGV_CONVERGE_LEVELS, count);
+    if (!(length > 0)) return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", set->until, set->start);
+    if (step[0] > length * (1 + 1e-9))
+        return lgv_fail(err, LGV_BAD_INPUT, "the largest step %g is longer than the whole time %g", step[0], length);
+    uint64_t common;
+    status = find_factors(s, step, count, &common, err);
+    if (status) return status;
+    double unit = (double)common * step[count - 1], units = fmax(1, round(length / unit));
+    if (units * (double)common > MOST_STEPS / MOST_REFINE)
+        return lgv_fail(err, LGV_BAD_INPUT, "%.3g steps are too many", units * (double)common);
+    s->job.nlevels = count;
+    s->job.factor = s->factor;
+    s->job.smallest = step[count - 1];
+    s->job.smallest_steps = (uint64_t)units * common;
+    s->job.t0 = set->start;
+    out->nlevels = count;
+    out->t0 = set->start;
+    out->until_wanted = set->until;
+    double end = set->start + units * unit;
+    out->until = fabs(end - set->until) > 1e-9 * length ? end : set->until;
+    return LGV_OK;
+}
+
+/* ---- methods ---- */
+
+static enum lgv_status find_method(const char *name, const struct lgv_method **out, struct lgv_error *err) {
+    char why[200];
+    *out = lgv_method_find(name);
+    if (*out) return LGV_OK;
+    lgv_method_explain(name, why, sizeof why);
+    if (why[0]) return lgv_fail(err, LGV_BAD_INPUT, "unknown method %s: %s", name, why);
+    const char *known[64], *near;
+    size_t n = 0;
+    for (const struct lgv_method *m; n < 64 && (m = lgv_method_at(n)); n++) known[n] = m->name;
+    near = lgv_nearest(name, known, n);
+    return lgv_fail(err, LGV_BAD_INPUT, near ? "unknown method %s; did you mean %s?" : "unknown method %s", name, near);
+}
+
+static bool is_tested(const struct study *s, const struct lgv_method *m) {
+    for (size_t k = 0; k < s->job.nmethods; k++)
+        if (s->method[k] == m) return true;
+    return false;
+}
+
+static enum lgv_status read_methods(struct study *s, const char *list, struct lgv_error *err) {
+    for (const char *c = list; *c;) {
+        char name[LGV_WORD_SIZE];
+        const struct lgv_method *m;
+        size_t n = strcspn(c, ",");
+        if (n == 0 || n >= sizeof name)
+            return lgv_fail(err, LGV_BAD_INPUT, "--methods wants names separated by commas, not \"%s\"", list);
+        memcpy(name, c, n);
+        name[n] = '\0';
+        enum lgv_status status = find_method(name, &m, err);
+        if (status) return status;
+        if (is_tested(s, m)) return lgv_fail(err, LGV_BAD_INPUT, "--methods: %s is there twice", m->name);
+        if (s->job.nmethods == LGV_CONVERGE_METHODS)
+            return lgv_fail(err, LGV_BAD_INPUT, "--methods: at most %d methods", LGV_CONVERGE_METHODS);
+        s->method[s->job.nmethods++] = m;
+        c += n + (c[n] == ',');
+    }
+    return s->job.nmethods ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "--methods: no method is named");
+}
+
+/* The first that fits and is not itself under test: a method that converges to something wrong would agree with itself. */
+static const struct lgv_method *choose_reference(const struct study *s, const struct lgv_model *m) {
+    static const char *const noisy[] = {"VZc", "LobZ", "MRT32", "P2N2Q4Gau", "P1N1Q2Gau", "P2N2Q2Lob", "Heun", NULL},
+                      *const noisy_large[] = {"VZc", "MRT32", "LobZ", "P2N2Q2Lob", "P1N1Q2Gau", "Heun", NULL},
+                      *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", NULL},
+                      *const quiet_large[] = {"RK4", "P3N3Q6Gau", "P2N2Q4Gau", NULL};
+    const struct lgv_method *second = NULL;
+    bool noise = (m->callbacks ? m->callbacks->noises : m->nnoise) > 0, large = m->nq > SMALL_SYSTEM;
+    const char *const *name = noise ? (large ? noisy_large : noisy) : large ? quiet_large : quiet;
+    for (; *name; name++) {
+        char ignore[400];
+        const struct lgv_method *r = lgv_method_find(*name);
+        if (!r || lgv_kernel_refusal(r, m, &s->structure, ignore, sizeof ignore)) continue;
+        if (!is_tested(s, r)) return r;
+        if (!second) second = r;
+    }
+    return second;
+}
+
+static bool exact_complete(const struct lgv_model *m) {
+    for (size_t i = 0; m->exact && i < 2 * m->nq; i++)
+        if (m->exact[i] < 0) return false;
+    return m->exact != NULL;
+}
+
+static enum lgv_status plan_reference(struct study *s, const struct lgv_model *m,
+                                      const struct lgv_convergence_options *o, struct lgv_convergence *out,
+                                      struct lgv_error *err) {
+    bool asked = o->reference && strcmp(o->reference, "exact") == 0;
+    if (asked && o->weak)
+        return lgv_fail(err, LGV_BAD_INPUT, "--reference exact gives strong errors; weak ones need a method as reference");
+    if (asked && !m->exact)
+        return lgv_fail(err, LGV_BAD_INPUT, "--reference exact: the model %s declares no exact solution", m->name);
+    s->job.exact = asked || (!o->reference && !o->weak && exact_complete(m));
+    s->job.refine = s->job.exact ? 1 : LEAST_REFINE;
+    if (s->job.exact) return LGV_OK;
+    const struct lgv_method *r = NULL;
+    enum lgv_status status = o->reference ? find_method(o->reference, &r, err) : LGV_OK;
+    if (status) return status;
+    if (!r) r = choose_reference(s, m);
+    if (!r) return lgv_fail(err, LGV_BAD_INPUT, "no method fits as reference; name one by --reference");
+    s->method[s->job.nmethods] = out->reference = r;
+    return LGV_OK;
+}
+
+/* Refuses before anything is compiled, then compiles. */
+static enum lgv_status build(struct study *s, struct lgv_model *m, const struct lgv_settings *set, struct lgv_error *err) {
+    struct lgv_kernel_options options = {.lanes = (unsigned)set->lanes, .compiler = set->compiler};
+    size_t count = s->job.nmethods + !s->job.exact;
+    enum lgv_status status = LGV_OK;
+    char ignore[400];
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t k = 0; !status && k < count; k++) {
+            if (pass == 0 && !lgv_kernel_refusal(s->method[k], m, &s->structure, ignore, sizeof ignore)) continue;
+            status = lgv_kernel_build(m, s->method[k], &options, &s->kernel[k], err);
+            if (!status) s->built = k + 1;
+        }
+    s->job.kernel = s->kernel;
+    return status;
+}
+
+/* Number of the observable a study looks at. */
+static enum lgv_status find_observable(struct study *s, const struct lgv_convergence_options *o,
+                                       struct lgv_convergence *out, struct lgv_error *err) {
+    const struct lgv_watch *w = &s->kernel[0].watch;
+    const char *name = s->job.exact ? "error" : o->weak && o->observe ? o->observe : "H", *known[200];
+    size_t n = 0;
+    for (size_t i = w->count; i-- > 0;) { /* an observable may be called "error" too: the distance comes after it */
+        bool distance = w->item[i].kind == 5;
+        if (strcmp(w->item[i].name, name) != 0 || distance != s->job.exact) continue;
+        s->job.observe = i;
+        if (!o->weak) return LGV_OK;
+        out->observe = lgv_copy(name);
+        out->observe_text = lgv_copy(w->item[i].text);
+        return out->observe && out->observe_text ? LGV_OK : lgv_fail_memory(err);
+    }
+    for (; n < w->count && n < 200; n++) known[n] = w->item[n].name;
+    const char *near = lgv_nearest(name, known, n);
+    return lgv_fail(err, LGV_BAD_INPUT, near ? "--observe %s: no such observable; did you mean %s?"
+                                             : "--observe %s: no such observable", name, near);
+}
+
+/* ---- the study ---- */
+
+static struct lgv_converge_sum *new_sums(const struct lgv_converge_job *j) {
+    return lgv_new((j->nmethods + 1) * j->nlevels * LGV_GROUPS, sizeof *j->sum);
+}
+
+/* The smallest error the main run will be able to see at the smallest two steps; `shrink` is by how much its standard
+ * errors are smaller. */
+static double smallest_error(const struct lgv_converge_job *j, double shrink) {
+    double smallest = INFINITY;
+    for (size_t k = 0; k < j->nmethods; k++)
+        for (size_t l = 0; l < j->nlevels; l++) {
+            double stderror, error = fabs(lgv_converge_error(j, k, l, &stderror));
+            if (j->weak) error = fmax(error, 2 * shrink * stderror);
+            if (error > 0) smallest = fmin(smallest, error);
+        }
+    return smallest;
+}
+
+/* Finds how fine the reference has to be, on a few paths and the two smallest steps. */
+static enum lgv_status refine(struct study *s, uint64_t paths, struct lgv_error *err) {
+    struct lgv_converge_job *main = &s->job;
+    double before = INFINITY, shrink = sqrt((double)PILOT / fmax((double)paths, PILOT));
+    enum lgv_status status = LGV_OK;
+    while (!status && !main->exact) {
+        struct lgv_converge_job j = *main;
+        j.first = 0;
+        j.end = paths < PILOT ? paths : PILOT;
+        j.factor = main->factor + main->nlevels - 2;
+        j.nlevels = 2;
+        j.sum = new_sums(&j);
+        status = j.sum ? lgv_converge_paths(&j, err) : lgv_fail_memory(err);
+        double error = status ? 0 : lgv_converge_reference_error(&j) * (j.weak ? shrink : 1);
+        bool fine = error <= 0.1 * smallest_error(&j, shrink) || !(error < 0.9 * before) || main->refine >= MOST_REFINE;
+        free(j.sum);
+        before = error;
+        if (fine) break;
+        main->refine *= 2;
+    }
+    return status;
+}
+
+static bool orders_known(const struct lgv_convergence *out, double target) {
+    for (size_t k = 0; k < out->nmethods; k++)
+        if (!(out->method[k].order_stderr <= target)) return false;
+    return true;
+}
+
+static enum lgv_status run(struct study *s, const struct lgv_settings *set, double target, struct lgv_convergence *out,
+                           struct lgv_error *err) {
+    struct lgv_converge_job *j = &s->job;
+    uint64_t paths = !out->random ? 1 : target > 0 ? FIRST_PATHS : set->paths;
+    enum lgv_status status = refine(s, paths, err);
+    if (status) return status == LGV_INTERRUPTED ? lgv_fail(err, LGV_CANNOT_RUN, "interrupted before it began") : status;
+    j->first = 0;
+    for (;;) {
+        j->end = paths;
+        j->fraction_base = (double)j->first / (double)paths;
+        j->fraction_size = 1 - j->fraction_base;
+        status = lgv_converge_paths(j, err);
+        if (status && status != LGV_INTERRUPTED) return status;
+        lgv_converge_fit(j, out);
+        out->target_reached = target > 0 && orders_known(out, target);
+        if (status || !(target > 0) || !out->random || out->target_reached || paths >= MOST_PATHS) break;
+        j->first = paths;
+        paths *= 2;
+    }
+    out->interrupted = status == LGV_INTERRUPTED;
+    if (out->interrupted && out->paths == 0) return lgv_fail(err, LGV_CANNOT_RUN, "interrupted before any path was done");
+    return status;
+}
+
+static bool describe(const struct study *s, const struct lgv_model *m, const struct lgv_settings *set,
+                     const struct lgv_convergence_options *o, struct lgv_convergence *out) {
+    time_t t = time(NULL);
+    struct tm utc;
+    strftime(out->date, sizeof out->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
+    snprintf(out->compiler, sizeof out->compiler, "%s", s->kernel[0].compiler);
+    out->model_name = lgv_copy(m->name);
+    out->model_text = lgv_copy(m->text ? m->text : "(a model of C functions)");
+    out->model_file = m->file ? lgv_copy(m->file) : NULL;
+    out->weak = o->weak;
+    out->seed = set->seed;
+    out->target = o->target;
+    out->nq = s->kernel[0].nq;
+    out->nnoise = s->kernel[0].nnoise;
+    out->noise_commutes = s->structure.commutes;
+    out->random = out->nnoise > 0 || m->draws[0] > 0 || m->draws[1] > 0 || m->callbacks;
+    out->nmethods = s->job.nmethods;
+    out->method = lgv_new(out->nmethods, sizeof *out->method);
+    out->parameter = lgv_new(m->npar + 1, sizeof *out->parameter);
+    out->parameter_value = lgv_new(m->npar + 1, sizeof *out->parameter_value);
+    if (!out->model_name || !out->model_text || !out->method || !out->parameter || !out->parameter_value) return false;
+    for (size_t k = 0; k < out->nmethods; k++) out->method[k].method = s->method[k];
+    for (size_t i = 0; i < m->npar; i++) {
+        out->parameter[i] = lgv_copy(m->par_name[i]);
+        out->parameter_value[i] = m->par[i];
+        if (!out->parameter[i]) return false;
+        out->nparameters++;
+    }
+    return true;
+}
+
+static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct lgv_settings *set,
+                            const struct lgv_convergence_options *o, struct lgv_convergence *out,
+                            struct lgv_error *err) {
+    s->job.weak = o->weak;
+    s->job.seed = set->seed;
+    s->job.truncate = set->truncate;
+    s->job.threads = set->threads ? (unsigned)set->threads : (unsigned)omp_get_num_procs();
+    out->threads = s->job.threads;
+    enum lgv_status status = plan_steps(s, set, o, out, err);
+    if (!status && o->observe && !o->weak)
+        status = lgv_fail(err, LGV_BAD_INPUT, "--observe is for weak errors (--kind weak); strong ones look at the whole state");
+    if (!status && set->lanes && set->lanes != 2 && set->lanes != 4 && set->lanes != 8 && set->lanes != 16)
+        status = lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
+    if (!status) status = read_methods(s, o->methods ? o->methods : set->method, err);
+    if (!status) status = lgv_model_structure(m, &s->structure, err);
+    if (!status) status = plan_reference(s, m, o, out, err);
+    if (!status) status = build(s, m, set, err);
+    if (!status) status = find_observable(s, o, out, err);
+    if (!status && !describe(s, m, set, o, out)) status = lgv_fail_memory(err);
+    return status;
+}
+
+enum lgv_status lgv_converge(struct lgv_model *m, const struct lgv_settings *settings,
+                             const struct lgv_convergence_options *options, lgv_progress *progress, void *user,
+                             struct lgv_convergence *out, struct lgv_error *err) {
+    *out = (struct lgv_convergence){.reference_error = NAN, .reference_step = NAN};
+    struct study *s = lgv_new(1, sizeof *s);
+    if (!s) return lgv_fail_memory(err);
+    enum lgv_status status = plan(s, m, settings, options, out, err);
+    s->job.progress = progress;
+    s->job.user = user;
+    double begin = now();
+    if (!status && !(s->job.sum = new_sums(&s->job))) status = lgv_fail_memory(err);
+    if (!status) status = run(s, settings, options->target, out, err);
+    out->seconds = now() - begin;
+    if (out->reference) out->reference_step = s->job.smallest / (double)s->job.refine;
+    for (size_t k = 0; k < s->built; k++) lgv_kernel_free(&s->kernel[k]);
+    free(s->job.sum);
+    free(s);
+    if (status && status != LGV_INTERRUPTED) lgv_convergence_clear(out);
+    return status;
+}
+
+void lgv_convergence_clear(struct lgv_convergence *c) {
+    for (size_t i = 0; i < c->nparameters; i++) free(c->parameter[i]);
+    free(c->parameter);
+    free(c->parameter_value);
+    free(c->model_name);
+    free(c->model_text);
+    free(c->model_file);
+    free(c->command);
+    free(c->observe);
+    free(c->observe_text);
+    free(c->method);
+    *c = (struct lgv_convergence){0};
+}
+
+uint64_t lgv_convergence_failed(const struct lgv_convergence *c) {
+    uint64_t failed = c->reference_failed;
+    for (size_t k = 0; k < c->nmethods; k++)
+        for (size_t l = 0; l < c->nlevels; l++) failed += c->method[k].level[l].failed;
+    return failed;
+}
+
+bool lgv_convergence_holds(const struct lgv_convergence *c) {
+    for (size_t k = 0; k < c->nmethods; k++) {
+        const struct lgv_convergence_method *m = &c->method[k];
+        if (!isfinite(m->order) || (!c->weak && m->verdict == LGV_ORDER_DIFFERS)) return false;
+    }
+    return lgv_convergence_failed(c) == 0;
+}
