@@ -18,7 +18,7 @@
 #include "kernel/method_file.h"
 
 /* Layout of the table, the same in generated kernels (a constant array) and for callbacks (the method's values):
- * s, r, n, reduced, explicit; then alpha beta gamma c [r], L D [r][s+1], beta gamma c [n], L [n][s+1] of the noise rule. */
+ * s, r, n, diagonal, explicit, dz, general; then alpha beta gamma c [r], L D [r][s+1], beta gamma c [n], L [n][s+1] of the noise rule. */
 #ifndef GALERKIN_S
 #define TABLE(k) c->option[k]
 #define GALERKIN_S ((long)TABLE(0))
@@ -27,13 +27,14 @@
 #define GALERKIN_DIAGONAL (TABLE(3) != 0)
 #define GALERKIN_EXPLICIT (TABLE(4) != 0)
 #define METHOD_DZ (TABLE(5) != 0)
+#define GALERKIN_GENERAL (TABLE(6) != 0)
 #else
 #define TABLE(k) galerkin_table[k]
 #endif
 #define GS GALERKIN_S
 #define GR GALERKIN_R
 #define GN GALERKIN_N
-#define HEAD 6
+#define HEAD 7
 #define ALPHA(i) TABLE(HEAD + (i))
 #define BETA(i) TABLE(HEAD + GR + (i))
 #define GAMMA(i) TABLE(HEAD + 2 * GR + (i))
@@ -46,8 +47,8 @@
 #define NNODE(j) TABLE(TAIL + 2 * GN + (j))
 #define NSHAPE(j, mu) TABLE(TAIL + 3 * GN + (j) * (GS + 1) + (mu))
 
-/* All P_i are equal: s = 1, separable, and either h = h(q) or the same weights for dt and dW. */
-#define REDUCED (GS == 1 && MODEL_SEPARABLE && (MODEL_NOISE_OF_Q || (GALERKIN_DIAGONAL && GN == 0)))
+/* All P_i are equal: s = 1, separable, K_p the same at all times, and either h = h(q) or the same weights for dt and dW. */
+#define REDUCED (GS == 1 && MODEL_SEPARABLE && !MODEL_KINETIC_TIME && (MODEL_NOISE_OF_Q || (GALERKIN_DIAGONAL && GN == 0)))
 #define UNKNOWNS ((GS + GR) * NQ)
 
 #define METHOD_CARRY 0

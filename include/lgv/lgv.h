@@ -73,7 +73,7 @@ struct lgv_callbacks {
     size_t dof, noises;
     void *user;            /* handed to every function */
     const double *q0, *p0; /* [dof] start values; copied */
-    int separable;         /* H and every h are A(p) + B(q): methods may then be explicit */
+    int separable;         /* H and every h are A(p) + B(q,t): methods may then be explicit */
     int noise_of_q;        /* every h is a function of q (and t) alone */
     /* values: H [lane], h [noise][lane] */
     void (*value)(void *user, const struct lgv_batch *b, double *H, double *h);

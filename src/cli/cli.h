@@ -14,7 +14,7 @@
 enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANNOT = 3 };
 
 struct lgv_flags {
-    bool help, json, quiet, no_files, no_report;
+    bool help, json, quiet, no_files, no_report, full, all;
     const char *out, *keep_source;
 };
 
@@ -57,7 +57,7 @@ struct lgv_command {
 extern const struct lgv_command *const lgv_commands[];
 extern const size_t lgv_command_count;
 extern const struct lgv_command lgv_command_run, lgv_command_check, lgv_command_methods, lgv_command_report,
-    lgv_command_reference;
+    lgv_command_reproduce, lgv_command_reference;
 
 /* ---- arguments.c ---- */
 

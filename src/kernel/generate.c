@@ -466,9 +466,9 @@ static void constants(struct source *s, const struct lgv_method *method, unsigne
     lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nq,
                  s->m->nnoise, s->slots.total, s->m->nnoise + (method->correction != 0));
     lgv_text_add(o, "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
-                    "#define MODEL_NOISE_OF_Q %d\n",
+                    "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n",
                  s->s->separable, s->s->linear, s->s->time_dependent, track,
-                 !(s->s->noise_depends & LGV_ON_P));
+                 !(s->s->noise_depends & LGV_ON_P), s->s->kinetic_time);
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
     lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"
                     "#define KERNEL_NAME lgv_kernel_entry\nstruct lgv_callbacks;\n");

@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 extern const struct lgv_method lgv_method_galerkin;
 
@@ -129,8 +130,8 @@ size_t lgv_galerkin_table(const struct lgv_galerkin *g, double *out) {
         dz |= g->gamma[i] != 0;
     }
     for (int j = 0; j < n; j++) explicit_nodes &= g->noise.node[j] == 0 || g->noise.node[j] == 1;
-    double head[] = {s, r, n, diagonal, explicit_nodes, dz};
-    for (size_t i = 0; i < 6; i++) out[k++] = head[i];
+    double head[] = {s, r, n, diagonal, explicit_nodes, dz, g->general};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) out[k++] = head[i];
     for (int i = 0; i < r; i++) out[k++] = g->rule.weight[i];
     for (int i = 0; i < r; i++) out[k++] = n ? 0 : g->beta[i];
     for (int i = 0; i < r; i++) out[k++] = n ? 0 : g->gamma[i];
@@ -168,7 +169,9 @@ static void lobz(struct lgv_galerkin *g) {
 
 bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *g, char *why, size_t size) {
     char *end;
-    *g = (struct lgv_galerkin){0};
+    bool general = strncasecmp(name, "general-", 8) == 0;
+    *g = (struct lgv_galerkin){.general = general};
+    if (general) name += 8;
     if (strcasecmp(name, "LobZ") == 0) {
         lobz(g);
         return true;
@@ -199,6 +202,122 @@ bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *g, char *why, siz
     return true;
 }
 
+int lgv_rule_order(const struct lgv_rule *r, int most) {
+    double power[LGV_RULE_NODES];
+    for (int i = 0; i < r->count; i++) power[i] = r->weight[i];
+    for (int k = 1; k <= most; k++) {
+        double sum = 0;
+        for (int i = 0; i < r->count; i++) {
+            sum += power[i];
+            power[i] *= r->node[i];
+        }
+        if (!(fabs(sum - 1.0 / k) < 1e-12)) return k - 1;
+    }
+    return most;
+}
+
+/* ---- descriptions ---- */
+
+char *lgv_table_text(const char *defines, const char *array, const double *table, size_t count) {
+    struct lgv_text t = {0};
+    lgv_text_add(&t, "%sstatic const double %s[] = {", defines, array);
+    for (size_t i = 0; i < count; i++) lgv_text_add(&t, "%s%.17g", i ? ", " : "", table[i]);
+    lgv_text_add(&t, "};\n");
+    if (!t.failed) return t.data;
+    lgv_text_free(&t);
+    return NULL;
+}
+
+static char *constants_text(const struct lgv_galerkin *g, const double *table, size_t count) {
+    char defines[400];
+    snprintf(defines, sizeof defines,
+             "#define GALERKIN_S %dL\n#define GALERKIN_R %dL\n#define GALERKIN_N %dL\n#define GALERKIN_DIAGONAL %d\n"
+             "#define GALERKIN_EXPLICIT %d\n#define METHOD_DZ %d\n#define GALERKIN_GENERAL %d\n",
+             g->degree, g->rule.count, g->noise.count, table[3] != 0, table[4] != 0, table[5] != 0, g->general);
+    return lgv_table_text(defines, "galerkin_table", table, count);
+}
+
+/* Weights of J: the terms of order dt dW and dZ are right when sum beta c = 1 and sum gamma c = -1 (the sums of beta and
+ * gamma are 1 and 0).  That is all order 3/2 needs for additive noise; for other h(q) only LobZ is known to have it. */
+static void describe_dz(const struct lgv_galerkin *g, struct lgv_method *m, bool lobz) {
+    double beta = 0, gamma = 0;
+    for (int i = 0; i < g->rule.count; i++) {
+        beta += g->beta[i] * g->rule.node[i];
+        gamma += g->gamma[i] * g->rule.node[i];
+    }
+    m->uses_dz = true;
+    if (fabs(beta - 1) + fabs(gamma + 1) < 1e-12) m->strong_additive = 1.5;
+    if (lobz) m->strong_order = m->strong_noncommuting = 1.5;
+    else m->strong_noncommuting = 1;
+}
+
+/* What a rule can do with noise h(q,p): the term dW^2 / 2 must come out right, which a rule of order 2 does for dt and dW
+ * alike; own weights or nodes of the noise are left to h(q), where there is no such term. */
+static unsigned galerkin_needs(const struct lgv_galerkin *g, bool diagonal) {
+    if (g->noise.count || !diagonal || g->rule.order < 2) return LGV_NEEDS_NOISE_OF_Q;
+    return g->degree == 1 && g->rule.count > 1 ? LGV_NEEDS_SEPARABLE_NOISE : 0;
+}
+
+static void describe(const struct lgv_galerkin *g, const double *table, bool lobz, struct lgv_method *m, char *doc,
+                     size_t size) {
+    int s = g->degree;
+    bool second = g->noise.count > 0, diagonal = table[3] != 0;
+    m->order = 2 * s < g->rule.order ? 2 * s : g->rule.order;
+    m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second && diagonal;
+    m->needs = galerkin_needs(g, diagonal);
+    if (m->needs & LGV_NEEDS_NOISE_OF_Q) m->strong_noncommuting = 1; /* noises h(q) always commute */
+    if (table[5] != 0) describe_dz(g, m, lobz);
+    m->explicit_separable = s == 1 && table[4] != 0 && !g->general;
+    if (m->explicit_separable) m->face_separable = LGV_FACE_K1;
+    snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.", s, g->rule.count,
+             g->rule.count > 1 ? "s" : "", g->rule.order,
+             second      ? ", and a rule of its own for the noise h(q)"
+             : !diagonal ? ", and noise weights of their own for h(q)"
+                         : "");
+    m->claims = m->quadratic_invariants
+                    ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of linear symmetries."
+                    : "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates.";
+}
+
+/* Everything the description points to is its own memory. */
+static bool fill(const char *name, const struct lgv_galerkin *g, struct lgv_method *m) {
+    double table[LGV_GALERKIN_TABLE];
+    char doc[300];
+    size_t count = lgv_galerkin_table(g, table);
+    bool lobz = strcasecmp(name, "LobZ") == 0;
+    *m = lgv_method_galerkin;
+    describe(g, table, lobz, m, doc, sizeof doc);
+    if (lobz) m->paper = "derived for this project: P2N3Q4Lob with noise weights (-k, 2k, 1-k) dW + (1, 0, -1) J, k = sqrt 2 / 3";
+    double *values = lgv_new(count, sizeof *values);
+    if (values) memcpy(values, table, count * sizeof *values);
+    m->values = values;
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    m->constants = constants_text(g, table, count);
+    return values && m->name && m->doc && m->constants;
+}
+
+static void clear(struct lgv_method *m) {
+    free((void *)m->name);
+    free((void *)m->doc);
+    free((void *)m->constants);
+    free((void *)m->values);
+}
+
+void lgv_method_free(struct lgv_method *m) {
+    if (m) clear(m);
+    free(m);
+}
+
+struct lgv_method *lgv_galerkin_describe(const char *name, const struct lgv_galerkin *g) {
+    struct lgv_method *m = lgv_new(1, sizeof *m);
+    bool ok = m && fill(name, g, m);
+    if (ok) m->paper = "given in the model file";
+    if (ok) return m;
+    lgv_method_free(m);
+    return NULL;
+}
+
 /* ---- methods made from names, kept for ever ---- */
 
 struct made {
@@ -208,68 +327,20 @@ struct made {
 static struct made *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static char *constants_text(const struct lgv_galerkin *g, const double *table, size_t count) {
-    struct lgv_text t = {0};
-    lgv_text_add(&t, "#define GALERKIN_S %dL\n#define GALERKIN_R %dL\n#define GALERKIN_N %dL\n", g->degree, g->rule.count,
-                 g->noise.count);
-    lgv_text_add(&t, "#define GALERKIN_DIAGONAL %d\n#define GALERKIN_EXPLICIT %d\n#define METHOD_DZ %d\n", table[3] != 0,
-                 table[4] != 0, table[5] != 0);
-    lgv_text_add(&t, "static const double galerkin_table[] = {");
-    for (size_t i = 0; i < count; i++) lgv_text_add(&t, "%s%.17g", i ? ", " : "", table[i]);
-    lgv_text_add(&t, "};\n");
-    return t.failed ? NULL : t.data;
-}
-
-static void describe(const struct lgv_galerkin *g, struct lgv_method *m, char *doc, size_t size) {
-    int s = g->degree;
-    bool second = g->noise.count > 0;
-    m->order = 2 * s < g->rule.order ? 2 * s : g->rule.order;
-    m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second;
-    m->needs = second ? LGV_NEEDS_NOISE_OF_Q : s == 1 && g->rule.count > 1 ? LGV_NEEDS_SEPARABLE_NOISE : 0;
-    if (s == 1 && g->rule.count == 1 && g->rule.order == 1) m->needs = LGV_NEEDS_NOISE_OF_Q;
-    double table[LGV_GALERKIN_TABLE];
-    lgv_galerkin_table(g, table);
-    if (table[5] != 0) { /* weights of J: LobZ */
-        m->needs = LGV_NEEDS_NOISE_OF_Q;
-        m->strong_order = m->strong_noncommuting = m->strong_additive = 1.5;
-        m->uses_dz = true;
-        m->paper = "derived for this project: P2N3Q4Lob with noise weights (-k, 2k, 1-k) dW + (1, 0, -1) J, k = sqrt 2 / 3";
-    }
-    m->explicit_separable = s == 1 && table[4] != 0;
-    if (m->explicit_separable) m->face_separable = LGV_FACE_K1;
-    snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.", s, g->rule.count,
-             g->rule.count > 1 ? "s" : "", g->rule.order, second ? ", and a rule of its own for the noise h(q)" : "");
-    m->claims = m->quadratic_invariants
-                    ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of linear symmetries."
-                    : "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates.";
-}
-
 const struct lgv_method *lgv_galerkin_method(const char *name, const char *alias, const struct lgv_galerkin *g) {
-    double table[LGV_GALERKIN_TABLE];
-    char doc[200];
     const struct lgv_method *found = NULL;
     pthread_mutex_lock(&lock);
     for (struct made *m = all; m && !found; m = m->next)
         if (strcasecmp(m->method.name, name) == 0) found = &m->method;
     struct made *made = found ? NULL : lgv_new(1, sizeof *made);
-    if (made) {
-        size_t count = lgv_galerkin_table(g, table);
-        made->method = lgv_method_galerkin;
-        describe(g, &made->method, doc, sizeof doc);
-        double *values = lgv_new(count, sizeof *values);
-        if (values) memcpy(values, table, count * sizeof *values);
-        made->method.values = values;
-        made->method.name = lgv_copy(name);
+    if (made && fill(name, g, &made->method)) {
         made->method.aliases = alias;
-        made->method.doc = lgv_copy(doc);
-        made->method.constants = constants_text(g, table, count);
-        if (values && made->method.name && made->method.doc && made->method.constants) {
-            made->next = all;
-            all = made;
-            found = &made->method;
-        } else {
-            free(made);
-        }
+        made->next = all;
+        all = made;
+        found = &made->method;
+    } else if (made) {
+        clear(&made->method);
+        free(made);
     }
     pthread_mutex_unlock(&lock);
     return found;

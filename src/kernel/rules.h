@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Quadrature rules and Galerkin methods by name; private to the kernel stage. */
+ * Galerkin methods by name or by a rule, and partitioned Runge-Kutta methods by their coefficients.  Private to the kernel
+ * stage and to src/model/load_methods.c, which reads such methods from model files. */
 #ifndef LGV_RULES_H
 #define LGV_RULES_H
 
@@ -8,7 +9,7 @@
 
 #define LGV_RULE_NODES 12
 #define LGV_GALERKIN_DEGREE 10
-#define LGV_GALERKIN_TABLE (6 + LGV_RULE_NODES * (7 + 3 * (LGV_GALERKIN_DEGREE + 1)))
+#define LGV_GALERKIN_TABLE (7 + LGV_RULE_NODES * (7 + 3 * (LGV_GALERKIN_DEGREE + 1)))
 
 struct lgv_rule {
     int count, order; /* count 0: none */
@@ -20,7 +21,18 @@ struct lgv_galerkin {
     int degree;
     struct lgv_rule rule, noise; /* noise: a rule of its own, or count 0 and the weights below */
     double beta[LGV_RULE_NODES], gamma[LGV_RULE_NODES]; /* noise weights beta dW + gamma J on the nodes of `rule` */
+    bool general; /* the full equations by Newton's method even where a shorter form exists: for tests */
 };
+
+/* Stochastic partitioned Runge-Kutta method: methods/sprk.c. */
+struct lgv_tableau {
+    int stages;
+    double alpha[LGV_RULE_NODES], beta[LGV_RULE_NODES];
+    double a[LGV_RULE_NODES][LGV_RULE_NODES], abar[LGV_RULE_NODES][LGV_RULE_NODES];
+    double b[LGV_RULE_NODES][LGV_RULE_NODES], bbar[LGV_RULE_NODES][LGV_RULE_NODES];
+};
+#define LGV_TABLEAU_TABLE (3 + LGV_RULE_NODES * (5 + 4 * LGV_RULE_NODES))
+#define LGV_TABLEAU_SYMPLECTIC 1e-12 /* violations up to here are round-off of the given coefficients */
 
 /* False with the reason in `why` when the name is not one. */
 bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *out, char *why, size_t size);
@@ -28,5 +40,17 @@ bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *out, char *why, s
 size_t lgv_galerkin_table(const struct lgv_galerkin *g, double *out);
 /* The description of a method made from it; the same name gives the same pointer.  NULL when memory is out. */
 const struct lgv_method *lgv_galerkin_method(const char *name, const char *alias, const struct lgv_galerkin *g);
+
+/* Descriptions of methods that a user gives, for lgv_method_free.  NULL when memory is out. */
+struct lgv_method *lgv_galerkin_describe(const char *name, const struct lgv_galerkin *g);
+struct lgv_method *lgv_tableau_describe(const char *name, const struct lgv_tableau *t);
+void lgv_method_free(struct lgv_method *m);
+/* Largest k <= most with sum_i w_i c_i^(j-1) = 1/j for j = 1..k. */
+int lgv_rule_order(const struct lgv_rule *r, int most);
+/* Largest violation of the symplectic conditions (D 3.19), and its place "beta_i abar_ij + alpha_j b_ji = beta_i alpha_j". */
+double lgv_tableau_violation(const struct lgv_tableau *t, const char **condition, int *i, int *j);
+size_t lgv_tableau_table(const struct lgv_tableau *t, double *out);
+/* "#define ..." lines and the table as a constant array; NULL when memory is out. */
+char *lgv_table_text(const char *defines, const char *array, const double *table, size_t count);
 
 #endif

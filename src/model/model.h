@@ -90,6 +90,7 @@ struct lgv_structure {
     bool quadratic_kinetic; /* H = p.M^-1 p / 2 + U(q) with constant M (terms linear in p allowed) */
     bool linear;            /* H and every h at most quadratic: Newton needs one step */
     bool time_dependent;
+    bool kinetic_time;      /* a derivative with respect to p depends on t */
     int noise_depends;      /* enum lgv_depends, over all noises */
     bool additive;          /* every h has a constant gradient */
     int commutes;           /* 1 yes, 0 no, -1 unknown */

@@ -306,6 +306,9 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
         out->separable = t[0].count == 0;
         out->linear = !lgv_terms_use(g, &t[0], state) && !lgv_terms_use(g, &t[1], state) && !lgv_terms_use(g, &t[2], state);
         for (size_t i = 0; i < K.count; i++) out->time_dependent |= (g->node[K.group[i].body].uses & LGV_USES_TIME) != 0;
+        lgv_terms_gradient(g, &K, LGV_P, &t[3]);
+        out->kinetic_time = lgv_terms_use(g, &t[3], LGV_USES_TIME);
+        t[3].count = 0;
         lgv_terms_hessian(g, &H, LGV_Q, LGV_P, &t[3]);
         out->hamiltonian_separable = t[3].count == 0;
         t[3].count = 0;

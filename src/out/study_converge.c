@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A convergence study as JSON and as a table for the terminal.  The fields of the document are a contract and only
+ * grow; numbers that are not finite are null. */
+#include "out/private.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words ---- */
+
+const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struct lgv_convergence_method *m, char *out,
+                                    size_t size) {
+    double off = fabs(m->order - m->expected), errors = off / m->order_stderr;
+    char far[60] = "";
+    if (m->order_stderr > 0) snprintf(far, sizeof far, " (%.1f standard errors)", errors);
+    switch (m->verdict) {
+    case LGV_ORDER_AGREES:
+        snprintf(out, size, "agrees: %.2f from the expected %g%s", off, m->expected, far);
+        break;
+    case LGV_ORDER_BENDS:
+        snprintf(out, size, "agrees at the two smallest steps (%.3f ± %.2g); at the larger ones the law does not hold yet",
+                 m->finest, m->finest_stderr);
+        break;
+    case LGV_ORDER_DIFFERS:
+        snprintf(out, size, "%s: %.2f from the expected %g%s; at the two smallest steps %.3f ± %.2g",
+                 c->weak ? "other than expected" : "DIFFERS", off, m->expected, far, m->finest, m->finest_stderr);
+        break;
+    default:
+        snprintf(out, size, "not enough signal: %zu of %zu levels can be told from %s", m->fitted, c->nlevels,
+                 c->weak ? "noise; take more paths or larger steps" : "the error of the reference");
+    }
+    return out;
+}
+
+void lgv_convergence_reference(const struct lgv_convergence *c, char *out, size_t size) {
+    char step[40];
+    if (!c->reference)
+        snprintf(out, size, "the exact solution of the model file");
+    else
+        snprintf(out, size, "%s at step %s on the same paths, own error about %.2g%s", c->reference->name,
+                 lgv_brief(step, sizeof step, c->reference_step, 6), c->reference_error,
+                 c->reference_fine ? "" : ": MORE than a tenth of the smallest error, so small errors are not reliable");
+}
+
+/* ---- JSON ---- */
+
+static json_t *real(double x) {
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *text(const char *s) {
+    char *plain = s ? lgv_plain_copy(s) : NULL;
+    json_t *out = !s ? json_null() : plain ? json_string(plain) : NULL;
+    free(plain);
+    return out;
+}
+
+static json_t *count(uint64_t n) {
+    char digits[32];
+    if (n <= INT64_MAX) return json_integer((json_int_t)n);
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)n); /* a seed may be so large; readers would round it */
+    return json_string(digits);
+}
+
+static bool put(json_t *object, const char *name, json_t *value) {
+    return json_object_set_new(object, name, value) == 0; /* refuses NULL: memory running out makes all of it fail */
+}
+
+static json_t *kept(json_t *object, bool good) {
+    if (good) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *level_json(const struct lgv_convergence *c, const struct lgv_convergence_level *l) {
+    json_t *d = json_object();
+    bool good = d && put(d, "step", real(l->step)) && put(d, "error", real(l->error)) &&
+                put(d, "stderr", real(l->stderror)) && put(d, "steps", count(l->steps)) &&
+                put(d, "fitted", json_boolean(!l->noise)) && put(d, "paths", count(l->paths)) &&
+                put(d, "failed", count(l->failed)) && put(d, "truncated", count(l->truncated)) &&
+                put(d, "seconds", real(l->seconds)) && put(d, "gradient_evaluations", real(l->evaluations)) &&
+                (!c->weak || put(d, "bias", real(l->bias)));
+    return kept(d, good);
+}
+
+static bool put_method(json_t *d, const struct lgv_convergence *c, const struct lgv_convergence_method *m) {
+    static const char *const word[] = {"not enough signal", "agrees", "agrees at the smallest steps", "differs"};
+    json_t *levels = json_array();
+    bool good = levels != NULL;
+    for (size_t l = 0; good && l < c->nlevels; l++)
+        good = json_array_append_new(levels, level_json(c, &m->level[l])) == 0;
+    good = put(d, "levels", levels) && good;
+    return good && put(d, "method", text(m->method->name)) && put(d, "order", real(m->order)) &&
+           put(d, "order_stderr", real(m->order_stderr)) && put(d, "order_finest", real(m->finest)) &&
+           put(d, "order_finest_stderr", real(m->finest_stderr)) && put(d, "expected_order", real(m->expected)) &&
+           put(d, "expected_reason", text(m->expected_reason)) && put(d, "verdict", json_string(word[m->verdict]));
+}
+
+static json_t *methods_json(const struct lgv_convergence *c) {
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t k = 0; good && k < c->nmethods; k++) {
+        json_t *d = json_object();
+        good = d && put_method(d, c, &c->method[k]);
+        good = json_array_append_new(list, d) == 0 && good;
+    }
+    return kept(list, good);
+}
+
+static json_t *parameters_json(const struct lgv_convergence *c) {
+    json_t *d = json_object();
+    bool good = d != NULL;
+    for (size_t i = 0; good && i < c->nparameters; i++) good = put(d, c->parameter[i], real(c->parameter_value[i]));
+    return kept(d, good);
+}
+
+char *lgv_json_convergence(const struct lgv_convergence *c) {
+    json_t *d = json_object();
+    char *out = NULL;
+    bool good = d && put(d, "kind", json_string(c->weak ? "weak" : "strong")) && put(d, "model", text(c->model_name)) &&
+                put(d, "file", text(c->model_file)) && put(d, "parameters", parameters_json(c)) &&
+                (c->nmethods != 1 || put_method(d, c, &c->method[0])) &&
+                put(d, "reference", json_string(c->reference ? c->reference->name : "exact")) &&
+                put(d, "reference_step", real(c->reference_step)) &&
+                put(d, "reference_error", real(c->reference_error)) &&
+                put(d, "reference_fine", json_boolean(c->reference_fine)) &&
+                put(d, "reference_failed", count(c->reference_failed)) &&
+                (!c->weak || put(d, "observe", text(c->observe))) && put(d, "start", real(c->t0)) &&
+                put(d, "until", real(c->until)) && put(d, "paths", count(c->paths)) && put(d, "seed", count(c->seed)) &&
+                put(d, "failed", count(lgv_convergence_failed(c))) &&
+                put(d, "noise_commutes", c->noise_commutes < 0 ? json_null() : json_boolean(c->noise_commutes)) &&
+                put(d, "interrupted", json_boolean(c->interrupted)) && put(d, "seconds", real(c->seconds)) &&
+                put(d, "threads", count(c->threads)) && put(d, "version", json_string(LGV_VERSION)) &&
+                put(d, "compiler", text(c->compiler)) && put(d, "date", text(c->date)) &&
+                put(d, "command", text(c->command)) && put(d, "methods", methods_json(c));
+    if (good && c->target > 0)
+        good = put(d, "target", real(c->target)) && put(d, "target_reached", json_boolean(c->target_reached));
+    if (good) out = json_dumps(d, JSON_INDENT(2));
+    json_decref(d);
+    return out;
+}
+
+/* ---- terminal ---- */
+
+static void print_levels(FILE *out, const struct lgv_convergence *c, const struct lgv_convergence_method *m) {
+    fprintf(out, "  %12s %12s %10s %8s %14s %8s %8s\n", "step", c->weak ? "weak error" : "RMS error", "± stderr", "local",
+            "gradients/path", "seconds", "failed");
+    for (size_t l = 0; l < c->nlevels; l++) {
+        const struct lgv_convergence_level *x = &m->level[l], *y = l ? x - 1 : NULL;
+        char step[32], error[32], se[32], local[32] = "", gradients[32];
+        if (y && !x->noise && !y->noise)
+            snprintf(local, sizeof local, "%.3f", log(y->error / x->error) / log(y->step / x->step));
+        fprintf(out, "  %12s %12s %10s %8s %14s %8.2g %8llu%s\n", lgv_brief(step, sizeof step, x->step, 6),
+                lgv_brief(error, sizeof error, x->error, 4), lgv_brief(se, sizeof se, x->stderror, 2), local,
+                lgv_brief(gradients, sizeof gradients, x->evaluations, 6), x->seconds, (unsigned long long)x->failed,
+                x->noise ? "  not fitted" : "");
+    }
+}
+
+void lgv_convergence_summary(FILE *out, const struct lgv_convergence *c, bool colour) {
+    const char *bold = colour ? "\033[1m" : "", *good = colour ? "\033[32m" : "", *bad = colour ? "\033[1;31m" : "",
+               *off = colour ? "\033[0m" : "";
+    char line[400], a[40], b[40];
+    fprintf(out, "%s%s%s: %s convergence", bold, lgv_plain(line, sizeof line, c->model_name), off,
+            c->weak ? "weak" : "strong");
+    if (c->weak) fprintf(out, " of %s", lgv_plain(line, 60, c->observe));
+    fprintf(out, ", until %s, %s path%s, seed %llu, %.3g s\n", lgv_exact(a, sizeof a, c->until),
+            lgv_grouped(b, sizeof b, c->paths), c->paths == 1 ? "" : "s", (unsigned long long)c->seed, c->seconds);
+    lgv_convergence_reference(c, line, sizeof line);
+    fprintf(out, "  reference  %s\n", line);
+    for (size_t k = 0; k < c->nmethods; k++) {
+        const struct lgv_convergence_method *m = &c->method[k];
+        bool wrong = m->verdict == LGV_ORDER_NONE || (m->verdict == LGV_ORDER_DIFFERS && !c->weak);
+        fprintf(out, "\n%s%s%s\n", bold, m->method->name, off);
+        print_levels(out, c, m);
+        if (isfinite(m->order)) fprintf(out, "  %sorder %.3f%s ± %.2g, ", bold, m->order, off, m->order_stderr);
+        else fputs("  ", out);
+        fprintf(out, "%s%s%s\n", wrong ? bad : good, lgv_convergence_verdict(c, m, line, sizeof line), off);
+    }
+    uint64_t failed = lgv_convergence_failed(c);
+    if (failed)
+        fprintf(out, "\n%s%llu paths failed%s and are left out where they failed (%llu of them in the reference)\n", bad,
+                (unsigned long long)failed, off, (unsigned long long)c->reference_failed);
+    if (c->target > 0)
+        fprintf(out, "\ntarget: standard errors of the orders below %g %s\n", c->target,
+                c->target_reached ? "reached" : "NOT reached");
+}

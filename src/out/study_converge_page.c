@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A convergence study as a figure (error over step, both logarithmic, with lines of the expected orders) and as a
+ * one-file report. */
+#include "out/private.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Okabe and Ito's colours, told apart by colour-blind readers too. */
+static const char *const colour[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444"};
+static const int shape[] = {7, 5, 9, 11, 13, 15}; /* filled; one less is the same shape hollow */
+#define COLOURS (sizeof colour / sizeof *colour)
+#define SHAPES (sizeof shape / sizeof *shape)
+
+static struct lgv_figure figure_of(const struct lgv_convergence *c) {
+    struct lgv_figure f = {.file = "convergence",
+                           .caption = "Error at the end over the step, with one standard error up and down. Grey lines have the "
+                                      "slopes of the expected orders. Hollow points could not be told from noise or from "
+                                      "the error of the reference and are not in the fits."};
+    char name[100], observe[60];
+    lgv_plain(name, sizeof name, c->model_name);
+    if (c->weak)
+        snprintf(f.title, sizeof f.title, "%s: weak error of %s", name, lgv_plain(observe, sizeof observe, c->observe));
+    else
+        snprintf(f.title, sizeof f.title, "%s: strong error (RMS over paths)", name);
+    return f;
+}
+
+/* ---- the figure ---- */
+
+/* step, error, low, high; the bar of a point near zero ends at the bottom of the picture. */
+static void put_data(struct lgv_text *out, const struct lgv_convergence *c, size_t k, bool fitted, double bottom) {
+    lgv_text_add(out, "$%s%zu << END\n", fitted ? "good" : "noise", k);
+    for (size_t l = 0; l < c->nlevels; l++) {
+        const struct lgv_convergence_level *x = &c->method[k].level[l];
+        double se = isfinite(x->stderror) ? x->stderror : 0;
+        if (x->noise == fitted || !(x->error > 0) || !isfinite(x->error)) continue;
+        lgv_text_add(out, "%.9g %.9g %.9g %.9g\n", x->step, x->error, fmax(x->error - se, bottom), x->error + se);
+    }
+    lgv_text_add(out, "NaN NaN NaN NaN\nEND\n"); /* an empty block would be an error */
+}
+
+static void error_range(const struct lgv_convergence *c, double *low, double *high) {
+    *low = INFINITY;
+    *high = 0;
+    for (size_t k = 0; k < c->nmethods; k++)
+        for (size_t l = 0; l < c->nlevels; l++) {
+            double e = c->method[k].level[l].error;
+            if (!(e > 0) || !isfinite(e)) continue;
+            *low = fmin(*low, e);
+            *high = fmax(*high, e);
+        }
+    if (!(*high > 0)) *low = 0.1, *high = 1;
+}
+
+static const char *order_name(char *out, size_t size, double order) {
+    double twice = 2 * order;
+    if (fabs(twice - round(twice)) < 1e-9 && fabs(order - round(order)) > 0.25)
+        snprintf(out, size, "%.0f/2", twice);
+    else
+        snprintf(out, size, "%g", order);
+    return out;
+}
+
+/* A grey line for every expected order, below the lowest curve that should have it. */
+static void put_slopes(struct lgv_text *out, const struct lgv_convergence *c, double low_step, double high_step) {
+    char name[32];
+    for (size_t k = 0; k < c->nmethods; k++) {
+        double order = c->method[k].expected, size = INFINITY;
+        bool seen = !(order > 0);
+        for (size_t i = 0; i < k; i++) seen = seen || fabs(c->method[i].expected - order) < 1e-9;
+        for (size_t i = k; !seen && i < c->nmethods; i++)
+            for (size_t l = 0; fabs(c->method[i].expected - order) < 1e-9 && l < c->nlevels; l++) {
+                const struct lgv_convergence_level *x = &c->method[i].level[l];
+                if (!x->noise) size = fmin(size, x->error / pow(x->step, order));
+            }
+        if (seen || !isfinite(size)) continue;
+        lgv_text_add(out, "%.9g*x**%.9g with lines lw 1.6 dt (8,6) lc rgb '#999999' notitle, ", 0.62 * size, order);
+        lgv_text_add(out, "'+' using (%.9g):(%.9g):('order %s') every ::0::0 with labels left offset 0.6,0 tc rgb "
+                          "'#777777' notitle, ",
+                     high_step, 0.62 * size * pow(high_step, order), order_name(name, sizeof name, order));
+    }
+    (void)low_step;
+}
+
+static void put_curves(struct lgv_text *out, const struct lgv_convergence *c) {
+    for (size_t k = 0; k < c->nmethods; k++) {
+        const struct lgv_convergence_method *m = &c->method[k];
+        const char *rgb = colour[k % COLOURS];
+        int filled = shape[k % SHAPES];
+        char title[100];
+        if (isfinite(m->order))
+            snprintf(title, sizeof title, "%s  %.2f ± %.2g", m->method->name, m->order, m->order_stderr);
+        else
+            snprintf(title, sizeof title, "%s", m->method->name);
+        lgv_text_add(out, "$good%zu using 1:2:3:4 with yerrorbars lw 1.3 ps 0.01 pt %d lc rgb '%s' notitle, ", k, filled, rgb);
+        lgv_text_add(out, "$noise%zu using 1:2:3:4 with yerrorbars lw 1 ps 0.8 pt %d lc rgb '%s' notitle, ", k, filled - 1,
+                     rgb);
+        lgv_text_add(out, "$good%zu using 1:2 with linespoints lw 1.8 ps 0.8 pt %d lc rgb '%s' title ", k, filled, rgb);
+        lgv_quote(out, title);
+        lgv_text_add(out, k + 1 < c->nmethods ? ", " : "\n");
+    }
+}
+
+static void put_script(struct lgv_text *out, const struct lgv_convergence *c, const struct lgv_figure *f) {
+    double low, high, low_step = c->method[0].level[c->nlevels - 1].step, high_step = c->method[0].level[0].step;
+    char title[100];
+    error_range(c, &low, &high);
+    int height = c->nmethods > 10 ? 420 + 20 * (int)(c->nmethods - 10) : 420;
+    lgv_text_add(out, "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"
+                      "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
+                      "set logscale xy\nset format '%%.1g'\nset format y '10^{%%L}'\nset datafile missing 'NaN'\n"
+                      "set lmargin 10\nset tmargin 3\nset key outside right top Left reverse samplen 2 spacing 1.25 "
+                      "textcolor rgb '#444444' noenhanced title 'fitted order' left\nset samples 2\n");
+    lgv_text_add(out, "set xlabel 'step'\nset ylabel '%s'\n", c->weak ? "weak error" : "strong error");
+    lgv_text_add(out, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset xtics (", low_step * 0.8, high_step * 1.75,
+                 low * 0.35, high * 1.8);
+    for (size_t l = 0; l < c->nlevels; l++) /* the steps themselves, every second one when there are many */
+        if (c->nlevels <= 7 || l % 2 == 0)
+            lgv_text_add(out, "%s'%.3g' %.9g", l ? ", " : "", c->method[0].level[l].step, c->method[0].level[l].step);
+    lgv_text_add(out, ")\nset label 1 ");
+    lgv_quote(out, lgv_plain(title, sizeof title, f->title));
+    lgv_text_add(out, " at graph 0,1.06 left noenhanced\n");
+    for (size_t k = 0; k < c->nmethods; k++) {
+        put_data(out, c, k, true, low * 0.35);
+        put_data(out, c, k, false, low * 0.35);
+    }
+    lgv_text_add(out, "set terminal svg enhanced size 760,%d background '#FFFFFF' font 'sans-serif,13'\nset output "
+                      "'%s.svg'\nplot ", height, f->file);
+    put_slopes(out, c, low_step, high_step);
+    put_curves(out, c);
+    lgv_text_add(out, "set terminal pngcairo enhanced size 1520,%d background '#FFFFFF' font 'sans-serif,20' linewidth 1.8\n"
+                      "set output '%s.png'\nreplot\nset output\n", 2 * height, f->file);
+}
+
+enum lgv_status lgv_convergence_figure(const struct lgv_convergence *c, const char *dir, struct lgv_error *err) {
+    struct lgv_figure f = figure_of(c);
+    struct lgv_text script = {0};
+    /* gnuplot wants points, whatever the locale of the calling program. */
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = plain ? uselocale(plain) : (locale_t)0;
+    put_script(&script, c, &f);
+    enum lgv_status status = lgv_figures_draw(&script, dir, &f, 1, err);
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    lgv_text_free(&script);
+    return status;
+}
+
+/* ---- the report ---- */
+
+static void put_verdict(struct lgv_text *out, const struct lgv_convergence *c) {
+    size_t good = 0;
+    uint64_t failed = lgv_convergence_failed(c);
+    for (size_t k = 0; k < c->nmethods; k++) {
+        enum lgv_order_verdict v = c->method[k].verdict;
+        good += v == LGV_ORDER_AGREES || v == LGV_ORDER_BENDS;
+    }
+    lgv_text_add(out, "<p class=\"verdict%s\">", lgv_convergence_holds(c) && !c->interrupted ? "" : " bad");
+    if (c->nmethods == 1)
+        lgv_text_add(out, "The order %s as expected.", good ? "is" : "is NOT");
+    else
+        lgv_text_add(out, "%zu of %zu methods have the order that is expected of them.", good, c->nmethods);
+    if (failed)
+        lgv_text_add(out, " %llu paths failed and are left out where they failed.", (unsigned long long)failed);
+    if (!c->reference_fine) lgv_text_add(out, " The reference is not fine enough for the smallest errors.");
+    if (c->interrupted) lgv_text_add(out, " The study was interrupted.");
+    lgv_text_add(out, "</p>\n");
+}
+
+static void put_facts(struct lgv_text *out, const struct lgv_convergence *c) {
+    char a[64];
+    lgv_text_add(out, "<dl class=\"facts\">\n");
+    lgv_page_fact(out, "error", c->weak ? "weak" : "strong");
+    if (c->weak) lgv_page_fact(out, "of the observable", c->observe);
+    lgv_page_fact(out, "until", lgv_exact(a, sizeof a, c->until));
+    lgv_page_fact(out, "paths", lgv_grouped(a, sizeof a, c->paths));
+    snprintf(a, sizeof a, "%llu", (unsigned long long)c->seed);
+    lgv_page_fact(out, "seed", a);
+    lgv_page_fact(out, "reference", c->reference ? c->reference->name : "exact solution");
+    if (c->reference) {
+        lgv_page_fact(out, "its step", lgv_brief(a, sizeof a, c->reference_step, 6));
+        lgv_page_fact(out, "its own error, about", lgv_brief(a, sizeof a, c->reference_error, 2));
+    }
+    snprintf(a, sizeof a, "%.3g s", c->seconds);
+    lgv_page_fact(out, "time taken", a);
+    lgv_text_add(out, "</dl>\n");
+}
+
+static void cell(struct lgv_text *out, double x, int digits) {
+    char b[40];
+    lgv_text_add(out, "<td class=\"n\">%s</td>", lgv_brief(b, sizeof b, x, digits));
+}
+
+static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
+    static const char *const class[] = {"broken", "holds", "holds", "broken"};
+    static const char *const mark[] = {"no signal", "\xe2\x9c\x93 agrees", "\xe2\x9c\x93 agrees", "\xe2\x9c\x97 differs"};
+    lgv_text_add(out, "<h2>Orders</h2>\n<div class=\"card\"><table>\n<tr><th></th><th>method</th><th class=\"n\">order</th>"
+                      "<th class=\"n\">± stderr</th><th class=\"n\">expected</th><th>what it means</th></tr>\n");
+    for (size_t k = 0; k < c->nmethods; k++) {
+        const struct lgv_convergence_method *m = &c->method[k];
+        char line[300];
+        lgv_text_add(out, "<tr><td class=\"mark %s\">%s</td><td class=\"name\">", class[m->verdict], mark[m->verdict]);
+        lgv_html(out, m->method->name);
+        lgv_text_add(out, "</td>");
+        cell(out, m->order, 4);
+        cell(out, m->order_stderr, 2);
+        cell(out, m->expected, 3);
+        lgv_text_add(out, "<td>");
+        lgv_html(out, lgv_convergence_verdict(c, m, line, sizeof line));
+        lgv_text_add(out, "<div class=\"why\">expected %g: ", m->expected);
+        lgv_html(out, m->expected_reason);
+        lgv_text_add(out, "</div></td></tr>\n");
+    }
+    lgv_text_add(out, "</table></div>\n<p class=\"sub gap\">The fit is least squares of log error over log step. All levels "
+                      "share their Brownian paths; the standard errors come from leaving out groups of whole paths "
+                      "(jackknife), so that this is taken into account.</p>\n");
+}
+
+static void put_levels(struct lgv_text *out, const struct lgv_convergence *c) {
+    static const char *const head[] = {"step", "error", "± stderr", "gradients per path", "seconds", "failed", "truncated"};
+    lgv_text_add(out, "<h2>Errors</h2>\n<div class=\"card\"><table>\n<tr><th>method</th>");
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
+    lgv_text_add(out, "<th></th></tr>\n");
+    for (size_t k = 0; k < c->nmethods; k++)
+        for (size_t l = 0; l < c->nlevels; l++) {
+            const struct lgv_convergence_level *x = &c->method[k].level[l];
+            lgv_text_add(out, "<tr><td class=\"name\">");
+            lgv_html(out, l == 0 ? c->method[k].method->name : "");
+            lgv_text_add(out, "</td>");
+            cell(out, x->step, 6);
+            cell(out, x->error, 4);
+            cell(out, x->stderror, 2);
+            cell(out, x->evaluations, 6);
+            cell(out, x->seconds, 3);
+            lgv_text_add(out, "<td class=\"n\">%llu</td><td class=\"n\">%llu</td><td class=\"why\">%s</td></tr>\n",
+                         (unsigned long long)x->failed, (unsigned long long)x->truncated, x->noise ? "not fitted" : "");
+        }
+    lgv_text_add(out, "</table></div>\n<p class=\"sub gap\">Seconds are of all threads together and contain the sums of fine "
+                      "Brownian increments, which a run at that step alone would not need: gradients per path are the "
+                      "better measure of work. Truncated: path-steps whose increment was cut.</p>\n");
+}
+
+static void put_page(struct lgv_text *out, const struct lgv_convergence *c, const char *dir) {
+    struct lgv_figure f = figure_of(c);
+    char line[400];
+    lgv_page_begin(out, c->model_name);
+    lgv_text_add(out, "<h1>");
+    lgv_html(out, c->model_name);
+    lgv_text_add(out, "</h1>\n<p class=\"sub\">%s convergence by Lagrangevin", c->weak ? "Weak" : "Strong");
+    if (c->model_file) {
+        lgv_text_add(out, " from <code>");
+        lgv_html(out, c->model_file);
+        lgv_text_add(out, "</code>");
+    }
+    lgv_text_add(out, ", %s</p>\n", c->date);
+    put_verdict(out, c);
+    put_facts(out, c);
+    lgv_convergence_reference(c, line, sizeof line);
+    lgv_text_add(out, "<p class=\"sub gap\">Errors are against ");
+    lgv_html(out, line);
+    lgv_text_add(out, ".</p>\n<h2>Figure</h2>\n<div class=\"figures\">\n");
+    lgv_page_figure(out, dir, &f);
+    lgv_text_add(out, "</div>\n");
+    put_orders(out, c);
+    put_levels(out, c);
+    if (c->command) {
+        lgv_text_add(out, "<h2>How to repeat it</h2>\n<p>The same command gives the same bits, whatever the number of "
+                          "threads.</p>\n<pre>");
+        lgv_html(out, c->command);
+        lgv_text_add(out, "</pre>\n");
+    }
+    lgv_text_add(out, "<p>The model:</p>\n<pre>");
+    lgv_html(out, c->model_text);
+    lgv_text_add(out, "</pre>\n<footer>Lagrangevin " LGV_VERSION ", kernel compiler ");
+    lgv_html(out, c->compiler);
+    lgv_text_add(out, ". All numbers are in convergence.json beside this report.</footer>\n");
+    lgv_page_end(out);
+}
+
+enum lgv_status lgv_convergence_report(const struct lgv_convergence *c, const char *dir, struct lgv_error *err) {
+    struct lgv_text page = {0}, path = {0};
+    put_page(&page, c, dir);
+    lgv_text_add(&path, "%s/report.html", dir);
+    enum lgv_status status = page.failed || path.failed ? lgv_fail_memory(err)
+                                                        : lgv_file_replace(path.data, page.data, page.size, err);
+    lgv_text_free(&page);
+    lgv_text_free(&path);
+    return status;
+}
