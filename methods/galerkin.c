@@ -48,7 +48,9 @@
 #define NSHAPE(j, mu) TABLE(TAIL + 3 * GN + (j) * (GS + 1) + (mu))
 
 /* All P_i are equal: s = 1, separable, K_p the same at all times, and either h = h(q) or the same weights for dt and dW. */
-#define REDUCED (GS == 1 && MODEL_SEPARABLE && !MODEL_KINETIC_TIME && (MODEL_NOISE_OF_Q || (GALERKIN_DIAGONAL && GN == 0)))
+#define REDUCED                                                                                                         \
+    (GS == 1 && !GALERKIN_GENERAL && MODEL_SEPARABLE && !MODEL_KINETIC_TIME &&                                          \
+     (MODEL_NOISE_OF_Q || (GALERKIN_DIAGONAL && GN == 0)))
 #define UNKNOWNS ((GS + GR) * NQ)
 
 #define METHOD_CARRY 0

@@ -72,6 +72,7 @@ static int setup(void **state) {
     snprintf(wrapper, sizeof wrapper, "%s/cc", root);
     snprintf(text, sizeof text, "#!/bin/sh\n[ \"$1\" = -v ] || printf x >> %s\nexec %s \"$@\"\n", log_path, real.path);
     write_file(wrapper, text, 0700);
+    empty_folder(cache); /* of what is remembered about the compiler; a wrapper is always asked */
     return lgv_compiler_find(wrapper, &counted, NULL) == LGV_OK ? 0 : -1;
 }
 
@@ -341,12 +342,30 @@ static void test_process(void **state) {
     signal(SIGCHLD, SIG_DFL);
 }
 
+/* The answer of a compiler is remembered; a note that says something else is not believed. */
+static void test_remembered(void **state) {
+    (void)state;
+    struct lgv_compiler first, second;
+    char name[200] = "";
+    empty_folder(cache);
+    assert_int_equal(lgv_compiler_find(NULL, &first, NULL), LGV_OK);
+    size_t notes = list_folder(cache, ".id", name, sizeof name);
+    for (int k = 0; k < 3 && notes; k++) {
+        assert_int_equal(notes, 1);
+        assert_int_equal(lgv_compiler_find(NULL, &second, NULL), LGV_OK);
+        assert_string_equal(first.version, second.version);
+        assert_int_equal(first.kind, second.kind);
+        write_file(name, k ? "" : "/another/program 1 2 3\nclang version 99\n", 0600);
+    }
+    empty_folder(cache);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_build_and_hit), cmocka_unit_test(test_keep_source), cmocka_unit_test(test_collision),
         cmocka_unit_test(test_damaged),       cmocka_unit_test(test_concurrent),  cmocka_unit_test(test_folders),
         cmocka_unit_test(test_syntax_error),  cmocka_unit_test(test_find),        cmocka_unit_test(test_both_kinds),
-        cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_process),
+        cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_process),  cmocka_unit_test(test_remembered),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

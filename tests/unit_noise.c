@@ -224,20 +224,21 @@ static void test_purity(void **state) {
     assert_true(part[0][0] == 1.0);
 }
 
-/* Two steps at once have the bits of one after the other; without dZ, dW is the same. */
-static void test_two_steps(void **state) {
+/* Several steps at once have the bits of one after the other; without dZ, dW is the same. */
+static void test_many_steps(void **state) {
     (void)state;
     for (int nm = 1; nm <= 3; nm++) {
-        for (u64 coarsen = 1; coarsen <= 3; coarsen++) {
-            vec w[2][6], z[2][6], only[6];
-            noise_two_steps(3, paths(0), 10, coarsen, 0.1, nm, 1, w[0], z[0]);
-            noise_step(3, paths(0), 10, coarsen, 0.1, nm, 1, w[1], z[1]);
-            noise_step(3, paths(0), 11, coarsen, 0.1, nm, 1, w[1] + nm, z[1] + nm);
-            noise_two_steps(3, paths(0), 10, coarsen, 0.1, nm, 0, only, NULL);
-            assert_true(same_bits(w[0], w[1], 2 * nm));
-            assert_true(same_bits(z[0], z[1], 2 * nm));
-            assert_true(same_bits(w[0], only, 2 * nm));
+        const u64 first = 3 * NOISE_STEPS;
+        uvec path = paths(0);
+        vec w[2][3 * NOISE_STEPS], z[2][3 * NOISE_STEPS], only[3 * NOISE_STEPS];
+        noise_steps(3, &path, first, 0.1, nm, 1, w[0], z[0]);
+        for (int k = 0; k < NOISE_STEPS; k++) {
+            noise_step(3, path, first + (u64)k, 1, 0.1, nm, 1, w[1] + k * nm, z[1] + k * nm);
         }
+        noise_steps(3, &path, first, 0.1, nm, 0, only, NULL);
+        assert_true(same_bits(w[0], w[1], NOISE_STEPS * nm));
+        assert_true(same_bits(z[0], z[1], NOISE_STEPS * nm));
+        assert_true(same_bits(w[0], only, NOISE_STEPS * nm));
     }
 }
 
@@ -320,7 +321,7 @@ int main(void) {
         cmocka_unit_test(test_published_answers), cmocka_unit_test(test_random123),
         cmocka_unit_test(test_box_muller),        cmocka_unit_test(test_moments_and_tails),
         cmocka_unit_test(test_uniform),           cmocka_unit_test(test_independence),
-        cmocka_unit_test(test_purity),            cmocka_unit_test(test_two_steps),
+        cmocka_unit_test(test_purity),            cmocka_unit_test(test_many_steps),
         cmocka_unit_test(test_coarsening),        cmocka_unit_test(test_quadrature),
         cmocka_unit_test(test_covariance),
     };

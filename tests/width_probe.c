@@ -82,7 +82,8 @@ static void probe_noise(void) {
         noise_fill(42, path, 7, 4, STREAM_W, v);
         noise_step(42, path, 5, 1, 0.01, 2, 1, v + 4, v + 6);
         noise_step(42, path, 5, 3, 0.01, 2, 1, v + 8, v + 10);
-        noise_two_steps(42, path, 6, 1, 0.01, 1, 1, v + 12, v + 14);
+        noise_step(42, path, 6, 1, 0.01, 1, 1, v + 12, v + 13);
+        noise_step(42, path, 7, 1, 0.01, 1, 1, v + 14, v + 15);
         uniform_pair(42, path, 1, STREAM_START_UNIFORM, &v[16], &v[17]);
         for (int i = 0; i < 18; i++) {
             store(e, i, v[i]);

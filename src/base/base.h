@@ -23,6 +23,8 @@ struct lgv_text {
 void lgv_text_add(struct lgv_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void lgv_text_append(struct lgv_text *t, const char *data, size_t size);
 void lgv_text_free(struct lgv_text *t);
+/* strtod with a decimal point, whatever the locale. */
+double lgv_number(const char *text, char **end);
 
 /* calloc that refuses overflow; array growth by doubling.  NULL / false when memory is out. */
 void *lgv_new(size_t count, size_t size);

@@ -4,6 +4,8 @@
 #include "base/base.h"
 
 #include <ctype.h>
+#include <locale.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +29,28 @@ void lgv_text_append(struct lgv_text *t, const char *data, size_t size) {
     t->data[t->size] = '\0';
 }
 
+/* Numbers have points in model files, generated C, JSON and gnuplot, whatever locale the calling program has set. */
+static locale_t plain;
+static pthread_once_t plain_once = PTHREAD_ONCE_INIT;
+
+static void make_plain(void) {
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static locale_t use_plain(void) {
+    pthread_once(&plain_once, make_plain);
+    return plain ? uselocale(plain) : (locale_t)0;
+}
+
+double lgv_number(const char *text, char **end) {
+    locale_t before = use_plain();
+    double x = strtod(text, end);
+    if (before) uselocale(before);
+    return x;
+}
+
 void lgv_text_add(struct lgv_text *t, const char *format, ...) {
+    locale_t before = use_plain();
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -43,6 +66,7 @@ void lgv_text_add(struct lgv_text *t, const char *format, ...) {
     }
     va_end(again);
     va_end(args);
+    if (before) uselocale(before);
 }
 
 void lgv_text_free(struct lgv_text *t) {

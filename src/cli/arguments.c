@@ -240,9 +240,9 @@ static enum lgv_status apply_options(const struct lgv_arguments *a, const struct
 
 /* A wrong method of the file is shown in the file. */
 static enum lgv_status check_method(const struct lgv_model *m, const struct lgv_settings *s, struct lgv_error *err) {
-    if (lgv_method_find(s->method)) return LGV_OK;
+    if (lgv_method_for(m, s->method)) return LGV_OK;
     char why[200];
-    lgv_method_unknown(s->method, why, sizeof why);
+    lgv_method_unknown(m, s->method, why, sizeof why);
     for (size_t i = 0; i < m->nrun; i++)
         if (strcmp(m->run[i].key, "method") == 0 && strcmp(m->run[i].value, s->method) == 0)
             return lgv_model_fail(err, m->file, m->text, m->run[i].line, m->run[i].column, "%s", why);

@@ -59,7 +59,7 @@ double lgv_examination_drift(const struct lgv_examination *x, size_t i) {
 }
 
 bool lgv_method_is_explicit(const struct lgv_method *m, const struct lgv_structure *s) {
-    return m->explicit_always || (m->explicit_separable && s->separable);
+    return lgv_kernel_explicit(m, s);
 }
 
 static void measure(struct lgv_examination *x, const struct lgv_settings *settings) {
@@ -88,7 +88,7 @@ static void judge(struct lgv_examination *x) {
             problem(x, "symmetry %s: H or a noise is not invariant, |{., J}| reaches %.2g at random points",
                     x->model->symmetry[i].name, x->structure.symmetry[i].residual);
     if (!x->method_fits) problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
-    if (x->measured && c->symplectic_claim && isfinite(c->symplectic_defect) &&
+    if (x->measured && c->symplectic_claim && c->symplectic_defect_error <= LGV_DEFECT_KNOWN &&
         c->symplectic_defect > fmax(LGV_DEFECT_LIMIT, c->symplectic_defect_error))
         problem(x, "method %s claims to be symplectic, but its defect is %.2g", x->method->name, c->symplectic_defect);
     if (x->measured && x->result.failed) {
@@ -100,7 +100,7 @@ static void judge(struct lgv_examination *x) {
 
 static int examine(const struct lgv_arguments *a, const struct lgv_settings *settings, struct lgv_examination *x) {
     struct lgv_error err = {0};
-    x->method = lgv_method_find(settings->method); /* known: lgv_arguments_model has looked */
+    x->method = lgv_method_for(x->model, settings->method); /* known: lgv_arguments_model has looked */
     enum lgv_status status = lgv_model_structure(x->model, &x->structure, &err);
     if (status != LGV_OK) return lgv_complain(&err, status);
     x->step = settings->step;

@@ -82,11 +82,11 @@ static void print_symmetries(const struct lgv_examination *x, const struct look 
 
 static void print_methods(const struct lgv_examination *x, const struct look *l) {
     printf("\n  %smethods%s\n", l->bold, l->off);
-    for (size_t i = 0; i < lgv_method_count; i++) {
-        const struct lgv_method *m = lgv_method_at(i);
+    const struct lgv_method *m;
+    for (size_t i = 0; (m = lgv_method_listed(x->model, i)); i++) {
         char why[400];
         bool fits = !lgv_kernel_refusal(m, x->model, &x->structure, why, sizeof why);
-        printf("  %-7s %-12s", fits ? "fits" : "refused", m->name);
+        printf("  %-7s %-16s ", fits ? "fits" : "refused", m->name);
         if (fits && x->model->nnoise)
             printf("strong %g, weak %g, ", lgv_kernel_strong_order(m, &x->structure, x->model->nnoise, NULL),
                    m->weak_order);
@@ -96,7 +96,18 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
             printf("%s here, %s\n", lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
                    m->symplectic ? "symplectic" : "not symplectic");
         else
-            lgv_wrap(stdout, why, 22, 22);
+            lgv_wrap(stdout, why, 27, 27);
+    }
+}
+
+/* What the coefficients of the file amount to. */
+static void print_given(const struct lgv_examination *x, const struct look *l) {
+    if (x->model->nmethods) printf("\n  %smethods of the file%s\n", l->bold, l->off);
+    for (size_t i = 0; i < x->model->nmethods; i++) {
+        const struct lgv_method *m = x->model->method[i];
+        char need[40] = "";
+        if (m->needs & LGV_NEEDS_NOISE_OF_Q) snprintf(need, sizeof need, " For noise h(q) only.");
+        row(m->name, "%s Order %g without noise.%s", m->doc, m->order, need);
     }
 }
 
@@ -130,6 +141,7 @@ void lgv_examination_print(const struct lgv_examination *x) {
     print_structure(x);
     print_symmetries(x, l);
     print_methods(x, l);
+    print_given(x, l);
     print_choice(x, l);
     putchar('\n');
     if (x->nproblems == 0) printf("  %severything claimed holds%s\n", l->good, l->off);
@@ -164,21 +176,23 @@ static json_t *symmetries_json(const struct lgv_examination *x) {
 static json_t *method_json(const struct lgv_examination *x, const struct lgv_method *m, const char *why) {
     const char *reason;
     double strong = lgv_kernel_strong_order(m, &x->structure, x->model->nnoise, &reason);
-    return json_pack("{s:s s:b s:o s:o s:o s:o s:b s:b}", "name", m->name, "fits", !why, "reason",
+    return json_pack("{s:s s:b s:o s:o s:o s:o s:b s:b s:f}", "name", m->name, "fits", !why, "reason",
                      why ? text(why) : json_null(), "strong_order", why ? json_null() : real(strong), "weak_order",
                      why ? json_null() : real(weak_order(x, m)), "order_reason", why ? json_null() : text(reason),
-                     "explicit", lgv_method_is_explicit(m, &x->structure), "symplectic", m->symplectic);
+                     "explicit", lgv_method_is_explicit(m, &x->structure), "symplectic", m->symplectic,
+                     "symplectic_violation", m->violation);
 }
 
 static json_t *methods_json(const struct lgv_examination *x, bool names) {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < lgv_method_count; i++) {
+    const struct lgv_method *m;
+    for (size_t i = 0; list && (m = lgv_method_listed(x->model, i)); i++) {
         char buffer[400];
-        const char *why = lgv_kernel_refusal(lgv_method_at(i), x->model, &x->structure, buffer, sizeof buffer);
+        const char *why = lgv_kernel_refusal(m, x->model, &x->structure, buffer, sizeof buffer);
         if (!names)
-            json_array_append_new(list, method_json(x, lgv_method_at(i), why));
+            json_array_append_new(list, method_json(x, m, why));
         else if (!why)
-            json_array_append_new(list, json_string(lgv_method_at(i)->name));
+            json_array_append_new(list, json_string(m->name));
     }
     return list;
 }

@@ -16,6 +16,9 @@ enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANN
 struct lgv_flags {
     bool help, json, quiet, no_files, no_report, full, all;
     const char *out, *keep_source;
+    const char *methods, *kind, *observe, *steps, *largest, *levels, *target, *reference; /* converge */
+    bool mlmc;
+    const char *expect, *reference_step, *ladder, *ladder_paths, *tolerance; /* compare, run --mlmc */
 };
 
 struct lgv_flag {
@@ -56,7 +59,7 @@ struct lgv_command {
 };
 extern const struct lgv_command *const lgv_commands[];
 extern const size_t lgv_command_count;
-extern const struct lgv_command lgv_command_run, lgv_command_check, lgv_command_methods, lgv_command_report,
+extern const struct lgv_command lgv_command_run, lgv_command_compare, lgv_command_converge, lgv_command_check, lgv_command_methods, lgv_command_report,
     lgv_command_reproduce, lgv_command_reference;
 
 /* ---- arguments.c ---- */
@@ -107,7 +110,7 @@ size_t lgv_method_needs(const struct lgv_method *m, const char **word); /* at mo
 const char *lgv_method_explicit(const struct lgv_method *m);
 json_t *lgv_method_json(const struct lgv_method *m);
 /* The message for a method that does not exist, with the nearest name or alias. */
-void lgv_method_unknown(const char *name, char *out, size_t size);
+void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size);
 
 /* ---- run.c ---- */
 
@@ -117,5 +120,20 @@ enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err
 int lgv_pages(const struct lgv_result *r, const char *dir, int code);
 /* Does everything the certificate claims hold? */
 bool lgv_claims_hold(const struct lgv_result *r);
+
+/* ---- mlmc.c ---- */
+
+/* lgv run --mlmc */
+int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s);
+
+/* ---- compare.c ---- */
+
+/* Directory for a study, malloc'd; NULL when no files are wanted. */
+char *lgv_study_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix);
+/* Prints (--json) and writes (dir/NAME.json) the document, frees it; returns the exit code. */
+int lgv_study_show(const struct lgv_arguments *a, char *json, const char *dir, const char *name, int code);
+/* Says what was written; returns the exit code. */
+int lgv_study_written(const struct lgv_arguments *a, const char *dir, const char *name, enum lgv_status status, bool drawn,
+                      const struct lgv_error *err, int code);
 
 #endif

@@ -100,9 +100,10 @@ static void print_method(const struct lgv_method *m) {
     print_field("keeps", m->claims);
 }
 
-/* The words a method can be called by, up to `most`; aliases are copied to `buffer`. */
-static size_t method_words(const char **word, size_t most, char *buffer, size_t size) {
+/* The words a method can be called by, up to `most`; aliases are copied to `buffer`.  m: a model whose methods count too. */
+static size_t method_words(const struct lgv_model *m, const char **word, size_t most, char *buffer, size_t size) {
     size_t n = 0, used = 0;
+    for (size_t i = 0; m && i < m->nmethods && n < most; i++) word[n++] = m->method[i]->name;
     for (size_t i = 0; i < lgv_method_count && n < most; i++) {
         word[n++] = lgv_method_at(i)->name;
         for (const char *s = lgv_method_at(i)->aliases ? lgv_method_at(i)->aliases : ""; *s && n < most;) {
@@ -118,10 +119,10 @@ static size_t method_words(const char **word, size_t most, char *buffer, size_t 
     return n;
 }
 
-void lgv_method_unknown(const char *name, char *out, size_t size) {
+void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size) {
     const char *word[256];
     char buffer[4096], plain[80];
-    const char *near = lgv_nearest(name, word, method_words(word, 256, buffer, sizeof buffer));
+    const char *near = lgv_nearest(name, word, method_words(m, word, 256, buffer, sizeof buffer));
     lgv_plain(plain, sizeof plain, name);
     char reason[200];
     lgv_method_explain(name, reason, sizeof reason);
@@ -137,7 +138,7 @@ static int command_methods(const struct lgv_arguments *a) {
     const struct lgv_method *m = a->operand ? lgv_method_find(a->operand) : NULL;
     if (a->operand && !m) {
         char why[200];
-        lgv_method_unknown(a->operand, why, sizeof why);
+        lgv_method_unknown(NULL, a->operand, why, sizeof why);
         fprintf(stderr, "lgv: %s\n", why);
         return LGV_EXIT_INPUT;
     }

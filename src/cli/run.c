@@ -17,6 +17,12 @@ static const struct lgv_flag flags[] = {
      "name are replaced (default lgv-NAME, or none with --json)"},
     {"no-files", 0, NULL, AT(no_files), "write no files"},
     {"no-report", 0, NULL, AT(no_report), "write results.h5 only, without figures and report"},
+    {"mlmc", 0, NULL, AT(mlmc),
+     "multilevel Monte Carlo: the mean of one observable at the end, to a tolerance, with as few steps as possible"},
+    {"tolerance", 0, "E", AT(tolerance), "--mlmc: root mean square error to reach"},
+    {"observe", 0, "NAME", AT(observe), "--mlmc: the observable (default H)"},
+    {"largest", 0, "H", AT(largest), "--mlmc: step of level 0 (default: the step of the run); level l has H/2^l"},
+    {"levels", 0, "N", AT(levels), "--mlmc: most levels (default 12)"},
     {"keep-source", 0, "FILE", AT(keep_source), "write the generated C of the kernel to FILE"},
     {"json", 0, NULL, AT(json), "one JSON document on standard output and nothing else"},
     {"quiet", 'q', NULL, AT(quiet), "no summary and no progress"},
@@ -157,9 +163,14 @@ static int command_run(const struct lgv_arguments *a) {
     lgv_stop_on_signals();
     enum lgv_status status = lgv_arguments_model(a, &m, &settings, &err);
     if (status != LGV_OK) return lgv_complain(&err, status);
+    int code;
+    if (a->flags.mlmc) {
+        code = lgv_run_mlmc(a, m, &settings);
+        lgv_model_free(m);
+        return code;
+    }
     char *dir = choose_directory(a, m);
     bool made = false;
-    int code;
     if (dir) status = lgv_directory(dir, &made, &err);
     code = status == LGV_OK ? run_model(a, m, &settings, dir, &err) : lgv_complain(&err, status);
     if (made) rmdir(dir); /* succeeds only when nothing was written */
@@ -175,11 +186,16 @@ const struct lgv_command lgv_command_run = {
     .about =
         "Runs the ensemble that a model file describes (- reads it from standard input), prints a summary with the "
         "certificate of what was kept, and writes results.h5, figures and report.html to a directory.\n\n"
+        "With --mlmc the number of paths follows from --tolerance: pairs of paths with steps H/2^l and H/2^(l-1) on the "
+        "same noise, levels and batches with seeds of their own derived from --seed, numbers of pairs by counted steps, so "
+        "that the estimate does not depend on threads. Files (mlmc.json, figures, report.html) are written with --out. The "
+        "exit code is 1 when the tolerance is not reached or paths failed.\n\n"
         "Ctrl-C stops cleanly: the results of the part that was done are written and marked interrupted (exit code "
         "1); a second Ctrl-C ends at once.",
     .examples = "  lgv run kubo.yaml\n"
                 "  lgv run kubo.yaml --step 0.01 --paths 100000 --set beta=0.2 --out kubo-fine\n"
-                "  lgv run kubo.yaml --method verlet --json > kubo.json\n",
+                "  lgv run kubo.yaml --method verlet --json > kubo.json\n"
+                "  lgv run anharmonic.yaml --until 20 --mlmc --tolerance 0.002 --observe H --largest 0.5\n",
     .run_options = true,
     .flag = flags,
     .nflags = sizeof flags / sizeof *flags,

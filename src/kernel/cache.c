@@ -227,8 +227,9 @@ enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char 
         files->work = NULL;
     } else {
         files->new_source = join(files->work, "kernel.c");
+        files->middle = join(files->work, "kernel.o");
         files->new_object = join(files->work, "kernel.so");
-        if (!files->new_source || !files->new_object)
+        if (!files->new_source || !files->middle || !files->new_object)
             status = lgv_fail_memory(err);
         else if (!write_text(files->new_source, "", source))
             status = lgv_fail(err, LGV_CANNOT_RUN, "%s: %s", files->new_source, strerror(errno));
@@ -261,18 +262,54 @@ void lgv_cache_discard(struct lgv_cache_files *files) {
         remove_work(files->work);
     free(files->work);
     free(files->new_source);
+    free(files->middle);
     free(files->new_object);
     free(files->source);
     free(files->object);
     memset(files, 0, sizeof *files);
 }
 
-/* Own names only: 32 hexadecimal digits, then .c or .so, or .XXXXXX for a work folder. */
+/* ---- notes ---- */
+
+static char *note_path(const char *folder, const char *key, const char *end) {
+    char name[LGV_CACHE_KEY + 16];
+    snprintf(name, sizeof name, "%s%s", key, end);
+    return join(folder, name);
+}
+
+char *lgv_cache_recall(const char *folder, const char *key, const char *about) {
+    char *path = note_path(folder, key, ".id");
+    size_t size, n = strlen(about);
+    char *note = path ? lgv_read_file(path, FILE_LIMIT, &size, NULL) : NULL;
+    free(path);
+    if (note && strncmp(note, about, n) == 0) {
+        memmove(note, note + n, strlen(note + n) + 1);
+        return note;
+    }
+    free(note);
+    return NULL;
+}
+
+void lgv_cache_remember(const char *folder, const char *key, const char *about, const char *text) {
+    char *path = note_path(folder, key, ".id"), *new = note_path(folder, key, ".XXXXXX");
+    int fd = path && new ? mkstemp(new) : -1;
+    if (fd >= 0) {
+        bool good = write_all(fd, about, strlen(about)) && write_all(fd, text, strlen(text));
+        good = close(fd) == 0 && good;
+        if (!good || rename(new, path) != 0)
+            unlink(new);
+    }
+    free(path);
+    free(new);
+}
+
+/* Own names only: 32 hexadecimal digits, then .c, .so or .id, or .XXXXXX for a work folder. */
 static bool own_name(const char *name) {
     size_t n = strspn(name, "0123456789abcdef");
     if (n != LGV_CACHE_KEY - 1 || name[n] != '.')
         return false;
-    return strcmp(name + n, ".c") == 0 || strcmp(name + n, ".so") == 0 || strlen(name + n) == 7;
+    return strcmp(name + n, ".c") == 0 || strcmp(name + n, ".so") == 0 ||
+           strcmp(name + n, ".id") == 0 || strlen(name + n) == 7;
 }
 
 void lgv_cache_sweep(const char *folder) {

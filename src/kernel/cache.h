@@ -12,9 +12,9 @@
 #define LGV_CACHE_KEY 33 /* 32 hexadecimal digits */
 
 struct lgv_cache_files {
-    char *work;                    /* private folder to compile in */
-    char *new_source, *new_object; /* inside it */
-    char *source, *object;         /* where they go */
+    char *work;                             /* private folder to compile in */
+    char *new_source, *middle, *new_object; /* inside it */
+    char *source, *object;                  /* where they go */
 };
 
 /* The folder, created when missing.  *folder stays NULL (and the status LGV_OK) when there can be none, so that a
@@ -28,5 +28,8 @@ enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char 
 bool lgv_cache_commit(struct lgv_cache_files *files, const char *source);
 void lgv_cache_discard(struct lgv_cache_files *files); /* removes the work folder, frees the names */
 void lgv_cache_sweep(const char *folder);
+/* Short notes, KEY.id: `about` (a line) and the text.  What was remembered about just that, or NULL. */
+char *lgv_cache_recall(const char *folder, const char *key, const char *about);
+void lgv_cache_remember(const char *folder, const char *key, const char *about, const char *text);
 
 #endif

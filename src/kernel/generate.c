@@ -409,12 +409,18 @@ static void start(struct source *s) {
 
 /* ---- control variates ---- */
 
-/* sum_m {f, h_m} w_m with {f, h} = f_q.h_p - f_p.h_q, every sum written out. */
-static int martingale_of(struct source *s, int f, const int *h) {
+#define CONTROL_SMALL 64 /* noises times degrees of freedom: up to here the second term is cheap */
+
+/* sum_m ({f, h_m} + dt/2 {{f, h_m}, H}) w_m with {f, h} = f_q.h_p - f_p.h_q, every sum written out.  The second term moves
+ * the bracket to the middle of the step along the drift: known at its beginning too, and what most methods really do. */
+static int martingale_of(struct source *s, int f, const int *h, int H) {
     struct lgv_graph *g = s->g;
+    bool small = s->m->nnoise * s->m->nq <= CONTROL_SMALL;
     int id = lgv_expr_const(g, 0), node = lgv_loops_instance(g, f, NULL, 0);
     for (size_t m = 0; m < s->m->nnoise && !g->failed; m++) {
         int bracket = lgv_expr_scale(g, -1, along_field(g, h[m], node)); /* {f, h} = -{h, f}: h has few leaves */
+        int half = lgv_expr_scale(g, 0.5, lgv_expr_ref_at(g, LGV_WEIGHTS, 0));
+        if (small) bracket = lgv_expr_add(g, bracket, lgv_expr_mul(g, half, along_field(g, bracket, H)));
         id = lgv_expr_add(g, id, lgv_expr_mul(g, lgv_expr_ref_at(g, LGV_WEIGHTS, (long)m + 1), bracket));
     }
     return id;
@@ -423,12 +429,12 @@ static int martingale_of(struct source *s, int f, const int *h) {
 static void martingale(struct source *s, const struct lgv_watch *watch) {
     if (!watch->controls) return;
     struct lgv_terms X = {0};
-    int *h = lgv_model_noises(s->m);
+    int *h = lgv_model_noises(s->m), H = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
     signature(s, "model_martingale(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *X)");
     for (size_t k = 0; h && k < watch->controls && !s->g->failed; k++) {
         /* The distance to the exact solution depends on W itself and gets none. */
         bool plain = !(s->g->node[watch->item[k].node].uses & LGV_USES(LGV_BROWN));
-        int value = plain ? martingale_of(s, watch->item[k].node, h) : lgv_expr_const(s->g, 0);
+        int value = plain ? martingale_of(s, watch->item[k].node, h, H) : lgv_expr_const(s->g, 0);
         lgv_terms_add(s->g, &X, (struct lgv_term){-1, lgv_expr_iconst(s->g, (long)k), -1, value});
     }
     struct lgv_target target = {"X", &X, (long)watch->controls, NULL, false};
@@ -478,7 +484,7 @@ static void constants(struct source *s, const struct lgv_method *method, unsigne
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
                         const struct lgv_watch *watch, unsigned lanes, struct lgv_error *err) {
     struct source s = {.m = m, .g = m->graph, .s = structure};
-    unsigned face = structure->separable ? method->face_separable : method->face_general;
+    unsigned face = lgv_kernel_face(method, structure);
     if (lgv_model_increment(m, &s.K) && add_correction(&s, method->correction) && find_slots(&s)) {
         constants(&s, method, lanes, m->exact != NULL);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);

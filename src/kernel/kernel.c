@@ -84,6 +84,18 @@ const struct lgv_method *lgv_method_find(const char *name) {
     return made(name, NULL);
 }
 
+const struct lgv_method *lgv_method_for(const struct lgv_model *m, const char *name) {
+    for (size_t i = 0; i < m->nmethods; i++)
+        if (strcasecmp(m->method[i]->name, name) == 0) return m->method[i];
+    return lgv_method_find(name);
+}
+
+const struct lgv_method *lgv_method_listed(const struct lgv_model *m, size_t number) {
+    if (number < lgv_method_count) return lgv_method_at(number);
+    number -= lgv_method_count;
+    return number < m->nmethods ? m->method[number] : NULL;
+}
+
 /* ---- fitting ---- */
 
 static bool fits(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
@@ -95,9 +107,21 @@ static size_t noises(const struct lgv_model *m) {
     return m->callbacks ? m->callbacks->noises : m->nnoise;
 }
 
+bool lgv_kernel_separable(const struct lgv_method *method, const struct lgv_structure *s) {
+    return s->separable && !(method->steady_kinetic && s->kinetic_time);
+}
+
+unsigned lgv_kernel_face(const struct lgv_method *method, const struct lgv_structure *s) {
+    return lgv_kernel_separable(method, s) ? method->face_separable : method->face_general;
+}
+
+bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_structure *s) {
+    return method->explicit_always || (method->explicit_separable && lgv_kernel_separable(method, s));
+}
+
 const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv_model *m,
                                const struct lgv_structure *s, char *why, size_t size) {
-    unsigned face = s->separable ? method->face_separable : method->face_general;
+    unsigned face = lgv_kernel_face(method, s);
     if ((method->needs & LGV_NEEDS_NO_NOISE) && noises(m) > 0) {
         snprintf(why, size, "the model has noise, and %s is a method for models without noise", method->name);
         return why;
@@ -148,7 +172,7 @@ static enum lgv_status refuse(const struct lgv_method *method, const struct lgv_
                               const char *why, struct lgv_error *err) {
     char others[512] = "";
     const struct lgv_method *other;
-    for (size_t i = 0; (other = lgv_method_at(i)); i++) {
+    for (size_t i = 0; (other = lgv_method_listed(m, i)); i++) {
         size_t used = strlen(others);
         if (fits(other, m, s)) snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", other->name);
     }
@@ -278,13 +302,13 @@ static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watc
 
 /* ---- building ---- */
 
-/* As many lanes as keep a block's working set inside the caches; gcc is only good at the hardware width. */
+/* The widest block whose state and matrices are still served by registers and the first cache (measured); gcc is only good
+ * at the hardware width. */
 static unsigned choose_lanes(size_t nq, bool dense, bool clang) {
     if (!clang) return 4;
+    if (nq < (dense ? 3 : 10)) return 16;
     double vectors = dense ? 6.0 * (double)nq * (double)nq + 12.0 * (double)nq : 8.0 * (double)nq;
-    if (vectors * 16 * 8 <= 65536) return 16;
-    if (vectors * 8 * 8 <= 131072) return 8;
-    return 4;
+    return vectors * 8 * 8 <= 131072 ? 8 : 4;
 }
 
 static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_options *options, struct lgv_kernel *k,
@@ -295,7 +319,7 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     enum lgv_status status = lgv_compiler_find(wanted, &cc, err);
     if (status) return status;
     snprintf(k->compiler, sizeof k->compiler, "%s", cc.version);
-    unsigned face = k->structure.separable ? k->method->face_separable : k->method->face_general;
+    unsigned face = lgv_kernel_face(k->method, &k->structure);
     unsigned lanes = options->lanes;
     if (!lanes) lanes = choose_lanes(m->nq, face & LGV_FACE_K2, cc.kind == LGV_COMPILER_CLANG);
     char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, lanes, err);
@@ -322,7 +346,7 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     if (status) return status;
     if (lgv_kernel_refusal(method, m, &out->structure, why, sizeof why))
         return refuse(method, m, &out->structure, why, err);
-    unsigned face = out->structure.separable ? method->face_separable : method->face_general;
+    unsigned face = lgv_kernel_face(method, &out->structure);
     if ((face & LGV_FACE_K2) && m->nq > DENSE_LIMIT)
         return lgv_fail(err, LGV_CANNOT_RUN,
                         "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d; use an "

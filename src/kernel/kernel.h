@@ -34,9 +34,14 @@ struct lgv_kernel_options {
     unsigned lanes;          /* 0: chosen by size and compiler */
     const char *compiler;    /* NULL or "": clang, else gcc */
     const char *keep_source; /* file for the generated C, or NULL / "" */
-    bool control;            /* also sum the martingale part M = sum_k sum_m {f, h_m}(X_k) dW_m,k of every observable f */
+    bool control;            /* also sum the martingale part M = sum_k sum_m ({f, h_m} + dt/2 {{f, h_m}, H})(X_k) dW_m,k
+                              * of every observable f: its mean is zero for every method */
 };
 
+/* A method by name or alias: those of the model file first, then as lgv_method_find.  NULL when unknown. */
+const struct lgv_method *lgv_method_for(const struct lgv_model *m, const char *name);
+/* The named methods, then those of the model; NULL behind the last. */
+const struct lgv_method *lgv_method_listed(const struct lgv_model *m, size_t number);
 /* Why a method does not fit a model, NULL when it does.  The text is written to `why`. */
 const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv_model *m,
                                const struct lgv_structure *s, char *why, size_t size);
@@ -44,6 +49,10 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out, struct lgv_error *err);
 void lgv_kernel_free(struct lgv_kernel *k);
+/* Does the method use its form for separable models?  Which parts of the model's face does it need?  Is its step explicit? */
+bool lgv_kernel_separable(const struct lgv_method *method, const struct lgv_structure *s);
+unsigned lgv_kernel_face(const struct lgv_method *method, const struct lgv_structure *s);
+bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_structure *s);
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);
 /* Strong order to expect, and one sentence why. */

@@ -176,6 +176,28 @@ INLINE vec vec_sqrt(vec x) {
 #endif
 }
 
+/* a * b + c, fused where that is fast.  Only for sums of two products: of those gcc fuses one or the other, and not the
+ * same one in every copy of the text. */
+INLINE vec vec_fused(vec a, vec b, vec c) {
+#if LANES_FUSED && LANES_PIECE == 4 && __has_builtin(__builtin_ia32_vfmaddpd256)
+    union {
+        vec v;
+        lanes_piece p[LANES / LANES_PIECE];
+    } x = {a}, y = {b}, z = {c};
+    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+        x.p[i] = __builtin_ia32_vfmaddpd256(x.p[i], y.p[i], z.p[i]);
+    }
+    return x.v;
+#elif LANES_FUSED
+    for (int l = 0; l < LANES; l++) {
+        c[l] = __builtin_fma(a[l], b[l], c[l]);
+    }
+    return c;
+#else
+    return a * b + c;
+#endif
+}
+
 /* y = f(x) in the lanes of the mask.  Out of line, so that a kernel keeps its registers for the usual case. */
 OUTLINE __attribute__((cold)) void lanes_repair(double (*f)(double), const vec *x, const ivec *mask, vec *y) {
     for (int l = 0; l < LANES; l++) {
@@ -258,7 +280,7 @@ INLINE vec vec_minus_two_log(vec x) {
     odd = w * odd - 5.714285748732478298e-01;
     odd = w * odd - 1.333333333333347026;
     vec sum = z * odd + even;
-    return k * -1.386294361119890618835 + s * sum;
+    return vec_fused(s, sum, k * -1.386294361119890618835);
 }
 
 /* The series sin x = x + x z p, cos x = 1 - z/2 + z z q in z = x^2, |x| <= pi/4. */

@@ -2,7 +2,7 @@
  *
  * The time loop of a block and the entry points of a kernel: the last part of every kernel.  Include-free.
  *
- * Noise is drawn for two steps at a time: one Philox call gives two normals, so an odd number of noises wastes nothing.
+ * Noise is drawn for NOISE_STEPS steps at a time: Philox gives normals in pairs, so an odd number of noises wastes nothing.
  * Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
 
 #define MANY_NOISES 16
@@ -35,7 +35,8 @@ INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
     if (vec_any(over)) count_clipped(c, &over);
 }
 
-/* M += sum_m {f, h_m}(X_k) dW_m: of mean zero for every method, because X_k does not know the increment of its step. */
+/* M += sum_m g_m(X_k) dW_m, g = {f, h_m} and a correction: of mean zero for every method, because X_k does not know the
+ * increment of its step. */
 #if CONTROLS
 INLINE void add_martingale(struct ctx *c, const vec *dW) {
     vec *top = c->top, *M = (vec *)c->b->state + CONTROL_ROW;
@@ -59,22 +60,6 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     c->step++;
 }
 
-/* Increments of steps 2k and 2k+1, fine noise. */
-INLINE void two_steps_noise(struct ctx *c, uvec path, u64 pair_of_steps, double sd, vec *dW, vec *dZ) {
-    for (long m = 0; m < NM; m++) {
-        vec z0, z1;
-        normal_pair(c->b->seed, path, pair_of_steps * (u64)NM + (u64)m, STREAM_W, &z0, &z1);
-        dW[2 * m] = sd * z0;
-        dW[2 * m + 1] = sd * z1;
-    }
-    for (long m = 0; METHOD_DZ && m < NM; m++) {
-        vec z0, z1;
-        normal_pair(c->b->seed, path, pair_of_steps * (u64)NM + (u64)m, STREAM_Z, &z0, &z1);
-        dZ[2 * m] = 0.5 * c->dt * (dW[2 * m] + 0.57735026918962576451 * sd * z0);
-        dZ[2 * m + 1] = 0.5 * c->dt * (dW[2 * m + 1] + 0.57735026918962576451 * sd * z1);
-    }
-}
-
 static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work};
     struct ctx *c = &context;
@@ -89,21 +74,21 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     c->q = q;
     c->p = p;
     ARRAY(carry, METHOD_CARRY);
-    ARRAY(dW, 2 * NM);
-    ARRAY(dZ, METHOD_DZ ? 2 * NM : 0);
+    ARRAY(dW, NOISE_STEPS * NM);
+    ARRAY(dZ, METHOD_DZ ? NOISE_STEPS * NM : 0);
     method_begin(c, q, p, carry);
     uvec path;
     for (int l = 0; l < LANES; l++) path[l] = b->path[l];
-    double sd = __builtin_sqrt(b->dt);
     int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1, fresh = 1;
     /* One copy of the step serves every case: a step's bits must not depend on where a call begins or ends. */
     for (u64 end = b->step + steps; c->step < end;) {
-        long half = fine ? (long)(c->step & 1) : 0;
-        if (fine && (fresh || half == 0)) two_steps_noise(c, path, c->step >> 1, sd, dW, dZ);
+        long at = fine ? (long)(c->step % NOISE_STEPS) : 0;
+        if (fine && (fresh || at == 0))
+            noise_steps(b->seed, &path, c->step - (u64)at, b->dt, (int)NM, METHOD_DZ, dW, dZ);
         if (NM > 0 && !fine)
             noise_step(b->seed, path, c->step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
         fresh = 0;
-        one_step(c, brown, carry, dW + half * NM, dZ + (METHOD_DZ ? half * NM : 0));
+        one_step(c, brown, carry, dW + at * NM, dZ + (METHOD_DZ ? at * NM : 0));
     }
     for (long i = 0; local && i < 2 * NQ; i++) state[i] = q[i];
     b->step = c->step;

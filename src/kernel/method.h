@@ -38,10 +38,12 @@ struct lgv_method {
     double weak_order;
     bool symplectic;
     bool explicit_separable, explicit_always;
+    bool steady_kinetic; /* the form for separable models needs a K_p that does not depend on t */
     bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */
     bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */
     bool uses_dz;
     double correction; /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
+    double violation; /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
     const char *claims; /* one or two sentences: what is kept */
     const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */
 };

@@ -32,26 +32,46 @@ INLINE uvec noise_multiply(uvec a, uvec b) {
 #endif
 }
 
-/* Four random 32-bit words per lane, in the low halves of out.  pair < 2^48, stream < 2^16. */
-INLINE void philox(u64 seed, uvec path, u64 pair, u32 stream, uvec out[4]) {
+/* Pairs made side by side: a processor works on two chains of operations at once, and short vecs leave room for it. */
+#define NOISE_SIDE (LANES <= 4 ? 2 : 1)
+
+/* Four random 32-bit words per lane, in the low halves of out[j], for the pairs pair + j, j < count <= NOISE_SIDE.
+ * pair < 2^48, stream < 2^16. */
+INLINE void philox_group(u64 seed, uvec path, u64 pair, int count, u32 stream, uvec out[][4]) {
     u32 k0 = (u32)seed, k1 = (u32)(seed >> 32);
-    uvec c0 = uvec_set(pair & 0xffffffffULL);
-    uvec c1 = uvec_set(((pair >> 32) & 0xffffULL) | ((u64)stream << 16));
-    uvec c2 = path & 0xffffffffULL, c3 = path >> 32;
+    uvec c0[NOISE_SIDE], c1[NOISE_SIDE], c2[NOISE_SIDE], c3[NOISE_SIDE];
+    UNROLL for (int j = 0; j < count; j++) {
+        c0[j] = uvec_set((pair + (u64)j) & 0xffffffffULL);
+        c1[j] = uvec_set((((pair + (u64)j) >> 32) & 0xffffULL) | ((u64)stream << 16));
+        c2[j] = path;
+        c3[j] = path >> 32;
+    }
     UNROLL for (int round = 0; round < 10; round++) {
-        uvec a = noise_multiply(uvec_set(0xd2511f53u), c0), b = noise_multiply(uvec_set(0xcd9e8d57u), c2);
-        /* the high halves of c1 and c3 hold what is masked away here one round later */
-        c0 = ((b >> 32) ^ c1 ^ (u64)k0) & 0xffffffffULL;
-        c1 = b;
-        c2 = ((a >> 32) ^ c3 ^ (u64)k1) & 0xffffffffULL;
-        c3 = a;
+        UNROLL for (int j = 0; j < count; j++) {
+            uvec a = noise_multiply(uvec_set(0xd2511f53u), c0[j]), b = noise_multiply(uvec_set(0xcd9e8d57u), c2[j]);
+            /* the high halves of the words may hold anything: multiplication does not look at them */
+            c0[j] = (b >> 32) ^ c1[j] ^ (u64)k0;
+            c1[j] = b;
+            c2[j] = (a >> 32) ^ c3[j] ^ (u64)k1;
+            c3[j] = a;
+        }
         k0 += 0x9e3779b9u;
         k1 += 0xbb67ae85u;
     }
-    out[0] = c0;
-    out[1] = c1 & 0xffffffffULL;
-    out[2] = c2;
-    out[3] = c3 & 0xffffffffULL;
+    UNROLL for (int j = 0; j < count; j++) {
+        out[j][0] = c0[j] & 0xffffffffULL;
+        out[j][1] = c1[j] & 0xffffffffULL;
+        out[j][2] = c2[j] & 0xffffffffULL;
+        out[j][3] = c3[j] & 0xffffffffULL;
+    }
+}
+
+INLINE void philox(u64 seed, uvec path, u64 pair, u32 stream, uvec out[4]) {
+    uvec x[1][4];
+    philox_group(seed, path, pair, 1, stream, x);
+    for (int i = 0; i < 4; i++) {
+        out[i] = x[0][i];
+    }
 }
 
 /* A number in [1, 2) from the upper 52 of 64 bits. */
@@ -78,10 +98,8 @@ INLINE void noise_circle(vec a, vec *sine, vec *cosine) {
     *cosine = v * z + 1.0;
 }
 
-/* Two normals, for the time loop: its text takes a compiler some 40 ms. */
-INLINE void normal_pair_here(u64 seed, uvec path, u64 pair, u32 stream, vec *z0, vec *z1) {
-    uvec x[4];
-    philox(seed, path, pair, stream, x);
+/* z0, z1 from the words of Philox. */
+INLINE void box_muller(const uvec x[4], vec *z0, vec *z1) {
     vec r = vec_sqrt(vec_minus_two_log(2.0 - noise_mantissa(x[0], x[1]))), s, c;
     /* the angle in quarter turns, less the nearest whole number of them: exact */
     vec y = noise_mantissa(x[2], x[3]) * 4.0, t = y + LANES_ROUND;
@@ -91,14 +109,35 @@ INLINE void normal_pair_here(u64 seed, uvec path, u64 pair, u32 stream, vec *z0,
     *z1 = r * s;
 }
 
-/* The same out of line, one copy for everything else. */
-OUTLINE void normal_pair_far(u64 seed, const uvec *path, u64 pair, u32 stream, vec *z0, vec *z1) {
-    normal_pair_here(seed, *path, pair, stream, z0, z1);
+/* The normals of the pairs pair .. pair + NOISE_SIDE - 1: z[2 NOISE_SIDE].  The only copy of all this in a kernel, out of
+ * line and without a loop around it: it is the larger part of a kernel's text, and a call costs little against it. */
+OUTLINE void noise_group(u64 seed, const uvec *path, u64 pair, u32 stream, vec *z) {
+    uvec x[NOISE_SIDE][4];
+    philox_group(seed, *path, pair, NOISE_SIDE, stream, x);
+    UNROLL for (int j = 0; j < NOISE_SIDE; j++) {
+        box_muller(x[j], &z[2 * j], &z[2 * j + 1]);
+    }
+}
+
+/* The normals of any number of pairs: z[2 count]. */
+INLINE void noise_pairs(u64 seed, const uvec *path, u64 pair, int count, u32 stream, vec *z) {
+    for (; count >= NOISE_SIDE; count -= NOISE_SIDE, pair += NOISE_SIDE, z += 2 * NOISE_SIDE) {
+        noise_group(seed, path, pair, stream, z);
+    }
+    if (NOISE_SIDE > 1 && count > 0) { /* one pair is left */
+        vec last[2 * NOISE_SIDE];
+        noise_group(seed, path, pair, stream, last);
+        z[0] = last[0];
+        z[1] = last[1];
+    }
 }
 
 INLINE void normal_pair(u64 seed, uvec path, u64 pair, u32 stream, vec *z0, vec *z1) {
     uvec paths = path;
-    normal_pair_far(seed, &paths, pair, stream, z0, z1);
+    vec z[2];
+    noise_pairs(seed, &paths, pair, 1, stream, z);
+    *z0 = z[0];
+    *z1 = z[1];
 }
 
 /* Uniform in (0, 1): the odd multiples of 2^-53. */
@@ -111,16 +150,15 @@ INLINE void uniform_pair(u64 seed, uvec path, u64 pair, u32 stream, vec *u0, vec
 
 /* Normals number first .. first + count - 1 of a stream. */
 INLINE void noise_fill(u64 seed, uvec path, u64 first, int count, u32 stream, vec *z) {
+    uvec paths = path;
     vec unused;
     int i = 0;
     if ((first & 1) && count > 0) {
         normal_pair(seed, path, first >> 1, stream, &unused, &z[i++]);
     }
-    for (; i + 1 < count; i += 2) {
-        normal_pair(seed, path, (first + (u64)i) >> 1, stream, &z[i], &z[i + 1]);
-    }
-    if (i < count) {
-        normal_pair(seed, path, (first + (u64)i) >> 1, stream, &z[i], &unused);
+    noise_pairs(seed, &paths, (first + (u64)i) >> 1, (count - i) / 2, stream, z + i);
+    if ((count - i) & 1) {
+        normal_pair(seed, path, (first + (u64)count - 1) >> 1, stream, &z[count - 1], &unused);
     }
 }
 
@@ -140,10 +178,9 @@ INLINE void noise_scale(double dt, int count, int want_z, vec *dW, vec *dZ) {
  * only cost compile time. */
 OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, double dt, int nm, int want_z, vec *dW,
                           vec *dZ) {
-    uvec path = *paths;
     double fine = dt / (double)coarsen;
     u64 first = step * coarsen * (u64)nm, end = first + coarsen * (u64)nm;
-    vec w[2] = {vec_set(0.0), vec_set(0.0)}, z[2] = {vec_set(0.0), vec_set(0.0)};
+    vec w[2 * NOISE_SIDE], z[2 * NOISE_SIDE];
     for (int m = 0; m < nm; m++) {
         dW[m] = vec_set(0.0);
         if (want_z) {
@@ -152,17 +189,17 @@ OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, do
     }
     int m = 0;
     for (u64 j = first; j < end; j++) {
-        if (j == first || !(j & 1)) {
-            normal_pair(seed, path, j >> 1, STREAM_W, &w[0], &w[1]);
+        u64 at = j % (2 * NOISE_SIDE);
+        if (j == first || at == 0) {
+            noise_pairs(seed, paths, (j - at) >> 1, NOISE_SIDE, STREAM_W, w);
             if (want_z) {
-                normal_pair(seed, path, j >> 1, STREAM_Z, &z[0], &z[1]);
+                noise_pairs(seed, paths, (j - at) >> 1, NOISE_SIDE, STREAM_Z, z);
             }
-            noise_scale(fine, 2, want_z, w, z);
+            noise_scale(fine, 2 * NOISE_SIDE, want_z, w, z);
         }
-        vec increment = (j & 1) ? w[1] : w[0];
+        vec increment = w[at];
         if (want_z) {
-            vec integral = (j & 1) ? z[1] : z[0];
-            dZ[m] = (dZ[m] + integral) + fine * dW[m];
+            dZ[m] = (dZ[m] + z[at]) + fine * dW[m];
         }
         dW[m] = dW[m] + increment;
         m = m + 1 == nm ? 0 : m + 1;
@@ -183,26 +220,18 @@ INLINE void noise_step(u64 seed, uvec path, u64 step, u64 coarsen, double dt, in
     noise_scale(dt, nm, want_z, dW, dZ);
 }
 
-/* The same numbers for the steps `step` and `step + 1` at once: dW[2 nm], dZ[2 nm].  `step` must be even: then no half
- * of a pair is lost, which for one noise halves the work.  Meant for time loops: one noise_step if the first step is
- * odd, then pairs, then one noise_step for what is left. */
-INLINE void noise_two_steps(u64 seed, uvec path, u64 step, u64 coarsen, double dt, int nm, int want_z, vec *dW,
-                            vec *dZ) {
-    if (coarsen != 1) {
-        uvec paths = path;
-        for (int i = 0; i < 2; i++) {
-            noise_coarse(seed, &paths, step + (u64)i, coarsen, dt, nm, want_z, dW + i * nm, want_z ? dZ + i * nm : dZ);
-        }
-        return;
+/* Steps whose normals fill whole groups of pairs, for any number of noises. */
+#define NOISE_STEPS (2 * NOISE_SIDE)
+
+/* The increments of the NOISE_STEPS fine steps from `step` on, a multiple of NOISE_STEPS: dW[NOISE_STEPS nm], and dZ.  No
+ * half of a pair is lost, which for one noise halves the work. */
+INLINE void noise_steps(u64 seed, const uvec *path, u64 step, double dt, int nm, int want_z, vec *dW, vec *dZ) {
+    u64 pair = step / 2 * (u64)nm;
+    noise_pairs(seed, path, pair, NOISE_SIDE * nm, STREAM_W, dW);
+    if (want_z) {
+        noise_pairs(seed, path, pair, NOISE_SIDE * nm, STREAM_Z, dZ);
     }
-    /* step * nm is even, so that only the even case of noise_fill is left */
-    for (int i = 0; i < 2 * nm; i += 2) {
-        normal_pair(seed, path, (step * (u64)nm + (u64)i) >> 1, STREAM_W, &dW[i], &dW[i + 1]);
-        if (want_z) {
-            normal_pair(seed, path, (step * (u64)nm + (u64)i) >> 1, STREAM_Z, &dZ[i], &dZ[i + 1]);
-        }
-    }
-    noise_scale(dt, 2 * nm, want_z, dW, dZ);
+    noise_scale(dt, NOISE_STEPS * nm, want_z, dW, dZ);
 }
 
 #endif

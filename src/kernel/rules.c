@@ -265,15 +265,15 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
     m->order = 2 * s < g->rule.order ? 2 * s : g->rule.order;
     m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second && diagonal;
     m->needs = galerkin_needs(g, diagonal);
-    if (m->needs & LGV_NEEDS_NOISE_OF_Q) m->strong_noncommuting = 1; /* noises h(q) always commute */
     if (table[5] != 0) describe_dz(g, m, lobz);
     m->explicit_separable = s == 1 && table[4] != 0 && !g->general;
+    m->steady_kinetic = s == 1;
     if (m->explicit_separable) m->face_separable = LGV_FACE_K1;
     snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.", s, g->rule.count,
              g->rule.count > 1 ? "s" : "", g->rule.order,
-             second      ? ", and a rule of its own for the noise h(q)"
-             : !diagonal ? ", and noise weights of their own for h(q)"
-                         : "");
+             second                ? ", and a rule of its own for the noise h(q)"
+             : !diagonal && !lobz ? ", and noise weights of their own for h(q)"
+                                  : "");
     m->claims = m->quadratic_invariants
                     ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of linear symmetries."
                     : "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates.";

@@ -2,7 +2,7 @@
  *
  * Model files: text to struct lgv_model.  The format is described in docs/model-files.md; this file reads the sections
  * in an order that lets later ones use the names of earlier ones: parameters, coordinates, momenta, where, Hamiltonian,
- * noise, symmetries, observe, exact, run. */
+ * noise, symmetries, observe, exact, methods, run. */
 #include "model/load.h"
 #include <ctype.h>
 #include <math.h>
@@ -25,12 +25,13 @@ enum section {
     SYMMETRIES,
     OBSERVE,
     EXACT,
+    METHODS,
     RUN,
     SECTIONS
 };
 static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "hamiltonian",
                                        "kinetic", "potential", "noise", "noise_potential", "symmetries", "observe",
-                                       "exact", "run",
+                                       "exact", "methods", "run",
                                        /* of a later version */
                                        "constraints", "force", "langevin", "lagrangian", "rotations"};
 #define NAMES (sizeof sections / sizeof *sections)
@@ -93,14 +94,16 @@ static bool value_now(struct lgv_loader *l, int node, int formula, double *out) 
     return isfinite(*out) || lgv_yaml_fail(l, node, "the value is %g; it must be a finite number", *out);
 }
 
+bool lgv_load_constant(struct lgv_loader *l, int node, const char *place, double *out) {
+    int formula;
+    return lgv_load_number(l, node, place, 0, &formula) && value_now(l, node, formula, out);
+}
+
 static bool read_parameter(struct lgv_loader *l, int key, int value) {
     struct lgv_model *m = l->m;
     const char *name = lgv_yaml_node(l, key)->text;
-    int formula;
     double x = 0;
-    if (!lgv_load_new_name(l, key, name))
-        return false;
-    if (!lgv_load_number(l, value, "a parameter", 0, &formula) || !value_now(l, value, formula, &x))
+    if (!lgv_load_new_name(l, key, name) || !lgv_load_constant(l, value, "a parameter", &x))
         return false;
     for (size_t k = 0; k < l->noverrides; k++)
         if (strcmp(l->override[k].name, name) == 0)
@@ -313,7 +316,8 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_momenta(l, at[MOMENTA]) &&
            read_where(l, at[WHERE], false) && read_hamiltonian(l, at, key) && lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
-           lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) && lgv_load_run(l, at[RUN]) &&
+           lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) &&
+           lgv_load_methods(l, at[METHODS]) && lgv_load_run(l, at[RUN]) &&
            try_increment(l, at[HAMILTONIAN] >= 0 ? at[HAMILTONIAN] : at[POTENTIAL]);
 }
 
@@ -444,6 +448,7 @@ void lgv_model_free(struct lgv_model *m) {
     }
     for (size_t k = 0; k < m->nrun; k++)
         free(m->run[k].key), free(m->run[k].value);
+    lgv_load_methods_free(m);
     if (m->callbacks) { /* its texts and arrays are our copies */
         free((void *)m->callbacks->name);
         free((void *)m->callbacks->q0);

@@ -2,7 +2,7 @@
  *
  * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from
  * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, symmetries, noise;
- * load_observe.c: observables, exact solution, run). */
+ * load_observe.c: observables, exact solution, run; load_methods.c: methods). */
 #ifndef LGV_LOAD_H
 #define LGV_LOAD_H
 
@@ -76,6 +76,8 @@ void lgv_yaml_place(const struct lgv_loader *l, int node, int *line, int *column
 bool lgv_load_formula(struct lgv_loader *l, int node, const char *place, unsigned allow, struct lgv_value *out,
                       int *nest);
 bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out);
+/* The value of a formula of parameters. */
+bool lgv_load_constant(struct lgv_loader *l, int node, const char *place, double *out);
 /* A new name: well formed, not reserved, not in use. */
 bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name);
 /* Forgets the symbols added last, down to `count`. */
@@ -96,5 +98,10 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
 bool lgv_load_observe(struct lgv_loader *l, int node);
 bool lgv_load_exact(struct lgv_loader *l, int node);
 bool lgv_load_run(struct lgv_loader *l, int node);
+
+/* ---- load_methods.c ---- */
+
+bool lgv_load_methods(struct lgv_loader *l, int node);
+void lgv_load_methods_free(struct lgv_model *m);
 
 #endif

@@ -8,6 +8,8 @@
 #include "model/calculus.h"
 #include "model/formula.h"
 
+struct lgv_method; /* kernel/method.h */
+
 /* One entry of `noise:`; a family each(k=1..N, body) counts as N noises. */
 struct lgv_noise {
     char *text;
@@ -57,6 +59,8 @@ struct lgv_model {
     int *exact; /* [2 nq] nodes or NULL; -1 where none is declared.  Start values enter as NAME0 */
     size_t nrun;
     struct lgv_run_entry *run;
+    size_t nmethods;
+    struct lgv_method **method; /* given in the file, described by the kernel stage */
     size_t nsettings; /* parameters overridden from outside: kept to load the text again */
     char **setting_name;
     double *setting_value;

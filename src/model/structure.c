@@ -36,7 +36,7 @@ static double draw_normal(uint64_t *state) {
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
-/* Start values with their random draws, then shaken: even points a little, odd ones by a normal of size 1. */
+/* Start values with their random draws, then shaken in their own units: even points a little, odd ones a lot. */
 static bool point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, struct point *out) {
     uint64_t seed = 0x5eed + (uint64_t)number * 7919;
     size_t n = m->nq, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
@@ -53,7 +53,10 @@ static bool point_make(const struct lgv_model *m, struct lgv_evaluator *e, int n
     struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = out->x, [LGV_P] = out->x + n, [LGV_NORMAL] = z,
                                                   [LGV_UNIFORM] = z + draws}};
     for (size_t i = 0; i < 2 * n; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
-    for (size_t i = 0; i < 2 * n; i++) out->x[i] += (number % 2 ? 1.0 : 0.1) * draw_normal(&seed);
+    double scale[2] = {0, 0}; /* of the coordinates and of the momenta at the start: the unit of the shaking */
+    for (size_t i = 0; i < 2 * n; i++) scale[i >= n] = fmax(scale[i >= n], isfinite(out->x[i]) ? fabs(out->x[i]) : 0);
+    for (size_t i = 0; i < 2 * n; i++)
+        out->x[i] += (number % 2 ? 1.0 : 0.1) * (scale[i >= n] > 0 ? scale[i >= n] : 1) * draw_normal(&seed);
     out->t = draw(&seed);
     free(z);
     return true;
@@ -120,62 +123,6 @@ static int bracket(struct lgv_graph *g, int f, int h) {
     return id;
 }
 
-/* Is the gradient of `node` zero?  1 yes by formula, 2 yes at random points, 0 no, -1 could not be evaluated. */
-static int gradient_vanishes(struct lgv_model *m, int node) {
-    struct lgv_graph *g = m->graph;
-    unsigned state = LGV_USES(LGV_Q) | LGV_USES(LGV_P);
-    if (!(g->node[node].uses & state)) return 1;
-    struct lgv_function f = {0};
-    struct lgv_terms t[2] = {0};
-    if (!lgv_function_add(g, &f, -1, node)) return -1;
-    lgv_terms_gradient(g, &f, LGV_Q, &t[0]);
-    lgv_terms_gradient(g, &f, LGV_P, &t[1]);
-    int answer = t[0].count + t[1].count == 0 ? 1 : -1;
-    struct lgv_evaluator e;
-    double *d = lgv_new(m->nq, sizeof *d);
-    if (answer < 0 && d && !g->failed && lgv_eval_begin(&e, g)) {
-        for (int k = 0; k < POINTS && answer != 0; k++) {
-            struct point at;
-            if (!point_make(m, &e, k, &at)) break;
-            struct lgv_env env = env_at(m, &at);
-            double size = fabs(lgv_eval_node(&e, node, &env, NULL)), worst = 0;
-            for (int s = 0; s < 2; s++) {
-                lgv_eval_terms(&e, &t[s], &env, d, m->nq, 1);
-                for (size_t i = 0; i < m->nq; i++) worst = fmax(worst, isnan(d[i]) ? INFINITY : fabs(d[i]));
-            }
-            if (isfinite(worst) && isfinite(size)) answer = worst <= 1e-10 * (1 + size) ? 2 : 0;
-            free(at.x);
-        }
-        lgv_eval_end(&e);
-    }
-    free(d);
-    lgv_function_free(&f);
-    lgv_terms_free(&t[0]);
-    lgv_terms_free(&t[1]);
-    return answer;
-}
-
-static void commutativity(struct lgv_model *m, struct lgv_structure *s) {
-    s->commutes = 1;
-    s->commutes_decided = m->nnoise > 1;
-    if (m->nnoise <= 1 || s->additive || s->noise_depends != LGV_ON_BOTH) return;
-    int *h = lgv_model_noises(m);
-    if (!h || m->graph->failed || m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS) {
-        s->commutes = -1;
-        free(h);
-        return;
-    }
-    for (size_t i = 0; i < m->nnoise && s->commutes == 1; i++)
-        for (size_t j = i + 1; j < m->nnoise && s->commutes == 1; j++) {
-            int zero = gradient_vanishes(m, bracket(m->graph, h[i], h[j]));
-            if (zero <= 0) s->commutes = zero;
-            if (zero == 2 || zero == 0) s->commutes_decided = 2;
-        }
-    free(h);
-}
-
-/* ---- symmetries ---- */
-
 struct gradients { /* of one function, as terms in q and p */
     struct lgv_terms q, p;
 };
@@ -194,6 +141,71 @@ static void gradients_free(struct gradients *g) {
     lgv_terms_free(&g->q);
     lgv_terms_free(&g->p);
 }
+
+/* Sum of |df/dx| |dg/dx*| over conjugate pairs: the size the parts of {f, g} have at a point. */
+static double bracket_size(struct lgv_evaluator *e, const struct lgv_env *env, const struct gradients *f,
+                           const struct gradients *h, double *d, size_t n) {
+    double sum = 0;
+    lgv_eval_terms(e, &f->q, env, d, n, 1);
+    lgv_eval_terms(e, &f->p, env, d + n, n, 1);
+    lgv_eval_terms(e, &h->q, env, d + 2 * n, n, 1);
+    lgv_eval_terms(e, &h->p, env, d + 3 * n, n, 1);
+    for (size_t i = 0; i < n; i++) sum += fabs(d[i] * d[3 * n + i]) + fabs(d[n + i] * d[2 * n + i]);
+    return sum;
+}
+
+/* Is the gradient of {f, h} zero?  1 yes by formula, 2 yes at random points, 0 no, -1 could not be evaluated.  At a point
+ * x the change |x . grad {f, h}| is compared with the parts that {f, h} consists of. */
+static int bracket_constant(struct lgv_model *m, int f, int h) {
+    struct lgv_graph *g = m->graph;
+    int node = bracket(g, f, h);
+    if (!(g->node[node].uses & (LGV_USES(LGV_Q) | LGV_USES(LGV_P)))) return 1;
+    struct gradients db = {0}, df = {0}, dh = {0};
+    bool ok = gradients_of(m, node, &db) && gradients_of(m, f, &df) && gradients_of(m, h, &dh);
+    int answer = ok && db.q.count + db.p.count == 0 ? 1 : -1;
+    struct lgv_evaluator e;
+    double *d = lgv_new(4 * m->nq, sizeof *d);
+    if (ok && answer < 0 && d && lgv_eval_begin(&e, g)) {
+        for (int k = 0; k < POINTS && answer != 0; k++) {
+            struct point at;
+            if (!point_make(m, &e, k, &at)) break;
+            struct lgv_env env = env_at(m, &at);
+            double size = bracket_size(&e, &env, &df, &dh, d, m->nq), change = 0;
+            lgv_eval_terms(&e, &db.q, &env, d, m->nq, 1);
+            lgv_eval_terms(&e, &db.p, &env, d + m->nq, m->nq, 1);
+            for (size_t i = 0; i < 2 * m->nq; i++) change += fabs(d[i] * at.x[i]);
+            if (isfinite(change) && isfinite(size)) answer = change <= 1e-10 * size ? 2 : 0;
+            free(at.x);
+        }
+        lgv_eval_end(&e);
+    }
+    free(d);
+    gradients_free(&db);
+    gradients_free(&df);
+    gradients_free(&dh);
+    return answer;
+}
+
+static void commutativity(struct lgv_model *m, struct lgv_structure *s) {
+    s->commutes = 1;
+    s->commutes_decided = m->nnoise > 1;
+    if (m->nnoise <= 1 || s->additive || s->noise_depends != LGV_ON_BOTH) return;
+    int *h = lgv_model_noises(m);
+    if (!h || m->graph->failed || m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS) {
+        s->commutes = -1;
+        free(h);
+        return;
+    }
+    for (size_t i = 0; i < m->nnoise && s->commutes == 1; i++)
+        for (size_t j = i + 1; j < m->nnoise && s->commutes == 1; j++) {
+            int zero = bracket_constant(m, h[i], h[j]);
+            if (zero <= 0) s->commutes = zero;
+            if (zero == 2 || zero == 0) s->commutes_decided = 2;
+        }
+    free(h);
+}
+
+/* ---- symmetries ---- */
 
 /* Largest |{F, J}| relative to its parts at random points; NaN when it cannot be evaluated anywhere. */
 static double bracket_residual(struct lgv_model *m, const struct gradients *F, const struct gradients *J) {
@@ -342,10 +354,10 @@ static double central(struct lgv_evaluator *e, const struct lgv_function *f, con
 
 /* The best of several step sizes: near a singularity only small ones are good, and a wrong derivative fails at all. */
 static double difference_error(struct lgv_evaluator *e, const struct lgv_function *f, const struct lgv_env *env, double *x,
-                               double derivative) {
-    double best = INFINITY;
-    for (double h = 2e-3 * (1 + fabs(*x)); h > 1e-7; h /= 10)
-        best = fmin(best, fabs(central(e, f, env, x, h) - derivative) / (1 + fabs(derivative)));
+                               double derivative, double size) {
+    double best = INFINITY, scale = *x != 0 ? fabs(*x) : 1;
+    for (double h = 0.1 * scale; h > 1e-7 * scale; h /= 8)
+        best = fmin(best, fabs(central(e, f, env, x, h) - derivative) / (1e-300 + size + fabs(derivative)));
     return best;
 }
 
@@ -367,9 +379,11 @@ static double function_error(struct lgv_model *m, int node) {
         struct lgv_env env = env_at(m, &at);
         lgv_eval_terms(&e, &d.q, &env, g, n, 1);
         lgv_eval_terms(&e, &d.p, &env, g + n, n, 1);
+        double size = 0; /* of the gradient, per component of the same kind: what a wrong entry is compared with */
+        for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[i] * at.x[i]));
         for (size_t c = 0; c < checks; c++) {
             size_t i = 2 * n <= 24 ? c : (size_t)(draw(&pick) * (double)(2 * n));
-            double error = difference_error(&e, &f, &env, &at.x[i], g[i]);
+            double error = difference_error(&e, &f, &env, &at.x[i], g[i], at.x[i] != 0 ? size / fabs(at.x[i]) : 0);
             if (isfinite(error) && error > worst) worst = error;
         }
         free(at.x);

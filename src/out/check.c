@@ -31,6 +31,12 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
         snprintf(c->verdict, sizeof c->verdict, "%s", claim);
         return;
     }
+    if (!(k->symplectic_defect_error <= LGV_DEFECT_KNOWN)) {
+        snprintf(c->value, sizeof c->value, "%.2g", k->symplectic_defect);
+        snprintf(c->verdict, sizeof c->verdict, "could not be measured well enough (known to %.1g; %s)",
+                 k->symplectic_defect_error, claim);
+        return;
+    }
     double limit = fmax(k->symplectic_defect_error, LGV_DEFECT_LIMIT);
     bool small = k->symplectic_defect <= limit;
     snprintf(c->value, sizeof c->value, "%.2g", k->symplectic_defect);
@@ -63,8 +69,8 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
         "A symmetry of the Hamiltonian and of its noise gives a momentum map that every path keeps (Noether). The "
         "number is "
         "the largest change seen on any path at any output time.");
-    /* Round-off grows with the steps; the floor serves momentum maps that are zero by cancellation. */
-    double limit = fmax(1e-11, series_scale(r, s) * (1e-10 + 16 * DBL_EPSILON * (double)r->steps));
+    /* Round-off grows with the steps; the scale is that of the parts of the map, which may cancel to zero. */
+    double limit = fmax(series_scale(r, s), s->scale) * (1e-10 + 16 * DBL_EPSILON * (double)r->steps);
     bool small = s->drift <= limit;
     lgv_brief(c->value, sizeof c->value, s->drift, 2);
     if (!isfinite(s->drift)) {

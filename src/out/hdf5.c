@@ -65,6 +65,7 @@ const struct lgv_hdf5_field lgv_hdf5_series[] = {
     ROW(lgv_series, "formula", LGV_HDF5_TEXT, formula),
     ROW(lgv_series, "kind", LGV_HDF5_INT, kind),
     ROW(lgv_series, "claim", LGV_HDF5_INT, claim),
+    ROW(lgv_series, "scale", LGV_HDF5_REAL, scale),
     ROW(lgv_series, "drift", LGV_HDF5_REAL, drift),
     ROW(lgv_series, "drift_mean", LGV_HDF5_REAL, drift_mean),
 };

@@ -5,6 +5,7 @@
 #define LGV_OUT_H
 
 #include "stats/stats.h"
+#include "study/study.h"
 
 /* Writes path by way of path.tmp and a rename: an existing file is never left half written. */
 enum lgv_status lgv_hdf5_write(const struct lgv_result *r, const char *path, struct lgv_error *err);
@@ -17,5 +18,12 @@ void lgv_summary(FILE *out, const struct lgv_result *r, bool colour);
 enum lgv_status lgv_figures(const struct lgv_result *r, const char *dir, struct lgv_error *err);
 /* dir/report.html with the SVG figures of dir inside it. */
 enum lgv_status lgv_report(const struct lgv_result *r, const char *dir, struct lgv_error *err);
+
+/* Convergence studies: the document of `lgv converge --json` (malloc'd, NULL when memory is out), the table for the
+ * terminal, convergence.svg and .png, and report.html with that figure inside. */
+char *lgv_json_convergence(const struct lgv_convergence *c);
+void lgv_convergence_summary(FILE *out, const struct lgv_convergence *c, bool colour);
+enum lgv_status lgv_convergence_figure(const struct lgv_convergence *c, const char *dir, struct lgv_error *err);
+enum lgv_status lgv_convergence_report(const struct lgv_convergence *c, const char *dir, struct lgv_error *err);
 
 #endif

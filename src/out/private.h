@@ -76,4 +76,9 @@ void lgv_page_end(struct lgv_text *out);
 void lgv_page_fact(struct lgv_text *out, const char *name, const char *value); /* inside <dl class="facts"> */
 void lgv_page_figure(struct lgv_text *out, const char *dir, const struct lgv_figure *f); /* dir/f->file.svg inside */
 
+/* The order of a method against what was expected, and the reference, in words. */
+const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struct lgv_convergence_method *m, char *out,
+                                    size_t size);
+void lgv_convergence_reference(const struct lgv_convergence *c, char *out, size_t size);
+
 #endif

@@ -18,11 +18,20 @@ const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struc
     if (m->order_stderr > 0) snprintf(far, sizeof far, " (%.1f standard errors)", errors);
     switch (m->verdict) {
     case LGV_ORDER_AGREES:
-        snprintf(out, size, "agrees: %.2f from the expected %g%s", off, m->expected, far);
+        if (errors <= 4 || !(m->order_stderr > 0))
+            snprintf(out, size, "agrees with the expected %g%s", m->expected, far);
+        else
+            snprintf(out, size, "agrees with the expected %g within %.2f (%.3f at the two smallest steps)", m->expected,
+                     off, m->finest);
         break;
     case LGV_ORDER_BENDS:
-        snprintf(out, size, "agrees at the two smallest steps (%.3f ± %.2g); at the larger ones the law does not hold yet",
+        snprintf(out, size,
+                 "agrees at the two smallest steps (%.3f ± %.2g); at the larger ones the law does not hold yet",
                  m->finest, m->finest_stderr);
+        break;
+    case LGV_ORDER_MIXED:
+        snprintf(out, size, "between the expected %g and the order %g without noise: the noise is small at these steps",
+                 m->expected, m->method->order);
         break;
     case LGV_ORDER_DIFFERS:
         snprintf(out, size, "%s: %.2f from the expected %g%s; at the two smallest steps %.3f ± %.2g",
@@ -36,13 +45,20 @@ const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struc
 }
 
 void lgv_convergence_reference(const struct lgv_convergence *c, char *out, size_t size) {
-    char step[40];
-    if (!c->reference)
+    char step[40], error[40];
+    if (!c->reference) {
         snprintf(out, size, "the exact solution of the model file");
+        return;
+    }
+    int used = snprintf(out, size, "%s at step %s on the same paths", c->reference->name,
+                        lgv_brief(step, sizeof step, c->reference_step, 6));
+    if (used < 0 || (size_t)used >= size) return;
+    if (!isfinite(c->reference_error))
+        snprintf(out + used, size - (size_t)used, ", which FAILED on all paths");
     else
-        snprintf(out, size, "%s at step %s on the same paths, own error about %.2g%s", c->reference->name,
-                 lgv_brief(step, sizeof step, c->reference_step, 6), c->reference_error,
-                 c->reference_fine ? "" : ": MORE than a tenth of the smallest error, so small errors are not reliable");
+        snprintf(out + used, size - (size_t)used, ", own error about %s%s",
+                 lgv_brief(error, sizeof error, c->reference_error, 2),
+                 c->reference_fine ? "" : ": MORE than a tenth of the smallest error, which is not reliable then");
 }
 
 /* ---- JSON ---- */
@@ -87,7 +103,8 @@ static json_t *level_json(const struct lgv_convergence *c, const struct lgv_conv
 }
 
 static bool put_method(json_t *d, const struct lgv_convergence *c, const struct lgv_convergence_method *m) {
-    static const char *const word[] = {"not enough signal", "agrees", "agrees at the smallest steps", "differs"};
+    static const char *const word[] = {"not enough signal", "agrees", "agrees at the smallest steps", "noise is small",
+                                       "differs"};
     json_t *levels = json_array();
     bool good = levels != NULL;
     for (size_t l = 0; good && l < c->nlevels; l++)
@@ -120,22 +137,21 @@ static json_t *parameters_json(const struct lgv_convergence *c) {
 char *lgv_json_convergence(const struct lgv_convergence *c) {
     json_t *d = json_object();
     char *out = NULL;
-    bool good = d && put(d, "kind", json_string(c->weak ? "weak" : "strong")) && put(d, "model", text(c->model_name)) &&
-                put(d, "file", text(c->model_file)) && put(d, "parameters", parameters_json(c)) &&
-                (c->nmethods != 1 || put_method(d, c, &c->method[0])) &&
-                put(d, "reference", json_string(c->reference ? c->reference->name : "exact")) &&
-                put(d, "reference_step", real(c->reference_step)) &&
-                put(d, "reference_error", real(c->reference_error)) &&
-                put(d, "reference_fine", json_boolean(c->reference_fine)) &&
-                put(d, "reference_failed", count(c->reference_failed)) &&
-                (!c->weak || put(d, "observe", text(c->observe))) && put(d, "start", real(c->t0)) &&
-                put(d, "until", real(c->until)) && put(d, "paths", count(c->paths)) && put(d, "seed", count(c->seed)) &&
-                put(d, "failed", count(lgv_convergence_failed(c))) &&
-                put(d, "noise_commutes", c->noise_commutes < 0 ? json_null() : json_boolean(c->noise_commutes)) &&
-                put(d, "interrupted", json_boolean(c->interrupted)) && put(d, "seconds", real(c->seconds)) &&
-                put(d, "threads", count(c->threads)) && put(d, "version", json_string(LGV_VERSION)) &&
-                put(d, "compiler", text(c->compiler)) && put(d, "date", text(c->date)) &&
-                put(d, "command", text(c->command)) && put(d, "methods", methods_json(c));
+    bool good =
+        d && put(d, "kind", json_string(c->weak ? "weak" : "strong")) && put(d, "model", text(c->model_name)) &&
+        put(d, "file", text(c->model_file)) && put(d, "parameters", parameters_json(c)) &&
+        (c->nmethods != 1 || put_method(d, c, &c->method[0])) &&
+        put(d, "reference", json_string(c->reference ? c->reference->name : "exact")) &&
+        put(d, "reference_step", real(c->reference_step)) && put(d, "reference_error", real(c->reference_error)) &&
+        put(d, "reference_fine", json_boolean(c->reference_fine)) &&
+        put(d, "reference_failed", count(c->reference_failed)) && (!c->weak || put(d, "observe", text(c->observe))) &&
+        put(d, "start", real(c->t0)) && put(d, "until", real(c->until)) && put(d, "paths", count(c->paths)) &&
+        put(d, "seed", count(c->seed)) && put(d, "failed", count(lgv_convergence_failed(c))) &&
+        put(d, "noise_commutes", c->noise_commutes < 0 ? json_null() : json_boolean(c->noise_commutes)) &&
+        put(d, "interrupted", json_boolean(c->interrupted)) && put(d, "seconds", real(c->seconds)) &&
+        put(d, "threads", count(c->threads)) && put(d, "version", json_string(LGV_VERSION)) &&
+        put(d, "compiler", text(c->compiler)) && put(d, "date", text(c->date)) && put(d, "command", text(c->command)) &&
+        put(d, "methods", methods_json(c));
     if (good && c->target > 0)
         good = put(d, "target", real(c->target)) && put(d, "target_reached", json_boolean(c->target_reached));
     if (good) out = json_dumps(d, JSON_INDENT(2));
@@ -146,8 +162,8 @@ char *lgv_json_convergence(const struct lgv_convergence *c) {
 /* ---- terminal ---- */
 
 static void print_levels(FILE *out, const struct lgv_convergence *c, const struct lgv_convergence_method *m) {
-    fprintf(out, "  %12s %12s %10s %8s %14s %8s %8s\n", "step", c->weak ? "weak error" : "RMS error", "± stderr", "local",
-            "gradients/path", "seconds", "failed");
+    fprintf(out, "  %12s %12s %10s %8s %14s %8s %8s\n", "step", c->weak ? "weak error" : "RMS error", "± stderr",
+            "local", "gradients/path", "seconds", "failed");
     for (size_t l = 0; l < c->nlevels; l++) {
         const struct lgv_convergence_level *x = &m->level[l], *y = l ? x - 1 : NULL;
         char step[32], error[32], se[32], local[32] = "", gradients[32];
@@ -176,14 +192,16 @@ void lgv_convergence_summary(FILE *out, const struct lgv_convergence *c, bool co
         bool wrong = m->verdict == LGV_ORDER_NONE || (m->verdict == LGV_ORDER_DIFFERS && !c->weak);
         fprintf(out, "\n%s%s%s\n", bold, m->method->name, off);
         print_levels(out, c, m);
-        if (isfinite(m->order)) fprintf(out, "  %sorder %.3f%s ± %.2g, ", bold, m->order, off, m->order_stderr);
-        else fputs("  ", out);
+        if (isfinite(m->order))
+            fprintf(out, "  %sorder %.3f%s ± %.2g, ", bold, m->order, off, m->order_stderr);
+        else
+            fputs("  ", out);
         fprintf(out, "%s%s%s\n", wrong ? bad : good, lgv_convergence_verdict(c, m, line, sizeof line), off);
     }
     uint64_t failed = lgv_convergence_failed(c);
     if (failed)
-        fprintf(out, "\n%s%llu paths failed%s and are left out where they failed (%llu of them in the reference)\n", bad,
-                (unsigned long long)failed, off, (unsigned long long)c->reference_failed);
+        fprintf(out, "\n%s%llu failed path%s%s left out where they failed (%llu in the reference)\n", bad,
+                (unsigned long long)failed, failed == 1 ? "" : "s", off, (unsigned long long)c->reference_failed);
     if (c->target > 0)
         fprintf(out, "\ntarget: standard errors of the orders below %g %s\n", c->target,
                 c->target_reached ? "reached" : "NOT reached");

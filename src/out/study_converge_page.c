@@ -16,10 +16,11 @@ static const int shape[] = {7, 5, 9, 11, 13, 15}; /* filled; one less is the sam
 #define SHAPES (sizeof shape / sizeof *shape)
 
 static struct lgv_figure figure_of(const struct lgv_convergence *c) {
-    struct lgv_figure f = {.file = "convergence",
-                           .caption = "Error at the end over the step, with one standard error up and down. Grey lines have the "
-                                      "slopes of the expected orders. Hollow points could not be told from noise or from "
-                                      "the error of the reference and are not in the fits."};
+    struct lgv_figure f = {
+        .file = "convergence",
+        .caption = "Error at the end over the step, with one standard error up and down. Grey lines have the "
+                   "slopes of the expected orders. Hollow points could not be told from noise or from "
+                   "the error of the reference and are not in the fits."};
     char name[100], observe[60];
     lgv_plain(name, sizeof name, c->model_name);
     if (c->weak)
@@ -65,9 +66,11 @@ static const char *order_name(char *out, size_t size, double order) {
     return out;
 }
 
-/* A grey line for every expected order, below the lowest curve that should have it. */
-static void put_slopes(struct lgv_text *out, const struct lgv_convergence *c, double low_step, double high_step) {
+/* A grey line for every expected order, below the lowest curve that should have it: `data` writes its ends, else it is
+ * one item of the plot command. */
+static void put_slopes(struct lgv_text *out, const struct lgv_convergence *c, bool data) {
     char name[32];
+    double low = c->method[0].level[c->nlevels - 1].step, high = c->method[0].level[0].step;
     for (size_t k = 0; k < c->nmethods; k++) {
         double order = c->method[k].expected, size = INFINITY;
         bool seen = !(order > 0);
@@ -75,15 +78,20 @@ static void put_slopes(struct lgv_text *out, const struct lgv_convergence *c, do
         for (size_t i = k; !seen && i < c->nmethods; i++)
             for (size_t l = 0; fabs(c->method[i].expected - order) < 1e-9 && l < c->nlevels; l++) {
                 const struct lgv_convergence_level *x = &c->method[i].level[l];
-                if (!x->noise) size = fmin(size, x->error / pow(x->step, order));
+                if (!x->noise) size = fmin(size, 0.62 * x->error / pow(x->step, order));
             }
         if (seen || !isfinite(size)) continue;
-        lgv_text_add(out, "%.9g*x**%.9g with lines lw 1.6 dt (8,6) lc rgb '#999999' notitle, ", 0.62 * size, order);
-        lgv_text_add(out, "'+' using (%.9g):(%.9g):('order %s') every ::0::0 with labels left offset 0.6,0 tc rgb "
-                          "'#777777' notitle, ",
-                     high_step, 0.62 * size * pow(high_step, order), order_name(name, sizeof name, order));
+        if (data)
+            lgv_text_add(out,
+                         "$slope%zu << END\n%.9g %.9g\n%.9g %.9g\nEND\n$end%zu << END\n%.9g %.9g \"order %s\"\nEND\n",
+                         k, low, size * pow(low, order), high, size * pow(high, order), k, high,
+                         size * pow(high, order), order_name(name, sizeof name, order));
+        else
+            lgv_text_add(out,
+                         "$slope%zu using 1:2 with lines lw 1.6 dt (8,6) lc rgb '#999999' notitle, "
+                         "$end%zu using 1:2:3 with labels left offset 0.8,0 tc rgb '#777777' notitle, ",
+                         k, k);
     }
-    (void)low_step;
 }
 
 static void put_curves(struct lgv_text *out, const struct lgv_convergence *c) {
@@ -93,13 +101,15 @@ static void put_curves(struct lgv_text *out, const struct lgv_convergence *c) {
         int filled = shape[k % SHAPES];
         char title[100];
         if (isfinite(m->order))
-            snprintf(title, sizeof title, "%s  %.2f ± %.2g", m->method->name, m->order, m->order_stderr);
+            snprintf(title, sizeof title, "%s  %.3f ± %.3f", m->method->name, m->order, m->order_stderr);
         else
             snprintf(title, sizeof title, "%s", m->method->name);
-        lgv_text_add(out, "$good%zu using 1:2:3:4 with yerrorbars lw 1.3 ps 0.01 pt %d lc rgb '%s' notitle, ", k, filled, rgb);
-        lgv_text_add(out, "$noise%zu using 1:2:3:4 with yerrorbars lw 1 ps 0.8 pt %d lc rgb '%s' notitle, ", k, filled - 1,
-                     rgb);
-        lgv_text_add(out, "$good%zu using 1:2 with linespoints lw 1.8 ps 0.8 pt %d lc rgb '%s' title ", k, filled, rgb);
+        lgv_text_add(out, "$good%zu using 1:2:3:4 with yerrorbars lw 1.3 ps 0.01 pt %d lc rgb '%s' notitle, ", k,
+                     filled, rgb);
+        lgv_text_add(out, "$noise%zu using 1:2:3:4 with yerrorbars lw 1 ps 0.8 pt %d lc rgb '%s' notitle, ", k,
+                     filled - 1, rgb);
+        lgv_text_add(out, "$good%zu using 1:2 with linespoints lw 1.8 ps 0.8 pt %d %s lc rgb '%s' title ", k, filled,
+                     k < COLOURS ? "" : "dt (5,3)", rgb);
         lgv_quote(out, title);
         lgv_text_add(out, k + 1 < c->nmethods ? ", " : "\n");
     }
@@ -124,16 +134,21 @@ static void put_script(struct lgv_text *out, const struct lgv_convergence *c, co
     lgv_text_add(out, ")\nset label 1 ");
     lgv_quote(out, lgv_plain(title, sizeof title, f->title));
     lgv_text_add(out, " at graph 0,1.06 left noenhanced\n");
+    put_slopes(out, c, true);
     for (size_t k = 0; k < c->nmethods; k++) {
         put_data(out, c, k, true, low * 0.35);
         put_data(out, c, k, false, low * 0.35);
     }
-    lgv_text_add(out, "set terminal svg enhanced size 760,%d background '#FFFFFF' font 'sans-serif,13'\nset output "
-                      "'%s.svg'\nplot ", height, f->file);
-    put_slopes(out, c, low_step, high_step);
+    lgv_text_add(out,
+                 "set terminal svg enhanced size 760,%d background '#FFFFFF' font 'sans-serif,13'\nset output "
+                 "'%s.svg'\nplot ",
+                 height, f->file);
+    put_slopes(out, c, false);
     put_curves(out, c);
-    lgv_text_add(out, "set terminal pngcairo enhanced size 1520,%d background '#FFFFFF' font 'sans-serif,20' linewidth 1.8\n"
-                      "set output '%s.png'\nreplot\nset output\n", 2 * height, f->file);
+    lgv_text_add(out,
+                 "set terminal pngcairo enhanced size 1520,%d background '#FFFFFF' font 'sans-serif,20' linewidth 1.8\n"
+                 "set output '%s.png'\nreplot\nset output\n",
+                 2 * height, f->file);
 }
 
 enum lgv_status lgv_convergence_figure(const struct lgv_convergence *c, const char *dir, struct lgv_error *err) {
@@ -154,19 +169,22 @@ enum lgv_status lgv_convergence_figure(const struct lgv_convergence *c, const ch
 /* ---- the report ---- */
 
 static void put_verdict(struct lgv_text *out, const struct lgv_convergence *c) {
-    size_t good = 0;
+    size_t good = 0, mixed = 0;
     uint64_t failed = lgv_convergence_failed(c);
     for (size_t k = 0; k < c->nmethods; k++) {
         enum lgv_order_verdict v = c->method[k].verdict;
         good += v == LGV_ORDER_AGREES || v == LGV_ORDER_BENDS;
+        mixed += v == LGV_ORDER_MIXED;
     }
     lgv_text_add(out, "<p class=\"verdict%s\">", lgv_convergence_holds(c) && !c->interrupted ? "" : " bad");
     if (c->nmethods == 1)
-        lgv_text_add(out, "The order %s as expected.", good ? "is" : "is NOT");
+        lgv_text_add(out, "The order is %s.",
+                     good    ? "as expected"
+                     : mixed ? "higher than expected: the noise is small"
+                             : "NOT as expected");
     else
         lgv_text_add(out, "%zu of %zu methods have the order that is expected of them.", good, c->nmethods);
-    if (failed)
-        lgv_text_add(out, " %llu paths failed and are left out where they failed.", (unsigned long long)failed);
+    if (failed) lgv_text_add(out, " %llu paths failed and are left out where they failed.", (unsigned long long)failed);
     if (!c->reference_fine) lgv_text_add(out, " The reference is not fine enough for the smallest errors.");
     if (c->interrupted) lgv_text_add(out, " The study was interrupted.");
     lgv_text_add(out, "</p>\n");
@@ -197,10 +215,12 @@ static void cell(struct lgv_text *out, double x, int digits) {
 }
 
 static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
-    static const char *const class[] = {"broken", "holds", "holds", "broken"};
-    static const char *const mark[] = {"no signal", "\xe2\x9c\x93 agrees", "\xe2\x9c\x93 agrees", "\xe2\x9c\x97 differs"};
-    lgv_text_add(out, "<h2>Orders</h2>\n<div class=\"card\"><table>\n<tr><th></th><th>method</th><th class=\"n\">order</th>"
-                      "<th class=\"n\">± stderr</th><th class=\"n\">expected</th><th>what it means</th></tr>\n");
+    static const char *const class[] = {"broken", "holds", "holds", "none", "broken"};
+    static const char *const mark[] = {"no signal", "\xe2\x9c\x93 agrees", "\xe2\x9c\x93 agrees", "small noise",
+                                       "\xe2\x9c\x97 differs"};
+    lgv_text_add(out,
+                 "<h2>Orders</h2>\n<div class=\"card\"><table>\n<tr><th></th><th>method</th><th class=\"n\">order</th>"
+                 "<th class=\"n\">± stderr</th><th class=\"n\">expected</th><th>what it means</th></tr>\n");
     for (size_t k = 0; k < c->nmethods; k++) {
         const struct lgv_convergence_method *m = &c->method[k];
         char line[300];
@@ -216,13 +236,15 @@ static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
         lgv_html(out, m->expected_reason);
         lgv_text_add(out, "</div></td></tr>\n");
     }
-    lgv_text_add(out, "</table></div>\n<p class=\"sub gap\">The fit is least squares of log error over log step. All levels "
-                      "share their Brownian paths; the standard errors come from leaving out groups of whole paths "
-                      "(jackknife), so that this is taken into account.</p>\n");
+    lgv_text_add(out,
+                 "</table></div>\n<p class=\"sub gap\">The fit is least squares of log error over log step. All levels "
+                 "share their Brownian paths; the standard errors come from leaving out groups of whole paths "
+                 "(jackknife), so that this is taken into account.</p>\n");
 }
 
 static void put_levels(struct lgv_text *out, const struct lgv_convergence *c) {
-    static const char *const head[] = {"step", "error", "± stderr", "gradients per path", "seconds", "failed", "truncated"};
+    static const char *const head[] = {"step",    "error",  "± stderr", "gradients per path",
+                                       "seconds", "failed", "truncated"};
     lgv_text_add(out, "<h2>Errors</h2>\n<div class=\"card\"><table>\n<tr><th>method</th>");
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
     lgv_text_add(out, "<th></th></tr>\n");
@@ -240,9 +262,10 @@ static void put_levels(struct lgv_text *out, const struct lgv_convergence *c) {
             lgv_text_add(out, "<td class=\"n\">%llu</td><td class=\"n\">%llu</td><td class=\"why\">%s</td></tr>\n",
                          (unsigned long long)x->failed, (unsigned long long)x->truncated, x->noise ? "not fitted" : "");
         }
-    lgv_text_add(out, "</table></div>\n<p class=\"sub gap\">Seconds are of all threads together and contain the sums of fine "
-                      "Brownian increments, which a run at that step alone would not need: gradients per path are the "
-                      "better measure of work. Truncated: path-steps whose increment was cut.</p>\n");
+    lgv_text_add(
+        out, "</table></div>\n<p class=\"sub gap\">Seconds are of all threads together and contain the sums of fine "
+             "Brownian increments, which a run at that step alone would not need: gradients per path are the "
+             "better measure of work. Truncated: path-steps whose increment was cut.</p>\n");
 }
 
 static void put_page(struct lgv_text *out, const struct lgv_convergence *c, const char *dir) {
@@ -286,8 +309,8 @@ enum lgv_status lgv_convergence_report(const struct lgv_convergence *c, const ch
     struct lgv_text page = {0}, path = {0};
     put_page(&page, c, dir);
     lgv_text_add(&path, "%s/report.html", dir);
-    enum lgv_status status = page.failed || path.failed ? lgv_fail_memory(err)
-                                                        : lgv_file_replace(path.data, page.data, page.size, err);
+    enum lgv_status status =
+        page.failed || path.failed ? lgv_fail_memory(err) : lgv_file_replace(path.data, page.data, page.size, err);
     lgv_text_free(&page);
     lgv_text_free(&path);
     return status;

@@ -146,13 +146,14 @@ static bool write_all(int fd, const char *data, size_t size) {
 
 enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err) {
     struct lgv_text tmp = {0};
-    lgv_text_add(&tmp, "%s.tmp", path);
+    lgv_text_add(&tmp, "%s.%ld.tmp", path, (long)getpid()); /* two processes may write the same file */
     if (tmp.failed || !tmp.data) {
         lgv_text_free(&tmp);
         return lgv_fail_memory(err);
     }
     enum lgv_status status = LGV_OK;
-    int fd = open(tmp.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    unlink(tmp.data); /* a leftover, or a link that somebody placed there: it is not written through */
+    int fd = open(tmp.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) {
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot create '%s': %s", tmp.data, strerror(errno));
         lgv_text_free(&tmp);

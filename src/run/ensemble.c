@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#define LEAST_CLIP 6.0
 #define CHUNK 1024 /* steps between two looks at the stop flag and the state */
 
 static double now(void) {
@@ -25,9 +26,12 @@ static size_t rounded(size_t bytes) {
 }
 
 double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate) {
-    bool explicit_step = k->method->explicit_always || (k->method->explicit_separable && k->structure.separable);
+    bool explicit_step = lgv_kernel_explicit(k->method, &k->structure);
+    /* (3.9) is about small dt, and dt has a unit: the automatic bound never cuts below LEAST_CLIP, one normal in 5e8. */
+    double least = truncate < 0 ? LEAST_CLIP : 0;
     if (truncate < 0) truncate = explicit_step ? 0 : 4;
-    return truncate > 0 && dt < 1 ? sqrt(2 * truncate * -log(dt)) : 0;
+    if (!(truncate > 0)) return 0;
+    return fmax(dt < 1 ? sqrt(2 * truncate * -log(dt)) : 0, least);
 }
 
 bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
@@ -71,6 +75,8 @@ struct job {
     struct lgv_run_report *report;
     atomic_int stop, no_memory;
     atomic_ullong path_steps, iterations, evaluations, block_steps, clipped;
+    atomic_flag telling; /* guards told and the call */
+    double told;         /* when progress was last reported */
     double total;
 };
 
@@ -78,7 +84,6 @@ struct worker {
     struct lgv_bench_block b;
     double *value, *copy;
     uint64_t *fail_step;
-    double told; /* when progress was last reported */
 };
 
 static bool worker_begin(struct worker *w, const struct lgv_plan *p) {
@@ -135,13 +140,16 @@ static void advance(const struct lgv_plan *p, struct worker *w, uint64_t steps) 
     memcpy(b->clipped, clipped, lanes * sizeof *clipped);
 }
 
-static void tell(struct job *j, struct worker *w) {
-    if (!j->progress || omp_get_thread_num() != 0) return;
+/* By whichever thread comes first: thread 0 may have run out of groups while others still work. */
+static void tell(struct job *j) {
+    if (!j->progress || atomic_flag_test_and_set(&j->telling)) return;
     double t = now();
-    if (t - w->told < 0.1) return;
-    w->told = t;
-    double fraction = j->total > 0 ? (double)atomic_load(&j->path_steps) / j->total : 1;
-    if (j->progress(j->progress_user, fraction < 1 ? fraction : 1)) atomic_store(&j->stop, 1);
+    if (t - j->told >= 0.1) {
+        j->told = t;
+        double fraction = j->total > 0 ? (double)atomic_load(&j->path_steps) / j->total : 1;
+        if (j->progress(j->progress_user, fraction < 1 ? fraction : 1)) atomic_store(&j->stop, 1);
+    }
+    atomic_flag_clear(&j->telling);
 }
 
 static void take_snapshot(struct job *j, const struct lgv_block *b, uint64_t path, unsigned used, size_t time) {
@@ -178,7 +186,7 @@ static size_t run_block(struct job *j, struct worker *w, uint64_t path, unsigned
             advance(p, w, n);
             atomic_fetch_add(&j->path_steps, n * used);
             atomic_fetch_add(&j->block_steps, n);
-            tell(j, w);
+            tell(j);
         }
         entry->observe(b, w->value + time * row);
         if (path < LGV_UNIT) take_snapshot(j, b, path, used, time);
@@ -211,7 +219,7 @@ static void run_group(struct job *j, struct worker *w, unsigned group) {
 enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, lgv_block_done *done, void *user, lgv_progress *progress,
                                  void *progress_user, struct lgv_run_report *report, struct lgv_error *err) {
     struct job j = {.plan = plan, .done = done, .user = user, .progress = progress, .progress_user = progress_user,
-                    .report = report};
+                    .report = report, .telling = ATOMIC_FLAG_INIT};
     size_t n = plan->nsnapshots * LGV_UNIT * 2 * plan->kernel->nq;
     *report = (struct lgv_run_report){0};
     report->snapshot = lgv_new(n + 1, sizeof *report->snapshot);
@@ -223,12 +231,11 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, lgv_block_done *do
     if (threads > LGV_GROUPS) threads = LGV_GROUPS;
     if (threads > units) threads = (unsigned)units;
     report->threads = threads;
-    double begin = now();
+    double begin = j.told = now();
 #pragma omp parallel num_threads((int)threads)
     {
         struct worker w;
         if (worker_begin(&w, plan)) {
-            w.told = begin;
 #pragma omp for schedule(dynamic, 1)
             for (unsigned g = 0; g < LGV_GROUPS; g++) run_group(&j, &w, g);
             atomic_fetch_add(&j.iterations, w.b.block.iterations);

@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DIRECTIONS 32
+#define MAX_DIRECTIONS 32 /* a system with at most so many components is measured completely */
+#define FEW_DIRECTIONS 8  /* random directions of a larger one */
 
 struct probe {
     const struct lgv_kernel *k;
@@ -26,7 +27,8 @@ struct probe {
     const double *x;
     size_t n; /* 2 nq */
     uint64_t path, step;
-    double scale_q, scale_p;
+    const double *scale; /* [n] */
+    double action;
 };
 
 /* One step from x + offset[i] * u for up to `lanes` offsets; result i in out[i * n ...].  False when a step fails. */
@@ -56,7 +58,7 @@ static bool steps_from(struct probe *p, const double *u, const double *offset, s
 
 /* J u with its uncertainty (largest component in units of the scales); NaN when no step size works. */
 static double derivative(struct probe *p, const double *u, double *Ju, double *work) {
-    static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4};
+    static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6};
     static const double eight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, six[] = {3.0 / 4, -3.0 / 20, 1.0 / 60, 0};
     double best = NAN;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -75,8 +77,8 @@ static double derivative(struct probe *p, const double *u, double *Ju, double *w
                 d6 += six[k] * D;
             }
             trial[r] = d8 / h;
-            error = fmax(error, fabs(d8 - d6) / h / (r < p->n / 2 ? p->scale_q : p->scale_p));
-            size = fmax(size, fabs(work[r]) / (r < p->n / 2 ? p->scale_q : p->scale_p));
+            error = fmax(error, fabs(d8 - d6) / h / p->scale[r]);
+            size = fmax(size, fabs(work[r]) / p->scale[r]);
         }
         error += 4 * DBL_EPSILON * (1 + size) / h; /* round-off of the step itself, which both formulas share */
         if (isnan(best) || error < best) {
@@ -97,7 +99,7 @@ static double omega(const double *u, const double *v, size_t n) {
 static void direction(const struct probe *p, size_t i, double *u) {
     memset(u, 0, p->n * sizeof *u);
     if (p->n <= MAX_DIRECTIONS) {
-        u[i] = i < p->n / 2 ? p->scale_q : p->scale_p;
+        u[i] = p->scale[i];
         return;
     }
     uint64_t z = 0x9E3779B97F4A7C15ull * (i / 2 + 1);
@@ -105,24 +107,26 @@ static void direction(const struct probe *p, size_t i, double *u) {
         z = z * 6364136223846793005ull + 1442695040888963407ull;
         size_t at = (size_t)(z >> 33) % (p->n / 2);
         double weight = ((double)((z >> 20) & 1023) / 512 - 1) / 8;
-        if (i % 2) u[p->n / 2 + at] += (weight + 0.1) * p->scale_p;
-        else u[at] += (weight - 0.1) * p->scale_q;
+        if (i % 2) u[p->n / 2 + at] += (weight + 0.1) * p->scale[p->n / 2 + at];
+        else u[at] += (weight - 0.1) * p->scale[at];
     }
 }
 
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path, uint64_t n,
-                              const double *x, double *error) {
+                              const double *x, const double *scale, double *error) {
     struct probe p = {.k = k, .x = x, .n = 2 * k->nq, .path = path, .step = n};
-    size_t count = p.n <= MAX_DIRECTIONS ? p.n : MAX_DIRECTIONS;
+    size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
     double *u = lgv_new(count * p.n, sizeof *u), *Ju = lgv_new(count * p.n, sizeof *Ju);
     double *work = lgv_new(9 * p.n, sizeof *work), defect = NAN, unsure = 0;
+    double *own = scale ? NULL : lgv_new(p.n, sizeof *own);
+    if (!scale && !own) goto done;
     for (size_t i = 0; i < p.n; i++) {
-        double *scale = i < k->nq ? &p.scale_q : &p.scale_p;
-        *scale = fmax(*scale, fabs(x[i]));
         if (!isfinite(x[i])) goto done;
+        if (own) own[i] = x[i] != 0 ? fabs(x[i]) : 1;
     }
-    if (!(p.scale_q > 0)) p.scale_q = 1;
-    if (!(p.scale_p > 0)) p.scale_p = 1;
+    p.scale = scale ? scale : own;
+    scale = p.scale;
+    for (size_t i = 0; i < k->nq; i++) p.action = fmax(p.action, scale[i] * scale[k->nq + i]);
     if (!u || !Ju || !work || !lgv_block_create(k, t0, dt, seed, 1, &p.b)) goto done;
     for (size_t i = 0; i < count; i++) {
         direction(&p, i, u + i * p.n);
@@ -135,14 +139,15 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
             double d = omega(Ju + i * p.n, Ju + j * p.n, p.n) - omega(u + i * p.n, u + j * p.n, p.n);
-            defect = fmax(defect, fabs(d) / (p.scale_q * p.scale_p));
+            defect = fmax(defect, fabs(d) / p.action);
         }
     for (size_t i = 0; i < count * p.n; i++)
-        size = fmax(size, fabs(Ju[i]) / (i % p.n < p.n / 2 ? p.scale_q : p.scale_p));
+        size = fmax(size, fabs(Ju[i]) / scale[i % p.n]);
     unsure = (double)p.n * 2 * unsure * fmax(1, size) + 1e-13;
 done:
     if (error) *error = unsure;
     lgv_block_free(&p.b);
+    free(own);
     free(u);
     free(Ju);
     free(work);

@@ -59,7 +59,7 @@ static bool group_begin(const struct lgv_gather *g, struct lgv_group_sums *s) {
 }
 
 static void add_value(struct lgv_moments *m, double x, bool first) {
-    if (first) *m = (struct lgv_moments){x, 0, 0, x, x};
+    if (first) *m = (struct lgv_moments){x, 0, 0, INFINITY, -INFINITY};
     double d = x - m->shift;
     m->s1 += d;
     m->s2 += d * d;
@@ -168,24 +168,47 @@ static struct merged merge(const struct lgv_gather *g, size_t t, size_t o) {
     return r;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorts the numbers among x[0..n), returns how many. */
-static size_t sort_numbers(double *x, size_t n) {
+/* Moves the numbers among x[0..n) to the front, returns how many. */
+static size_t keep_numbers(double *x, size_t n) {
     size_t k = 0;
     for (size_t i = 0; i < n; i++)
         if (isfinite(x[i])) x[k++] = x[i];
-    qsort(x, k, sizeof *x, by_value);
     return k;
 }
 
-static double quantile(const double *x, size_t n, double level) {
+/* Puts the value of rank k of x[low..high) where sorting would put it, smaller ones before it, larger ones after it
+ * (Hoare's selection).  The middle one of three as pivot: values come in the order of paths, which is no order. */
+static void select_rank(double *x, size_t low, size_t high, size_t k) {
+    while (high - low > 1) {
+        double a = x[low], b = x[low + (high - low) / 2], c = x[high - 1];
+        double less = a < b ? a : b, more = a < b ? b : a, pivot = c < less ? less : c > more ? more : c;
+        size_t i = low, j = high - 1;
+        for (;;) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i >= j) break;
+            double swap = x[i];
+            x[i++] = x[j];
+            x[j--] = swap;
+        }
+        /* x[low..j] <= pivot <= x[j+1..high); where i and j meet stands the pivot itself, in its place */
+        if (k > j) low = j + 1;
+        else if (i > j) high = j + 1;
+        else if (k < j) high = j;
+        else return;
+    }
+}
+
+/* The levels must be asked for in rising order: what lies before *done is already in its place. */
+static double quantile(double *x, size_t n, double level, size_t *done) {
     if (!n) return NAN;
     double at = level * (double)(n - 1);
     size_t i = (size_t)at;
+    for (size_t k = i; k <= i + 1 && k < n; k++) {
+        if (k < *done) continue;
+        select_rank(x, *done, n, k);
+        *done = k + 1;
+    }
     return i + 1 < n ? x[i] + (at - (double)i) * (x[i + 1] - x[i]) : x[n - 1];
 }
 
@@ -203,26 +226,30 @@ static void finish_series(struct lgv_gather *g, size_t o, struct lgv_series *s) 
         s->mean[t] = m.n > 0 ? m.mean : NAN;
         s->std[t] = m.n > 1 ? sqrt(m.m2 / (m.n - 1)) : m.n > 0 ? 0 : NAN;
         s->err[t] = m.n > 1 ? s->std[t] / sqrt(m.n) : NAN;
-        s->min[t] = m.n > 0 ? m.min : NAN;
-        s->max[t] = m.n > 0 ? m.max : NAN;
+        s->min[t] = m.min <= m.max ? m.min : NAN; /* over the values that are numbers */
+        s->max[t] = m.min <= m.max ? m.max : NAN;
         double *x = g->early + (t * g->nseries + o) * g->nearly;
-        size_t n = sort_numbers(x, g->nearly);
-        for (size_t k = 0; k < LGV_QUANTILES; k++) s->quantile[k][t] = quantile(x, n, lgv_quantile_levels[k]);
+        size_t n = keep_numbers(x, g->nearly), done = 0;
+        for (size_t k = 0; k < LGV_QUANTILES; k++) s->quantile[k][t] = quantile(x, n, lgv_quantile_levels[k], &done);
     }
     double paths = 0, sum = 0;
-    for (unsigned k = 0; k < LGV_GROUPS; k++) {
+    for (unsigned k = 0; k < LGV_GROUPS; k++) { /* over the paths that started */
         if (!g->group[k].moments) continue;
         s->drift = fmax(s->drift, g->group[k].drift[o]);
         sum += g->group[k].drift_sum[o];
-        paths += (double)g->group[k].paths;
+        paths += (double)g->group[k].alive[0];
     }
     s->drift_mean = paths > 0 ? sum / paths : NAN;
 }
 
 static bool histogram(struct lgv_gather *g, size_t o, size_t bins, const char *name, struct lgv_histogram *h) {
     double *x = g->final + o * g->nfinal;
-    size_t n = sort_numbers(x, g->nfinal);
-    double low = n ? x[0] : 0, high = n ? x[n - 1] : 1;
+    size_t n = keep_numbers(x, g->nfinal);
+    double low = n ? x[0] : 0, high = n ? x[0] : 1;
+    for (size_t i = 1; i < n; i++) {
+        if (x[i] < low) low = x[i];
+        if (x[i] > high) high = x[i];
+    }
     if (!(high > low)) {
         double w = 1e-3 * (1 + fabs(low));
         low -= w;
@@ -231,9 +258,10 @@ static bool histogram(struct lgv_gather *g, size_t o, size_t bins, const char *n
     *h = (struct lgv_histogram){.name = lgv_copy(name), .bins = bins, .edge = lgv_new(bins + 1, sizeof *h->edge),
                                 .count = lgv_new(bins, sizeof *h->count)};
     if (!h->name || !h->edge || !h->count) return false;
-    for (size_t i = 0; i <= bins; i++) h->edge[i] = low + (high - low) * (double)i / (double)bins;
+    double half = high / 2 - low / 2; /* high - low may overflow */
+    for (size_t i = 0; i <= bins; i++) h->edge[i] = low + 2 * (half * ((double)i / (double)bins));
     for (size_t i = 0; i < n; i++) {
-        size_t at = (size_t)((x[i] - low) / (high - low) * (double)bins);
+        size_t at = (size_t)((x[i] / 2 - low / 2) / half * (double)bins);
         h->count[at < bins ? at : bins - 1]++;
     }
     return true;

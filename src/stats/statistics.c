@@ -52,6 +52,9 @@ static enum lgv_status kept_paths(const struct lgv_settings *s, uint64_t **out, 
     if (!*out) return lgv_fail_memory(err);
     for (uint64_t i = 0; i < total; i++) {
         (*out)[i] = list ? number[i] : i;
+        for (uint64_t k = 0; k < i; k++)
+            if ((*out)[k] == (*out)[i])
+                return lgv_fail(err, LGV_BAD_INPUT, "keep: path %llu is listed twice", (unsigned long long)(*out)[i]);
         if ((*out)[i] >= s->paths)
             return lgv_fail(err, LGV_BAD_INPUT, "keep: path %llu is not among the %llu paths (numbers start at 0)",
                             (unsigned long long)(*out)[i], (unsigned long long)s->paths);
@@ -66,18 +69,18 @@ static enum lgv_status check_settings(const struct lgv_settings *s, struct lgv_e
     return LGV_OK;
 }
 
-static const struct lgv_method *find_method(const char *name, struct lgv_error *err) {
+static const struct lgv_method *find_method(const struct lgv_model *model, const char *name, struct lgv_error *err) {
     char why[200];
-    const struct lgv_method *m = lgv_method_find(name);
+    const struct lgv_method *m = lgv_method_for(model, name);
     if (m) return m;
     lgv_method_explain(name, why, sizeof why);
     if (why[0]) {
         lgv_fail(err, LGV_BAD_INPUT, "unknown method %s: %s", name, why);
         return NULL;
     }
-    const char *known[64];
+    const char *known[128];
     size_t n = 0;
-    for (; n < 64 && (m = lgv_method_at(n)); n++) known[n] = m->name;
+    for (; n < 128 && (m = lgv_method_listed(model, n)); n++) known[n] = m->name;
     const char *near = lgv_nearest(name, known, n);
     lgv_fail(err, LGV_BAD_INPUT, near ? "unknown method %s; did you mean %s? (lgv methods lists them)"
                                       : "unknown method %s (lgv methods lists them)", name, near);
@@ -146,6 +149,56 @@ static bool describe(const struct lgv_settings *s, const struct lgv_model *m, co
 
 /* ---- the certificate ---- */
 
+/* How far each component moves over the states kept of the run; else its size; else 1. */
+static double *state_scales(size_t nq, const struct lgv_plan *plan, const struct lgv_run_report *report) {
+    double *scale = lgv_new(2 * nq, sizeof *scale);
+    for (size_t i = 0; scale && i < 2 * nq; i++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
+            double x = report->snapshot[k * 2 * nq + i];
+            if (isfinite(x)) low = fmin(low, x), high = fmax(high, x);
+        }
+        scale[i] = high > low ? high - low : fabs(low);
+        if (!(scale[i] > 0 && isfinite(scale[i]))) scale[i] = 1;
+    }
+    return scale;
+}
+
+/* Largest sum_i |p_i xi_i(q)| of a symmetry over the kept states. */
+static double momentum_scale(struct lgv_model *m, const struct lgv_symmetry *symmetry, const struct lgv_plan *plan,
+                             const struct lgv_run_report *report) {
+    struct lgv_evaluator e;
+    double largest = 0;
+    size_t n = m->nq;
+    if (!lgv_eval_begin(&e, m->graph)) return 0;
+    for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
+        const double *x = report->snapshot + k * 2 * n;
+        struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = x, [LGV_P] = x + n}};
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) sum += fabs(x[n + i] * lgv_eval_node(&e, symmetry->xi[i], &env, NULL));
+        if (isfinite(sum)) largest = fmax(largest, sum);
+    }
+    lgv_eval_end(&e);
+    return largest;
+}
+
+/* A path of the first unit that is alive at snapshot `snap`, beginning with number `first`; -1 when there is none. */
+static long living_path(const struct lgv_run_report *report, size_t snap, size_t first, size_t nq) {
+    for (size_t k = 0; k < LGV_UNIT; k++) {
+        size_t path = (first + k) % LGV_UNIT;
+        if (isfinite(report->snapshot[(snap * LGV_UNIT + path) * 2 * nq])) return (long)path;
+    }
+    return -1;
+}
+
+#define CERTIFICATE_SECONDS 2.0 /* a further state is measured only while this and half of the run's time are not used up */
+
+static double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void certify(const struct lgv_settings *s, const struct lgv_kernel *k, const struct lgv_plan *plan,
                     const struct lgv_run_report *report, struct lgv_result *r) {
     struct lgv_certificate *c = &r->certificate;
@@ -157,18 +210,20 @@ static void certify(const struct lgv_settings *s, const struct lgv_kernel *k, co
     c->strong_order = lgv_kernel_strong_order(k->method, &k->structure, k->nnoise, &reason);
     c->weak_order = k->nnoise ? k->method->weak_order : k->method->order;
     c->order_reason = lgv_copy(reason);
-    for (size_t i = 0; i < s->check_states; i++) { /* path i at snapshot i, cycling through both */
-        size_t snap = plan->nsnapshots ? i % plan->nsnapshots : 0;
-        uint64_t path = i % (s->paths < LGV_UNIT ? s->paths : LGV_UNIT);
-        if (!plan->nsnapshots) break;
-        const double *x = report->snapshot + (snap * LGV_UNIT + path) * 2 * k->nq;
-        double error, d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, path,
-                                                 plan->time_step[plan->snapshot[snap]], x, &error);
+    double *scale = state_scales(k->nq, plan, report), begin = seconds_now();
+    for (size_t i = 0; scale && plan->nsnapshots && i < s->check_states; i++) { /* path i at snapshot i, cycling through both */
+        size_t snap = i % plan->nsnapshots;
+        long path = living_path(report, snap, i, k->nq);
+        if (path < 0 || (i && seconds_now() - begin > fmax(CERTIFICATE_SECONDS, 0.5 * report->seconds))) continue;
+        const double *x = report->snapshot + (snap * LGV_UNIT + (size_t)path) * 2 * k->nq;
+        double error, d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path,
+                                                 plan->time_step[plan->snapshot[snap]], x, scale, &error);
         if (isnan(d)) continue;
         c->defect_states++;
         c->symplectic_defect = fmax(isnan(c->symplectic_defect) ? 0 : c->symplectic_defect, d);
         c->symplectic_defect_error = fmax(isnan(c->symplectic_defect_error) ? 0 : c->symplectic_defect_error, error);
     }
+    free(scale);
 }
 
 /* ---- the run ---- */
@@ -205,16 +260,20 @@ static enum lgv_status make_plan(const struct lgv_settings *s, struct whole *w, 
 static enum lgv_status check_memory(const struct whole *w, struct lgv_error *err) {
     double groups = fmin(LGV_GROUPS, (double)((w->plan.paths + LGV_UNIT - 1) / LGV_UNIT));
     double values = (double)w->plan.ntimes * (double)w->kernel.watch.count;
-    double bytes = values * (groups * sizeof(struct lgv_moments) + 8.0 * (double)w->nkept + 16 * 16.0 + 8 * LGV_QUANTILES);
+    double threads = w->plan.threads ? w->plan.threads : 2;
+    double bytes = values * (groups * sizeof(struct lgv_moments) + 8.0 * (double)w->nkept + 128.0 * threads + 8 * LGV_QUANTILES) +
+                   8.0 * (double)w->kernel.watch.count * fmin(1e6, (double)w->plan.paths);
     if (bytes <= MAX_BYTES) return LGV_OK;
     return lgv_fail(err, LGV_CANNOT_RUN, "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
                                          "outputs", w->plan.ntimes, w->kernel.watch.count, bytes / 1e9);
 }
 
-static enum lgv_status finish(const struct lgv_settings *s, const struct lgv_model *m, struct whole *w,
+static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m, struct whole *w,
                               struct lgv_result *r, struct lgv_error *err) {
-    (void)m;
     r->steps = w->plan.steps;
+    for (size_t i = 0, k = 0; i < r->nseries; i++)
+        if (r->series[i].kind == LGV_SERIES_MOMENTUM)
+            r->series[i].scale = momentum_scale(m, &m->symmetry[k++], &w->plan, &w->report);
     r->until = w->plan.t0 + (double)w->plan.steps * w->plan.dt;
     r->threads = w->report.threads;
     r->seconds = w->report.seconds;
@@ -241,7 +300,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
                                          .keep_source = keep_source};
     *out = (struct lgv_result){0};
     enum lgv_status status = check_settings(s, err);
-    const struct lgv_method *method = status ? NULL : find_method(s->method, err);
+    const struct lgv_method *method = status ? NULL : find_method(m, s->method, err);
     if (!status && !method) status = LGV_BAD_INPUT;
     if (!status) status = make_plan(s, &w, err);
     if (!status) status = kept_paths(s, &w.kept, &w.nkept, err);

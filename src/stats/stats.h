@@ -24,6 +24,7 @@ struct lgv_series {
     char *name, *formula;
     int kind; /* enum lgv_series_kind */
     int claim; /* momentum maps: 1 when method and model promise that it is kept */
+    double scale; /* momentum maps: largest sum |p_i xi_i(q)| over kept states, what its round-off is measured by */
     double *mean, *std, *err, *min, *max;
     double *quantile[LGV_QUANTILES]; /* from the first result->sample_paths paths */
     double drift;                    /* largest |x(t) - x(0)| over all paths and output times */
@@ -98,6 +99,7 @@ struct lgv_result {
     struct lgv_certificate certificate;
 };
 
+#define LGV_DEFECT_KNOWN 1e-6  /* a defect whose uncertainty is larger says nothing */
 #define LGV_DEFECT_LIMIT 1e-11 /* a defect below this (or below its own uncertainty) is round-off */
 
 /* Runs the ensemble with these settings and fills *out (statistics, certificate, everything).  The kernel is built here.
@@ -106,9 +108,9 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
                                    lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err);
 
 /* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (2 nq) at step number n of a path, in
- * units of the state's own scales.  *error: how well J is known.  NaN when the step fails there. */
+ * units of scale[2 nq] (NULL: the sizes of x).  *error: how well J is known.  NaN when the step fails there. */
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path, uint64_t n,
-                              const double *x, double *error);
+                              const double *x, const double *scale, double *error);
 
 const char *lgv_fail_text(int reason); /* "Newton iteration did not converge", ... */
 void lgv_result_clear(struct lgv_result *r); /* frees everything inside */

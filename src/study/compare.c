@@ -16,6 +16,8 @@
 #include <time.h>
 
 #define MAX_BYTES 4e9
+#define SMALL_DOF 16         /* up to here implicit methods serve as references */
+#define LADDER_STEPS 5e8     /* of all rungs, when the number of paths is not given: a few seconds */
 #define TIMED_PATH_STEPS 2e6 /* of one measurement: some ten milliseconds */
 
 struct study {
@@ -24,7 +26,7 @@ struct study {
     const struct lgv_compare_options *o;
     struct lgv_comparison *out;
     struct lgv_kernel *kernel;         /* [count + 1] with control variates; the last is the reference */
-    struct lgv_kernel *plain;          /* [count + 1] without, for the ladder */
+    struct lgv_kernel *plain;          /* [count + 1] without, to measure times */
     const struct lgv_method *reference;
     size_t *column, ncolumns, nseries; /* observables asked for, then what strong errors are made of */
     bool reference_wanted, *given;     /* given[i]: the mean of observable i is known */
@@ -80,7 +82,10 @@ static enum lgv_status choose_columns(struct study *x) {
     int wanted = x->out->exact ? 5 : 3; /* the distance to the exact solution, else all coordinates and momenta */
     for (size_t i = 0; !status && i < w.count; i++)
         if (w.item[i].kind == wanted || (!x->out->exact && w.item[i].kind == 4)) x->column[x->ncolumns++] = i;
-    if (!status && x->ncolumns == x->nseries) x->column[x->ncolumns++] = 0; /* a large system: the energy alone */
+    if (!status && x->ncolumns == x->nseries) { /* a large system: the energy alone */
+        x->column[x->ncolumns++] = 0;
+        x->out->strong_energy = true;
+    }
     x->out->observable = lgv_new(x->nseries + 1, sizeof *x->out->observable);
     x->out->formula = lgv_new(x->nseries + 1, sizeof *x->out->formula);
     x->out->expected = lgv_new(x->nseries + 1, sizeof *x->out->expected);
@@ -108,7 +113,7 @@ static enum lgv_status read_expected(struct study *x, size_t which, const double
     struct lgv_scope *scope = &x->m->scope;
     size_t known = scope->count;
     struct lgv_value value;
-    struct lgv_formula_error why;
+    struct lgv_formula_error why = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < x->nseries; i++) {
         struct lgv_text name = {0};
@@ -323,6 +328,7 @@ static enum lgv_status along_time(struct study *x, const struct grid *g) {
     struct lgv_leg reference = {0};
     enum lgv_status status = LGV_OK;
     if (x->reference_wanted) status = run_leg(x, g, x->o->count, &x->kernel[x->o->count], x->s->paths, 1, &reference);
+    c->reference_failed = reference.failed;
     for (size_t i = 0; !status && i < x->o->count; i++) {
         struct lgv_leg leg = {0};
         status = run_leg(x, g, i, &x->kernel[i], x->s->paths, x->s->outputs, &leg);
@@ -347,17 +353,25 @@ static enum lgv_status along_time(struct study *x, const struct grid *g) {
 
 /* ---- work and precision ---- */
 
+/* Processor time of this thread: other work on the machine does not count. */
+static double thread_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static double seconds_per_path(const struct study *x, const struct lgv_kernel *k, double step, uint64_t steps) {
     double paths = floor(TIMED_PATH_STEPS / (double)steps / LGV_UNIT) * LGV_UNIT, best = INFINITY;
     size_t ntimes;
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 3; turn++) {
         struct lgv_leg leg = {.kernel = k, .t0 = x->s->start, .step = step, .coarsen = 1, .steps = steps,
                               .paths = (uint64_t)fmin(4096, fmax(LGV_UNIT, paths)), .seed = x->s->seed,
                               .truncate = x->s->truncate, .threads = 1, .ncolumns = 1, .column = x->column};
         leg.time_step = lgv_leg_times(steps, 1, 1, &ntimes);
         leg.ntimes = ntimes;
+        double begin = thread_seconds();
         if (leg.time_step && lgv_leg_run(&leg, NULL, NULL, NULL) == LGV_OK)
-            best = fmin(best, leg.report.seconds / (double)leg.paths);
+            best = fmin(best, (thread_seconds() - begin) / (double)leg.paths);
         lgv_leg_free(&leg);
     }
     return best;
@@ -366,19 +380,24 @@ static double seconds_per_path(const struct study *x, const struct lgv_kernel *k
 static void measure(const struct study *x, const struct lgv_leg *leg, const struct lgv_leg *reference,
                     struct lgv_rung *r) {
     struct lgv_pair_sums square = {0}, weak = {0};
+    const double *known = x->out->expected[0];
+    double mean = known ? known[x->out->ntimes - 1] : 0;
     for (uint64_t p = 0; p < leg->paths; p++) {
         const double *a = leg->final + p * leg->ncolumns, *b = reference ? reference->final + p * leg->ncolumns : NULL;
         double sum = 0;
         for (size_t k = x->nseries; k < x->ncolumns; k++) sum += b ? (a[k] - b[k]) * (a[k] - b[k]) : a[k] * a[k];
         if (!isfinite(sum)) continue;
         lgv_pair_add(&square, sum, 0);
-        if (b && isfinite(a[0] - b[0])) lgv_pair_add(&weak, a[0] - b[0], 0);
+        double m = leg->control ? leg->control[p * leg->ncolumns] : 0;
+        if (b && !known && leg->control) m -= reference->control[p * leg->ncolumns];
+        double d = known ? a[0] - mean : b ? a[0] - b[0] : (double)NAN;
+        if (isfinite(d) && isfinite(m)) lgv_pair_add(&weak, d, m);
     }
     struct lgv_pair_estimate s = lgv_pair_estimate(&square), w = lgv_pair_estimate(&weak);
     r->strong = sqrt(s.plain);
     r->strong_err = s.plain_err / (2 * r->strong);
-    r->weak = fabs(w.plain);
-    r->weak_err = w.plain_err;
+    r->weak = fabs(w.mean);
+    r->weak_err = w.err;
     r->failed = leg->failed;
     r->evaluations = leg->report.evaluations * (double)leg->steps;
 }
@@ -388,7 +407,8 @@ static enum lgv_status climb(struct study *x, const struct grid *g) {
     size_t rungs = (size_t)x->o->ladder, last = g->count - 1;
     bool exact = x->out->exact;
     enum lgv_status status = LGV_OK;
-    if (!exact) status = run_leg(x, g, last, &x->plain[x->o->count], x->out->ladder_paths, 1, &reference);
+    if (!exact) status = run_leg(x, g, last, &x->kernel[x->o->count], x->out->ladder_paths, 1, &reference);
+    x->out->reference_failed += reference.failed;
     for (size_t i = 0; !status && i < x->o->count; i++) {
         struct lgv_compared *c = &x->out->method[i];
         c->rung = lgv_new(rungs, sizeof *c->rung);
@@ -396,7 +416,7 @@ static enum lgv_status climb(struct study *x, const struct grid *g) {
         for (size_t j = 0; !status && j < rungs; j++) {
             struct lgv_leg leg = {0};
             struct lgv_rung *r = &c->rung[j];
-            status = run_leg(x, g, i * rungs + j, &x->plain[i], x->out->ladder_paths, 1, &leg);
+            status = run_leg(x, g, i * rungs + j, &x->kernel[i], x->out->ladder_paths, 1, &leg);
             if (!status) {
                 r->step = leg.step;
                 measure(x, &leg, exact ? NULL : &reference, r);
@@ -412,8 +432,12 @@ static enum lgv_status climb(struct study *x, const struct grid *g) {
 
 /* ---- the whole ---- */
 
+/* The most accurate first: order 3/2 with noise and order 4 without where its equations stay small. */
 static enum lgv_status choose_reference(struct study *x) {
-    static const char *const good[] = {"VZc", "LobZ", "P2N2Q4Gau", "P1N1Q2Gau"};
+    static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau"};
+    static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau"};
+    static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau"};
+    const char *const *good = x->m->nq > SMALL_DOF ? large : x->m->nnoise ? small : still;
     struct lgv_structure structure;
     char why[400];
     bool all_given = true;
@@ -422,7 +446,7 @@ static enum lgv_status choose_reference(struct study *x) {
     x->reference = x->o->reference;
     if (x->reference || (!x->reference_wanted && (x->out->exact || !x->o->ladder))) return LGV_OK;
     enum lgv_status status = lgv_model_structure(x->m, &structure, x->err);
-    for (size_t i = 0; !status && !x->reference && i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; !status && !x->reference && i < sizeof small / sizeof *small; i++) {
         const struct lgv_method *m = lgv_method_find(good[i]);
         if (m && !lgv_kernel_refusal(m, x->m, &structure, why, sizeof why)) x->reference = m;
     }
@@ -451,6 +475,8 @@ static enum lgv_status plan_grids(struct study *x, struct grid *time, struct gri
     enum lgv_status status = make_grid(x, time);
     if (!status && rungs) status = make_grid(x, ladder);
     if (status) return status;
+    double most = LADDER_STEPS / (double)(ladder->total * (ladder->count + 1) + 1);
+    if (!x->o->ladder_paths) x->out->ladder_paths = (uint64_t)fmin((double)x->s->paths, fmax(64, fmin(1000, most)));
     x->out->until = x->s->start + (double)time->total * time->base;
     x->work = (double)time->total * (double)time->count * (double)x->s->paths;
     if (rungs) x->work += (double)ladder->total * (double)ladder->count * (double)x->out->ladder_paths;
@@ -461,9 +487,9 @@ static enum lgv_status build_all(struct study *x) {
     size_t n = x->o->count;
     enum lgv_status status = LGV_OK;
     for (size_t i = 0; !status && i <= n; i++) {
-        bool reference = i == n;
-        if (!reference || x->reference_wanted) status = build(x, i, true, &x->kernel[i]);
-        if (!status && x->o->ladder && (!reference || !x->out->exact)) status = build(x, i, false, &x->plain[i]);
+        bool needed = i < n || x->reference_wanted || (x->o->ladder && !x->out->exact);
+        if (needed) status = build(x, i, true, &x->kernel[i]);
+        if (!status && i < n && x->o->ladder) status = build(x, i, false, &x->plain[i]);
     }
     return status;
 }
@@ -528,7 +554,7 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     grid_free(&time);
     grid_free(&ladder);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) lgv_comparison_clear(out);
-    return status == LGV_OK && out->failed ? LGV_FAILED_PATHS : status;
+    return status == LGV_OK && (out->failed || out->reference_failed) ? LGV_FAILED_PATHS : status;
 }
 
 void lgv_comparison_clear(struct lgv_comparison *c) {

@@ -27,7 +27,7 @@ struct lgv_compare_options {
     double reference_step;              /* 0: a quarter of the smallest step */
     bool no_reference;
     uint64_t ladder; /* step sizes per method for work and precision, each half of the one before; 0: none */
-    uint64_t ladder_paths;
+    uint64_t ladder_paths; /* 0: as many as take some seconds, at most 1000 */
 };
 
 enum lgv_bias_kind { LGV_BIAS_NONE, LGV_BIAS_EXPECTED, LGV_BIAS_REFERENCE };
@@ -42,7 +42,7 @@ struct lgv_outcome { /* one observable of one method */
 
 struct lgv_rung { /* one step size of one method */
     double step, strong, strong_err, weak, weak_err;
-    double seconds, evaluations; /* per path: one thread, one path-step after another; gradient evaluations */
+    double seconds, evaluations; /* per path: processor time of one thread; gradient evaluations */
     uint64_t failed;
 };
 
@@ -73,10 +73,12 @@ struct lgv_comparison {
     char *reference; /* NULL: none */
     double reference_step, ladder_reference_step;
     bool exact, control; /* strong errors are against the exact solution; control variates were used */
+    bool strong_energy; /* the system is large: strong errors are of the energy alone, not of all q and p */
     uint64_t ladder_paths;
     double seconds;
     bool interrupted;
     uint64_t failed; /* of all methods at their own steps */
+    uint64_t reference_failed;
 };
 
 /* LGV_OK, LGV_FAILED_PATHS and LGV_INTERRUPTED fill *out; free it with lgv_comparison_clear.  settings gives start, until,

@@ -12,10 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-#define LEVELS 5       /* unless told */
-#define PILOT 128      /* paths that decide how fine the reference is */
+#define LEVELS 5        /* unless told */
+#define PILOT 128       /* paths that decide how fine the reference is */
+#define FINE_PILOT 0.06 /* a tenth with some margin: few paths do not know the errors well */
 #define LEAST_REFINE 8
-#define MOST_REFINE 2048
+#define MOST_REFINE 512
 #define FIRST_PATHS (LGV_GROUPS * LGV_UNIT) /* of a study with a target */
 #define MOST_PATHS ((uint64_t)1 << 22)
 #define MOST_STEPS 2.8e14
@@ -49,7 +50,8 @@ static enum lgv_status read_steps(const char *text, double *step, size_t *count,
         char *end;
         double x = strtod(s, &end);
         if (end == s || (*end && *end != ',') || !(x > 0) || !isfinite(x))
-            return lgv_fail(err, LGV_BAD_INPUT, "--steps: \"%s\" is not a list of positive numbers like 0.04,0.02,0.01", text);
+            return lgv_fail(err, LGV_BAD_INPUT, "--steps: \"%s\" is not a list of positive numbers like 0.04,0.02,0.01",
+                            text);
         if (*count == LGV_CONVERGE_LEVELS)
             return lgv_fail(err, LGV_BAD_INPUT, "--steps: at most %d steps", LGV_CONVERGE_LEVELS);
         step[(*count)++] = x;
@@ -77,14 +79,15 @@ static enum lgv_status find_factors(struct study *s, const double *step, size_t 
         double f = round(step[l] / smallest);
         if (fabs(step[l] / smallest - f) > 1e-6 * f || f > 1e9)
             return lgv_fail(err, LGV_BAD_INPUT,
-                            "step %g is not a whole multiple of the smallest step %g: the paths could not be shared", step[l],
-                            smallest);
+                            "step %g is not a whole multiple of the smallest step %g: the paths could not be shared",
+                            step[l], smallest);
         s->factor[l] = (uint64_t)f;
         if (l > 0 && s->factor[l] == s->factor[l - 1])
             return lgv_fail(err, LGV_BAD_INPUT, "--steps: %g is there twice", step[l]);
         *common = *common / gcd(*common, s->factor[l]) * s->factor[l];
         if (*common > (uint64_t)1e12)
-            return lgv_fail(err, LGV_BAD_INPUT, "the steps have no reasonable common multiple; choose factors like 1, 2, 4");
+            return lgv_fail(err, LGV_BAD_INPUT,
+                            "the steps have no reasonable common multiple; choose factors like 1, 2, 4");
     }
     return LGV_OK;
 }
@@ -102,7 +105,8 @@ static enum lgv_status plan_steps(struct study *s, const struct lgv_settings *se
     if (status) return status;
     if (count < 2 || count > LGV_CONVERGE_LEVELS)
         return lgv_fail(err, LGV_BAD_INPUT, "an order needs 2 to %d steps, not %zu", LGV_CONVERGE_LEVELS, count);
-    if (!(length > 0)) return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", set->until, set->start);
+    if (!(length > 0))
+        return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", set->until, set->start);
     if (step[0] > length * (1 + 1e-9))
         return lgv_fail(err, LGV_BAD_INPUT, "the largest step %g is longer than the whole time %g", step[0], length);
     uint64_t common;
@@ -126,15 +130,16 @@ static enum lgv_status plan_steps(struct study *s, const struct lgv_settings *se
 
 /* ---- methods ---- */
 
-static enum lgv_status find_method(const char *name, const struct lgv_method **out, struct lgv_error *err) {
+static enum lgv_status find_method(const struct lgv_model *model, const char *name, const struct lgv_method **out,
+                                   struct lgv_error *err) {
     char why[200];
-    *out = lgv_method_find(name);
+    *out = lgv_method_for(model, name);
     if (*out) return LGV_OK;
     lgv_method_explain(name, why, sizeof why);
     if (why[0]) return lgv_fail(err, LGV_BAD_INPUT, "unknown method %s: %s", name, why);
     const char *known[64], *near;
     size_t n = 0;
-    for (const struct lgv_method *m; n < 64 && (m = lgv_method_at(n)); n++) known[n] = m->name;
+    for (const struct lgv_method *m; n < 64 && (m = lgv_method_listed(model, n)); n++) known[n] = m->name;
     near = lgv_nearest(name, known, n);
     return lgv_fail(err, LGV_BAD_INPUT, near ? "unknown method %s; did you mean %s?" : "unknown method %s", name, near);
 }
@@ -145,7 +150,8 @@ static bool is_tested(const struct study *s, const struct lgv_method *m) {
     return false;
 }
 
-static enum lgv_status read_methods(struct study *s, const char *list, struct lgv_error *err) {
+static enum lgv_status read_methods(struct study *s, const struct lgv_model *model, const char *list,
+                                    struct lgv_error *err) {
     for (const char *c = list; *c;) {
         char name[LGV_WORD_SIZE];
         const struct lgv_method *m;
@@ -154,7 +160,7 @@ static enum lgv_status read_methods(struct study *s, const char *list, struct lg
             return lgv_fail(err, LGV_BAD_INPUT, "--methods wants names separated by commas, not \"%s\"", list);
         memcpy(name, c, n);
         name[n] = '\0';
-        enum lgv_status status = find_method(name, &m, err);
+        enum lgv_status status = find_method(model, name, &m, err);
         if (status) return status;
         if (is_tested(s, m)) return lgv_fail(err, LGV_BAD_INPUT, "--methods: %s is there twice", m->name);
         if (s->job.nmethods == LGV_CONVERGE_METHODS)
@@ -165,23 +171,30 @@ static enum lgv_status read_methods(struct study *s, const char *list, struct lg
     return s->job.nmethods ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "--methods: no method is named");
 }
 
-/* The first that fits and is not itself under test: a method that converges to something wrong would agree with itself. */
+/* The first of the highest order that fits and is not itself under test, when there is one: a method that converges to
+ * something wrong would agree with itself. */
 static const struct lgv_method *choose_reference(const struct study *s, const struct lgv_model *m) {
-    static const char *const noisy[] = {"VZc", "LobZ", "MRT32", "P2N2Q4Gau", "P1N1Q2Gau", "P2N2Q2Lob", "Heun", NULL},
-                      *const noisy_large[] = {"VZc", "MRT32", "LobZ", "P2N2Q2Lob", "P1N1Q2Gau", "Heun", NULL},
-                      *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", NULL},
-                      *const quiet_large[] = {"RK4", "P3N3Q6Gau", "P2N2Q4Gau", NULL};
-    const struct lgv_method *second = NULL;
-    bool noise = (m->callbacks ? m->callbacks->noises : m->nnoise) > 0, large = m->nq > SMALL_SYSTEM;
-    const char *const *name = noise ? (large ? noisy_large : noisy) : large ? quiet_large : quiet;
-    for (; *name; name++) {
+    static const char *const noisy[] = {"VZc", "LobZ", "MRT32", "P2N2Q4Gau", "P1N1Q2Gau", "P2N2Q2Lob", "Heun", NULL};
+    static const char *const noisy_large[] = {"VZc", "MRT32", "LobZ", "P2N2Q2Lob", "P1N1Q2Gau", "Heun", NULL};
+    static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", NULL};
+    static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", NULL};
+    const struct lgv_method *best = NULL;
+    size_t noises = m->callbacks ? m->callbacks->noises : m->nnoise;
+    bool large = m->nq > SMALL_SYSTEM;
+    double order = 0;
+    for (const char *const *name = noises  ? (large ? noisy_large : noisy)
+                                   : large ? quiet_large
+                                           : quiet;
+         *name; name++) {
         char ignore[400];
         const struct lgv_method *r = lgv_method_find(*name);
         if (!r || lgv_kernel_refusal(r, m, &s->structure, ignore, sizeof ignore)) continue;
-        if (!is_tested(s, r)) return r;
-        if (!second) second = r;
+        double has = lgv_kernel_strong_order(r, &s->structure, noises, NULL);
+        if (best && (has < order - 0.1 || !is_tested(s, best) || is_tested(s, r))) continue;
+        best = r;
+        order = has;
     }
-    return second;
+    return best;
 }
 
 static bool exact_complete(const struct lgv_model *m) {
@@ -195,14 +208,15 @@ static enum lgv_status plan_reference(struct study *s, const struct lgv_model *m
                                       struct lgv_error *err) {
     bool asked = o->reference && strcmp(o->reference, "exact") == 0;
     if (asked && o->weak)
-        return lgv_fail(err, LGV_BAD_INPUT, "--reference exact gives strong errors; weak ones need a method as reference");
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "--reference exact gives strong errors; weak ones need a method as reference");
     if (asked && !m->exact)
         return lgv_fail(err, LGV_BAD_INPUT, "--reference exact: the model %s declares no exact solution", m->name);
     s->job.exact = asked || (!o->reference && !o->weak && exact_complete(m));
     s->job.refine = s->job.exact ? 1 : LEAST_REFINE;
     if (s->job.exact) return LGV_OK;
     const struct lgv_method *r = NULL;
-    enum lgv_status status = o->reference ? find_method(o->reference, &r, err) : LGV_OK;
+    enum lgv_status status = o->reference ? find_method(m, o->reference, &r, err) : LGV_OK;
     if (status) return status;
     if (!r) r = choose_reference(s, m);
     if (!r) return lgv_fail(err, LGV_BAD_INPUT, "no method fits as reference; name one by --reference");
@@ -211,7 +225,8 @@ static enum lgv_status plan_reference(struct study *s, const struct lgv_model *m
 }
 
 /* Refuses before anything is compiled, then compiles. */
-static enum lgv_status build(struct study *s, struct lgv_model *m, const struct lgv_settings *set, struct lgv_error *err) {
+static enum lgv_status build(struct study *s, struct lgv_model *m, const struct lgv_settings *set,
+                             struct lgv_error *err) {
     struct lgv_kernel_options options = {.lanes = (unsigned)set->lanes, .compiler = set->compiler};
     size_t count = s->job.nmethods + !s->job.exact;
     enum lgv_status status = LGV_OK;
@@ -243,8 +258,9 @@ static enum lgv_status find_observable(struct study *s, const struct lgv_converg
     }
     for (; n < w->count && n < 200; n++) known[n] = w->item[n].name;
     const char *near = lgv_nearest(name, known, n);
-    return lgv_fail(err, LGV_BAD_INPUT, near ? "--observe %s: no such observable; did you mean %s?"
-                                             : "--observe %s: no such observable", name, near);
+    return lgv_fail(err, LGV_BAD_INPUT,
+                    near ? "--observe %s: no such observable; did you mean %s?" : "--observe %s: no such observable",
+                    name, near);
 }
 
 /* ---- the study ---- */
@@ -280,7 +296,8 @@ static enum lgv_status refine(struct study *s, uint64_t paths, struct lgv_error 
         j.sum = new_sums(&j);
         status = j.sum ? lgv_converge_paths(&j, err) : lgv_fail_memory(err);
         double error = status ? 0 : lgv_converge_reference_error(&j) * (j.weak ? shrink : 1);
-        bool fine = error <= 0.1 * smallest_error(&j, shrink) || !(error < 0.9 * before) || main->refine >= MOST_REFINE;
+        bool fine =
+            error <= FINE_PILOT * smallest_error(&j, shrink) || !(error < 0.9 * before) || main->refine >= MOST_REFINE;
         free(j.sum);
         before = error;
         if (fine) break;
@@ -300,7 +317,8 @@ static enum lgv_status run(struct study *s, const struct lgv_settings *set, doub
     struct lgv_converge_job *j = &s->job;
     uint64_t paths = !out->random ? 1 : target > 0 ? FIRST_PATHS : set->paths;
     enum lgv_status status = refine(s, paths, err);
-    if (status) return status == LGV_INTERRUPTED ? lgv_fail(err, LGV_CANNOT_RUN, "interrupted before it began") : status;
+    if (status)
+        return status == LGV_INTERRUPTED ? lgv_fail(err, LGV_CANNOT_RUN, "interrupted before it began") : status;
     j->first = 0;
     for (;;) {
         j->end = paths;
@@ -315,7 +333,8 @@ static enum lgv_status run(struct study *s, const struct lgv_settings *set, doub
         paths *= 2;
     }
     out->interrupted = status == LGV_INTERRUPTED;
-    if (out->interrupted && out->paths == 0) return lgv_fail(err, LGV_CANNOT_RUN, "interrupted before any path was done");
+    if (out->interrupted && out->paths == 0)
+        return lgv_fail(err, LGV_CANNOT_RUN, "interrupted before any path was done");
     return status;
 }
 
@@ -360,10 +379,11 @@ static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct l
     out->threads = s->job.threads;
     enum lgv_status status = plan_steps(s, set, o, out, err);
     if (!status && o->observe && !o->weak)
-        status = lgv_fail(err, LGV_BAD_INPUT, "--observe is for weak errors (--kind weak); strong ones look at the whole state");
+        status = lgv_fail(err, LGV_BAD_INPUT,
+                          "--observe is for weak errors (--kind weak); strong ones look at the whole state");
     if (!status && set->lanes && set->lanes != 2 && set->lanes != 4 && set->lanes != 8 && set->lanes != 16)
         status = lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
-    if (!status) status = read_methods(s, o->methods ? o->methods : set->method, err);
+    if (!status) status = read_methods(s, m, o->methods ? o->methods : set->method, err);
     if (!status) status = lgv_model_structure(m, &s->structure, err);
     if (!status) status = plan_reference(s, m, o, out, err);
     if (!status) status = build(s, m, set, err);

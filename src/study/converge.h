@@ -15,7 +15,7 @@
 #define LGV_CONVERGE_METHODS 24
 
 struct lgv_convergence_options {
-    const char *methods;   /* names separated by commas; NULL: settings.method */
+    const char *methods; /* names separated by commas; NULL: settings.method */
     bool weak;
     const char *observe;   /* weak: name of f, NULL for "H" */
     const char *steps;     /* numbers separated by commas, or NULL: largest, largest/2, ... */
@@ -26,22 +26,23 @@ struct lgv_convergence_options {
 };
 
 enum lgv_order_verdict {
-    LGV_ORDER_NONE,    /* nothing to compare, or not enough signal */
-    LGV_ORDER_AGREES,  /* the fit over all levels */
-    LGV_ORDER_BENDS,   /* not the fit, but the two smallest steps: the others are too large for the law to hold */
+    LGV_ORDER_NONE,   /* nothing to compare, or not enough signal */
+    LGV_ORDER_AGREES, /* the fit over all levels */
+    LGV_ORDER_BENDS,  /* not the fit, but the two smallest steps: the others are too large for the law to hold */
+    LGV_ORDER_MIXED,  /* between the strong order and the order without noise: the noise is small at these steps */
     LGV_ORDER_DIFFERS
 };
 
 struct lgv_convergence_level {
     double step;
-    uint64_t factor, steps;      /* step = factor * smallest step; steps to the end */
-    double error, stderror;      /* NaN when nothing is known */
-    double bias;                 /* weak: E f(x_h) - E f(x), with its sign */
-    bool noise;                  /* weak: below two standard errors, not fitted */
-    uint64_t paths, failed;      /* behind the error; lost at this level */
-    uint64_t truncated;          /* path-steps with a truncated increment */
-    double seconds;              /* of all threads together */
-    double evaluations;          /* gradient evaluations per path */
+    uint64_t factor, steps; /* step = factor * smallest step; steps to the end */
+    double error, stderror; /* NaN when nothing is known */
+    double bias;            /* weak: E f(x_h) - E f(x), with its sign */
+    bool noise;             /* weak: below two standard errors, not fitted */
+    uint64_t paths, failed; /* behind the error; lost at this level */
+    uint64_t truncated;     /* path-steps with a truncated increment */
+    double seconds;         /* of all threads together */
+    double evaluations;     /* gradient evaluations per path */
 };
 
 struct lgv_convergence_method {
@@ -69,7 +70,7 @@ struct lgv_convergence {
     bool target_reached, interrupted, random;
     int noise_commutes;
     size_t nq, nnoise;
-    const struct lgv_method *reference; /* NULL: the exact solution */
+    const struct lgv_method *reference;     /* NULL: the exact solution */
     double reference_step, reference_error; /* error: estimated, NaN for the exact solution */
     bool reference_fine;                    /* its error is below a tenth of every fitted one */
     uint64_t reference_failed;
@@ -78,7 +79,7 @@ struct lgv_convergence {
     struct lgv_convergence_method *method;
 };
 
-/* LGV_OK and LGV_INTERRUPTED fill *out; anything else leaves it empty. */
+/* LGV_OK and LGV_INTERRUPTED fill *out; anything else leaves it empty.  The model must outlive *out. */
 enum lgv_status lgv_converge(struct lgv_model *m, const struct lgv_settings *settings,
                              const struct lgv_convergence_options *options, lgv_progress *progress, void *user,
                              struct lgv_convergence *out, struct lgv_error *err);
@@ -98,16 +99,16 @@ struct lgv_converge_sum {
 };
 
 struct lgv_converge_job {
-    const struct lgv_kernel *kernel;    /* [nmethods], and the reference behind them when there is one */
+    const struct lgv_kernel *kernel; /* [nmethods], and the reference behind them when there is one */
     size_t nmethods, nlevels;
-    const uint64_t *factor;             /* [nlevels] in smallest steps */
-    uint64_t smallest_steps;            /* to the end */
+    const uint64_t *factor;  /* [nlevels] in smallest steps */
+    uint64_t smallest_steps; /* to the end */
     double t0, smallest, truncate;
-    uint64_t seed, refine;              /* the reference takes `refine` steps in a smallest one; 1 for the exact one */
+    uint64_t seed, refine; /* the reference takes `refine` steps in a smallest one; 1 for the exact one */
     bool weak, exact;
-    size_t observe;                     /* number of f, or of the observable "error" */
+    size_t observe; /* number of f, or of the observable "error" */
     unsigned threads;
-    uint64_t first, end;                /* paths first .. end - 1; first is a multiple of LGV_UNIT */
+    uint64_t first, end;                 /* paths first .. end - 1; first is a multiple of LGV_UNIT */
     double fraction_base, fraction_size; /* of the whole work, for progress */
     lgv_progress *progress;
     void *user;
@@ -117,8 +118,8 @@ struct lgv_converge_job {
 /* Adds the paths of the job to its sums; the same bits for any number of threads. */
 enum lgv_status lgv_converge_paths(struct lgv_converge_job *j, struct lgv_error *err);
 
-/* sqrt(E |x_h - x|^2) or E f(x_h) - E f(x) (with its sign) of a method and a level, and its standard error.  Method number
- * nmethods is the reference: level 1 compares twice its step with its step. */
+/* sqrt(E |x_h - x|^2) or E f(x_h) - E f(x) (with its sign) of a method and a level, and its standard error.  Method
+ * number nmethods is the reference: level 1 compares twice its step with its step. */
 double lgv_converge_error(const struct lgv_converge_job *j, size_t method, size_t level, double *stderror);
 /* How far the reference may be off, from its values at twice its step. */
 double lgv_converge_reference_error(const struct lgv_converge_job *j);

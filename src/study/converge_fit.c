@@ -3,8 +3,8 @@
  * Orders from sums over groups of paths: least squares of log e(h) over log h.
  *
  * Levels share their paths, so their errors are correlated and the residuals of a fit say nothing about its precision.
- * Standard errors come from leaving out one group g of m_g paths at a time (jackknife for groups of different sizes; Busing,
- * Meijer and van der Leeden 1999): with n paths, G groups and H_g = n/m_g,
+ * Standard errors come from leaving out one group g of m_g paths at a time (jackknife for groups of different sizes;
+ * Busing, Meijer and van der Leeden 1999): with n paths, G groups and H_g = n/m_g,
  *
  *     t_J = G t - sum (1 - 1/H_g) t_g,     var = 1/G sum (H_g t - (H_g - 1) t_g - t_J)^2 / (H_g - 1). */
 #include "study/converge.h"
@@ -12,9 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-#define NOBODY LGV_GROUPS /* no group is left out */
-#define MOST_ERRORS 4.0   /* standard errors that an order may be off */
-#define MOST_OFF 0.15     /* and the bend of the law at steps that are not small */
+#define NOBODY LGV_GROUPS  /* no group is left out */
+#define NEAR_REFERENCE 4.0 /* errors below so many errors of the reference are not known well enough to be fitted */
+#define MOST_ERRORS 4.0    /* standard errors that an order may be off */
+#define MOST_OFF 0.15      /* and the bend of the law at steps that are not small */
 
 static double value(const struct lgv_converge_job *j, size_t method, size_t level, size_t without) {
     const struct lgv_converge_sum *s = &j->sum[(method * j->nlevels + level) * LGV_GROUPS];
@@ -88,24 +89,27 @@ static double expected_order(const struct lgv_converge_job *j, const struct lgv_
     return k->method->weak_order;
 }
 
-/* With order r the values at twice the step differ by (2^r - 1) errors: less than one error when r is below 1. */
+/* The difference between step and twice the step.  It is (2^r - 1) errors for a systematic error of order r, and
+ * sqrt(2^(2r) - 1) errors when what a smaller step adds is independent of what still lacks, as for the iterated
+ * integrals that bound r to 1/2: at least one error in each case. */
 double lgv_converge_reference_error(const struct lgv_converge_job *j) {
     if (j->exact) return NAN;
     double stderror, error = fabs(lgv_converge_error(j, j->nmethods, 1, &stderror));
-    if (j->weak && stderror > error) error = stderror;
-    return error / fmin(1, pow(2, expected_order(j, &j->kernel[j->nmethods], NULL)) - 1);
+    return j->weak && stderror > error ? stderror : error;
 }
 
 static void fill_level(const struct lgv_converge_job *j, size_t method, size_t level, double reference,
                        struct lgv_convergence_level *out) {
     const struct lgv_converge_sum *s = &j->sum[(method * j->nlevels + level) * LGV_GROUPS];
     uint64_t evaluations = 0, blocks = 0;
-    *out = (struct lgv_convergence_level){.factor = j->factor[level], .steps = j->smallest_steps / j->factor[level],
+    *out = (struct lgv_convergence_level){.factor = j->factor[level],
+                                          .steps = j->smallest_steps / j->factor[level],
                                           .step = j->smallest * (double)j->factor[level]};
     out->bias = lgv_converge_error(j, method, level, &out->stderror);
     out->error = fabs(out->bias);
     /* !(a > b) is true for numbers that are not known, too */
-    out->noise = !(out->error > 0) || (j->weak && !(out->error > 2 * out->stderror)) || out->error < 2 * reference;
+    out->noise =
+        !(out->error > 0) || (j->weak && !(out->error > 2 * out->stderror)) || out->error < NEAR_REFERENCE * reference;
     for (size_t g = 0; g < LGV_GROUPS; g++) {
         out->paths += s[g].paths;
         out->failed += s[g].failed;
@@ -122,6 +126,12 @@ static bool agrees(double order, double stderror, double expected) {
     return off <= MOST_OFF || off <= MOST_ERRORS * stderror;
 }
 
+/* With noise of size b the error is b^2 C h^strong + D h^order; at steps that are not small for a small b the second
+ * part is the larger one. */
+static bool between(double order, const struct lgv_convergence_method *m) {
+    return order > m->expected - MOST_OFF && order < m->method->order + MOST_OFF;
+}
+
 static void fit_method(const struct lgv_converge_job *j, size_t method, struct lgv_convergence_method *out) {
     struct levels all = {.method = method}, last = {.method = method, .count = 2};
     out->order = out->order_stderr = out->finest = out->finest_stderr = NAN;
@@ -135,9 +145,14 @@ static void fit_method(const struct lgv_converge_job *j, size_t method, struct l
     memcpy(last.level, all.level + all.count - 2, 2 * sizeof *last.level);
     out->finest = slope(j, &last, NOBODY);
     out->finest_stderr = jackknife(j, &last, true);
-    out->verdict = agrees(out->order, out->order_stderr, out->expected)     ? LGV_ORDER_AGREES
-                   : agrees(out->finest, out->finest_stderr, out->expected) ? LGV_ORDER_BENDS
-                                                                            : LGV_ORDER_DIFFERS;
+    if (agrees(out->order, out->order_stderr, out->expected))
+        out->verdict = LGV_ORDER_AGREES;
+    else if (agrees(out->finest, out->finest_stderr, out->expected))
+        out->verdict = LGV_ORDER_BENDS;
+    else if (j->kernel[method].nnoise > 0 && between(out->order, out) && between(out->finest, out))
+        out->verdict = LGV_ORDER_MIXED;
+    else
+        out->verdict = LGV_ORDER_DIFFERS;
 }
 
 void lgv_converge_fit(const struct lgv_converge_job *j, struct lgv_convergence *out) {
@@ -161,5 +176,5 @@ void lgv_converge_fit(const struct lgv_converge_job *j, struct lgv_convergence *
         }
         fit_method(j, k, m);
     }
-    out->reference_fine = off <= 0.1 * smallest;
+    out->reference_fine = j->exact || (isfinite(out->reference_error) && off <= 0.1 * smallest);
 }

@@ -4,6 +4,8 @@
 #ifndef LGV_STUDY_H
 #define LGV_STUDY_H
 
+#include "study/compare.h"
 #include "study/converge.h"
+#include "study/mlmc.h"
 
 #endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Stochastic partitioned Runge-Kutta methods with coefficients of the user.  Holm & Tyranowski (3.18).
+ *
+ *     Q_i = q + sum_j [a_ij dt H_p + b_ij dW.h_p](Q_j, P_j)        q' = q + sum_i [alpha_i dt H_p + beta_i dW.h_p](Q_i, P_i)
+ *     P_i = p - sum_j [abar_ij dt H_q + bbar_ij dW.h_q](Q_j, P_j)  p' = p - sum_i [alpha_i dt H_q + beta_i dW.h_q](Q_i, P_i)
+ *
+ * The parts (dt, 0) and (0, dW) of K are evaluated separately, unless both have the same coefficients.  Newton's method for
+ * X_i = Q_i - q, Y_i = P_i - p with the exact Hessians; for separable models Q_i needs P_j only and P_i needs Q_j only, and
+ * when the stages can be put in an order in which each one needs earlier ones only, they are computed one by one. */
+#include "kernel/method_file.h"
+
+/* Layout of the table: r, same, explicit; order of the stages [2r] (i: Q_i, r + i: P_i); alpha beta c [r]; a abar b bbar [r][r]. */
+#ifndef SPRK_R
+#define TABLE(k) c->option[k]
+#define SPRK_R ((long)TABLE(0))
+#define SPRK_SAME (TABLE(1) != 0)
+#define SPRK_EXPLICIT (TABLE(2) != 0)
+#else
+#define TABLE(k) sprk_table[k]
+#endif
+#define SR SPRK_R
+#define STAGE(k) ((long)TABLE(3 + (k)))
+#define WEIGHT(part, i) TABLE(3 + (2 + (part)) * SR + (i))
+#define TIME(i) TABLE(3 + 4 * SR + (i))
+#define A_Q(part, i, j) TABLE(3 + 5 * SR + (2 * (part)) * SR * SR + (i) * SR + (j))
+#define A_P(part, i, j) TABLE(3 + 5 * SR + (2 * (part) + 1) * SR * SR + (i) * SR + (j))
+#define PARTS (SPRK_SAME || NM == 0 ? 1L : 2L)
+#define UNKNOWNS (2 * SR * NQ)
+
+#define METHOD_DZ 0
+#define METHOD_CARRY 0
+#define METHOD_WORK (2 * UNKNOWNS * UNKNOWNS + 8 * UNKNOWNS + 4 * NQ + 3 * NQ * NQ + NM + 8)
+
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    (void)c, (void)q, (void)p, (void)carry;
+}
+
+/* Part 0 is dt H, or all of K when the parts are not told apart; part 1 is the noise. */
+INLINE double part_dt(const struct ctx *c, long part) {
+    return part ? 0.0 : c->dt;
+}
+
+/* K_q and K_p of every part at stage j, in G [PARTS][r][2 NQ]; x is [r][2 NQ].  Either half can be left out. */
+INLINE void stage_gradient(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW, const vec *zero,
+                           int with_q, int with_p, vec *G) {
+    double t = c->b->t0 + ((double)c->step + TIME(j)) * c->dt;
+    vec *top = c->top;
+    ARRAY(Q, NQ);
+    ARRAY(P, NQ);
+    for (long i = 0; i < NQ; i++) {
+        Q[i] = q[i] + x[2 * j * NQ + i];
+        P[i] = p[i] + x[(2 * j + 1) * NQ + i];
+    }
+    for (long part = 0; part < PARTS; part++) {
+        vec *K = G + (part * SR + j) * 2 * NQ;
+        model_K1(c, t, Q, P, part_dt(c, part), PARTS == 2 && part == 0 ? zero : dW, with_q ? K : 0, with_p ? K + NQ : 0);
+    }
+    c->top = top;
+}
+
+/* ---- stages one by one ---- */
+
+INLINE void explicit_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *zero, vec *x, vec *G) {
+    for (long k = 0; k < 2 * SR; k++) {
+        long momentum = STAGE(k) >= SR, i = STAGE(k) - momentum * SR;
+        for (long l = 0; l < NQ; l++) {
+            vec sum = vec_set(0);
+            for (long part = 0; part < PARTS; part++)
+                for (long j = 0; j < SR; j++) {
+                    double a = momentum ? -A_P(part, i, j) : A_Q(part, i, j);
+                    if (a != 0) sum += a * G[((part * SR + j) * 2 + !momentum) * NQ + l];
+                }
+            x[(2 * i + momentum) * NQ + l] = sum;
+        }
+        stage_gradient(c, i, q, p, x, dW, zero, !momentum, (int)momentum, G);
+    }
+}
+
+/* ---- Newton's method ---- */
+
+/* Columns of stage j in the matrix of the residuals X_i - sum a K_p, Y_i + sum abar K_q, and G at stage j. */
+INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW, const vec *zero, vec *G,
+                      vec *A) {
+    const long n = UNKNOWNS;
+    double t = c->b->t0 + ((double)c->step + TIME(j)) * c->dt;
+    ARRAY(Q, NQ);
+    ARRAY(P, NQ);
+    ARRAY(Kqq, NQ * NQ);
+    ARRAY(Kqp, NQ * NQ);
+    ARRAY(Kpp, NQ * NQ);
+    for (long i = 0; i < NQ; i++) {
+        Q[i] = q[i] + x[2 * j * NQ + i];
+        P[i] = p[i] + x[(2 * j + 1) * NQ + i];
+    }
+    for (long part = 0; part < PARTS; part++) {
+        vec *K = G + (part * SR + j) * 2 * NQ;
+        model_K2(c, t, Q, P, part_dt(c, part), PARTS == 2 && part == 0 ? zero : dW, K, K + NQ, Kqq, Kqp, Kpp);
+        for (long i = 0; i < SR; i++) {
+            double a = A_Q(part, i, j), abar = A_P(part, i, j);
+            for (long k = 0; k < NQ; k++) {
+                vec *up = A + (2 * i * NQ + k) * n + 2 * j * NQ, *down = up + NQ * n;
+                for (long l = 0; l < NQ; l++) {
+                    up[l] -= a * Kqp[l * NQ + k];
+                    up[NQ + l] -= a * Kpp[k * NQ + l];
+                    down[l] += abar * Kqq[k * NQ + l];
+                    down[NQ + l] += abar * Kqp[k * NQ + l];
+                }
+            }
+        }
+    }
+}
+
+INLINE void residual(const struct ctx *c, const vec *x, const vec *G, vec *r) {
+    (void)c;
+    for (long i = 0; i < SR; i++)
+        for (long k = 0; k < NQ; k++) {
+            vec up = x[2 * i * NQ + k], down = x[(2 * i + 1) * NQ + k];
+            for (long part = 0; part < PARTS; part++)
+                for (long j = 0; j < SR; j++) {
+                    const vec *K = G + (part * SR + j) * 2 * NQ;
+                    up -= A_Q(part, i, j) * K[NQ + k];
+                    down += A_P(part, i, j) * K[k];
+                }
+            r[2 * i * NQ + k] = up;
+            r[(2 * i + 1) * NQ + k] = down;
+        }
+}
+
+/* |e| against |x| + round-off of the state, as still_moving does for one stage. */
+INLINE ivec stages_moving(const struct ctx *c, const vec *e, const vec *x, const vec *q, const vec *p) {
+    ivec moving = {0};
+    (void)c;
+    for (long i = 0; i < SR; i++)
+        moving |= still_moving(NQ, e + 2 * i * NQ, x + 2 * i * NQ, q, NEWTON_RATE) |
+                  still_moving(NQ, e + (2 * i + 1) * NQ, x + (2 * i + 1) * NQ, p, NEWTON_RATE);
+    return moving;
+}
+
+INLINE void implicit_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *zero, vec *x, vec *G) {
+    const long n = UNKNOWNS;
+    ARRAY(A, UNKNOWNS * UNKNOWNS);
+    ARRAY(scratch, UNKNOWNS * UNKNOWNS + UNKNOWNS);
+    ARRAY(r, UNKNOWNS);
+    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
+    vec *top = c->top;
+    int it = 0;
+    for (long i = 0; i < n; i++) x[i] = vec_set(0);
+    do {
+        for (long i = 0; i < n; i++)
+            for (long j = 0; j < n; j++) A[i * n + j] = vec_set(i == j ? 1.0 : 0.0);
+        for (long j = 0; j < SR; j++) {
+            add_stage(c, j, q, p, x, dW, zero, G, A);
+            c->top = top;
+        }
+        residual(c, x, G, r);
+        solve_dense((int)n, A, r, scratch, &now);
+        singular |= now & live;
+        for (long i = 0; i < n; i++) x[i] = vec_select(live, x[i] - r[i], x[i]);
+        live &= stages_moving(c, r, x, q, p) & ~singular;
+        c->iterations++;
+    } while (!MODEL_LINEAR && ++it < NEWTON_MAX && vec_any(live));
+    for (long j = 0; j < SR; j++) stage_gradient(c, j, q, p, x, dW, zero, 1, 1, G);
+    if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    ARRAY(x, UNKNOWNS);
+    ARRAY(G, 2 * UNKNOWNS);
+    ARRAY(zero, NM);
+    (void)dZ, (void)carry;
+    for (long m = 0; m < NM; m++) zero[m] = vec_set(0);
+    for (long i = 0; i < PARTS * UNKNOWNS; i++) G[i] = vec_set(0);
+    if (MODEL_SEPARABLE && SPRK_EXPLICIT) {
+        for (long i = 0; i < UNKNOWNS; i++) x[i] = vec_set(0);
+        explicit_stages(c, q, p, dW, zero, x, G);
+    } else {
+        implicit_stages(c, q, p, dW, zero, x, G);
+    }
+    for (long part = 0; part < PARTS; part++)
+        for (long i = 0; i < SR; i++)
+            for (long k = 0; k < NQ; k++) {
+                q[k] += WEIGHT(part, i) * G[((part * SR + i) * 2 + 1) * NQ + k];
+                p[k] -= WEIGHT(part, i) * G[(part * SR + i) * 2 * NQ + k];
+            }
+}
+
+#include "kernel/method_end.h"
+#ifdef LGV_HOST
+const struct lgv_method lgv_method_sprk = {
+    .family = "Runge-Kutta",
+    .paper = "given in the model file; Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, (3.18)",
+    .source = "sprk.c",
+    .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
+    .face_general = LGV_FACE_K1 | LGV_FACE_K2,
+    .strong_order = 1,
+    .strong_noncommuting = 0.5,
+    .strong_additive = 1,
+    .weak_order = 1,
+    .callbacks = &KERNEL_NAME,
+};
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * lgv converge: orders of methods on a model, measured on shared Brownian paths; table or JSON, figure, report. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define USUAL_PATHS 2048 /* at most, unless --paths asks for more: files say how many paths a run has */
+
+#define AT(field) offsetof(struct lgv_flags, field)
+static const struct lgv_flag flags[] = {
+    {"methods", 0, "A,B,C", AT(methods), "methods to measure, separated by commas (default: the method of the file)"},
+    {"kind", 0, "strong|weak", AT(kind),
+     "strong: RMS over paths of the distance of all q and p to the solution; weak: error of a mean (default strong)"},
+    {"observe", 0, "NAME", AT(observe), "weak errors: the observable whose mean is looked at (default H)"},
+    {"steps", 0, "H1,H2,...", AT(steps), "the steps: whole multiples of the smallest one"},
+    {"largest", 0, "H", AT(largest), "the largest of the steps H, H/2, H/4, ... (default: the step of the file)"},
+    {"levels", 0, "N", AT(levels), "number of steps H, H/2, H/4, ... (default 5)"},
+    {"target", 0, "SE", AT(target),
+     "double the number of paths until the standard error of every order is below SE (at most 4 million paths)"},
+    {"reference", 0, "METHOD|exact", AT(reference),
+     "what the solution is: the exact solution of the model file, or a fine solution of the same paths by a method "
+     "(default: exact for strong errors when the file has it, else the best method that fits and is not under test)"},
+    {"set", 0, "NAME=VALUE", LGV_FLAG_SET, "a parameter of the model, or a run option; may be given many times"},
+    {"out", 'o', "DIR", AT(out),
+     "directory of convergence.json, the figure and report.html (default lgv-NAME-converge, or none with --json)"},
+    {"no-files", 0, NULL, AT(no_files), "write no files"},
+    {"json", 0, NULL, AT(json), "one JSON document on standard output and nothing else"},
+    {"quiet", 'q', NULL, AT(quiet), "no table and no progress"},
+};
+
+/* ---- options ---- */
+
+static enum lgv_status read_number(const char *name, const char *text, double low, double high, double *out,
+                                   struct lgv_error *err) {
+    char *end;
+    if (!text) return LGV_OK;
+    *out = strtod(text, &end);
+    if (end != text && !*end && *out >= low && *out <= high) return LGV_OK;
+    char plain[80];
+    return lgv_fail(err, LGV_BAD_INPUT, "--%s: \"%s\" is not a number from %g to %g", name,
+                    lgv_plain(plain, sizeof plain, text), low, high);
+}
+
+static bool was_given(const struct lgv_arguments *a, const char *name) {
+    for (size_t i = 0; i < a->ngiven; i++)
+        if (strcmp(a->given[i].name, name) == 0) return true;
+    return false;
+}
+
+static enum lgv_status read_options(const struct lgv_arguments *a, struct lgv_settings *s,
+                                    struct lgv_convergence_options *o, struct lgv_error *err) {
+    const struct lgv_flags *f = &a->flags;
+    double levels = 0;
+    *o = (struct lgv_convergence_options){
+        .methods = f->methods, .observe = f->observe, .steps = f->steps, .reference = f->reference};
+    if (f->kind && strcmp(f->kind, "weak") != 0 && strcmp(f->kind, "strong") != 0)
+        return lgv_fail(err, LGV_BAD_INPUT, "--kind is strong or weak");
+    o->weak = f->kind && strcmp(f->kind, "weak") == 0;
+    if (f->steps && (f->largest || f->levels))
+        return lgv_fail(err, LGV_BAD_INPUT, "--steps names all steps; --largest and --levels go without it");
+    if (f->target && was_given(a, "paths"))
+        return lgv_fail(err, LGV_BAD_INPUT, "--target finds the number of paths itself; leave out --paths");
+    enum lgv_status status = read_number("largest", f->largest, 1e-300, 1e300, &o->largest, err);
+    if (!status) status = read_number("levels", f->levels, 2, LGV_CONVERGE_LEVELS, &levels, err);
+    if (!status) status = read_number("target", f->target, 1e-6, 1, &o->target, err);
+    o->levels = (size_t)levels;
+    if (!was_given(a, "paths") && s->paths > USUAL_PATHS) s->paths = USUAL_PATHS;
+    return status;
+}
+
+/* ---- output ---- */
+
+static void warn(const struct lgv_convergence *c) {
+    char a[40], b[40];
+    if (c->until < c->until_wanted || c->until > c->until_wanted)
+        lgv_warn("until is %s instead of %s: it has to be a multiple of every step", lgv_exact(a, sizeof a, c->until),
+                 lgv_exact(b, sizeof b, c->until_wanted));
+    bool half = false;
+    for (size_t k = 0; k < c->nmethods; k++) half = half || c->method[k].expected < 0.75;
+    if (!c->weak && c->nnoise > 1 && c->noise_commutes == 0 && half)
+        lgv_warn("the noises do not commute: strong order 1/2 is expected of methods that use increments alone");
+    if (!c->reference_fine && isfinite(c->reference_error))
+        lgv_warn("the error of the reference %s, about %.2g, is more than a tenth of the smallest error",
+                 c->reference ? c->reference->name : "", c->reference_error);
+    if (c->target > 0 && c->random && !c->target_reached && !c->interrupted)
+        lgv_warn("%llu paths are not enough for the target %g", (unsigned long long)c->paths, c->target);
+}
+
+static int write_files(const struct lgv_convergence *c, const char *dir, const char *json, int code) {
+    struct lgv_error err = {0};
+    struct lgv_text path = {0};
+    lgv_text_add(&path, "%s/convergence.json", dir);
+    enum lgv_status status =
+        path.failed ? lgv_fail_memory(&err) : lgv_file_replace(path.data, json, strlen(json), &err);
+    lgv_text_free(&path);
+    if (status) return lgv_complain(&err, status);
+    if (lgv_convergence_figure(c, dir, &err) != LGV_OK) lgv_warn("%s\nThe report has no figure.", err.message);
+    status = lgv_convergence_report(c, dir, &err);
+    return status ? lgv_complain(&err, status) : code;
+}
+
+static int show(const struct lgv_arguments *a, const struct lgv_convergence *c, const char *dir, int code) {
+    char *json = lgv_json_convergence(c), plain[400];
+    if (!json) {
+        fputs("lgv: out of memory\n", stderr);
+        return LGV_EXIT_CANNOT;
+    }
+    if (a->flags.json)
+        puts(json);
+    else if (!a->flags.quiet)
+        lgv_convergence_summary(stdout, c, lgv_colour(stdout));
+    if (!a->flags.quiet) fflush(stdout);
+    if (dir) code = write_files(c, dir, json, code);
+    if (dir && !a->flags.json && !a->flags.quiet && code <= LGV_EXIT_BROKEN)
+        printf("\n  written to %s/: convergence.json, convergence.svg, convergence.png, report.html\n",
+               lgv_plain(plain, sizeof plain, dir));
+    free(json);
+    return lgv_finish(code);
+}
+
+/* ---- the command ---- */
+
+static char *choose_directory(const struct lgv_arguments *a, const struct lgv_model *m) {
+    char name[80];
+    struct lgv_text t = {0};
+    if (a->flags.no_files || (a->flags.json && !a->flags.out)) return NULL;
+    if (a->flags.out) return lgv_copy(a->flags.out);
+    lgv_file_name(name, sizeof name, "lgv", m->name);
+    lgv_text_add(&t, "%s-converge", name);
+    if (t.failed) lgv_text_free(&t);
+    return t.data;
+}
+
+static int study(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s,
+                 const struct lgv_convergence_options *o, const char *dir) {
+    struct lgv_error err = {0};
+    struct lgv_convergence c;
+    struct lgv_meter meter;
+    lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
+    enum lgv_status status = lgv_converge(m, s, o, lgv_meter_progress, &meter, &c, &err);
+    lgv_meter_end(&meter);
+    if (status != LGV_OK && status != LGV_INTERRUPTED) {
+        if (!lgv_stop_asked()) return lgv_complain(&err, status);
+        fputs("lgv: interrupted before there was a result\n", stderr);
+        return LGV_EXIT_BROKEN;
+    }
+    if (c.interrupted) fputs("lgv: interrupted; the results are of the paths that were done\n", stderr);
+    c.command = lgv_copy(a->line);
+    warn(&c);
+    bool good = lgv_convergence_holds(&c) && !c.interrupted && (!(o->target > 0) || !c.random || c.target_reached);
+    int code = show(a, &c, dir, good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
+    lgv_convergence_clear(&c);
+    return code;
+}
+
+static int command_converge(const struct lgv_arguments *a) {
+    struct lgv_error err = {0};
+    struct lgv_model *m = NULL;
+    struct lgv_settings settings;
+    struct lgv_convergence_options options;
+    lgv_stop_on_signals();
+    enum lgv_status status = lgv_arguments_model(a, &m, &settings, &err);
+    if (status != LGV_OK) return lgv_complain(&err, status);
+    char *dir = choose_directory(a, m);
+    bool made = false;
+    status = read_options(a, &settings, &options, &err);
+    if (status == LGV_OK && dir) status = lgv_directory(dir, &made, &err);
+    int code = status == LGV_OK ? study(a, m, &settings, &options, dir) : lgv_complain(&err, status);
+    if (made) rmdir(dir); /* succeeds only when nothing was written */
+    free(dir);
+    lgv_model_free(m);
+    return code;
+}
+
+const struct lgv_command lgv_command_converge = {
+    .name = "converge",
+    .operand = "FILE",
+    .summary = "measure strong and weak orders of methods on a model",
+    .about =
+        "Measures the errors of one or several methods at several steps, all on the same Brownian paths (the "
+        "increments "
+        "of large steps are sums of those of the smallest one), and fits the order: error ~ step^order. Standard "
+        "errors "
+        "of the orders come from leaving out groups of paths, because all levels share their paths.\n\n"
+        "The solution is the exact one of the model file, or a fine one of the same paths by another method, whose own "
+        "error is measured too: its step is halved until that is a tenth of the smallest error of the methods.\n\n"
+        "Every method is judged against the order that its description promises for this model. A strong order "
+        "more than 4 standard errors and more than 0.15 away, at all steps and at the two smallest ones, gives exit "
+        "code "
+        "1. Weak errors below two standard errors are not fitted. Paths default to those of the file, at most 2048.",
+    .examples = "  lgv converge kubo.yaml --methods P1N1Q2Gau,P2N2Q2Lob --largest 0.02 --levels 6 --until 3.2\n"
+                "  lgv converge synchrotron.yaml --methods VZc --steps 0.16,0.08,0.04 --until 3.2 --set beta=2\n"
+                "  lgv converge anharmonic.yaml --kind weak --observe H --until 4 --target 0.1 --json\n",
+    .run_options = true,
+    .flag = flags,
+    .nflags = sizeof flags / sizeof *flags,
+    .run = command_converge,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * lgv run --mlmc: the mean of one observable at the end, to a tolerance, by multilevel Monte Carlo. */
+#include "cli/cli.h"
+#include "out/study_compare.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static enum lgv_status read_options(const struct lgv_flags *f, struct lgv_mlmc_options *o, struct lgv_error *err) {
+    const struct lgv_option row[] = {
+        {.name = "tolerance", .type = LGV_REAL, .low = 1e-300, .high = 1e300, .offset = offsetof(struct lgv_mlmc_options, tolerance)},
+        {.name = "largest", .type = LGV_REAL, .low = 1e-300, .high = 1e300, .offset = offsetof(struct lgv_mlmc_options, largest)},
+        {.name = "levels", .type = LGV_COUNT, .low = 2, .high = LGV_MLMC_LEVELS, .offset = offsetof(struct lgv_mlmc_options, levels)},
+    };
+    const char *given[] = {f->tolerance, f->largest, f->levels};
+    *o = (struct lgv_mlmc_options){.observe = f->observe};
+    if (!f->tolerance) return lgv_fail(err, LGV_BAD_INPUT, "--mlmc needs --tolerance E, the root mean square error to reach");
+    for (size_t i = 0; i < 3; i++) {
+        struct lgv_error why;
+        if (given[i] && lgv_option_set(row, 3, o, row[i].name, given[i], &why) != LGV_OK)
+            return lgv_fail(err, LGV_BAD_INPUT, "--%s", why.message);
+    }
+    return LGV_OK;
+}
+
+static int estimate(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s,
+                    const struct lgv_mlmc_options *o, const char *dir) {
+    struct lgv_error err = {0};
+    struct lgv_mlmc_result r = {0};
+    struct lgv_meter meter;
+    lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
+    enum lgv_status status = lgv_mlmc(m, s, lgv_method_for(m, s->method), o, lgv_meter_progress, &meter, &r, &err);
+    lgv_meter_end(&meter);
+    if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
+        if (!lgv_stop_asked()) return lgv_complain(&err, status);
+        fputs("lgv: interrupted before the run began\n", stderr);
+        return LGV_EXIT_BROKEN;
+    }
+    r.command = lgv_copy(a->line);
+    if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; the estimate is of the part that was done\n", stderr);
+    if (!a->flags.json && !a->flags.quiet) lgv_mlmc_summary(stdout, &r, lgv_colour(stdout));
+    bool good = status == LGV_OK && r.reached;
+    int code = lgv_study_show(a, lgv_mlmc_json(&r), dir, "mlmc", good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
+    if (dir && code <= LGV_EXIT_BROKEN) {
+        bool drawn = true;
+        status = a->flags.no_report ? LGV_OK : lgv_mlmc_report(&r, dir, &drawn, &err);
+        code = lgv_study_written(a, dir, "mlmc", status, drawn, &err, code);
+    }
+    lgv_mlmc_clear(&r);
+    return code;
+}
+
+int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s) {
+    struct lgv_error err = {0};
+    struct lgv_mlmc_options o;
+    bool made = false;
+    enum lgv_status status = read_options(&a->flags, &o, &err);
+    char *dir = a->flags.out && !a->flags.no_files ? lgv_copy(a->flags.out) : NULL;
+    if (!status && dir) status = lgv_directory(dir, &made, &err);
+    int code = status == LGV_OK ? estimate(a, m, s, &o, dir) : lgv_complain(&err, status);
+    if (made) rmdir(dir);
+    free(dir);
+    return code;
+}

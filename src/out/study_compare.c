@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A comparison of methods as text, JSON, figures and a report. */
+#include "out/study_compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POINTS 400
+#define OBSERVABLES_DRAWN 6
+
+static const char *against(const struct lgv_comparison *c, const struct lgv_outcome *o) {
+    (void)c;
+    return o->bias_kind == LGV_BIAS_EXPECTED    ? "expected mean"
+           : o->bias_kind == LGV_BIAS_REFERENCE ? "reference"
+                                                : "";
+}
+
+static bool has_ladder(const struct lgv_comparison *c) {
+    for (size_t i = 0; i < c->count; i++)
+        if (c->method[i].nrungs) return true;
+    return false;
+}
+
+static bool has_weak(const struct lgv_comparison *c) {
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t j = 0; j < c->method[i].nrungs; j++)
+            if (isfinite(c->method[i].rung[j].weak)) return true;
+    return false;
+}
+
+/* ---- terminal ---- */
+
+static void print_observable(FILE *out, const struct lgv_comparison *c, size_t k, const char *bold, const char *off) {
+    char name[40], a[40], b[40], d[40], both[90];
+    size_t last = c->ntimes - 1;
+    snprintf(both, sizeof both, "%s at t = %s", lgv_plain(name, sizeof name, c->observable[k]),
+             lgv_brief(a, sizeof a, c->time[last], 8));
+    fprintf(out, "\n  %s", bold);
+    lgv_study_pad(out, both, 30);
+    fprintf(out, "%12s ± %-9s %11s   %12s ± %-9s%s", "mean", "stderr", "plain", "bias", "stderr", off);
+    if (c->expected[k]) fprintf(out, "  expected %s", lgv_brief(a, sizeof a, c->expected[k][last], 7));
+    fputc('\n', out);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct lgv_compared *m = &c->method[i];
+        if (!m->done) continue;
+        const struct lgv_outcome *o = &m->outcome[k];
+        snprintf(both, sizeof both, "%s, step %s", lgv_plain(name, sizeof name, m->name),
+                 lgv_brief(a, sizeof a, m->step, 5));
+        fputs("  ", out);
+        lgv_study_pad(out, both, 30);
+        fprintf(out, "%12s ± %-9s %11s", lgv_brief(a, sizeof a, o->mean[last], 6),
+                lgv_brief(b, sizeof b, o->err[last], 2), lgv_brief(d, sizeof d, o->plain_err[last], 2));
+        if (o->bias_kind != LGV_BIAS_NONE)
+            fprintf(out, "   %12s ± %s", lgv_brief(a, sizeof a, o->bias, 4), lgv_brief(b, sizeof b, o->bias_err, 2));
+        fputc('\n', out);
+    }
+}
+
+static void print_methods(FILE *out, const struct lgv_comparison *c, const char *bold, const char *bad, const char *off) {
+    char name[60], a[40], b[40], paths[40];
+    fprintf(out, "\n  %s", bold);
+    lgv_study_pad(out, "runs", 30);
+    fprintf(out, "%14s %14s %12s %12s %10s%s\n", "max |H-H0|", "median", "failed", "evaluations", "seconds", off);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct lgv_compared *m = &c->method[i];
+        char line[120];
+        snprintf(line, sizeof line, "%s, step %s", lgv_plain(name, sizeof name, m->name), lgv_brief(a, sizeof a, m->step, 5));
+        fputs("  ", out);
+        lgv_study_pad(out, line, 30);
+        if (!m->done) {
+            fprintf(out, "not done\n");
+            continue;
+        }
+        fprintf(out, "%14s %14s %s%12s%s %10.3g/step %9.2g\n", lgv_brief(a, sizeof a, m->drift_max, 4),
+                lgv_brief(b, sizeof b, m->drift_median, 4), m->failed ? bad : "",
+                lgv_grouped(paths, sizeof paths, m->failed), m->failed ? off : "", m->evaluations, m->seconds);
+    }
+}
+
+static void print_ladder(FILE *out, const struct lgv_comparison *c, const char *bold, const char *off) {
+    char name[60], a[32], b[32], d[32], e[32], line[80];
+    fprintf(out, "\n  %swork and precision%s, %llu paths; errors against ", bold, off, (unsigned long long)c->ladder_paths);
+    if (c->exact) fprintf(out, "the exact solution\n");
+    else fprintf(out, "%s with step %s\n", c->reference ? c->reference : "?", lgv_brief(a, sizeof a, c->ladder_reference_step, 5));
+    if (c->strong_energy) fprintf(out, "  the system is large: strong errors are of the energy alone\n");
+    fprintf(out, "  %s%-20s %11s %22s %22s %10s %12s%s\n", bold, "method", "step", "strong error", "weak error", "us/path",
+            "evaluations", off);
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t j = 0; j < c->method[i].nrungs; j++) {
+            const struct lgv_rung *r = &c->method[i].rung[j];
+            fprintf(out, "  %-20s %11s ", j ? "" : lgv_plain(name, 21, c->method[i].name), lgv_brief(a, sizeof a, r->step, 6));
+            snprintf(line, sizeof line, "%10s ± %s", lgv_brief(b, sizeof b, r->strong, 3), lgv_brief(d, sizeof d, r->strong_err, 2));
+            lgv_study_pad(out, line, 23);
+            if (isfinite(r->weak))
+                snprintf(line, sizeof line, "%10s ± %s", lgv_brief(b, sizeof b, r->weak, 3), lgv_brief(d, sizeof d, r->weak_err, 2));
+            else snprintf(line, sizeof line, "%10s", "-");
+            lgv_study_pad(out, line, 22);
+            fprintf(out, "%10s %12s", lgv_brief(e, sizeof e, 1e6 * r->seconds, 3), lgv_brief(a, sizeof a, r->evaluations, 6));
+            if (r->failed) fprintf(out, "  %llu failed", (unsigned long long)r->failed);
+            fputc('\n', out);
+        }
+}
+
+void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colour) {
+    const char *bold = colour ? "\033[1m" : "", *off = colour ? "\033[0m" : "", *bad = colour ? "\033[1;31m" : "";
+    char a[120], b[120], d[40];
+    fprintf(out, "%s%s%s", bold, lgv_plain(a, sizeof a, c->model_name), off);
+    if (c->model_file) fprintf(out, "  %s", lgv_plain(b, sizeof b, c->model_file));
+    fprintf(out, "\n  until %s, %s paths, seed %llu, the same noise for all methods, %.3g s\n",
+            lgv_exact(a, sizeof a, c->until), lgv_grouped(d, sizeof d, c->paths), (unsigned long long)c->seed, c->seconds);
+    if (c->control) fprintf(out, "  means and biases are with control variates; \"plain\" is the standard error without\n");
+    if (c->interrupted) fprintf(out, "  %sinterrupted%s: only finished runs are shown\n", bad, off);
+    for (size_t k = 0; c->ntimes && k < c->nobservables; k++) print_observable(out, c, k, bold, off);
+    bool reference = false;
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t k = 0; c->method[i].done && k < c->nobservables; k++)
+            reference |= c->method[i].outcome[k].bias_kind == LGV_BIAS_REFERENCE;
+    if (reference)
+        fprintf(out, "  biases without an expected mean are against %s with step %s on the same paths\n",
+                c->reference ? c->reference : "?", lgv_brief(a, sizeof a, c->reference_step, 5));
+    print_methods(out, c, bold, bad, off);
+    if (c->failed)
+        fprintf(out, "  failed paths count until they fail: means after that are of the survivors and so are biases\n");
+    if (c->reference_failed)
+        fprintf(out, "  %s%llu paths of the reference failed%s: they are left out of biases and errors\n", bad,
+                (unsigned long long)c->reference_failed, off);
+    if (has_ladder(c)) print_ladder(out, c, bold, off);
+}
+
+/* ---- JSON ---- */
+
+static json_t *array(const double *x, size_t n) {
+    json_t *a = json_array();
+    for (size_t i = 0; a && i < n; i++)
+        if (json_array_append_new(a, lgv_study_real(x[i])) != 0) {
+            json_decref(a);
+            return NULL;
+        }
+    return a;
+}
+
+static json_t *outcome_json(const struct lgv_comparison *c, const struct lgv_outcome *o) {
+    size_t last = c->ntimes - 1;
+    json_t *x = json_object();
+    if (x && lgv_study_put(x, "mean", lgv_study_real(o->mean[last])) &&
+        lgv_study_put(x, "stderr", lgv_study_real(o->err[last])) &&
+        lgv_study_put(x, "plain_mean", lgv_study_real(o->plain[last])) &&
+        lgv_study_put(x, "plain_stderr", lgv_study_real(o->plain_err[last])) &&
+        lgv_study_put(x, "control_factor", lgv_study_real(o->factor)) &&
+        lgv_study_put(x, "variance_left", lgv_study_real(o->left)) && lgv_study_put(x, "bias", lgv_study_real(o->bias)) &&
+        lgv_study_put(x, "bias_stderr", lgv_study_real(o->bias_err)) &&
+        lgv_study_put(x, "bias_plain_stderr", lgv_study_real(o->bias_plain_err)) &&
+        lgv_study_put(x, "bias_against", o->bias_kind ? json_string(against(c, o)) : json_null()) &&
+        lgv_study_put(x, "means", array(o->mean, c->ntimes)) && lgv_study_put(x, "stderrs", array(o->err, c->ntimes)))
+        return x;
+    json_decref(x);
+    return NULL;
+}
+
+static json_t *rung_json(const struct lgv_rung *r) {
+    json_t *x = json_object();
+    if (x && lgv_study_put(x, "step", lgv_study_real(r->step)) && lgv_study_put(x, "strong", lgv_study_real(r->strong)) &&
+        lgv_study_put(x, "strong_stderr", lgv_study_real(r->strong_err)) &&
+        lgv_study_put(x, "weak", lgv_study_real(r->weak)) && lgv_study_put(x, "weak_stderr", lgv_study_real(r->weak_err)) &&
+        lgv_study_put(x, "seconds_per_path", lgv_study_real(r->seconds)) &&
+        lgv_study_put(x, "evaluations_per_path", lgv_study_real(r->evaluations)) &&
+        lgv_study_put(x, "failed", lgv_study_count(r->failed)))
+        return x;
+    json_decref(x);
+    return NULL;
+}
+
+static json_t *method_json(const struct lgv_comparison *c, const struct lgv_compared *m) {
+    json_t *x = json_object(), *observables = json_object(), *rungs = json_array();
+    bool ok = x && observables && rungs;
+    for (size_t k = 0; ok && m->done && k < c->nobservables; k++)
+        ok = lgv_study_put(observables, c->observable[k], outcome_json(c, &m->outcome[k]));
+    for (size_t j = 0; ok && j < m->nrungs; j++) ok = json_array_append_new(rungs, rung_json(&m->rung[j])) == 0;
+    ok = ok && lgv_study_put(x, "method", lgv_study_text(m->name)) && lgv_study_put(x, "step", lgv_study_real(m->step)) &&
+         lgv_study_put(x, "done", json_boolean(m->done)) && lgv_study_put(x, "steps", lgv_study_count(m->steps)) &&
+         lgv_study_put(x, "failed", lgv_study_count(m->failed)) && lgv_study_put(x, "seconds", lgv_study_real(m->seconds)) &&
+         lgv_study_put(x, "evaluations_per_step", lgv_study_real(m->evaluations)) &&
+         lgv_study_put(x, "newton_iterations", lgv_study_real(m->iterations)) &&
+         lgv_study_put(x, "energy_drift_max", lgv_study_real(m->drift_max)) &&
+         lgv_study_put(x, "energy_drift_median", lgv_study_real(m->drift_median)) &&
+         json_object_set(x, "observables", observables) == 0 && json_object_set(x, "work_precision", rungs) == 0;
+    json_decref(observables);
+    json_decref(rungs);
+    if (ok) return x;
+    json_decref(x);
+    return NULL;
+}
+
+static json_t *expected_json(const struct lgv_comparison *c) {
+    json_t *x = json_object();
+    bool ok = x != NULL;
+    for (size_t k = 0; ok && k < c->nobservables; k++) {
+        if (!c->expected[k]) continue;
+        json_t *e = json_object();
+        ok = e && lgv_study_put(e, "formula", lgv_study_text(c->expected_text[k])) &&
+             lgv_study_put(e, "value", lgv_study_real(c->expected[k][c->ntimes - 1]));
+        ok = lgv_study_put(x, c->observable[k], e) && ok;
+    }
+    if (ok) return x;
+    json_decref(x);
+    return NULL;
+}
+
+char *lgv_comparison_json(const struct lgv_comparison *c) {
+    json_t *x = json_object(), *methods = json_array();
+    bool ok = x && methods;
+    for (size_t i = 0; ok && i < c->count; i++)
+        ok = json_array_append_new(methods, method_json(c, &c->method[i])) == 0;
+    ok = ok && lgv_study_put(x, "kind", json_string("compare")) && lgv_study_put(x, "model", lgv_study_text(c->model_name)) &&
+         lgv_study_put(x, "until", lgv_study_real(c->until)) && lgv_study_put(x, "paths", lgv_study_count(c->paths)) &&
+         lgv_study_put(x, "seed", lgv_study_count(c->seed)) && lgv_study_put(x, "failed", lgv_study_count(c->failed)) &&
+         lgv_study_put(x, "reference_failed", lgv_study_count(c->reference_failed)) &&
+         lgv_study_put(x, "seconds", lgv_study_real(c->seconds)) &&
+         lgv_study_put(x, "interrupted", json_boolean(c->interrupted)) &&
+         lgv_study_put(x, "control_variates", json_boolean(c->control)) &&
+         lgv_study_put(x, "reference", lgv_study_text(c->reference)) &&
+         lgv_study_put(x, "reference_step", lgv_study_real(c->reference ? c->reference_step : (double)NAN)) &&
+         lgv_study_put(x, "ladder_reference_step",
+                       lgv_study_real(c->reference && !c->exact ? c->ladder_reference_step : (double)NAN)) &&
+         lgv_study_put(x, "ladder_paths", lgv_study_count(c->ladder_paths)) &&
+         lgv_study_put(x, "strong_against", json_string(c->exact ? "exact solution" : "reference")) &&
+         lgv_study_put(x, "strong_of", json_string(c->strong_energy ? "energy" : "state")) &&
+         lgv_study_put(x, "expected", expected_json(c)) && lgv_study_put(x, "time", array(c->time, c->ntimes)) &&
+         lgv_study_put(x, "version", lgv_study_text(c->version)) && lgv_study_put(x, "date", lgv_study_text(c->date)) &&
+         json_object_set(x, "methods", methods) == 0;
+    char *text = ok ? json_dumps(x, JSON_INDENT(2)) : NULL;
+    json_decref(methods);
+    json_decref(x);
+    return text;
+}
+
+/* ---- figures ---- */
+
+struct frame {
+    double low, high;
+};
+
+static struct frame frame_of(const struct lgv_comparison *c, size_t k, size_t method, bool difference) {
+    struct frame f = {INFINITY, -INFINITY};
+    const struct lgv_outcome *o = &c->method[method].outcome[k];
+    for (size_t t = 0; t < c->ntimes; t++) {
+        double x = o->mean[t] - (difference ? c->expected[k][t] : 0), e = isfinite(o->err[t]) ? 1.96 * o->err[t] : 0;
+        if (!isfinite(x) || fabs(x) > 1e300) continue;
+        f.low = fmin(f.low, x - e);
+        f.high = fmax(f.high, x + e);
+    }
+    return f;
+}
+
+/* A method that runs away must not press all others flat: the frame grows by a factor of 20 at most for one. */
+static struct frame choose_frame(const struct lgv_comparison *c, size_t k, bool difference) {
+    struct frame all = {INFINITY, -INFINITY};
+    double widest = 0;
+    bool *used = lgv_new(c->count + 1, sizeof *used);
+    for (size_t turn = 0; used && turn < c->count; turn++) {
+        size_t best = c->count;
+        double width = INFINITY;
+        for (size_t i = 0; i < c->count; i++) {
+            if (used[i] || !c->method[i].done) continue;
+            struct frame f = frame_of(c, k, i, difference);
+            if (f.high - f.low < width) {
+                width = f.high - f.low;
+                best = i;
+            }
+        }
+        if (best == c->count) break;
+        used[best] = true;
+        if (widest > 0 && width > 20 * widest) break;
+        struct frame f = frame_of(c, k, best, difference);
+        all.low = fmin(all.low, f.low);
+        all.high = fmax(all.high, f.high);
+        if (all.high - all.low > 1e-9 * fmax(fabs(all.low), fabs(all.high))) widest = all.high - all.low;
+    }
+    free(used);
+    if (!(all.high - all.low > 1e-9 * fmax(fabs(all.low), fabs(all.high)))) {
+        double middle = isfinite(all.low) ? 0.5 * (all.low + all.high) : 0, half = fabs(middle) > 0 ? 0.1 * fabs(middle) : 1;
+        return (struct frame){middle - half, middle + half};
+    }
+    double air = 0.06 * (all.high - all.low);
+    return (struct frame){all.low - air, all.high + air};
+}
+
+/* Far outside the frame one place is as good as another, and numbers stay drawable. */
+static double within(struct frame f, double x) {
+    double w = f.high - f.low;
+    return isfinite(x) ? fmin(fmax(x, f.low - w), f.high + w) : x;
+}
+
+static void put_title(struct lgv_text *out, const struct lgv_compared *m) {
+    char name[60], step[32], both[100];
+    snprintf(both, sizeof both, "%s, step %s", lgv_plain(name, sizeof name, m->name), lgv_brief(step, sizeof step, m->step, 5));
+    lgv_quote(out, both);
+}
+
+static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f, bool difference) {
+    size_t k = f->index, points = c->ntimes < POINTS ? c->ntimes : POINTS;
+    struct frame view = choose_frame(c, k, difference);
+    char name[100];
+    for (size_t i = 0; i < c->count; i++) {
+        if (!c->method[i].done) continue;
+        const struct lgv_outcome *o = &c->method[i].outcome[k];
+        lgv_text_add(out, "$m%zu << END\n", i);
+        for (size_t j = 0; j < points; j++) {
+            size_t t = points > 1 ? j * (c->ntimes - 1) / (points - 1) : 0;
+            double x = o->mean[t] - (difference ? c->expected[k][t] : 0), e = isfinite(o->err[t]) ? 1.96 * o->err[t] : 0;
+            const double row[] = {c->time[t], within(view, x), within(view, x - e), within(view, x + e), c->expected[k] ? c->expected[k][t] : (double)NAN};
+            for (size_t n = 0; n < 5; n++) lgv_study_number(out, row[n]);
+            lgv_text_add(out, "\n");
+        }
+        lgv_text_add(out, "END\n");
+    }
+    lgv_study_plot_begin(out, f->file, f->title);
+    lgv_text_add(out, "set yrange [%.12g:%.12g]\n", view.low, view.high);
+    lgv_text_add(out, "set xlabel 'time t'\nset ylabel ");
+    lgv_quote(out, lgv_plain(name, sizeof name, c->observable[k]));
+    lgv_text_add(out, " noenhanced\nplot ");
+    size_t first = c->count;
+    for (size_t i = 0; i < c->count; i++) {
+        if (!c->method[i].done) continue;
+        const char *colour = lgv_study_colour[i % lgv_study_colours];
+        lgv_text_add(out, "%s$m%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid 0.25 noborder notitle, "
+                          "$m%zu using 1:2 with lines lw 1.8 lc rgb '%s' title ",
+                     first < c->count ? ", " : "", i, colour, i, colour);
+        put_title(out, &c->method[i]);
+        if (first == c->count) first = i;
+    }
+    if (difference) lgv_text_add(out, ", 0 with lines lw 1.2 lc rgb 'black' notitle");
+    else if (c->expected[k]) lgv_text_add(out, ", $m%zu using 1:5 with lines lw 1.6 dt 3 lc rgb 'black' title 'expected'", first);
+    lgv_study_plot_end(out, f->file);
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Around the median: an exploded method, or round-off, would leave no room for the others. */
+static void put_decades(struct lgv_text *out, const struct lgv_comparison *c, bool weak) {
+    size_t n = 0, capacity = 0;
+    double *y = NULL;
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t j = 0; j < c->method[i].nrungs; j++) {
+            double x = weak ? c->method[i].rung[j].weak : c->method[i].rung[j].strong;
+            if (x > 0 && isfinite(x) && lgv_grow(&y, &capacity, n + 1, sizeof *y)) y[n++] = x;
+        }
+    if (n) {
+        qsort(y, n, sizeof *y, by_value);
+        lgv_text_add(out, "set yrange [%.6g:%.6g]\n", 0.5 * fmax(y[0], 1e-6 * y[n / 2]), 2 * fmin(y[n - 1], 1e6 * y[n / 2]));
+    }
+    free(y);
+}
+
+/* f->second: 0 time, 1 evaluations; f->index: 0 strong, 1 weak. */
+static void plot_work(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f) {
+    bool weak = f->index == 1;
+    for (size_t i = 0; i < c->count; i++) {
+        lgv_text_add(out, "$m%zu << END\n", i);
+        for (size_t j = 0; j < c->method[i].nrungs; j++) {
+            const struct lgv_rung *r = &c->method[i].rung[j];
+            double x = f->second ? r->evaluations : 1e6 * r->seconds, y = weak ? r->weak : r->strong;
+            double e = 1.96 * (weak ? r->weak_err : r->strong_err);
+            if (!(y > 0) || !(x > 0)) y = NAN; /* round-off has no place on a logarithmic axis */
+            lgv_study_number(out, x);
+            lgv_study_number(out, y);
+            lgv_study_number(out, isfinite(e) ? fmax(y - e, 1e-2 * y) : y);
+            lgv_study_number(out, isfinite(e) ? y + e : y);
+            lgv_text_add(out, "\n");
+        }
+        lgv_text_add(out, "END\n");
+    }
+    lgv_study_plot_begin(out, f->file, f->title);
+    put_decades(out, c, weak);
+    lgv_text_add(out, "set logscale xy\nset format x '%%.3g'\nset format y '%%.0e'\nset xlabel '%s'\nset ylabel '%s'\nplot ",
+                 f->second ? "gradient evaluations per path" : "time per path (microseconds, one thread)",
+                 weak ? "weak error" : "strong error");
+    for (size_t i = 0; i < c->count; i++) {
+        const char *colour = lgv_study_colour[i % lgv_study_colours];
+        char name[60];
+        lgv_text_add(out, "%s$m%zu using 1:2:3:4 with yerrorlines lw 1.8 pt %zu ps 0.8 lc rgb '%s' title ", i ? ", " : "", i,
+                     5 + 2 * (i % 5), colour);
+        lgv_quote(out, lgv_plain(name, sizeof name, c->method[i].name));
+    }
+    lgv_study_plot_end(out, f->file);
+}
+
+static void script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list, size_t count) {
+    const struct lgv_comparison *c = study;
+    (void)dir;
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].kind == LGV_FIGURE_MEAN) plot_mean(out, c, &list[i], false);
+        else if (list[i].kind == LGV_FIGURE_ENERGY) plot_mean(out, c, &list[i], true);
+        else plot_work(out, c, &list[i]);
+    }
+}
+
+/* MEAN: an observable; ENERGY: its distance to the expected mean; PATHS: work and precision. */
+static size_t plan(const struct lgv_comparison *c, struct lgv_figure *list) {
+    size_t n = 0;
+    char name[100];
+    bool any = false;
+    for (size_t i = 0; i < c->count; i++) any |= c->method[i].done;
+    for (size_t k = 0; any && k < c->nobservables && k < OBSERVABLES_DRAWN; k++) {
+        lgv_plain(name, sizeof name, c->observable[k]);
+        struct lgv_figure f = {.kind = LGV_FIGURE_MEAN, .index = k,
+                               .caption = "Mean over the ensemble with its 95 % band, each method at its own step."};
+        snprintf(f.file, sizeof f.file, "mean-%zu", k + 1);
+        snprintf(f.title, sizeof f.title, "Mean of %s", name);
+        list[n++] = f;
+        if (!c->expected[k]) continue;
+        f.kind = LGV_FIGURE_ENERGY;
+        f.caption = "Mean minus expected mean with its 95 % band: what is left is the bias of the method.";
+        snprintf(f.file, sizeof f.file, "bias-%zu", k + 1);
+        snprintf(f.title, sizeof f.title, "Bias of the mean of %s", name);
+        list[n++] = f;
+    }
+    for (size_t i = 0; has_ladder(c) && i < 4; i++) {
+        static const char *const file[] = {"work-strong-time", "work-strong-evaluations", "work-weak-time",
+                                           "work-weak-evaluations"};
+        struct lgv_figure f = {.kind = LGV_FIGURE_PATHS, .index = i / 2, .second = i % 2,
+                               .caption = "Error against work with 95 % bars; lower left is better."};
+        if (i >= 2 && !has_weak(c)) break;
+        snprintf(f.file, sizeof f.file, "%s", file[i]);
+        snprintf(f.title, sizeof f.title, "%s error%s%s against %s", i < 2 ? "Strong" : "Weak", i < 2 ? "" : " of ",
+                 i < 2 ? "" : lgv_plain(name, 40, c->observable[0]), i % 2 ? "gradient evaluations" : "measured time");
+        list[n++] = f;
+    }
+    return n;
+}
+
+/* ---- the report ---- */
+
+static void cell(struct lgv_text *out, double x, int digits) {
+    char b[40];
+    lgv_text_add(out, "<td class=\"n\">%s</td>", lgv_brief(b, sizeof b, x, digits));
+}
+
+static void put_name(struct lgv_text *out, const struct lgv_compared *m) {
+    lgv_text_add(out, "<tr><td class=\"name\">");
+    lgv_html(out, m->name);
+    lgv_text_add(out, "</td>");
+    cell(out, m->step, 6);
+}
+
+static void put_observable(struct lgv_text *out, const struct lgv_comparison *c, size_t k) {
+    size_t last = c->ntimes - 1;
+    char b[40];
+    lgv_text_add(out, "<h2>");
+    lgv_html(out, c->observable[k]);
+    lgv_text_add(out, " at t = %s</h2>\n<p class=\"sub\"><code>", lgv_brief(b, sizeof b, c->time[last], 8));
+    lgv_html(out, c->formula[k]);
+    lgv_text_add(out, "</code>");
+    if (c->expected[k]) {
+        lgv_text_add(out, "; expected mean <code>");
+        lgv_html(out, c->expected_text[k]);
+        lgv_text_add(out, "</code> = %s", lgv_brief(b, sizeof b, c->expected[k][last], 8));
+    }
+    lgv_text_add(out, "</p>\n<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th><th class=\"n\">mean"
+                      "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">plain stderr</th><th class=\"n\">variance left"
+                      "</th><th class=\"n\">bias</th><th class=\"n\">&plusmn; stderr</th><th>against</th></tr>\n");
+    for (size_t i = 0; i < c->count; i++) {
+        if (!c->method[i].done) continue;
+        const struct lgv_outcome *o = &c->method[i].outcome[k];
+        put_name(out, &c->method[i]);
+        cell(out, o->mean[last], 7);
+        cell(out, o->err[last], 2);
+        cell(out, o->plain_err[last], 2);
+        cell(out, o->left, 2);
+        cell(out, o->bias, 4);
+        cell(out, o->bias_err, 2);
+        lgv_text_add(out, "<td>%s</td></tr>\n", against(c, o));
+    }
+    lgv_text_add(out, "</table></div>\n");
+}
+
+static void put_runs(struct lgv_text *out, const struct lgv_comparison *c) {
+    char b[40];
+    lgv_text_add(out, "<h2>Runs</h2>\n<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th>"
+                      "<th class=\"n\">largest |H - H0|</th><th class=\"n\">median over paths</th><th class=\"n\">failed paths"
+                      "</th><th class=\"n\">evaluations per step</th><th class=\"n\">Newton iterations</th></tr>\n");
+    for (size_t i = 0; i < c->count; i++) {
+        const struct lgv_compared *m = &c->method[i];
+        put_name(out, m);
+        cell(out, m->done ? m->drift_max : (double)NAN, 4);
+        cell(out, m->done ? m->drift_median : (double)NAN, 4);
+        lgv_text_add(out, "<td class=\"n%s\">%s</td>", m->failed ? " mark broken" : "",
+                     m->done ? lgv_grouped(b, sizeof b, m->failed) : "not done");
+        cell(out, m->evaluations, 4);
+        cell(out, m->iterations, 3);
+        lgv_text_add(out, "</tr>\n");
+    }
+    lgv_text_add(out, "</table></div>\n");
+}
+
+static void put_ladder(struct lgv_text *out, const struct lgv_comparison *c) {
+    lgv_text_add(out, "<h2>Work and precision</h2>\n<p class=\"sub\">%llu paths; errors against %s.</p>\n"
+                      "<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th><th class=\"n\">strong error"
+                      "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">weak error</th><th class=\"n\">&plusmn; stderr"
+                      "</th><th class=\"n\">&micro;s per path</th><th class=\"n\">evaluations per path</th>"
+                      "<th class=\"n\">failed</th></tr>\n",
+                 (unsigned long long)c->ladder_paths,
+                 c->exact           ? "the exact solution"
+                 : c->strong_energy ? "a fine run on the same paths; the system is large, strong errors are of the energy alone"
+                                    : "a fine run on the same paths");
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t j = 0; j < c->method[i].nrungs; j++) {
+            const struct lgv_rung *r = &c->method[i].rung[j];
+            lgv_text_add(out, "<tr><td class=\"name\">");
+            lgv_html(out, j ? "" : c->method[i].name);
+            lgv_text_add(out, "</td>");
+            const double value[] = {r->step, r->strong, r->strong_err, r->weak, r->weak_err, 1e6 * r->seconds, r->evaluations};
+            static const int digits[] = {6, 3, 2, 3, 2, 3, 6};
+            for (size_t n = 0; n < 7; n++) cell(out, value[n], digits[n]);
+            lgv_text_add(out, "<td class=\"n\">%llu</td></tr>\n", (unsigned long long)r->failed);
+        }
+    lgv_text_add(out, "</table></div>\n");
+}
+
+static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list, size_t count) {
+    const struct lgv_comparison *c = study;
+    char b[64];
+    lgv_page_begin(out, c->model_name);
+    lgv_text_add(out, "<h1>");
+    lgv_html(out, c->model_name);
+    lgv_text_add(out, "</h1>\n<p class=\"sub\">%zu methods on the same Brownian paths, %s</p>\n", c->count,
+                 c->date ? c->date : "");
+    bool good = !c->failed && !c->interrupted && !c->reference_failed;
+    lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
+    if (c->interrupted) lgv_text_add(out, "The comparison was interrupted; only finished runs are shown. ");
+    if (c->failed)
+        lgv_text_add(out, "%llu paths failed; means after that, and biases, are of the survivors.", (unsigned long long)c->failed);
+    else lgv_text_add(out, "No path failed.");
+    if (c->reference_failed)
+        lgv_text_add(out, " %llu paths of the reference failed and are left out.", (unsigned long long)c->reference_failed);
+    lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
+    lgv_page_fact(out, "until", lgv_exact(b, sizeof b, c->until));
+    lgv_page_fact(out, "paths", lgv_grouped(b, sizeof b, c->paths));
+    snprintf(b, sizeof b, "%llu", (unsigned long long)c->seed);
+    lgv_page_fact(out, "seed", b);
+    lgv_page_fact(out, "control variates", c->control ? "yes" : "no");
+    if (c->reference) lgv_page_fact(out, "reference", c->reference);
+    snprintf(b, sizeof b, "%.3g s", c->seconds);
+    lgv_page_fact(out, "time taken", b);
+    lgv_text_add(out, "</dl>\n<h2>Figures</h2>\n<div class=\"figures\">\n");
+    for (size_t i = 0; i < count; i++) lgv_page_figure(out, dir, &list[i]);
+    lgv_text_add(out, "</div>\n");
+    for (size_t k = 0; c->ntimes && k < c->nobservables; k++) put_observable(out, c, k);
+    put_runs(out, c);
+    if (has_ladder(c)) put_ladder(out, c);
+    if (c->command) {
+        lgv_text_add(out, "<h2>How to repeat it</h2>\n<pre>");
+        lgv_html(out, c->command);
+        lgv_text_add(out, "</pre>\n");
+    }
+    lgv_text_add(out, "<footer>Lagrangevin %s. Control variate: the sum of {f, h}(X) dW along the path has mean zero for every "
+                      "method, so f - b times it has the mean of f and less variance.</footer>\n", c->version ? c->version : "");
+    lgv_page_end(out);
+}
+
+enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn, struct lgv_error *err) {
+    struct lgv_figure list[2 * OBSERVABLES_DRAWN + 4];
+    size_t count = plan(c, list);
+    return lgv_study_report(c, dir, list, count, script, page, drawn, err);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Comparisons of methods and multilevel estimates as text, JSON, figures and a one-file report. */
+#ifndef LGV_OUT_STUDY_COMPARE_H
+#define LGV_OUT_STUDY_COMPARE_H
+
+#include "out/private.h"
+#include "study/compare.h"
+#include "study/mlmc.h"
+
+#include <jansson.h>
+
+void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colour);
+char *lgv_comparison_json(const struct lgv_comparison *c); /* malloc'd; NULL: memory is out */
+/* Figures and dir/report.html; *drawn is false when only the figures are missing (err says why). */
+enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn, struct lgv_error *err);
+
+void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour);
+char *lgv_mlmc_json(const struct lgv_mlmc_result *r);
+enum lgv_status lgv_mlmc_report(const struct lgv_mlmc_result *r, const char *dir, bool *drawn, struct lgv_error *err);
+
+/* Shared by the two. */
+json_t *lgv_study_real(double x);      /* null when not finite */
+json_t *lgv_study_count(uint64_t n);
+json_t *lgv_study_text(const char *s); /* null for NULL */
+bool lgv_study_put(json_t *object, const char *name, json_t *value);
+void lgv_study_pad(FILE *out, const char *text, size_t width);
+void lgv_study_number(struct lgv_text *out, double x);
+/* Everything before the plot command of a figure, and everything after it. */
+void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *title);
+void lgv_study_plot_end(struct lgv_text *out, const char *file);
+extern const char *const lgv_study_colour[];
+extern const size_t lgv_study_colours;
+/* Draws what `script` fills in and writes the page that `page` fills in. */
+typedef void lgv_study_write(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
+                             size_t count);
+enum lgv_status lgv_study_report(const void *study, const char *dir, const struct lgv_figure *list, size_t count,
+                                 lgv_study_write *script, lgv_study_write *page, bool *drawn, struct lgv_error *err);
+
+#endif

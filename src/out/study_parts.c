@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the outputs of studies share: JSON values, padding, the frame of a figure, figures and page written together. */
+#include "out/study_compare.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+const char *const lgv_study_colour[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
+const size_t lgv_study_colours = sizeof lgv_study_colour / sizeof *lgv_study_colour;
+
+json_t *lgv_study_real(double x) {
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *lgv_study_count(uint64_t n) {
+    char digits[32];
+    if (n <= INT64_MAX) return json_integer((json_int_t)n);
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    return json_string(digits);
+}
+
+json_t *lgv_study_text(const char *s) {
+    if (!s) return json_null();
+    char *plain = lgv_plain_copy(s);
+    json_t *out = plain ? json_string(plain) : NULL;
+    free(plain);
+    return out;
+}
+
+bool lgv_study_put(json_t *object, const char *name, json_t *value) {
+    char *plain = lgv_plain_copy(name);
+    bool good = plain && json_object_set_new(object, plain, value) == 0;
+    if (!plain) json_decref(value);
+    free(plain);
+    return good;
+}
+
+void lgv_study_pad(FILE *out, const char *text, size_t width) {
+    size_t have = lgv_text_width(text);
+    fprintf(out, "%s%*s", text, have < width ? (int)(width - have) : 0, "");
+}
+
+void lgv_study_number(struct lgv_text *out, double x) {
+    if (isfinite(x) && fabs(x) < 1e300) lgv_text_add(out, " %.9g", x);
+    else lgv_text_add(out, " NaN");
+}
+
+void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *title) {
+    char plain[80];
+    lgv_text_add(out, "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"
+                      "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
+                      "set format '%%g'\nset datafile missing 'NaN'\nset lmargin 11\nset rmargin 3\nset tmargin 2\n"
+                      "set key outside bottom center horizontal Left reverse samplen 2 height 1 textcolor rgb '#444444'\n"
+                      "set label 1 ");
+    lgv_quote(out, lgv_plain(plain, sizeof plain, title));
+    lgv_text_add(out, " at graph 0,1.07 left noenhanced\n"
+                      "set terminal svg noenhanced size 600,400 background '#FFFFFF' font 'sans-serif,13'\n"
+                      "set output '%s.svg'\n", file);
+}
+
+void lgv_study_plot_end(struct lgv_text *out, const char *file) {
+    lgv_text_add(out, "\nset terminal pngcairo noenhanced size 1200,800 background '#FFFFFF' font 'sans-serif,20' "
+                      "linewidth 1.8\nset output '%s.png'\nreplot\nset output\n", file);
+}
+
+enum lgv_status lgv_study_report(const void *study, const char *dir, const struct lgv_figure *list, size_t count,
+                                 lgv_study_write *script, lgv_study_write *page, bool *drawn, struct lgv_error *err) {
+    struct lgv_text plot = {0}, text = {0}, path = {0};
+    struct lgv_error figures = {0};
+    /* gnuplot and readers of the page want points, whatever the locale of the calling program */
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
+    script(&plot, study, dir, list, count);
+    *drawn = count == 0 || lgv_figures_draw(&plot, dir, list, count, &figures) == LGV_OK;
+    page(&text, study, dir, list, count);
+    lgv_text_add(&path, "%s/report.html", dir);
+    enum lgv_status status = text.failed || path.failed ? lgv_fail_memory(err)
+                                                        : lgv_file_replace(path.data, text.data, text.size, err);
+    if (status == LGV_OK && !*drawn && err) *err = figures;
+    if (c) {
+        uselocale(before);
+        freelocale(c);
+    }
+    lgv_text_free(&plot);
+    lgv_text_free(&text);
+    lgv_text_free(&path);
+    return status;
+}

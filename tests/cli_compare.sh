@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# lgv compare and lgv run --mlmc: files, tables, JSON, exit codes.
+source "$(dirname "$0")/shell.inc"
+anharmonic=$SRC/examples/anharmonic/anharmonic.yaml
+few=(--paths 64 --until 4 --step 0.25 --ladder 2)
+
+gives 0 "$LGV" compare "$anharmonic" "${few[@]}" --methods verlet,midpoint --expect 'H = H0 + beta^2*t/2; growth = H0'
+has out P2N2Q2Lob P1N1Q2Gau 'work and precision' 'expected 0.52' 'written to lgv-anharmonic-compare/'
+empty err
+for f in comparison.json report.html mean-1.svg mean-1.png bias-1.svg work-strong-time.svg work-strong-evaluations.png \
+         work-weak-time.svg; do [ -s "lgv-anharmonic-compare/$f" ] || die "$f is missing"; done
+[ -z "$(find lgv-anharmonic-compare -name '*.tmp*')" ] || die "temporary files are left"
+
+# Steps per method, the reference by name, the contract of the JSON document; nothing but it, no files.
+mkdir empty && cd empty
+gives 0 "$LGV" compare "$anharmonic" "${few[@]}" --methods verlet,Taylor15 --steps 0.25,0.125 --reference VZc --observe H --json
+[ "$(head -c1 out)" = '{' ] && [ "$(tail -n1 out)" = '}' ] || die "not one document"
+for f in model until paths seed methods method step failed evaluations_per_step energy_drift_max observables mean stderr bias \
+         bias_stderr work_precision strong weak seconds_per_path evaluations_per_path reference; do has out "\"$f\":"; done
+has out '"reference": "VZc"' '"bias_against": "reference"'
+[ "$(ls)" = "$(printf 'err\nout')" ] || die "--json wrote files"
+cd ..
+
+# The same numbers for any number of threads and lanes.
+same=("$LGV" compare "$anharmonic" "${few[@]}" --methods verlet --ladder 0 --json)
+gives 0 "${same[@]}" --threads 1 --lanes 4
+grep -v seconds out | grep -v '"date"' > one
+gives 0 "${same[@]}" --threads 3 --lanes 8
+grep -v seconds out | grep -v '"date"' | cmp - one || die "results depend on threads or lanes"
+
+# Failed paths: exit 1, counted.
+cat > fall.yaml <<'YAML'
+name: fall
+coordinates: { q: 1 + normal() }
+momenta: { p: 0 }
+hamiltonian: p^2/2 - q^6
+noise: 0.1*q
+run: { step: 0.1, until: 20, paths: 50 }
+YAML
+gives 1 "$LGV" compare fall.yaml --methods EEM --ladder 0 --reference none --no-files
+has out failed survivors
+
+# Bad input: exit 2, and what is wrong.
+gives 2 "$LGV" compare "$anharmonic" --methods verlet,nosuch
+has err nosuch
+gives 2 "$LGV" compare "$anharmonic" --methods verlet,midpoint --steps 0.1,0.2,0.3
+has err '3 steps for 2 methods'
+gives 2 "$LGV" compare "$anharmonic" --steps 0.25,0.1414213 --methods verlet,midpoint
+has err 'common measure'
+gives 2 "$LGV" compare "$anharmonic" --observe energy
+has err 'energy'
+gives 2 "$LGV" compare "$anharmonic" --expect 'H'
+has err NAME=FORMULA
+gives 2 "$LGV" compare "$anharmonic" --expect 'H=q'
+gives 2 "$LGV" compare "$anharmonic" --methods ,
+gives 2 "$LGV" compare "$anharmonic" --ladder many
+
+# Multilevel Monte Carlo.
+mlmc=("$LGV" run "$anharmonic" --mlmc --until 4 --largest 0.5 --observe H)
+gives 0 "${mlmc[@]}" --tolerance 0.01 --out levels
+has out 'E[H]' 'is reached' 'plain Monte Carlo' 'written to levels/'
+for f in mlmc.json report.html mlmc-levels.svg mlmc-paths.png; do [ -s "levels/$f" ] || die "$f is missing"; done
+gives 0 "${mlmc[@]}" --tolerance 0.01 --json
+for f in estimate stderr bias low high levels variance cost plain_cost reached; do has out "\"$f\":"; done
+gives 2 "${mlmc[@]}"
+has err tolerance
+gives 2 "${mlmc[@]}" --tolerance 0
+gives 2 "${mlmc[@]}" --tolerance 0.01 --observe nothing
+gives 1 "${mlmc[@]}" --tolerance 0.0005 --levels 2
+has out 'NOT reached'
+
+# Ctrl-C: exit 1, what was done is said.
+(trap - INT; exec "$LGV" compare "$anharmonic" --methods verlet,midpoint --paths 4000000 --ladder 0 --json) > out 2> err &
+pid=$!
+sleep 2
+kill -INT $pid
+code=0
+wait $pid || code=$?
+[ $code = 1 ] || die "exit code $code after Ctrl-C"

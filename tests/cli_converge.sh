@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# lgv converge: table, JSON, files, messages, exit codes.
+source "$(dirname "$0")/shell.inc"
+synchrotron=$SRC/examples/synchrotron/synchrotron.yaml
+few=(--paths 200 --until 1 --largest 0.1 --levels 3)
+
+# One method: the contract of the JSON document at top level, nothing else on stdout, no files.
+gives 0 "$LGV" converge "$kubo" "${few[@]}" --set beta=1 --json
+[ "$(head -c1 out)" = '{' ] && [ "$(tail -n1 out)" = '}' ] || die "not one document"
+empty err
+for f in kind method order order_stderr levels step error stderr expected_order verdict reference \
+         reference_error methods gradient_evaluations seconds failed; do has out "\"$f\":"; done
+has out '"kind": "strong"' '"reference": "exact"' '"method": "P1N1Q2Gau"'
+[ "$(ls)" = "$(printf 'err\nout')" ] || die "--json wrote files"
+
+# Several methods, a fine reference, files.
+gives 0 "$LGV" converge "$synchrotron" "${few[@]}" --methods verlet,P1N1Q1Rec --out study
+has out P2N2Q2Lob P1N1Q1Rec 'VZc at step' order 'written to study/'
+for f in convergence.json convergence.svg convergence.png report.html; do [ -s "study/$f" ] || die "$f is missing"; done
+[ -z "$(find study -name '*.tmp*')" ] || die "temporary files are left"
+has study/report.html 'data:image/svg+xml' P1N1Q1Rec 'How to repeat it'
+hasnot out $'\033'
+
+# The same bits for any number of threads.
+strip() { grep -vE '"(seconds|threads|date|command|reference_seconds)"' "$1"; }
+gives 0 "$LGV" converge "$synchrotron" "${few[@]}" --json --threads 1 && strip out > one
+gives 0 "$LGV" converge "$synchrotron" "${few[@]}" --json --threads 3 && strip out > three
+cmp one three || die "threads change the result"
+
+# Weak errors; the end is moved to a multiple of the steps, and that is said.
+gives 0 "$LGV" converge "$synchrotron" --kind weak --observe q_squared --set beta=1 --methods P1N1Q1Rec \
+    --steps 0.2,0.1,0.05 --until 1.63 --paths 2000 --no-files
+has out 'weak convergence of q_squared' 'until 1.6'
+has err 'until is 1.6 instead of 1.63'
+# Nothing to be seen: the midpoint rule keeps the energy of the Kubo oscillator.
+gives 1 "$LGV" converge "$kubo" "${few[@]}" --kind weak --no-files
+has out 'not enough signal'
+
+# Noises that do not commute.
+cat > rough.yaml <<'YAML'
+name: rough
+coordinates: { q: 0 }
+momenta: { p: 1 }
+hamiltonian: p^2/2 + q^2/2
+noise: [ q^2/4, p^2/4 ]
+YAML
+gives 0 "$LGV" converge rough.yaml --until 1 --largest 0.2 --levels 3 --paths 128 --json
+has err 'do not commute'
+has out '"expected_order": 0.5'
+
+# Failed paths.
+cat > fall.yaml <<'YAML'
+name: fall
+coordinates: { q: 1 + normal() }
+momenta: { p: 0 }
+hamiltonian: p^2/2 - q^6
+run: { method: EEM, step: 0.1, until: 20, paths: 50 }
+YAML
+gives 1 "$LGV" converge fall.yaml --no-files --levels 2
+hasnot out nan
+
+# Bad input: exit 2, before anything runs.
+gives 2 "$LGV" converge "$kubo" --methods P1N1Q2Gau,VZc
+has err 'VZc' 'does not fit'
+gives 2 "$LGV" converge "$kubo" --methods Millstein
+has err 'did you mean Milstein'
+gives 2 "$LGV" converge "$kubo" --steps 0.1,0.07
+has err 'whole multiple'
+gives 2 "$LGV" converge "$kubo" --kind medium
+gives 2 "$LGV" converge "$kubo" --levels one
+gives 2 "$LGV" converge "$kubo" --target 0.1 --paths 7
+gives 2 "$LGV" converge "$kubo" --steps 0.1,0.05 --levels 3
+gives 2 "$LGV" converge "$kubo" --observe radius
+empty out
+[ ! -e lgv-kubo-converge ] || die "a directory is left"

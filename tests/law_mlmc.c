@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Multilevel Monte Carlo against a mean that is known: E[H] = H0 + beta^2 t/2 for h = beta q. */
+#include "helpers.h"
+#include "study/mlmc.h"
+
+#define ANHARMONIC                                                                                                     \
+    "parameters: {gamma: 0.1, beta: 0.5}\ncoordinates: {q: 0}\nmomenta: {p: 1}\npotential: gamma*q^4\nnoise: beta*q\n"
+
+static struct lgv_mlmc_result estimate(const char *text, const char *method, double tolerance, double largest, uint64_t seed,
+                                       uint64_t threads, uint64_t lanes, enum lgv_status want) {
+    struct lgv_model *m = model_of(text);
+    struct lgv_settings s = settings_of(m);
+    struct lgv_mlmc_result r;
+    struct lgv_error err = {0};
+    struct lgv_mlmc_options o = {.tolerance = tolerance, .largest = largest};
+    s.until = 5;
+    s.seed = seed;
+    s.threads = threads;
+    s.lanes = lanes;
+    enum lgv_status status = lgv_mlmc(m, &s, lgv_method_find(method), &o, NULL, NULL, &r, &err);
+    if (status != want) fail_msg("status %d: %s", (int)status, err.message);
+    lgv_model_free(m);
+    return r;
+}
+
+/* Twelve seeds.  An interval misses the truth with probability 0.05 or less (the weak error left widens it), so four or more
+ * misses of twelve have probability below C(12,4) 0.05^4 = 0.003; and at 4.5 standard errors plus the weak error not one may
+ * miss (12 * 7e-6).  Both fail at once when a coarse half uses other noise, or a level is left out. */
+static void test_interval(void **state) {
+    (void)state;
+    double want = 0.5 + 0.25 * 5 / 2, square = 0;
+    int missed = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct lgv_mlmc_result r = estimate(ANHARMONIC, "P2N2Q2Lob", 0.01, 0.5, seed, 0, 0, LGV_OK);
+        print_message("seed %2d: %.5f +- %.5f, bias %.5f, %zu levels, beta %.2f\n", (int)seed, r.estimate, r.stderror, r.bias,
+                      r.nlevels, r.beta);
+        assert_true(r.reached && r.failed == 0);
+        assert_true(r.stderror <= 1.02 * 0.01 / sqrt(2) && r.bias <= 0.01 / sqrt(2));
+        assert_near(r.estimate, want, 4.5 * r.stderror + r.bias, "estimate");
+        missed += want < r.low || want > r.high;
+        square += (r.estimate - want) * (r.estimate - want) / 12;
+        lgv_mlmc_clear(&r);
+    }
+    assert_true(missed < 4);
+    /* the root mean square error asked for; chi^2 with 12 degrees of freedom is above 2.4 * 12 with probability 0.004 */
+    assert_true(sqrt(square) < 0.01 * sqrt(2.4));
+}
+
+/* Strong order 1 makes the variance of the differences fall by 2^2 per level: fitted over levels of 10^4 pairs and more, whose
+ * variances are known to a few percent (heavy tails: 10 %). */
+static void test_decay(void **state) {
+    (void)state;
+    struct lgv_mlmc_result r = estimate(ANHARMONIC, "P2N2Q2Lob", 0.002, 0.25, 3, 0, 0, LGV_OK);
+    assert_true(r.nlevels >= 3);
+    for (size_t l = 1; l + 1 < r.nlevels; l++) {
+        double rate = log2(r.level[l].variance / r.level[l + 1].variance);
+        print_message("levels %zu to %zu: %.3f\n", l, l + 1, rate);
+        assert_near(rate, 2, 0.4, "decay of the variance");
+    }
+    assert_near(r.beta, 2, 0.35, "fitted decay");
+    assert_true(r.plain_cost > 1.5 * r.cost); /* and that is why it pays */
+    lgv_mlmc_clear(&r);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    struct lgv_mlmc_result a = estimate(ANHARMONIC, "P1N1Q2Gau", 0.02, 0.5, 1, 1, 4, LGV_OK);
+    struct lgv_mlmc_result b = estimate(ANHARMONIC, "P1N1Q2Gau", 0.02, 0.5, 1, 3, 8, LGV_OK);
+    assert_int_equal(a.nlevels, b.nlevels);
+    assert_memory_equal(&a.estimate, &b.estimate, sizeof a.estimate);
+    assert_memory_equal(&a.stderror, &b.stderror, sizeof a.stderror);
+    for (size_t l = 0; l < a.nlevels; l++) assert_int_equal(a.level[l].paths, b.level[l].paths);
+    lgv_mlmc_clear(&a);
+    lgv_mlmc_clear(&b);
+}
+
+/* Paths that run away to infinity: pairs are counted and left out, and the status says so. */
+static void test_failures(void **state) {
+    (void)state;
+    static const char text[] = "coordinates: {q: 0.4*normal()}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + q^2/2 - q^6/5\n"
+                               "noise: 0.1*q\nobserve: {inside: exp(-q^2)}\n";
+    struct lgv_model *m = model_of(text);
+    struct lgv_settings s = settings_of(m);
+    struct lgv_mlmc_result r;
+    struct lgv_error err = {0};
+    struct lgv_mlmc_options o = {.observe = "inside", .tolerance = 0.02, .largest = 0.1, .pilot = 400};
+    s.until = 6;
+    enum lgv_status status = lgv_mlmc(m, &s, lgv_method_find("P2N2Q2Lob"), &o, NULL, NULL, &r, &err);
+    assert_int_equal(status, LGV_FAILED_PATHS);
+    assert_true(r.failed > 0 && isfinite(r.estimate) && r.level[0].failed > 0);
+    lgv_mlmc_clear(&r);
+    o.observe = "outside";
+    assert_int_equal(lgv_mlmc(m, &s, lgv_method_find("P2N2Q2Lob"), &o, NULL, NULL, &r, &err), LGV_BAD_INPUT);
+    lgv_model_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_decay),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
