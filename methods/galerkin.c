@@ -136,6 +136,7 @@ INLINE void straight_step(struct ctx *c, vec *q, vec *p, const vec *dW, const ve
             for (long i = 0; i < NQ; i++) x[i] = vec_select(live, x[i] - e[i], x[i]);
             live &= still_moving(NQ, e, x, q, NEWTON_RATE) & ~singular;
             c->iterations++;
+            if (!MODEL_LINEAR && k >= NEWTON_PATIENT && vec_any(live)) settle(c, t, q, P, c->dt, w, e, 0, &live);
         } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
         if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
         if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
@@ -217,6 +218,7 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
     ARRAY(x, UNKNOWNS);
     ARRAY(r, UNKNOWNS);
     ARRAY(A, UNKNOWNS * UNKNOWNS);
+    ARRAY(e, NQ);
     ARRAY(Kp, NQ);
     ARRAY(w, NM);
     node_weights(c, 1, 0, dW, dZ, w);
@@ -242,14 +244,16 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
         /* the momenta count through sum_i alpha_i P_i l_s'(c_i): other combinations may be free and do not matter */
         vec moved = vec_set(0), size = vec_set(0);
         for (long i = 0; i < NQ; i++) {
-            vec e = vec_set(0);
-            for (long k = 0; k < GR; k++) e += ALPHA(k) * SLOPE(k, GS) * r[(GS + k) * NQ + i];
-            moved += vec_abs(e);
+            e[i] = vec_set(0);
+            for (long k = 0; k < GR; k++) e[i] += ALPHA(k) * SLOPE(k, GS) * r[(GS + k) * NQ + i];
+            moved += vec_abs(e[i]);
             size += vec_abs(p[i]);
         }
         ivec momentum = (ivec)(moved > 1e-10 * size + 1e-300);
         live &= (still_moving(GS * NQ, r, x, x, 1e-10) | momentum) & ~singular;
         c->iterations++;
+        if (it >= NEWTON_PATIENT && vec_any(live))
+            settle(c, c->b->t0 + (double)c->step * c->dt, q, p, c->dt, w, r + (GS - 1) * NQ, e, &live);
     } while (++it < NEWTON_MAX && vec_any(live));
     if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);

@@ -88,6 +88,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         for (long i = 0; i < 2 * NQ; i++) x[i] = MODEL_LINEAR ? x[i] - e[i] : vec_select(live, x[i] - e[i], x[i]);
         live &= (still_moving(NQ, e, x, q, NEWTON_RATE) | still_moving(NQ, e + NQ, x + NQ, p, NEWTON_RATE)) & ~singular;
         c->iterations++;
+        if (!MODEL_LINEAR && k >= NEWTON_PATIENT && vec_any(live)) settle(c, t, m, m + NQ, c->dt, dW, e, e + NQ, &live);
     } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
     for (long i = 0; i < NQ; i++) {
         q[i] += x[i];

@@ -401,8 +401,8 @@ static double scatter(uint64_t *z, double around) {
     return around + 1.6 * uniform_of(z) - 0.8;
 }
 
-/* Forty random states, steps and paths of a kernel, dt 0.02 to 0.12.  Newton stops at corrections of 1e-9, after which
- * the error left is of the order 1e-18, or at round-off, 2e-15 of the state; states are of size 1. */
+/* Forty random states, steps and paths of a kernel, dt 0.02 to 0.12.  Newton stops at corrections of 1e-7, after which
+ * the error left is of the order 1e-15, or at round-off, 2e-15 of the state; states are of size 1. */
 static void check_kernel(const struct subject *s, size_t method, const struct lgv_kernel *k) {
     uint64_t z = 99;
     for (uint64_t trial = 0; trial < 40; trial++) {

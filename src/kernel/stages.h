@@ -2,6 +2,31 @@
  *
  * The two implicit stages that partitioned methods share, solved by Newton's method on lanes.  Include-free. */
 
+/* Near an equilibrium the increments themselves are round-off of K's derivatives, and no correction is small against them.
+ * Lanes that still move after NEWTON_PATIENT iterations are done when their corrections (a null pointer: none) are within
+ * round-off of what the derivatives consist of, |q| + |K''| |(q,p)|. */
+#define NEWTON_PATIENT 6
+static __attribute__((noinline, cold, unused)) void settle(struct ctx *c, double t, const vec *q, const vec *p, double a,
+                                                           const vec *w, const vec *eq, const vec *ep, ivec *live) {
+    vec *top = c->top, dq = vec_set(0), dp = vec_set(0), sq = vec_set(0), sp = vec_set(0);
+    ARRAY(Kqq, NQ * NQ);
+    ARRAY(Kqp, NQ * NQ);
+    ARRAY(Kpp, NQ * NQ);
+    model_K2(c, t, q, p, a, w, 0, 0, Kqq, Kqp, Kpp);
+    for (long i = 0; i < NQ; i++) {
+        if (eq) dq += vec_abs(eq[i]);
+        if (ep) dp += vec_abs(ep[i]);
+        sq += vec_abs(q[i]);
+        sp += vec_abs(p[i]);
+        for (long j = 0; j < NQ; j++) {
+            sq += vec_abs(Kqp[j * NQ + i] * q[j]) + vec_abs(Kpp[i * NQ + j] * p[j]);
+            sp += vec_abs(Kqq[i * NQ + j] * q[j]) + vec_abs(Kqp[i * NQ + j] * p[j]);
+        }
+    }
+    *live &= ~((ivec)(dq <= 2e-14 * sq) & (ivec)(dp <= 2e-14 * sp));
+    c->top = top;
+}
+
 /* P = p - K_q(q, P; a, w): on entry P is the guess.  Returns nothing; lanes without a solution are marked. */
 INLINE void implicit_kick(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *P) {
     ARRAY(Kq, NQ);
@@ -22,6 +47,7 @@ INLINE void implicit_kick(struct ctx *c, double t, const vec *q, const vec *p, d
         for (long i = 0; i < NQ; i++) P[i] = vec_select(live, P[i] - r[i], P[i]);
         live &= still_moving(NQ, r, P, P, NEWTON_RATE) & ~singular;
         c->iterations++;
+        if (!MODEL_LINEAR && k >= NEWTON_PATIENT && vec_any(live)) settle(c, t, q, P, a, w, 0, r, &live);
     } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
     if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
@@ -47,9 +73,10 @@ INLINE void implicit_drift(struct ctx *c, double t, const vec *q, const vec *p, 
         for (long i = 0; i < NQ; i++) Q[i] = vec_select(live, Q[i] - r[i], Q[i]);
         live &= still_moving(NQ, r, Q, Q, NEWTON_RATE) & ~singular;
         c->iterations++;
+        if (!MODEL_LINEAR && k >= NEWTON_PATIENT && vec_any(live)) settle(c, t, Q, p, a, w, r, 0, &live);
     } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
     if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
 }
 
-#define STAGE_WORK (2 * NQ + 4 * NQ * NQ)
+#define STAGE_WORK (3 * NQ + 6 * NQ * NQ)

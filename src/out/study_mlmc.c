@@ -54,7 +54,7 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
     fprintf(out, "\n  cost %s steps of level 0; plain Monte Carlo at this tolerance %s (%.3g times), about %.2g s\n",
             lgv_brief(c, sizeof c, r->cost, 3), lgv_brief(d, sizeof d, r->plain_cost, 3), r->plain_cost / r->cost,
             r->plain_seconds);
-    if (r->plain_cost < r->cost && !r->interrupted)
+    if (r->plain_cost < r->cost && r->nlevels > 1 && r->level[1].variance > 0.2 * r->level[0].variance)
         fprintf(out, "  the levels do not pay here: level 0 is too coarse to go with level 1; try a smaller --largest\n");
     if (r->failed)
         fprintf(out, "  %s%llu pairs of paths failed%s and are left out: the estimate is of the paths that survive\n", bad,
