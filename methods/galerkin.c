@@ -247,7 +247,7 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
             e[i] = vec_set(0);
             for (long k = 0; k < GR; k++) e[i] += ALPHA(k) * SLOPE(k, GS) * r[(GS + k) * NQ + i];
             moved += vec_abs(e[i]);
-            size += vec_abs(p[i]);
+            size += vec_abs(p[i]) + vec_abs(x[(GS + GR - 1) * NQ + i]);
         }
         ivec momentum = (ivec)(moved > 1e-10 * size + 1e-300);
         live &= (still_moving(GS * NQ, r, x, x, 1e-10) | momentum) & ~singular;

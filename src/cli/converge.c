@@ -191,7 +191,9 @@ const struct lgv_command lgv_command_converge = {
         "Every method is judged against the order that its description promises for this model. A strong order "
         "more than 4 standard errors and more than 0.15 away, at all steps and at the two smallest ones, gives exit "
         "code "
-        "1. Weak errors below two standard errors are not fitted. Paths default to those of the file, at most 2048.",
+        "1; one between that order and the order without noise does not (small noise shows at "
+        "smaller steps only). Weak errors below two standard errors are not fitted. Paths default to "
+        "those of the file, at most 2048.",
     .examples = "  lgv converge kubo.yaml --methods P1N1Q2Gau,P2N2Q2Lob --largest 0.02 --levels 6 --until 3.2\n"
                 "  lgv converge synchrotron.yaml --methods VZc --steps 0.16,0.08,0.04 --until 3.2 --set beta=2\n"
                 "  lgv converge anharmonic.yaml --kind weak --observe H --until 4 --target 0.1 --json\n",

@@ -126,7 +126,9 @@ void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, 
     lgv_plain(plain, sizeof plain, name);
     char reason[200];
     lgv_method_explain(name, reason, sizeof reason);
-    if (reason[0])
+    if (reason[0] && near)
+        snprintf(out, size, "unknown method %s: %s; did you mean %s?", plain, reason, near);
+    else if (reason[0])
         snprintf(out, size, "unknown method %s: %s", plain, reason);
     else if (near)
         snprintf(out, size, "unknown method %s; did you mean %s?", plain, near);

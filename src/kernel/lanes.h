@@ -62,7 +62,7 @@ typedef i64 lanes_ipiece __attribute__((vector_size(8 * LANES_PIECE)));
 #define LANES_BLEND 0
 #endif
 
-/* Where a * b + c is one operation the compiler makes it one: kernels are compiled with -ffp-contract. */
+/* a * b + c is one operation of this machine. */
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define LANES_FUSED 1
 #else
@@ -176,8 +176,8 @@ INLINE vec vec_sqrt(vec x) {
 #endif
 }
 
-/* a * b + c, fused where that is fast.  Only for sums of two products: of those gcc fuses one or the other, and not the
- * same one in every copy of the text. */
+/* a * b + c, fused where that is fast.  The compiler fuses by itself most of the time; this is for where it must, and for
+ * sums of two products: of those gcc fuses one or the other, and not the same one in every copy of the text. */
 INLINE vec vec_fused(vec a, vec b, vec c) {
 #if LANES_FUSED && LANES_PIECE == 4 && __has_builtin(__builtin_ia32_vfmaddpd256)
     union {
@@ -306,16 +306,16 @@ INLINE void lanes_quadrant(uvec k, vec s, vec c, vec *sine, vec *cosine) {
     *cosine = (vec)((uvec)b ^ half ^ odd);
 }
 
-/* x = k pi/2 + r (+ tail), pi/2 in three parts.  A fused x - k c has one rounding: the first one is then exact, and r is
- * right to half a unit (sin -0 becomes +0).  Without it k times the first two parts must be exact (k <= 2^19), and r needs
+/* x = k pi/2 + r (+ tail), pi/2 in three parts.  Fused, the first subtraction is exact and r
+ * right to half a unit (sin -0 becomes +0).  Else k times the first two parts must be exact (k <= 2^19), and r needs
  * a tail. */
 INLINE void vec_sincos(vec x, vec *sine, vec *cosine) {
     vec s, c, p, q;
 #if LANES_FUSED
     vec t = x * 6.36619772367581382433e-01 + LANES_ROUND, k = t - LANES_ROUND;
-    vec r = x - k * 1.57079632679489655800e+00;
-    r = r - k * 6.12323399573676603587e-17;
-    r = r + k * 1.49738490485918330000e-33;
+    vec r = vec_fused(k, vec_set(-1.57079632679489655800e+00), x);
+    r = vec_fused(k, vec_set(-6.12323399573676603587e-17), r);
+    r = vec_fused(k, vec_set(1.49738490485918330000e-33), r);
     vec z = r * r;
     lanes_series(z, &p, &q);
     s = r * z * p + r;

@@ -120,10 +120,12 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     double *work = lgv_new(9 * p.n, sizeof *work), defect = NAN, unsure = 0;
     double *own = scale ? NULL : lgv_new(p.n, sizeof *own);
     if (!scale && !own) goto done;
+    double size_of[2] = {0, 0}; /* of the coordinates and of the momenta */
     for (size_t i = 0; i < p.n; i++) {
         if (!isfinite(x[i])) goto done;
-        if (own) own[i] = x[i] != 0 ? fabs(x[i]) : 1;
+        size_of[i >= k->nq] = fmax(size_of[i >= k->nq], fabs(x[i]));
     }
+    for (size_t i = 0; own && i < p.n; i++) own[i] = size_of[i >= k->nq] > 0 ? size_of[i >= k->nq] : 1;
     p.scale = scale ? scale : own;
     scale = p.scale;
     for (size_t i = 0; i < k->nq; i++) p.action = fmax(p.action, scale[i] * scale[k->nq + i]);
