@@ -18,7 +18,7 @@ foreach(kind IN LISTS test_kinds)
         target_link_libraries(${name} PRIVATE lgv_static PkgConfig::CMOCKA)
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
         add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 600
+        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 1500
             ENVIRONMENT "XDG_CACHE_HOME=${test_cache};LGV=${CMAKE_BINARY_DIR}/lgv;SRC=${CMAKE_SOURCE_DIR}")
     endforeach()
 endforeach()
@@ -31,7 +31,7 @@ foreach(kind cli bad)
             message(FATAL_ERROR "tests/${name}.c and tests/${name}.sh: two tests of one name")
         endif()
         add_test(NAME ${name} COMMAND bash ${source} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 600
+        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 1500
             ENVIRONMENT "XDG_CACHE_HOME=${test_cache}/${name};LGV=${CMAKE_BINARY_DIR}/lgv;SRC=${CMAKE_SOURCE_DIR}")
     endforeach()
 endforeach()
@@ -58,7 +58,7 @@ foreach(source IN LISTS fuzz_sources)
         endif()
     endforeach()
     add_test(NAME ${name} COMMAND ${name} ${arguments} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 600 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
+    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 1500 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
 endforeach()
 
 # Examples in C are programs that check themselves.
@@ -66,4 +66,4 @@ add_executable(callbacks ${CMAKE_SOURCE_DIR}/examples/callbacks/callbacks.c)
 target_link_libraries(callbacks PRIVATE lgv_static)
 set_target_properties(callbacks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 add_test(NAME cli_callbacks COMMAND callbacks ${CMAKE_SOURCE_DIR}/examples/synchrotron/synchrotron.yaml)
-set_tests_properties(cli_callbacks PROPERTIES LABELS cli TIMEOUT 600 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
+set_tests_properties(cli_callbacks PROPERTIES LABELS cli TIMEOUT 1500 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
