@@ -22,7 +22,7 @@ bool lgv_emit_uniform(const struct lgv_graph *g, int node) {
 }
 
 static void number(struct lgv_text *out, double x) {
-    if (x == floor(x) && fabs(x) < 1e15)
+    if (x == floor(x) && fabs(x) < 1e18)
         lgv_text_add(out, x < 0 ? "(%.1f)" : "%.1f", x);
     else if (isfinite(x))
         lgv_text_add(out, x < 0 ? "(%.17g)" : "%.17g", x);

@@ -7,8 +7,8 @@
  *
  * A mask is an ivec whose lanes are all ones (true) or all zeros (false), as vector comparisons give it.
  *
- * exp, log: within 1 ulp, sin, cos: within 1.5; argument reduction and polynomials after fdlibm.  Lanes outside the range of the
- * reduction (and only those) take the value of libm; finding out costs one comparison. */
+ * exp, log: within 1 ulp, sin, cos: within 1.5; argument reduction and polynomials after fdlibm.  Lanes outside the range
+ * of the reduction (and only those) take the value of libm; finding out costs one comparison. */
 #ifndef LGV_LANES_H
 #define LGV_LANES_H
 

@@ -174,13 +174,15 @@ INLINE void noise_scale(double dt, int count, int want_z, vec *dW, vec *dZ) {
 }
 
 /* Increments over several fine steps.  With A before B: the integral of W - W_n over both parts is dZ_A + dZ_B plus
- * dW_A for the length of B, since B starts at the level W_n + dW_A.  Out of line: its text in every time loop would
- * only cost compile time. */
+ * dW_A for the length of B, since B starts at the level W_n + dW_A.  In units of sqrt(dt_f) and dt_f^(3/2) / 2 that is
+ *   dW = sum chi,   dZ = sum (chi + eta / sqrt 3 + 2 (dW before)),
+ * scaled once at the end: sums without a product in them cannot be fused in one kernel and not in another.  Out of line:
+ * its text in every time loop would only cost compile time. */
 OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, double dt, int nm, int want_z, vec *dW,
                           vec *dZ) {
-    double fine = dt / (double)coarsen;
+    double fine = dt / (double)coarsen, root = __builtin_sqrt(fine), half = 0.5 * fine * root;
     u64 first = step * coarsen * (u64)nm, end = first + coarsen * (u64)nm;
-    vec w[2 * NOISE_SIDE], z[2 * NOISE_SIDE];
+    vec chi[2 * NOISE_SIDE], eta[2 * NOISE_SIDE];
     for (int m = 0; m < nm; m++) {
         dW[m] = vec_set(0.0);
         if (want_z) {
@@ -191,18 +193,22 @@ OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, do
     for (u64 j = first; j < end; j++) {
         u64 at = j % (2 * NOISE_SIDE);
         if (j == first || at == 0) {
-            noise_pairs(seed, paths, (j - at) >> 1, NOISE_SIDE, STREAM_W, w);
+            noise_pairs(seed, paths, (j - at) >> 1, NOISE_SIDE, STREAM_W, chi);
             if (want_z) {
-                noise_pairs(seed, paths, (j - at) >> 1, NOISE_SIDE, STREAM_Z, z);
+                noise_pairs(seed, paths, (j - at) >> 1, NOISE_SIDE, STREAM_Z, eta);
             }
-            noise_scale(fine, 2 * NOISE_SIDE, want_z, w, z);
         }
-        vec increment = w[at];
         if (want_z) {
-            dZ[m] = (dZ[m] + z[at]) + fine * dW[m];
+            dZ[m] = dZ[m] + ((chi[at] + 0.57735026918962576451 * eta[at]) + 2.0 * dW[m]); /* doubling is exact */
         }
-        dW[m] = dW[m] + increment;
+        dW[m] = dW[m] + chi[at];
         m = m + 1 == nm ? 0 : m + 1;
+    }
+    for (m = 0; m < nm; m++) {
+        dW[m] = root * dW[m];
+        if (want_z) {
+            dZ[m] = half * dZ[m];
+        }
     }
 }
 

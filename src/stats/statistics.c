@@ -307,6 +307,9 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
     if (!status) status = lgv_kernel_build(m, method, &options, &w.kernel, err);
     if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     if (!status) status = check_memory(&w, err);
+    if (!status && (double)w.plan.steps * (double)w.kernel.nnoise > 5.6e14) /* pairs of normals are numbered by 48 bits */
+        status = lgv_fail(err, LGV_BAD_INPUT, "%.3g steps with %zu noises need more than the 5.6e14 normals a path has",
+                          (double)w.plan.steps, w.kernel.nnoise);
     if (!status) w.plan.clip = lgv_clip_bound(&w.kernel, s->step, s->truncate);
     if (!status && (!describe(s, m, &w.kernel, out) || !lgv_gather_begin(&w.gather, w.time_step, w.plan.ntimes,
                                                                          w.kernel.watch.count, s->paths, w.kept, w.nkept)))
