@@ -32,7 +32,9 @@ build: setup
 	@$(CMAKE) -S . -B build $(COMPILER) $(CMAKE_FLAGS) > /dev/null
 	@$(CMAKE) --build build --parallel $(JOBS)
 
-run: build
+run: setup
+	@$(CMAKE) -S . -B build $(COMPILER) $(CMAKE_FLAGS) > /dev/null
+	@$(CMAKE) --build build --target lgv --parallel $(JOBS)
 	build/lgv run examples/kubo/kubo.yaml --out build/kubo
 	@echo
 	@echo "Report: $(CURDIR)/build/kubo/report.html"

@@ -108,7 +108,8 @@ static enum lgv_status set_row(const struct lgv_option *row, void *options, cons
         return LGV_OK;
     case LGV_COUNT:
         if (!read_count(value, &number))
-            return lgv_fail(err, LGV_BAD_INPUT, "%s: a whole number is wanted, not \"%.80s\"", row->name, value);
+            return lgv_fail(err, LGV_BAD_INPUT, "%s: a whole number from %g to %g is wanted, not \"%.80s\"", row->name, row->low,
+                            row->high, value);
         if (ranged && ((double)number < row->low || (double)number > row->high))
             return out_of_range(row, value, err);
         memcpy(field, &number, sizeof number);

@@ -61,13 +61,13 @@ static void join_needs(const struct lgv_method *m, char *out, size_t size) {
 
 static void print_table(void) {
     bool colour = lgv_colour(stdout);
-    printf("%s%-12s %-10s %5s %6s %5s  %-10s %-16s %-12s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
+    printf("%s%-17s %-10s %5s %6s %5s  %-10s %-16s %-12s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
            "strong", "weak", "symplectic", "explicit for", "needs", "aliases", colour ? "\033[0m" : "");
     for (size_t i = 0; i < lgv_method_count; i++) {
         const struct lgv_method *m = lgv_method_at(i);
         char need[80];
         join_needs(m, need, sizeof need);
-        printf("%-12s %-10s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
+        printf("%-17s %-10s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
                m->weak_order, m->symplectic ? "yes" : "no", lgv_method_explicit(m), need, m->aliases ? m->aliases : "");
     }
     puts("\norder: without noise; strong and weak: with one noise or commuting noises. `lgv methods NAME` tells more,\n"

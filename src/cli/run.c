@@ -164,6 +164,11 @@ static int command_run(const struct lgv_arguments *a) {
     enum lgv_status status = lgv_arguments_model(a, &m, &settings, &err);
     if (status != LGV_OK) return lgv_complain(&err, status);
     int code;
+    if (!a->flags.mlmc && (a->flags.tolerance || a->flags.observe || a->flags.largest || a->flags.levels)) {
+        fprintf(stderr, "lgv: --tolerance, --observe, --largest and --levels belong to --mlmc\n");
+        lgv_model_free(m);
+        return LGV_EXIT_INPUT;
+    }
     if (a->flags.mlmc) {
         code = lgv_run_mlmc(a, m, &settings);
         lgv_model_free(m);

@@ -340,6 +340,7 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     char why[400];
     *out = (struct lgv_kernel){.method = method, .par = m->par};
     out->nq = m->nq;
+    out->energy_known = !m->callbacks || m->callbacks->value;
     out->nnoise = noises(m);
     out->nstate = 2 * out->nq + (m->exact ? out->nnoise + 2 * out->nq : 0);
     enum lgv_status status = lgv_model_structure(m, &out->structure, err);

@@ -22,6 +22,7 @@ struct lgv_kernel {
     const struct lgv_method *method;
     struct lgv_watch watch;
     struct lgv_structure structure;
+    bool energy_known; /* row 0 of what is observed is H (a model of C functions may not tell) */
     size_t nq, nnoise, nstate; /* nstate: rows of a block's state */
     double compile_seconds;    /* 0 when the cache had it */
     char compiler[256];

@@ -172,13 +172,29 @@ INLINE void solve_dense(int n, vec *A, vec *b, vec *scratch, ivec *singular) {
     }
 }
 
+#define SOLVE_SCALED 256
+
 /* Solves A x = b in every lane with row interchanges chosen lane by lane: for systems whose diagonal may vanish.  A free
  * unknown (its row and right side vanish to round-off) becomes 0; *singular marks lanes that contradict themselves. */
 OUTLINE void solve_pivoted(int n, vec *A, vec *b, ivec *singular) {
-    vec size = vec_set(0), right = vec_set(0);
+    vec scale[SOLVE_SCALED], right = vec_set(0);
     ivec wrong = {0};
-    for (int i = 0; i < n * n; i++) size = vec_max(size, vec_abs(A[i]));
-    for (int i = 0; i < n; i++) right = vec_max(right, vec_abs(b[i]));
+    /* Equations and unknowns may have units of very different size: rows, then columns are scaled to 1 (all columns of a
+     * system too large for that share the scale 1). */
+    for (int i = 0; i < n; i++) {
+        vec size = vec_set(0);
+        for (int j = 0; j < n; j++) size = vec_max(size, vec_abs(A[i * n + j]));
+        size = vec_select((ivec)(size > 0.0), 1.0 / size, vec_set(1));
+        for (int j = 0; j < n; j++) A[i * n + j] *= size;
+        b[i] *= size;
+        right = vec_max(right, vec_abs(b[i]));
+    }
+    for (int j = 0; j < n && n <= SOLVE_SCALED; j++) {
+        vec size = vec_set(0);
+        for (int i = 0; i < n; i++) size = vec_max(size, vec_abs(A[i * n + j]));
+        scale[j] = vec_select((ivec)(size > 0.0), 1.0 / size, vec_set(1));
+        for (int i = 0; i < n; i++) A[i * n + j] *= scale[j];
+    }
     for (int k = 0; k < n; k++) {
         for (int i = k + 1; i < n; i++) {
             ivec larger = (ivec)(vec_abs(A[i * n + k]) > vec_abs(A[k * n + k]));
@@ -191,7 +207,7 @@ OUTLINE void solve_pivoted(int n, vec *A, vec *b, ivec *singular) {
             b[k] = vec_select(larger, down, up);
             b[i] = vec_select(larger, up, down);
         }
-        ivec empty = ~(ivec)(vec_abs(A[k * n + k]) > 1e-15 * size);
+        ivec empty = ~(ivec)(vec_abs(A[k * n + k]) > 1e-15);
         wrong |= empty & ~(ivec)(vec_abs(b[k]) <= 1e-9 * right);
         vec inverse = vec_select(empty, vec_set(0), 1.0 / A[k * n + k]);
         for (int j = k; j < n; j++) A[k * n + j] *= inverse;
@@ -206,6 +222,7 @@ OUTLINE void solve_pivoted(int n, vec *A, vec *b, ivec *singular) {
         for (int j = k + 1; j < n; j++) b[k] -= A[k * n + j] * b[j];
         wrong |= ~vec_finite(b[k]);
     }
+    for (int k = 0; k < n && n <= SOLVE_SCALED; k++) b[k] *= scale[k];
     *singular = wrong;
 }
 

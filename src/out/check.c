@@ -81,8 +81,10 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
         snprintf(c->verdict, sizeof c->verdict, "kept to round-off");
     else
         snprintf(c->verdict, sizeof c->verdict, "NOT kept (mean over paths %.2g; %s)", s->drift_mean,
-                 s->claim ? "the method promises it" : "not promised by the method for this symmetry");
-    c->mark = small ? LGV_MARK_HOLDS : s->claim ? LGV_MARK_BROKEN : LGV_MARK_NONE;
+                 s->claim > 0   ? "the method promises it"
+                 : s->claim < 0 ? "H or a noise does not have this symmetry"
+                                : "not promised by the method for this symmetry");
+    c->mark = small ? LGV_MARK_HOLDS : s->claim > 0 ? LGV_MARK_BROKEN : LGV_MARK_NONE;
 }
 
 static void check_energy(const struct lgv_result *r, const struct lgv_series *s, struct lgv_check *c) {
@@ -90,10 +92,16 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
         "Largest change of H along a path. Without noise a symplectic method keeps it small for ever; with noise the "
         "energy "
         "is kept only when every noise Hamiltonian commutes with H, so this is information, not a claim.");
-    double start = lgv_at(s->mean, 0);
+    double start = lgv_at(s->mean, 0), grown = s->drift / fabs(start);
+    char h[24], mean[24];
     lgv_brief(c->value, sizeof c->value, s->drift, 3);
-    snprintf(c->verdict, sizeof c->verdict, "largest over paths; mean over paths %.3g, H starts at %.4g%s",
-             s->drift_mean, start, r->nnoise == 0 ? " (no noise)" : "");
+    snprintf(c->verdict, sizeof c->verdict, "largest over paths; mean over paths %s, H starts at %s%s",
+             lgv_brief(mean, sizeof mean, s->drift_mean, 3), lgv_brief(h, sizeof h, start, 4),
+             r->nnoise == 0 ? " (no noise)" : "");
+    if (r->nnoise == 0 && !r->certificate.time_dependent && grown > 1e3) { /* H is constant for the exact flow */
+        snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: the step is too large for this model", grown);
+        c->mark = LGV_MARK_BROKEN;
+    }
 }
 
 static void check_order(const struct lgv_result *r, struct lgv_check *strong, struct lgv_check *commutes) {

@@ -47,7 +47,7 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
     print_levels(out, r, bold, off);
     fprintf(out, "\n  %sE[%s] = %s ± %s%s", bold, lgv_plain(a, sizeof a, r->observable),
             lgv_brief(c, sizeof c, r->estimate, 8), lgv_brief(d, sizeof d, r->stderror, 2), off);
-    fprintf(out, ", weak error left at most about %s", lgv_brief(c, sizeof c, r->bias, 2));
+    fprintf(out, ", weak error left about %s", lgv_brief(c, sizeof c, r->bias, 2));
     fprintf(out, "\n  95 %% interval with both: %s to %s", lgv_brief(c, sizeof c, r->low, 8),
             lgv_brief(d, sizeof d, r->high, 8));
     fprintf(out, "\n  decay per level: means 2^-%.2f, variances 2^-%.2f", r->alpha, r->beta);

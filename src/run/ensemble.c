@@ -189,6 +189,9 @@ static size_t run_block(struct job *j, struct worker *w, uint64_t path, unsigned
             tell(j);
         }
         entry->observe(b, w->value + time * row);
+        if (time == 0 && p->kernel->energy_known)
+            for (unsigned l = 0; l < lanes; l++) /* row 0 is H */
+                if (!isfinite(w->value[l]) && !b->fail[l]) b->fail[l] = LGV_FAIL_START;
         if (path < LGV_UNIT) take_snapshot(j, b, path, used, time);
     }
     return time;

@@ -240,6 +240,7 @@ static void finish_series(struct lgv_gather *g, size_t o, struct lgv_series *s) 
         paths += (double)g->group[k].alive[0];
     }
     s->drift_mean = paths > 0 ? sum / paths : NAN;
+    if (!(paths > 0)) s->drift = NAN;
 }
 
 static bool histogram(struct lgv_gather *g, size_t o, size_t bins, const char *name, struct lgv_histogram *h) {

@@ -21,7 +21,7 @@ const char *lgv_fail_text(int reason) {
     case LGV_FAIL_SINGULAR:
         return "the linear system of the step is singular";
     case LGV_FAIL_START:
-        return "the start values are not finite";
+        return "the start values, or H there, are not finite";
     default:
         return "unknown reason";
     }

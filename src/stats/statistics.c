@@ -137,6 +137,7 @@ static bool describe(const struct lgv_settings *s, const struct lgv_model *m, co
         if (k->watch.item[i].kind == LGV_SERIES_MOMENTUM && symmetry < 32) {
             r->series[i].claim = k->method->linear_momentum_maps && k->structure.symmetry[symmetry].invariant &&
                                  k->structure.symmetry[symmetry].affine;
+            if (!k->structure.symmetry[symmetry].invariant) r->series[i].claim = -1;
             symmetry++;
         }
         r->series[i].name = lgv_copy(k->watch.item[i].name);
@@ -205,7 +206,7 @@ static void certify(const struct lgv_settings *s, const struct lgv_kernel *k, co
     const char *reason;
     *c = (struct lgv_certificate){.symplectic_defect = NAN, .symplectic_defect_error = NAN, .constraint = NAN,
                                   .hidden_constraint = NAN, .symplectic_claim = k->method->symplectic,
-                                  .noise_commutes = k->structure.commutes,
+                                  .noise_commutes = k->structure.commutes, .time_dependent = k->structure.time_dependent,
                                   .commutes_decided = k->structure.commutes_decided};
     c->strong_order = lgv_kernel_strong_order(k->method, &k->structure, k->nnoise, &reason);
     c->weak_order = k->nnoise ? k->method->weak_order : k->method->order;

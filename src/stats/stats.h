@@ -23,7 +23,8 @@ extern const double lgv_quantile_levels[LGV_QUANTILES];
 struct lgv_series {
     char *name, *formula;
     int kind; /* enum lgv_series_kind */
-    int claim; /* momentum maps: 1 when method and model promise that it is kept */
+    int claim; /* momentum maps: 1 method and model promise that it is kept, 0 the method does not, -1 H or a noise has not
+                  this symmetry */
     double scale; /* momentum maps: largest sum |p_i xi_i(q)| over kept states, what its round-off is measured by */
     double *mean, *std, *err, *min, *max;
     double *quantile[LGV_QUANTILES]; /* from the first result->sample_paths paths */
@@ -59,6 +60,7 @@ struct lgv_certificate {
     uint64_t defect_states;         /* number of states it was measured at */
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
     int symplectic_claim;           /* the method's table says it is symplectic */
+    int time_dependent;             /* a formula depends on t: H need not be kept */
     int noise_commutes;             /* 1 yes, 0 no, -1 unknown */
     int commutes_decided;           /* 1 symbolically, 2 at random points, 0 trivially (at most one noise) */
     double strong_order, weak_order; /* to expect for this method on this model */

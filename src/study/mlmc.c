@@ -144,7 +144,8 @@ static void believe(struct search *x, double *mean, double *var) {
     }
     r->alpha = decay(mean, n);
     r->beta = decay(var, n);
-    double alpha = fmax(0.5, isfinite(r->alpha) ? r->alpha : 1), beta = fmax(0.5, isfinite(r->beta) ? r->beta : 1);
+    /* A decay faster than the method's weak order is luck of a few noisy means. */
+    double alpha = fmax(0.5, isfinite(r->alpha) ? fmin(r->alpha, fmax(1, x->kernel->nnoise ? x->kernel->method->weak_order : x->kernel->method->order)) : 1), beta = fmax(0.5, isfinite(r->beta) ? r->beta : 1);
     for (size_t l = 2; l < n; l++) {
         mean[l] = fmax(mean[l], 0.5 * mean[l - 1] / exp2(alpha));
         var[l] = fmax(var[l], 0.5 * var[l - 1] / exp2(beta));

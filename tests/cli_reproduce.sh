@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# lgv reproduce: the list, a name that is not there, an experiment whose claims hold and one whose claims do not.
+source "$(dirname "$0")/shell.inc"
+export LGV_EXAMPLES=$SRC/examples
+
+gives 0 "$LGV" reproduce
+has out kubo-convergence synchrotron-convergence kubo-long anharmonic-energy order-three-halves commuting-noise 'claims'
+gives 0 "$LGV" reproduce --json
+has out '"name": "commuting-noise"' '"title":' '"source":'
+[ "$(ls)" = "$(printf 'err\nout')" ] || die "the list wrote files"
+
+gives 2 "$LGV" reproduce comuting-noise
+has err 'no experiment comuting-noise' 'did you mean commuting-noise'
+gives 2 "$LGV" reproduce xyzzy
+has err 'lists them'
+[ ! -e lgv-reproduce ] || die "a directory is left"
+
+# Quick size, as JSON; the report and the files of every run are written.
+gives 0 "$LGV" reproduce commuting-noise --out study --json
+[ "$(head -c1 out)" = '{' ] && [ "$(tail -n1 out)" = '}' ] || die "not one document"
+empty err
+for f in full experiments name claims claim kind expected measured stderr holds; do has out "\"$f\":"; done
+has out '"holds": true'
+hasnot out '"holds": false'
+has study/report.html 'holds' 'noises sin q and cos q' 'svg'
+hasnot study/report.html 'does not hold'
+for r in commuting noncommuting; do [ -s "study/commuting-noise/$r/convergence.json" ] || die "no files of run $r"; done
+
+# Claims that are wrong, or about numbers that are not there.
+mkdir -p mine/kubo mine/wrong mine/broken
+cp "$kubo" mine/kubo/
+cat > mine/wrong/experiment.yaml <<'YAML'
+title: A wrong claim
+runs:
+  - { name: short, command: run ../kubo/kubo.yaml --until 1 --step 0.1, quick: --paths 32, full: --paths 64 }
+claims:
+  - { claim: energy is kept, measure: "short:certificate.energy.max_drift", below: 1e-12 }
+  - { claim: energy is seven, measure: "short:final.H.mean", error: "short:final.H.stderr", expect: 7, within: 0.1 }
+  - { claim: no such number, measure: "short:final.nothing.mean", above: 0 }
+YAML
+printf 'title: Not an experiment\nruns: 3\n' > mine/broken/experiment.yaml
+export LGV_EXAMPLES=$PWD/mine
+gives 1 "$LGV" reproduce wrong
+has out 'holds energy is kept' 'FAILS energy is seven' 'measured 0.5' 'FAILS no such number' 'not measured' '1 of 3 claims hold'
+has lgv-reproduce/report.html 'does not hold' 'energy is seven'
+gives 1 "$LGV" reproduce wrong --json
+has out '"holds": false' '"measured": null'
+gives 2 "$LGV" reproduce broken
+has err 'broken/experiment.yaml'
