@@ -179,6 +179,7 @@ int main(int argc, char **argv) {
     b.gcc = compiler_works(&b, "gcc");
     double begin = bench_now();
     bench_speed(&b);
+    bench_methods(&b);
     bench_compile(&b);
     bench_size(&b);
     bench_threads(&b);

@@ -6,6 +6,7 @@
  *     EEM   X' = X + (f(X) + C(X)) dt + sum_m g_m(X) dW_m
  *     IEM   X' = X + (f(X') + C(X')) dt + sum_m g_m(X) dW_m
  *
+ * For noise h(q) the field g moves p and depends on q, so the Milstein term (Dg)g vanishes and the strong order is 1, not 1/2.
  * IEM is solved by Newton's method with the Jacobian of f; C is left to the iteration, whose rate is then O(dt). */
 #include "kernel/method_file.h"
 
@@ -103,7 +104,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 static const double explicit_drift[] = {0}, implicit_drift_value[] = {1};
 #define MARUYAMA                                                                                                        \
     .family = "baseline", .source = "maruyama.c", .order = 1, .strong_order = 0.5, .strong_noncommuting = 0.5,          \
-    .strong_additive = 1, .weak_order = 1, .callbacks = &KERNEL_NAME
+    .strong_additive = 1, .strong_one_sided = 1, .weak_order = 1, .callbacks = &KERNEL_NAME
 const struct lgv_method lgv_method_eem = {
     MARUYAMA,
     .name = "EEM",

@@ -34,8 +34,8 @@ refuses '--set wants NAME=VALUE' --set =3
 refuses '--set beta: a number is wanted' --set beta=x
 refuses '--set beta' --set beta=inf
 refuses '--set step: a number is wanted' --set step=small
-refuses '--paths: a whole number is wanted' --paths -3
-refuses '--paths: a whole number is wanted' --paths 1.5
+refuses '--paths: a whole number from' --paths -3
+refuses '--paths: a whole number from' --paths 1.5
 refuses '--paths: 0 is out of range' --paths 0
 refuses '--step: 0 is out of range' --step 0
 refuses 'must lie after start' --until -1

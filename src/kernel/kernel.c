@@ -190,6 +190,9 @@ double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv
     } else if (s->additive) {
         order = method->strong_additive;
         why = "additive noise";
+    } else if (method->strong_one_sided > 0 && s->noise_depends != LGV_ON_BOTH) {
+        order = method->strong_one_sided;
+        why = "every noise depends on q alone or on p alone: the terms that limit this method vanish";
     } else if (nnoise == 1) {
         order = method->strong_order;
         why = "one noise: it commutes with itself";
