@@ -48,8 +48,7 @@ void bench_race(struct contender *c, size_t count, int rounds) {
     for (int r = 0; r < rounds; r++) {
         for (size_t i = 0; i < count; i++) {
             double t = c[i].run ? c[i].run(c[i].what) : 0;
-            if (t > 0 && (c[i].best <= 0 || t < c[i].best))
-                c[i].best = t;
+            if (t > 0 && (c[i].best <= 0 || t < c[i].best)) c[i].best = t;
         }
     }
 }
@@ -62,8 +61,7 @@ bool bench_kernel_open(struct bench_kernel *k, const char *text, const struct lg
     enum lgv_status status = text ? lgv_model_parse(text, "benchmark", &k->model, &err)
                                   : lgv_model_from_callbacks(callbacks, &k->model, &err);
     double begin = bench_now();
-    if (status == LGV_OK)
-        status = lgv_kernel_build(k->model, lgv_method_find(method), &options, &k->kernel, &err);
+    if (status == LGV_OK) status = lgv_kernel_build(k->model, lgv_method_find(method), &options, &k->kernel, &err);
     k->build_seconds = bench_now() - begin;
     k->ready = status == LGV_OK;
     if (k->ready && !lgv_block_create(&k->kernel, 0, dt, 1, 1, &k->block)) {
@@ -77,14 +75,12 @@ bool bench_kernel_open(struct bench_kernel *k, const char *text, const struct lg
         k->model = NULL;
         return false;
     }
-    for (unsigned l = 0; l < k->kernel.entry->lanes; l++)
-        k->block.path[l] = l;
+    for (unsigned l = 0; l < k->kernel.entry->lanes; l++) k->block.path[l] = l;
     return true;
 }
 
 void bench_kernel_close(struct bench_kernel *k) {
-    if (!k->ready)
-        return;
+    if (!k->ready) return;
     lgv_block_free(&k->block);
     lgv_kernel_free(&k->kernel);
     lgv_model_free(k->model);
@@ -94,8 +90,7 @@ void bench_kernel_close(struct bench_kernel *k) {
 double bench_kernel_run(void *bench_kernel) {
     struct bench_kernel *k = bench_kernel;
     struct lgv_block *b = &k->block.block;
-    if (!k->ready)
-        return 0;
+    if (!k->ready) return 0;
     b->step = 0;
     b->iterations = 0;
     k->kernel.entry->start(b);
@@ -112,22 +107,19 @@ static void remove_folder(const char *path) {
     while (d && (e = readdir(d))) {
         char inside[512];
         struct stat s;
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-            continue;
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
         snprintf(inside, sizeof inside, "%.200s/%.255s", path, e->d_name);
         if (lstat(inside, &s) == 0 && S_ISDIR(s.st_mode))
             remove_folder(inside);
         else
             unlink(inside);
     }
-    if (d)
-        closedir(d);
+    if (d) closedir(d);
     rmdir(path);
 }
 
 void bench_cache_empty(struct bench *b) {
-    if (b->folder[0])
-        remove_folder(b->folder);
+    if (b->folder[0]) remove_folder(b->folder);
     snprintf(b->folder, sizeof b->folder, "/tmp/lgv-bench-XXXXXX");
     if (!mkdtemp(b->folder)) {
         fprintf(stderr, "bench: no temporary folder\n");
@@ -138,8 +130,7 @@ void bench_cache_empty(struct bench *b) {
 
 void bench_json_row(struct bench *b, const char *table, json_t *row) {
     json_t *rows = json_object_get(b->json, table);
-    if (!rows)
-        json_object_set_new(b->json, table, rows = json_array());
+    if (!rows) json_object_set_new(b->json, table, rows = json_array());
     json_array_append_new(rows, row);
 }
 
@@ -188,8 +179,7 @@ int main(int argc, char **argv) {
     printf("\n%d goal%s missed; %.0f s\n", b.missed, b.missed == 1 ? "" : "s", bench_now() - begin);
     json_object_set_new(b.json, "goals_missed", json_integer(b.missed));
     bool failed = file && json_dump_file(b.json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) != 0;
-    if (failed)
-        fprintf(stderr, "bench: %s cannot be written\n", file);
+    if (failed) fprintf(stderr, "bench: %s cannot be written\n", file);
     json_decref(b.json);
     return failed ? 3 : 0;
 }

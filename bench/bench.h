@@ -11,10 +11,10 @@
 
 struct bench {
     bool quick;
-    json_t *json;       /* the document of --json */
-    char folder[64];    /* private cache folder, removed at the end */
-    bool clang, gcc;    /* compilers found */
-    int missed;         /* goals that were not met */
+    json_t *json;    /* the document of --json */
+    char folder[64]; /* private cache folder, removed at the end */
+    bool clang, gcc; /* compilers found */
+    int missed;      /* goals that were not met */
 };
 
 /* One of several things timed in turn; run returns seconds per unit of work.  best starts at 0: not yet measured. */

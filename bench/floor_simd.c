@@ -295,15 +295,12 @@ INLINE void advance(enum floor_case c, int width, struct lane_state *x, const st
         for (int first = 0; first < VECTORS; first += width) {
             vec n0[VECTORS], n1[VECTORS];
             UNROLL
-            for (int v = 0; v < width; v += GROUP)
-                normals(k, b, n >> 1, first + v, n0 + v, n1 + v);
+            for (int v = 0; v < width; v += GROUP) normals(k, b, n >> 1, first + v, n0 + v, n1 + v);
             UNROLL
-            for (int v = 0; v < width; v++)
-                step(c, &x[first + v], n0[v], dt, root);
+            for (int v = 0; v < width; v++) step(c, &x[first + v], n0[v], dt, root);
             if (n + 1 < steps) {
                 UNROLL
-                for (int v = 0; v < width; v++)
-                    step(c, &x[first + v], n1[v], dt, root);
+                for (int v = 0; v < width; v++) step(c, &x[first + v], n1[v], dt, root);
             }
         }
     }
@@ -314,11 +311,9 @@ INLINE void advance(enum floor_case c, int width, struct lane_state *x, const st
     static __attribute__((noinline)) void name(struct lane_state *x, const struct keys *k,                             \
                                                const struct block_noise *b, size_t steps, double dt) {                 \
         struct lane_state y[VECTORS];                                                                                  \
-        for (int v = 0; v < VECTORS; v++)                                                                              \
-            y[v] = x[v];                                                                                               \
+        for (int v = 0; v < VECTORS; v++) y[v] = x[v];                                                                 \
         advance(c, width, y, k, b, steps, dt);                                                                         \
-        for (int v = 0; v < VECTORS; v++)                                                                              \
-            x[v] = y[v];                                                                                               \
+        for (int v = 0; v < VECTORS; v++) x[v] = y[v];                                                                 \
     }
 ADVANCE(advance_kubo_verlet, KUBO_VERLET, 2)
 ADVANCE(advance_sync_verlet, SYNC_VERLET, 4)
@@ -331,24 +326,13 @@ static void run_block(enum floor_case c, const struct keys *k, uint64_t first_pa
     struct block_noise b;
     struct lane_state x[VECTORS];
     block_noise_fill(&b, first_path);
-    for (int v = 0; v < VECTORS; v++)
-        x[v] = (struct lane_state){real(0.0), real(1.0), real(0.0), real(1.0)};
+    for (int v = 0; v < VECTORS; v++) x[v] = (struct lane_state){real(0.0), real(1.0), real(0.0), real(1.0)};
     switch (c) {
-    case KUBO_VERLET:
-        advance_kubo_verlet(x, k, &b, steps, dt);
-        break;
-    case SYNC_VERLET:
-        advance_sync_verlet(x, k, &b, steps, dt);
-        break;
-    case KUBO_MIDPOINT:
-        advance_kubo_midpoint(x, k, &b, steps, dt);
-        break;
-    case SYNC_MIDPOINT:
-        advance_sync_midpoint(x, k, &b, steps, dt);
-        break;
-    case SYNC_MIDPOINT_PLAIN:
-        advance_sync_midpoint_plain(x, k, &b, steps, dt);
-        break;
+    case KUBO_VERLET: advance_kubo_verlet(x, k, &b, steps, dt); break;
+    case SYNC_VERLET: advance_sync_verlet(x, k, &b, steps, dt); break;
+    case KUBO_MIDPOINT: advance_kubo_midpoint(x, k, &b, steps, dt); break;
+    case SYNC_MIDPOINT: advance_sync_midpoint(x, k, &b, steps, dt); break;
+    case SYNC_MIDPOINT_PLAIN: advance_sync_midpoint_plain(x, k, &b, steps, dt); break;
     }
     for (int v = 0; v < VECTORS; v++) {
         _mm256_storeu_pd(q + 4 * v, x[v].q);
@@ -378,8 +362,7 @@ double floor_run(enum floor_case c, size_t paths, size_t steps, double dt, unsig
             sum += 0.5 * p[l] * p[l] + potential;
         }
     }
-    if (mean_energy)
-        *mean_energy = paths ? sum / (double)paths : 0;
+    if (mean_energy) *mean_energy = paths ? sum / (double)paths : 0;
     return seconds() - start;
 }
 
@@ -397,8 +380,7 @@ double floor_normals(size_t count) {
             vec n0[GROUP], n1[GROUP];
             normals(&k, &b, done / (2 * LANES), first, n0, n1);
             UNROLL
-            for (int v = 0; v < GROUP; v++)
-                sum[first + v] = add(sum[first + v], add(n0[v], n1[v]));
+            for (int v = 0; v < GROUP; v++) sum[first + v] = add(sum[first + v], add(n0[v], n1[v]));
         }
     }
     _mm256_storeu_pd(out, add(add(sum[0], sum[1]), add(sum[2], sum[3])));
@@ -416,8 +398,7 @@ int floor_available(void) {
 double floor_run(enum floor_case c, size_t paths, size_t steps, double dt, unsigned long long seed,
                  double *mean_energy) {
     (void)c, (void)paths, (void)steps, (void)dt, (void)seed;
-    if (mean_energy)
-        *mean_energy = 0;
+    if (mean_energy) *mean_energy = 0;
     return -1;
 }
 

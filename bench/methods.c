@@ -45,11 +45,14 @@ void bench_methods(struct bench *b) {
         if (isnan(t[0]) && isnan(t[1])) continue; /* RK4: no noise */
         printf("  %-18s", method->name);
         for (int k = 0; k < 2; k++)
-            if (isnan(t[k])) printf(" %22s", "does not fit");
-            else printf(" %14.2f (%5.2f)", 1e9 * t[k], t[k] / v[k]);
+            if (isnan(t[k]))
+                printf(" %22s", "does not fit");
+            else
+                printf(" %14.2f (%5.2f)", 1e9 * t[k], t[k] / v[k]);
         printf("\n");
-        bench_json_row(b, "methods", json_pack("{s:s, s:o, s:o}", "method", method->name, "kubo",
-                                               isnan(t[0]) ? json_null() : json_real(1e9 * t[0]), "synchrotron",
-                                               isnan(t[1]) ? json_null() : json_real(1e9 * t[1])));
+        bench_json_row(b, "methods",
+                       json_pack("{s:s, s:o, s:o}", "method", method->name, "kubo",
+                                 isnan(t[0]) ? json_null() : json_real(1e9 * t[0]), "synchrotron",
+                                 isnan(t[1]) ? json_null() : json_real(1e9 * t[1])));
     }
 }

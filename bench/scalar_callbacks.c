@@ -139,8 +139,7 @@ static void step_midpoint(const struct model *m, double *q, double *p, double dt
         Q -= u;
         P -= v;
         /* Newton is quadratic: a move of 1e-8 leaves an error at round-off */
-        if (fabs(u) + fabs(v) < 1e-8)
-            break;
+        if (fabs(u) + fabs(v) < 1e-8) break;
     }
     *q = 2 * Q - *q;
     *p = 2 * P - *p;
@@ -154,8 +153,7 @@ static void run_path(const struct model *m, enum floor_case c, uint64_t path, si
     *q = 0;
     *p = 1;
     for (size_t k = 0; k < steps; k++) {
-        if (!(k & 1))
-            normal_pair(seed, path, k >> 1, n);
+        if (!(k & 1)) normal_pair(seed, path, k >> 1, n);
         step(m, q, p, dt, root * n[k & 1]);
     }
 }
@@ -175,7 +173,6 @@ double scalar_run(enum floor_case c, size_t paths, size_t steps, double dt, unsi
         run_path(m, c, i, steps, dt, seed, &q, &p);
         sum += m->energy.value(q, p);
     }
-    if (mean_energy)
-        *mean_energy = paths ? sum / (double)paths : 0;
+    if (mean_energy) *mean_energy = paths ? sum / (double)paths : 0;
     return seconds() - start;
 }

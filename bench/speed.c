@@ -19,23 +19,19 @@
 /* ---- the two models as C functions on batches ---- */
 
 static void set(double *x, size_t n, double value) {
-    for (size_t l = 0; x && l < n; l++)
-        x[l] = value;
+    for (size_t l = 0; x && l < n; l++) x[l] = value;
 }
 
 static void scaled(double *x, const double *y, size_t n, double factor) {
-    for (size_t l = 0; x && l < n; l++)
-        x[l] = factor * y[l];
+    for (size_t l = 0; x && l < n; l++) x[l] = factor * y[l];
 }
 
 static void kubo_value(void *user, const struct lgv_batch *b, double *H, double *h) {
     (void)user;
     for (size_t l = 0; l < b->lanes; l++) {
         double energy = 0.5 * (b->p[l] * b->p[l] + b->q[l] * b->q[l]);
-        if (H)
-            H[l] = energy;
-        if (h)
-            h[l] = BETA * energy;
+        if (H) H[l] = energy;
+        if (h) h[l] = BETA * energy;
     }
 }
 
@@ -61,20 +57,16 @@ static void kubo_hessian(void *user, const struct lgv_batch *b, double *H_qq, do
 static void sync_value(void *user, const struct lgv_batch *b, double *H, double *h) {
     (void)user;
     for (size_t l = 0; l < b->lanes; l++) {
-        if (H)
-            H[l] = 0.5 * b->p[l] * b->p[l] - cos(b->q[l]);
-        if (h)
-            h[l] = BETA * sin(b->q[l]);
+        if (H) H[l] = 0.5 * b->p[l] * b->p[l] - cos(b->q[l]);
+        if (h) h[l] = BETA * sin(b->q[l]);
     }
 }
 
 static void sync_gradient(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q, double *h_p) {
     (void)user;
     for (size_t l = 0; l < b->lanes; l++) {
-        if (H_q)
-            H_q[l] = sin(b->q[l]);
-        if (h_q)
-            h_q[l] = BETA * cos(b->q[l]);
+        if (H_q) H_q[l] = sin(b->q[l]);
+        if (h_q) h_q[l] = BETA * cos(b->q[l]);
     }
     scaled(H_p, b->p, b->lanes, 1);
     set(h_p, b->lanes, 0);
@@ -84,10 +76,8 @@ static void sync_hessian(void *user, const struct lgv_batch *b, double *H_qq, do
                          double *h_qp, double *h_pp) {
     (void)user;
     for (size_t l = 0; l < b->lanes; l++) {
-        if (H_qq)
-            H_qq[l] = cos(b->q[l]);
-        if (h_qq)
-            h_qq[l] = -BETA * sin(b->q[l]);
+        if (H_qq) H_qq[l] = cos(b->q[l]);
+        if (h_qq) h_qq[l] = -BETA * sin(b->q[l]);
     }
     set(H_qp, b->lanes, 0);
     set(H_pp, b->lanes, 1);
@@ -97,10 +87,25 @@ static void sync_hessian(void *user, const struct lgv_batch *b, double *H_qq, do
 
 static const double start_q[1] = {0}, start_p[1] = {1};
 static const struct lgv_callbacks callbacks[2] = {
-    {.name = "kubo", .dof = 1, .noises = 1, .q0 = start_q, .p0 = start_p, .separable = 1, .value = kubo_value,
-     .gradient = kubo_gradient, .hessian = kubo_hessian},
-    {.name = "synchrotron", .dof = 1, .noises = 1, .q0 = start_q, .p0 = start_p, .separable = 1, .noise_of_q = 1,
-     .value = sync_value, .gradient = sync_gradient, .hessian = sync_hessian},
+    {.name = "kubo",
+     .dof = 1,
+     .noises = 1,
+     .q0 = start_q,
+     .p0 = start_p,
+     .separable = 1,
+     .value = kubo_value,
+     .gradient = kubo_gradient,
+     .hessian = kubo_hessian},
+    {.name = "synchrotron",
+     .dof = 1,
+     .noises = 1,
+     .q0 = start_q,
+     .p0 = start_p,
+     .separable = 1,
+     .noise_of_q = 1,
+     .value = sync_value,
+     .gradient = sync_gradient,
+     .hessian = sync_hessian},
 };
 
 /* ---- the cases ---- */
@@ -131,8 +136,7 @@ static double run_scalar(void *floor_case) {
 }
 
 static void print_goal(struct bench *b, const char *what, double ratio, double goal, json_t *row) {
-    if (!(ratio > 0))
-        return;
+    if (!(ratio > 0)) return;
     bool met = ratio <= goal;
     char key[48];
     printf("  %s %.2f %s %.2f: %s", what, ratio, met ? "<=" : ">", goal, met ? "met" : "MISSED");
@@ -146,16 +150,12 @@ static void one_case(struct bench *b, const struct speed_case *s) {
     enum floor_case base = s->floor, plain = s->plain;
     const char *text = s->model ? bench_synchrotron : bench_kubo;
     struct bench_kernel k[3] = {0};
-    struct contender c[CONTENDERS] = {{.run = run_floor, .what = &base},
-                                      {.run = plain != base ? run_floor : NULL, .what = &plain},
-                                      {.run = bench_kernel_run, .what = &k[0]},
-                                      {.run = bench_kernel_run, .what = &k[1]},
-                                      {.run = bench_kernel_run, .what = &k[2]},
-                                      {.run = run_scalar, .what = &base}};
-    if (b->clang)
-        bench_kernel_open(&k[0], text, NULL, s->method, "clang", DT, STEPS);
-    if (b->gcc)
-        bench_kernel_open(&k[1], text, NULL, s->method, "gcc", DT, 4 * STEPS);
+    struct contender c[CONTENDERS] = {
+        {.run = run_floor, .what = &base},        {.run = plain != base ? run_floor : NULL, .what = &plain},
+        {.run = bench_kernel_run, .what = &k[0]}, {.run = bench_kernel_run, .what = &k[1]},
+        {.run = bench_kernel_run, .what = &k[2]}, {.run = run_scalar, .what = &base}};
+    if (b->clang) bench_kernel_open(&k[0], text, NULL, s->method, "clang", DT, STEPS);
+    if (b->gcc) bench_kernel_open(&k[1], text, NULL, s->method, "gcc", DT, 4 * STEPS);
     bench_kernel_open(&k[2], NULL, &callbacks[s->model], s->method, NULL, DT, STEPS / 4);
     bench_race(c, CONTENDERS, b->quick ? 30 : 120);
 
@@ -188,8 +188,7 @@ static void one_case(struct bench *b, const struct speed_case *s) {
     json_object_set_new(row, "newton_iterations", json_real(iterations));
     json_object_set_new(row, "design_goal_ns", json_real(s->goal));
     bench_json_row(b, "speed", row);
-    for (int i = 0; i < 3; i++)
-        bench_kernel_close(&k[i]);
+    for (int i = 0; i < 3; i++) bench_kernel_close(&k[i]);
 }
 
 /* ---- normals ---- */
@@ -204,24 +203,19 @@ static double run_normals(void *unused) {
 /* A kernel whose step is hardly more than its normals: a free particle with sixteen additive noises. */
 static void normals(struct bench *b) {
     char text[1024] = "name: normals\ncoordinates: { q: 0 }\nmomenta: { p: 0 }\nhamiltonian: p^2/2\nnoise: [ q";
-    for (int i = 1; i < NORMAL_NOISES; i++)
-        strcat(text, ", q");
+    for (int i = 1; i < NORMAL_NOISES; i++) strcat(text, ", q");
     strcat(text, " ]\n");
     struct bench_kernel k[2] = {0};
-    struct contender c[] = {{"floor", run_normals, NULL, 0},
-                            {"clang", bench_kernel_run, &k[0], 0},
-                            {"gcc", bench_kernel_run, &k[1], 0}};
-    if (b->clang)
-        bench_kernel_open(&k[0], text, NULL, "P2N2Q2Lob", "clang", DT, STEPS / 16);
-    if (b->gcc)
-        bench_kernel_open(&k[1], text, NULL, "P2N2Q2Lob", "gcc", DT, STEPS / 4);
+    struct contender c[] = {
+        {"floor", run_normals, NULL, 0}, {"clang", bench_kernel_run, &k[0], 0}, {"gcc", bench_kernel_run, &k[1], 0}};
+    if (b->clang) bench_kernel_open(&k[0], text, NULL, "P2N2Q2Lob", "clang", DT, STEPS / 16);
+    if (b->gcc) bench_kernel_open(&k[1], text, NULL, "P2N2Q2Lob", "gcc", DT, STEPS / 4);
     bench_race(c, 3, b->quick ? 30 : 120);
     c[1].best /= NORMAL_NOISES;
     c[2].best /= NORMAL_NOISES;
     printf("\nNormals, one core (kernels: Verlet with %d additive noises, per noise)\n", NORMAL_NOISES);
     for (int i = 0; i < 3; i++) {
-        if (!(c[i].best > 0))
-            continue;
+        if (!(c[i].best > 0)) continue;
         printf("  %-8s %6.2f ns each  %7.0f million per second\n", c[i].name, 1e9 * c[i].best, 1e-6 / c[i].best);
         bench_json_row(b, "normals", json_pack("{s:s,s:f}", "by", c[i].name, "ns", 1e9 * c[i].best));
     }
@@ -230,11 +224,9 @@ static void normals(struct bench *b) {
 }
 
 void bench_speed(struct bench *b) {
-    if (!floor_available())
-        printf("(no AVX2 and FMA here: there is no hand-written floor to compare with)\n");
+    if (!floor_available()) printf("(no AVX2 and FMA here: there is no hand-written floor to compare with)\n");
     printf("\nOne core, ns per path-step, step %g\n", DT);
     printf("%-21s %9s %9s %9s %9s %9s %9s\n", "", "floor", "plain", "lgv clang", "lgv gcc", "lgv C fn", "scalar");
-    for (size_t i = 0; i < CASES; i++)
-        one_case(b, &cases[i]);
+    for (size_t i = 0; i < CASES; i++) one_case(b, &cases[i]);
     normals(b);
 }

@@ -29,15 +29,13 @@ static void compile_row(struct bench *b, const char *title, const char *text, co
     double cold = INFINITY, cached = INFINITY, compiler_alone = INFINITY;
     for (int i = 0; i < (b->quick ? 1 : 2); i++) {
         bench_cache_empty(b);
-        if (!bench_kernel_open(&k, text, NULL, method, compiler, 0.01, 1))
-            return;
+        if (!bench_kernel_open(&k, text, NULL, method, compiler, 0.01, 1)) return;
         cold = fmin(cold, k.build_seconds);
         compiler_alone = fmin(compiler_alone, k.kernel.compile_seconds);
         bench_kernel_close(&k);
     }
     for (int i = 0; i < 5; i++) {
-        if (!bench_kernel_open(&k, text, NULL, method, compiler, 0.01, 1))
-            return;
+        if (!bench_kernel_open(&k, text, NULL, method, compiler, 0.01, 1)) return;
         cached = fmin(cached, k.build_seconds);
         bench_kernel_close(&k);
     }
@@ -54,14 +52,12 @@ void bench_compile(struct bench *b) {
     printf("\nFrom model to kernel, ms (goal: small models 50 to 100, 60 degrees of freedom 1000)\n");
     printf("  %-34s %-6s %8s %10s %8s\n", "", "", "cold", "(compiler)", "cached");
     for (int i = 0; i < 2; i++) {
-        if (!compilers[i])
-            continue;
+        if (!compilers[i]) continue;
         compile_row(b, "Kubo Verlet", bench_kubo, "P2N2Q2Lob", compilers[i]);
         compile_row(b, "synchrotron midpoint", bench_synchrotron, "P1N1Q2Gau", compilers[i]);
         compile_row(b, "ring of 60, Verlet", lattice, "P2N2Q2Lob", compilers[i]);
         compile_row(b, "20 particles in R3, Verlet", pairs, "P2N2Q2Lob", compilers[i]);
-        if (!b->quick)
-            compile_row(b, "20 particles in R3, midpoint", pairs, "P1N1Q2Gau", compilers[i]);
+        if (!b->quick) compile_row(b, "20 particles in R3, midpoint", pairs, "P1N1Q2Gau", compilers[i]);
     }
 }
 
@@ -72,15 +68,14 @@ static void size_row(struct bench *b, const char *method, const char *title, int
     struct bench_kernel k;
     unsigned long long steps = (unsigned long long)fmax(4, 2e-3 / work);
     printf("  %-10s %5d", title, n);
-    if (!bench_kernel_open(&k, bench_lattice(text, sizeof text, n), NULL, method, NULL, 0.01, steps / 4 + 2))
-        return;
+    if (!bench_kernel_open(&k, bench_lattice(text, sizeof text, n), NULL, method, NULL, 0.01, steps / 4 + 2)) return;
     struct contender c = {title, bench_kernel_run, &k, 0};
     bench_race(&c, 1, b->quick ? 5 : 30);
     unsigned lanes = k.kernel.entry->lanes;
     printf(" %6u %12.1f %10.2f %10.2f\n", lanes, 1e9 * c.best, 1e9 * c.best / n,
            (double)k.block.block.iterations / (double)k.steps);
-    bench_json_row(b, "size", json_pack("{s:s,s:i,s:i,s:f}", "method", method, "dof", n, "lanes", (int)lanes, "ns",
-                                        1e9 * c.best));
+    bench_json_row(b, "size",
+                   json_pack("{s:s,s:i,s:i,s:f}", "method", method, "dof", n, "lanes", (int)lanes, "ns", 1e9 * c.best));
     bench_kernel_close(&k);
 }
 
@@ -118,19 +113,25 @@ void bench_threads(struct bench *b) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t count = 0;
     printf("\nThreads (synchrotron Verlet, whole ensemble without statistics; %ld cores)\n", cores);
-    if (!bench_kernel_open(&k, bench_synchrotron, NULL, "P2N2Q2Lob", NULL, 0.02, 1))
-        return;
+    if (!bench_kernel_open(&k, bench_synchrotron, NULL, "P2N2Q2Lob", NULL, 0.02, 1)) return;
     for (long n = 1; n <= cores && count < MOST; n = n < cores && 2 * n > cores ? cores : 2 * n, count++) {
-        plan[count] = (struct lgv_plan){.kernel = &k.kernel, .dt = 0.02, .steps = times[1], .seed = 1, .coarsen = 1,
-                                             .paths = 2048 * (uint64_t)cores, .ntimes = 2,
-                                             .time_step = times, .threads = (unsigned)n};
+        plan[count] = (struct lgv_plan){.kernel = &k.kernel,
+                                        .dt = 0.02,
+                                        .steps = times[1],
+                                        .seed = 1,
+                                        .coarsen = 1,
+                                        .paths = 2048 * (uint64_t)cores,
+                                        .ntimes = 2,
+                                        .time_step = times,
+                                        .threads = (unsigned)n};
         c[count] = (struct contender){NULL, run_ensemble, &plan[count], 0};
     }
     bench_race(c, count, b->quick ? 4 : 25);
     for (size_t i = 0; i < count; i++) {
         printf("  %3u  %7.2f ns per path-step  %5.2fx\n", plan[i].threads, 1e9 * c[i].best, c[0].best / c[i].best);
-        bench_json_row(b, "threads", json_pack("{s:i,s:f,s:f}", "threads", (int)plan[i].threads, "ns",
-                                               1e9 * c[i].best, "speedup", c[0].best / c[i].best));
+        bench_json_row(b, "threads",
+                       json_pack("{s:i,s:f,s:f}", "threads", (int)plan[i].threads, "ns", 1e9 * c[i].best, "speedup",
+                                 c[0].best / c[i].best));
     }
     bench_kernel_close(&k);
 }
@@ -166,8 +167,7 @@ static void whole_row(struct bench *b, const char *title, const char *text, cons
     struct bench_kernel k;
     struct whole_run w = {0};
     printf("  %-22s %7u", title, outputs);
-    if (!bench_kernel_open(&k, text, NULL, method, NULL, 0.02, 10000))
-        return;
+    if (!bench_kernel_open(&k, text, NULL, method, NULL, 0.02, 10000)) return;
     if (lgv_model_parse(text, "benchmark", &w.model, NULL) == LGV_OK &&
         lgv_settings_read(w.model, &w.settings, NULL) == LGV_OK) {
         snprintf(w.settings.method, sizeof w.settings.method, "%s", method);
@@ -182,8 +182,8 @@ static void whole_row(struct bench *b, const char *title, const char *text, cons
             bench_race(&c[0], 1, 30);
             bench_race(&c[1], 1, 1);
         }
-        printf(" %10.2f %10.2f %8.0f%% %10.2f\n", 1e9 * c[0].best, 1e9 * c[1].best,
-               100 * (c[1].best / c[0].best - 1), 1e9 * w.cpu);
+        printf(" %10.2f %10.2f %8.0f%% %10.2f\n", 1e9 * c[0].best, 1e9 * c[1].best, 100 * (c[1].best / c[0].best - 1),
+               1e9 * w.cpu);
         bench_json_row(b, "whole",
                        json_pack("{s:s,s:i,s:f,s:f,s:f}", "model", title, "outputs", (int)outputs, "kernel_ns",
                                  1e9 * c[0].best, "run_ns", 1e9 * c[1].best, "cpu_ns", 1e9 * w.cpu));

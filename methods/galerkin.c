@@ -48,8 +48,8 @@
 #define NSHAPE(j, mu) TABLE(TAIL + 3 * GN + (j) * (GS + 1) + (mu))
 
 /* All P_i are equal: s = 1, separable, K_p the same at all times, and either h = h(q) or the same weights for dt and dW. */
-#define REDUCED                                                                                                         \
-    (GS == 1 && !GALERKIN_GENERAL && MODEL_SEPARABLE && !MODEL_KINETIC_TIME &&                                          \
+#define REDUCED                                                                                                        \
+    (GS == 1 && !GALERKIN_GENERAL && MODEL_SEPARABLE && !MODEL_KINETIC_TIME &&                                         \
      (MODEL_NOISE_OF_Q || (GALERKIN_DIAGONAL && GN == 0)))
 #define UNKNOWNS ((GS + GR) * NQ)
 
@@ -84,11 +84,15 @@ INLINE void straight_forces(struct ctx *c, const vec *q, const vec *p, const vec
         double at = noise ? NNODE(k - GR) : NODE(k), share = late ? at : 1.0 - at, a = noise ? 0 : c->dt * ALPHA(k);
         double t = c->b->t0 + ((double)c->step + at) * c->dt;
         if (share == 0) continue;
-        if (noise) node_weights(c, NBETA(k - GR), NGAMMA(k - GR), dW, dZ, w);
-        else node_weights(c, BETA(k), GAMMA(k), dW, dZ, w);
+        if (noise)
+            node_weights(c, NBETA(k - GR), NGAMMA(k - GR), dW, dZ, w);
+        else
+            node_weights(c, BETA(k), GAMMA(k), dW, dZ, w);
         for (long i = 0; i < NQ; i++) Q[i] = at == 0 ? q[i] : q[i] + at * x[i];
-        if (B && at != 0) model_K2(c, t, Q, p, a, w, Kq, 0, Kqq, 0, 0);
-        else model_K1(c, t, Q, p, a, w, Kq, 0);
+        if (B && at != 0)
+            model_K2(c, t, Q, p, a, w, Kq, 0, Kqq, 0, 0);
+        else
+            model_K1(c, t, Q, p, a, w, Kq, 0);
         for (long i = 0; i < NQ; i++) sum[i] += share * Kq[i];
         for (long i = 0; B && at != 0 && i < NQ * NQ; i++) B[i] += at * (1 - at) * Kqq[i];
     }
@@ -183,12 +187,16 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
     double t = c->b->t0 + ((double)c->step + at) * c->dt;
     long shape = noise ? TAIL + 3 * GN + j * (GS + 1) : HEAD + 4 * GR + j * (GS + 1);
     long slope = HEAD + (5 + GS) * GR + j * (GS + 1);
-    if (noise) node_weights(c, NBETA(j), NGAMMA(j), dW, dZ, w);
-    else node_weights(c, BETA(j), GAMMA(j), dW, dZ, w);
+    if (noise)
+        node_weights(c, NBETA(j), NGAMMA(j), dW, dZ, w);
+    else
+        node_weights(c, BETA(j), GAMMA(j), dW, dZ, w);
     curve(c, q, x, shape, slope, Q, noise ? 0 : V);
     const vec *P = x + (GS + (noise ? 0 : j)) * NQ;
-    if (A) model_K2(c, t, Q, P, a, w, Kq, noise ? 0 : Kp, Kqq, noise ? 0 : Kqp, noise ? 0 : Kpp);
-    else model_K1(c, t, Q, P, a, w, Kq, 0);
+    if (A)
+        model_K2(c, t, Q, P, a, w, Kq, noise ? 0 : Kp, Kqq, noise ? 0 : Kqp, noise ? 0 : Kpp);
+    else
+        model_K1(c, t, Q, P, a, w, Kq, 0);
     for (long i = 0; total && i < NQ; i++) total[i] += Kq[i];
     if (!A) return;
     for (long mu = 0; mu < GS; mu++) {
@@ -199,8 +207,7 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
             if (!noise) r[mu * NQ + i] += d * P[i];
             for (long nu = 1; nu <= GS; nu++)
                 for (long h = 0; h < NQ; h++) row[(nu - 1) * NQ + h] -= l * TABLE(shape + nu) * Kqq[i * NQ + h];
-            for (long h = 0; !noise && h < NQ; h++)
-                row[(GS + j) * NQ + h] += (i == h ? d : 0.0) - l * Kqp[i * NQ + h];
+            for (long h = 0; !noise && h < NQ; h++) row[(GS + j) * NQ + h] += (i == h ? d : 0.0) - l * Kqp[i * NQ + h];
         }
     }
     for (long i = 0; !noise && i < NQ; i++) {
@@ -208,7 +215,8 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
         r[(GS + j) * NQ + i] = alpha * V[i] - Kp[i];
         for (long nu = 1; nu <= GS; nu++)
             for (long h = 0; h < NQ; h++)
-                row[(nu - 1) * NQ + h] = (i == h ? alpha * TABLE(slope + nu) : 0.0) - TABLE(shape + nu) * Kqp[h * NQ + i];
+                row[(nu - 1) * NQ + h] =
+                    (i == h ? alpha * TABLE(slope + nu) : 0.0) - TABLE(shape + nu) * Kqp[h * NQ + i];
         for (long h = 0; h < NQ; h++) row[(GS + j) * NQ + h] = -Kpp[i * NQ + h];
     }
 }
@@ -271,8 +279,10 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     (void)carry;
-    if (REDUCED) straight_step(c, q, p, dW, dZ);
-    else general_step(c, q, p, dW, dZ);
+    if (REDUCED)
+        straight_step(c, q, p, dW, dZ);
+    else
+        general_step(c, q, p, dW, dZ);
 }
 
 #include "kernel/method_end.h"

@@ -43,7 +43,8 @@ const struct lgv_method lgv_method_mrt32 = {
     .aliases = "milstein-repin-tretyakov",
     .family = "order 3/2",
     .paper = "Milstein, Repin & Tretyakov; Holm & Tyranowski (3.61)",
-    .doc = "Explicit symplectic method of strong order 3/2, for separable H and noise h(q); two force evaluations a step.",
+    .doc =
+        "Explicit symplectic method of strong order 3/2, for separable H and noise h(q); two force evaluations a step.",
     .source = "mrt32.c",
     .needs = LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_SEPARABLE,
     .face_separable = LGV_FACE_K1,

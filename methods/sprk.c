@@ -23,8 +23,8 @@
 #define STAGE(k) ((long)TABLE(3 + (k)))
 #define WEIGHT(part, i) TABLE(3 + (2 + (part)) * SR + (i))
 #define TIME(i) TABLE(3 + 4 * SR + (i))
-#define A_Q(part, i, j) TABLE(3 + 5 * SR + (2 * (part)) * SR * SR + (i) * SR + (j))
-#define A_P(part, i, j) TABLE(3 + 5 * SR + (2 * (part) + 1) * SR * SR + (i) * SR + (j))
+#define A_Q(part, i, j) TABLE(3 + 5 * SR + (2 * (part)) * SR * SR + (i)*SR + (j))
+#define A_P(part, i, j) TABLE(3 + 5 * SR + (2 * (part) + 1) * SR * SR + (i)*SR + (j))
 #define PARTS (SPRK_SAME || NM == 0 ? 1L : 2L)
 #define UNKNOWNS (2 * SR * NQ)
 
@@ -42,8 +42,8 @@ INLINE double part_dt(const struct ctx *c, long part) {
 }
 
 /* K_q and K_p of every part at stage j, in G [PARTS][r][2 NQ]; x is [r][2 NQ].  Either half can be left out. */
-INLINE void stage_gradient(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW, const vec *zero,
-                           int with_q, int with_p, vec *G) {
+INLINE void stage_gradient(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW,
+                           const vec *zero, int with_q, int with_p, vec *G) {
     double t = c->b->t0 + ((double)c->step + TIME(j)) * c->dt;
     vec *top = c->top;
     ARRAY(Q, NQ);
@@ -54,7 +54,8 @@ INLINE void stage_gradient(struct ctx *c, long j, const vec *q, const vec *p, co
     }
     for (long part = 0; part < PARTS; part++) {
         vec *K = G + (part * SR + j) * 2 * NQ;
-        model_K1(c, t, Q, P, part_dt(c, part), PARTS == 2 && part == 0 ? zero : dW, with_q ? K : 0, with_p ? K + NQ : 0);
+        model_K1(c, t, Q, P, part_dt(c, part), PARTS == 2 && part == 0 ? zero : dW, with_q ? K : 0,
+                 with_p ? K + NQ : 0);
     }
     c->top = top;
 }
@@ -80,8 +81,8 @@ INLINE void explicit_stages(struct ctx *c, const vec *q, const vec *p, const vec
 /* ---- Newton's method ---- */
 
 /* Columns of stage j in the matrix of the residuals X_i - sum a K_p, Y_i + sum abar K_q, and G at stage j. */
-INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW, const vec *zero, vec *G,
-                      vec *A) {
+INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW, const vec *zero,
+                      vec *G, vec *A) {
     const long n = UNKNOWNS;
     double t = c->b->t0 + ((double)c->step + TIME(j)) * c->dt;
     ARRAY(Q, NQ);
@@ -190,7 +191,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_sprk = {
     .family = "Runge-Kutta",
-    .paper = "given in the model file; Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, (3.18)",
+    .paper = "given in the model file; Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational "
+             "integrators, (3.18)",
     .source = "sprk.c",
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2,

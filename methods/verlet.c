@@ -76,18 +76,19 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 #include "kernel/method_end.h"
 #ifdef LGV_HOST
 static const double plain[] = {0}, with_j[] = {1};
-#define VERLET                                                                                                          \
-    .family = "Galerkin", .source = "verlet.c", .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE,                         \
-    .face_general = LGV_FACE_K1 | LGV_FACE_K2, .order = 2, .weak_order = 1, .symplectic = true,                         \
-    .explicit_separable = true, .linear_momentum_maps = true, .callbacks = &KERNEL_NAME,                                \
-    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates. Energy without drift, "  \
+#define VERLET                                                                                                         \
+    .family = "Galerkin", .source = "verlet.c", .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE,                        \
+    .face_general = LGV_FACE_K1 | LGV_FACE_K2, .order = 2, .weak_order = 1, .symplectic = true,                        \
+    .explicit_separable = true, .linear_momentum_maps = true, .callbacks = &KERNEL_NAME,                               \
+    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates. Energy without drift, " \
               "not exactly."
 const struct lgv_method lgv_method_verlet = {
     VERLET,
     .name = "P2N2Q2Lob",
     .aliases = "verlet stoermer-verlet",
     .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, (3.29)",
-    .doc = "Stochastic Stoermer-Verlet. Explicit for separable models with one force evaluation a step, implicit otherwise.",
+    .doc = "Stochastic Stoermer-Verlet. Explicit for separable models with one force evaluation a step, implicit "
+           "otherwise.",
     .constants = "#define VERLET_J 0\n",
     .values = plain,
     .strong_order = 1,
@@ -99,7 +100,8 @@ const struct lgv_method lgv_method_vz = {
     .name = "VZ",
     .aliases = "",
     .paper = "derived for this project: Stoermer-Verlet with noise weights J and dW - J",
-    .doc = "Stoermer-Verlet with noise weights (J, dW - J), for noise h(q): strong order 3/2 when the noise is additive.",
+    .doc =
+        "Stoermer-Verlet with noise weights (J, dW - J), for noise h(q): strong order 3/2 when the noise is additive.",
     .constants = "#define VERLET_J 1\n",
     .values = with_j,
     .needs = LGV_NEEDS_NOISE_OF_Q,
@@ -113,7 +115,8 @@ const struct lgv_method lgv_method_vzc = {
     .name = "VZc",
     .aliases = "",
     .paper = "derived for this project: VZ applied to U + dt/12 sum grad h . M^-1 grad h",
-    .doc = "Explicit symplectic method of strong order 3/2 with one force evaluation a step, for H = p.M^-1 p/2 + U(q) and "
+    .doc = "Explicit symplectic method of strong order 3/2 with one force evaluation a step, for H = p.M^-1 p/2 + U(q) "
+           "and "
            "noise h(q). The recommended default where it fits.",
     .constants = "#define VERLET_J 1\n",
     .values = with_j,

@@ -33,15 +33,13 @@ static void check_failures(const struct lgv_result *r) {
         assert_true(f->reason >= LGV_FAIL_NONFINITE && f->reason <= LGV_FAIL_START);
         assert_null(strstr(lgv_fail_text(f->reason), "unknown"));
     }
-    for (size_t t = 1; t < r->ntimes; t++)
-        assert_true(r->alive[t] <= r->alive[t - 1]);
+    for (size_t t = 1; t < r->ntimes; t++) assert_true(r->alive[t] <= r->alive[t - 1]);
     for (size_t t = 0; t < r->ntimes; t++) {
         /* a path contributes to the times before its failing step is done */
         uint64_t gone = 0, step = (uint64_t)((r->time[t] - r->t0) / r->step + 0.5);
         for (size_t i = 0; i < r->nfailures; i++)
             gone += r->failure[i].reason == LGV_FAIL_START || r->failure[i].step < step;
-        if (r->nfailures == r->failed)
-            assert_int_equal(r->alive[t], r->paths - gone);
+        if (r->nfailures == r->failed) assert_int_equal(r->alive[t], r->paths - gone);
         for (size_t i = 0; i < r->nseries; i++) {
             /* a finite state of size 1e200 has an infinite energy: that is told, and has no standard error of 0 */
             const struct lgv_series *s = &r->series[i];
@@ -54,8 +52,7 @@ static void check_failures(const struct lgv_result *r) {
 
 static uint64_t count_reason(const struct lgv_result *r, int reason) {
     uint64_t n = 0;
-    for (size_t i = 0; i < r->nfailures; i++)
-        n += r->failure[i].reason == reason;
+    for (size_t i = 0; i < r->nfailures; i++) n += r->failure[i].reason == reason;
     return n;
 }
 
@@ -74,8 +71,7 @@ static void test_blow_up(void **state) {
                  LGV_FAILED_PATHS);
     check_failures(&r);
     assert_int_equal(r.failed, 40);
-    for (size_t i = 1; i < 40; i++)
-        assert_int_equal(r.failure[i].step, r.failure[0].step);
+    for (size_t i = 1; i < 40; i++) assert_int_equal(r.failure[i].step, r.failure[0].step);
     assert_true(r.failure[0].step > 10 && r.failure[0].step < 60); /* the flow itself escapes at about t = 1 */
     lgv_result_clear(&r);
 }
@@ -95,11 +91,9 @@ static void test_step_of_failure(void **state) {
     for (size_t i = 0; i < r.nfailures; i += 7) {
         struct lgv_bench_block b;
         assert_true(lgv_block_create(&k, 0, 0.05, 1, 1, &b));
-        for (size_t l = 0; l < k.entry->lanes; l++)
-            b.path[l] = r.failure[i].path;
+        for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = r.failure[i].path;
         k.entry->start(&b.block);
-        while (isfinite(b.block.state[0]) && isfinite(b.block.state[k.entry->lanes]))
-            k.entry->advance(&b.block, 1);
+        while (isfinite(b.block.state[0]) && isfinite(b.block.state[k.entry->lanes])) k.entry->advance(&b.block, 1);
         assert_int_equal(b.block.step - 1, r.failure[i].step);
         lgv_block_free(&b);
     }
@@ -206,8 +200,7 @@ static void test_survivors(void **state) {
 static void test_reasons(void **state) {
     (void)state;
     for (int i = LGV_FAIL_NONE; i <= LGV_FAIL_START; i++)
-        for (int j = LGV_FAIL_NONE; j < i; j++)
-            assert_string_not_equal(lgv_fail_text(i), lgv_fail_text(j));
+        for (int j = LGV_FAIL_NONE; j < i; j++) assert_string_not_equal(lgv_fail_text(i), lgv_fail_text(j));
     assert_non_null(strstr(lgv_fail_text(LGV_FAIL_NONFINITE), "infinite"));
     assert_non_null(strstr(lgv_fail_text(LGV_FAIL_NEWTON), "converge"));
     assert_non_null(strstr(lgv_fail_text(LGV_FAIL_SINGULAR), "singular"));
@@ -223,15 +216,15 @@ static void test_settings(void **state) {
     static const struct {
         const char *option, *value, *words; /* the message names these */
     } row[] = {
-        {"step", "0", "step"},         {"step", "-0.1", "step"},       {"step", "nan", "step"},
-        {"step", "inf", "step"},       {"step", "abc", "step"},        {"until", "-5", "until"},
-        {"until", "0", "until"},       {"lanes", "3", "lanes"},        {"lanes", "17", "lanes"},
-        {"keep", "garbage", "keep"},   {"keep", "1,x", "keep"},        {"keep", "1,2,9999999", "keep"},
-        {"keep", "-3", "keep"},        {"paths", "0", "paths"},        {"paths", "-1", "paths"},
-        {"paths", "1.5", "paths"},     {"method", "P2N2Q2Lop", "Lob"}, {"method", "nothing", "nothing"},
-        {"method", "", "method"},      {"step", "1e-300", "steps"},    {"nonsense", "1", "nonsense"},
-        {"seed", "-1", "seed"},        {"outputs", "0", "outputs"},    {"start", "1e9", "until"},
-        {"method", "RK4", "noise"},    {"paths", "1e99", "paths"},     {"threads", "-2", "threads"},
+        {"step", "0", "step"},       {"step", "-0.1", "step"},       {"step", "nan", "step"},
+        {"step", "inf", "step"},     {"step", "abc", "step"},        {"until", "-5", "until"},
+        {"until", "0", "until"},     {"lanes", "3", "lanes"},        {"lanes", "17", "lanes"},
+        {"keep", "garbage", "keep"}, {"keep", "1,x", "keep"},        {"keep", "1,2,9999999", "keep"},
+        {"keep", "-3", "keep"},      {"paths", "0", "paths"},        {"paths", "-1", "paths"},
+        {"paths", "1.5", "paths"},   {"method", "P2N2Q2Lop", "Lob"}, {"method", "nothing", "nothing"},
+        {"method", "", "method"},    {"step", "1e-300", "steps"},    {"nonsense", "1", "nonsense"},
+        {"seed", "-1", "seed"},      {"outputs", "0", "outputs"},    {"start", "1e9", "until"},
+        {"method", "RK4", "noise"},  {"paths", "1e99", "paths"},     {"threads", "-2", "threads"},
     };
     struct lgv_model *m = model_of(ONE "hamiltonian: p^2/2 - cos(q)\nnoise: 0.1*sin(q)\n");
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -242,8 +235,7 @@ static void test_settings(void **state) {
         s.until = 1;
         enum lgv_status status =
             lgv_option_set(lgv_run_options, lgv_run_option_count, &s, row[i].option, row[i].value, &err);
-        if (status == LGV_OK)
-            status = lgv_statistics_run(m, &s, NULL, NULL, NULL, &r, &err);
+        if (status == LGV_OK) status = lgv_statistics_run(m, &s, NULL, NULL, NULL, &r, &err);
         if (status != LGV_BAD_INPUT || !strstr(err.message, row[i].words) || strlen(err.message) < 15)
             fail_msg("%s = '%s': status %d, message '%s'", row[i].option, row[i].value, (int)status, err.message);
         assert_int_equal(err.status, LGV_BAD_INPUT);
@@ -275,8 +267,7 @@ static int stop_soon(void *user, double fraction) {
  * have finished, some are on their way, most have not begun: every time has its own number of paths. */
 static void test_interrupted(void **state) {
     (void)state;
-    struct lgv_model *m =
-        model_of("coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nnoise: q/10\n");
+    struct lgv_model *m = model_of("coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nnoise: q/10\n");
     struct lgv_settings s = settings_of(m);
     struct lgv_result r = {0};
     struct lgv_error err = {0};
@@ -303,9 +294,9 @@ static void test_interrupted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blow_up),  cmocka_unit_test(test_step_of_failure), cmocka_unit_test(test_domains),
-        cmocka_unit_test(test_newton),   cmocka_unit_test(test_start),           cmocka_unit_test(test_survivors),
-        cmocka_unit_test(test_reasons),  cmocka_unit_test(test_settings),        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_blow_up), cmocka_unit_test(test_step_of_failure), cmocka_unit_test(test_domains),
+        cmocka_unit_test(test_newton),  cmocka_unit_test(test_start),           cmocka_unit_test(test_survivors),
+        cmocka_unit_test(test_reasons), cmocka_unit_test(test_settings),        cmocka_unit_test(test_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void add_state(struct lgv_scope *scope, const char *name, enum lgv_space space, long offset, long length,
                       int dim) {
     struct lgv_symbol *s = lgv_scope_add(scope, name, LGV_SYM_STATE);
-    if (!s)
-        abort();
+    if (!s) abort();
     s->space = space;
     s->offset = offset;
     s->length = length;
@@ -27,12 +26,10 @@ static void declare(struct lgv_scope *scope) {
     add_state(scope, "y", LGV_Q, 7, 4, 3);
     add_state(scope, "p", LGV_P, 0, 0, 1);
     struct lgv_symbol *s = lgv_scope_add(scope, "N", LGV_SYM_PARAMETER);
-    if (!s)
-        abort();
+    if (!s) abort();
     s->number = 4;
     s = lgv_scope_add(scope, "V", LGV_SYM_MACRO);
-    if (!s || !(s->text = lgv_copy("sum(k=1..3, r^2*k + x[k])")) || !(s->formals[0] = lgv_copy("r")))
-        abort();
+    if (!s || !(s->text = lgv_copy("sum(k=1..3, r^2*k + x[k])")) || !(s->formals[0] = lgv_copy("r"))) abort();
     s->nformals = 1;
     if (!lgv_formula_parse(scope, "sum(i=1..N, x[i]*y[i].x)", &v, NULL, &err) ||
         !(s = lgv_scope_add(scope, "S", LGV_SYM_VALUE)))
@@ -48,10 +45,8 @@ static void use(struct lgv_graph *g, int node) {
     struct lgv_env env = {.par = par, .space = {[LGV_Q] = state, [LGV_P] = state}};
     if (lgv_function_split(g, node, false, &f)) {
         lgv_terms_gradient(g, &f, LGV_Q, &terms);
-        if (!g->failed)
-            lgv_terms_hessian(g, &f, LGV_Q, LGV_Q, &second);
-        if (!g->failed && lgv_function_split(g, node, true, &written))
-            lgv_function_free(&written);
+        if (!g->failed) lgv_terms_hessian(g, &f, LGV_Q, LGV_Q, &second);
+        if (!g->failed && lgv_function_split(g, node, true, &written)) lgv_function_free(&written);
         if (!g->failed && lgv_eval_begin(&e, g)) {
             lgv_eval_function(&e, &f, &env);
             lgv_eval_terms(&e, &terms, &env, out, 20, 0);
@@ -66,10 +61,8 @@ static void use(struct lgv_graph *g, int node) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);
     struct lgv_graph *g = lgv_expr_graph_create();
-    if (!text || !g)
-        abort();
-    if (size)
-        memcpy(text, data, size);
+    if (!text || !g) abort();
+    if (size) memcpy(text, data, size);
     text[size] = 0;
     struct lgv_scope scope = {
         .graph = g, .allow = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES_TIME, .place = "a test"};
@@ -78,8 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct lgv_formula_error err;
     int nest;
     if (lgv_formula_parse(&scope, text, &v, &nest, &err)) {
-        if (nest < 0)
-            use(g, v.node[0]);
+        if (nest < 0) use(g, v.node[0]);
     } else if (!err.message[0] || err.offset > size) {
         abort();
     }

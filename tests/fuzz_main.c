@@ -20,16 +20,13 @@ static int feed_file(const char *path) {
     uint8_t *data = malloc(capacity);
     while (data) {
         size += fread(data + size, 1, capacity - size, f);
-        if (size < capacity)
-            break;
+        if (size < capacity) break;
         uint8_t *grown = realloc(data, capacity *= 2);
-        if (!grown)
-            free(data);
+        if (!grown) free(data);
         data = grown;
     }
     fclose(f);
-    if (!data)
-        return 1;
+    if (!data) return 1;
     /* An exact copy, so that the sanitizer sees a read behind the end. */
     uint8_t *exact = malloc(size ? size : 1);
     if (exact) {
@@ -45,16 +42,13 @@ static int feed_file(const char *path) {
 
 static int feed(const char *path) {
     DIR *dir = opendir(path);
-    if (!dir)
-        return feed_file(path);
+    if (!dir) return feed_file(path);
     int failed = 0;
     struct dirent *entry;
     while ((entry = readdir(dir))) {
         char name[4096];
-        if (entry->d_name[0] == '.')
-            continue;
-        if (snprintf(name, sizeof name, "%s/%s", path, entry->d_name) < (int)sizeof name)
-            failed |= feed_file(name);
+        if (entry->d_name[0] == '.') continue;
+        if (snprintf(name, sizeof name, "%s/%s", path, entry->d_name) < (int)sizeof name) failed |= feed_file(name);
     }
     closedir(dir);
     return failed;
@@ -63,7 +57,6 @@ static int feed(const char *path) {
 int main(int argc, char **argv) {
     int failed = 0;
     LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
-    for (int i = 1; i < argc; i++)
-        failed |= feed(argv[i]);
+    for (int i = 1; i < argc; i++) failed |= feed(argv[i]);
     return failed;
 }

@@ -12,8 +12,7 @@ static void use(struct lgv_model *m) {
     struct lgv_function f;
     struct lgv_terms q = {0}, p = {0};
     struct lgv_evaluator e;
-    if (!lgv_model_increment(m, &f))
-        abort(); /* the loader has tried it */
+    if (!lgv_model_increment(m, &f)) abort(); /* the loader has tried it */
     lgv_terms_gradient(m->graph, &f, LGV_Q, &q);
     lgv_terms_gradient(m->graph, &f, LGV_P, &p);
     double *state = lgv_new(2 * m->nq + m->nnoise + 2, sizeof *state), *out = lgv_new(m->nq, sizeof *out);
@@ -25,8 +24,7 @@ static void use(struct lgv_model *m) {
                                         [LGV_WEIGHTS] = state + 2 * m->nq,
                                         [LGV_NORMAL] = draw,
                                         [LGV_UNIFORM] = draw}};
-        for (size_t k = 0; k < 2 * m->nq; k++)
-            state[k] = lgv_eval_node(&e, m->start[k], &env, NULL);
+        for (size_t k = 0; k < 2 * m->nq; k++) state[k] = lgv_eval_node(&e, m->start[k], &env, NULL);
         lgv_eval_terms(&e, &q, &env, out, m->nq, 0);
         lgv_eval_terms(&e, &p, &env, out, m->nq, 0);
         lgv_eval_end(&e);
@@ -41,10 +39,8 @@ static void use(struct lgv_model *m) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);
-    if (!text)
-        return 0;
-    if (size)
-        memcpy(text, data, size);
+    if (!text) return 0;
+    if (size) memcpy(text, data, size);
     text[size] = 0;
     struct lgv_model *m = NULL;
     struct lgv_error err = {0};

@@ -28,8 +28,7 @@
 static struct lgv_model *model_of(const char *text) {
     struct lgv_model *m = NULL;
     struct lgv_error err = {0};
-    if (lgv_model_parse(text, "test.yaml", &m, &err) != LGV_OK)
-        fail_msg("%s\n%s", err.message, text);
+    if (lgv_model_parse(text, "test.yaml", &m, &err) != LGV_OK) fail_msg("%s\n%s", err.message, text);
     return m;
 }
 
@@ -39,10 +38,8 @@ static struct lgv_kernel kernel_with(struct lgv_model *m, const char *method, un
     struct lgv_error err = {0};
     const struct lgv_method *found = lgv_method_find(method);
     struct lgv_kernel_options options = {.lanes = lanes, .compiler = compiler};
-    if (!found)
-        fail_msg("no method %s", method);
-    if (lgv_kernel_build(m, found, &options, &k, &err) != LGV_OK)
-        fail_msg("%s", err.message);
+    if (!found) fail_msg("no method %s", method);
+    if (lgv_kernel_build(m, found, &options, &k, &err) != LGV_OK) fail_msg("%s", err.message);
     return k;
 }
 
@@ -52,17 +49,15 @@ static struct lgv_kernel kernel_of(struct lgv_model *m, const char *method) {
 
 static size_t watch_number(const struct lgv_kernel *k, const char *name) {
     size_t i = 0;
-    while (i < k->watch.count && strcmp(k->watch.item[i].name, name) != 0)
-        i++;
-    if (i == k->watch.count)
-        fail_msg("nothing called %s is observed", name);
+    while (i < k->watch.count && strcmp(k->watch.item[i].name, name) != 0) i++;
+    if (i == k->watch.count) fail_msg("nothing called %s is observed", name);
     return i;
 }
 
 /* ---- ensembles, path by path ---- */
 
 struct finals {
-    size_t count; /* of observables */
+    size_t count;  /* of observables */
     double *value; /* [paths][count], NaN where a path failed */
     uint64_t failed;
 };
@@ -81,13 +76,18 @@ static double *final_values(const struct lgv_kernel *k, double dt, uint64_t step
                             uint64_t coarsen) {
     uint64_t time_step[2] = {0, steps};
     struct finals f = {.count = k->watch.count, .value = lgv_new(paths * k->watch.count, sizeof *f.value)};
-    struct lgv_plan plan = {.kernel = k, .dt = dt, .steps = steps, .paths = paths, .seed = seed, .coarsen = coarsen,
-                            .ntimes = 2, .time_step = time_step};
+    struct lgv_plan plan = {.kernel = k,
+                            .dt = dt,
+                            .steps = steps,
+                            .paths = paths,
+                            .seed = seed,
+                            .coarsen = coarsen,
+                            .ntimes = 2,
+                            .time_step = time_step};
     struct lgv_run_report report;
     struct lgv_error err = {0};
     assert_non_null(f.value);
-    if (lgv_ensemble_run(&plan, finals_block, &f, NULL, NULL, &report, &err) != LGV_OK)
-        fail_msg("%s", err.message);
+    if (lgv_ensemble_run(&plan, finals_block, &f, NULL, NULL, &report, &err) != LGV_OK) fail_msg("%s", err.message);
     free(report.snapshot);
     return f.value;
 }
@@ -102,13 +102,11 @@ static bool one_step_of(const struct lgv_kernel *k, double t0, double dt, uint64
     assert_true(lgv_block_create(k, t0, dt, seed, 1, &b));
     for (size_t l = 0; l < lanes; l++) {
         b.path[l] = path;
-        for (size_t i = 0; i < 2 * k->nq; i++)
-            b.block.state[i * lanes + l] = x[i];
+        for (size_t i = 0; i < 2 * k->nq; i++) b.block.state[i * lanes + l] = x[i];
     }
     b.block.step = step;
     k->entry->advance(&b.block, 1);
-    for (size_t i = 0; i < 2 * k->nq; i++)
-        x[i] = b.block.state[i * lanes];
+    for (size_t i = 0; i < 2 * k->nq; i++) x[i] = b.block.state[i * lanes];
     bool ok = !b.block.fail[0];
     lgv_block_free(&b);
     return ok;
@@ -119,8 +117,7 @@ static void increments_of(uint64_t seed, uint64_t path, uint64_t step, double dt
     vec w[64], z[64];
     assert_true(nm <= 64);
     noise_step(seed, uvec_set(path), step, 1, dt, (int)nm, 0, w, z);
-    for (size_t m = 0; m < nm; m++)
-        dW[m] = w[m][0];
+    for (size_t m = 0; m < nm; m++) dW[m] = w[m][0];
 }
 
 /* ---- numbers ---- */
@@ -133,8 +130,7 @@ static double uniform_of(uint64_t *state) { /* splitmix64, in (0, 1) */
 }
 
 static void assert_near(double a, double b, double tolerance, const char *what) {
-    if (!(fabs(a - b) <= tolerance))
-        fail_msg("%s: %.17g is not %.17g to %.3g", what, a, b, tolerance);
+    if (!(fabs(a - b) <= tolerance)) fail_msg("%s: %.17g is not %.17g to %.3g", what, a, b, tolerance);
 }
 
 static double slope_through(const double *x, const double *y, size_t n) {
@@ -154,7 +150,7 @@ static double slope_through(const double *x, const double *y, size_t n) {
 #define MAX_LEVELS 12
 
 struct fit {
-    double slope, slope_error;                  /* of log2 RMS over log2 dt; jackknife over FOLDS parts of the paths */
+    double slope, slope_error; /* of log2 RMS over log2 dt; jackknife over FOLDS parts of the paths */
     double rms[MAX_LEVELS], rms_error[MAX_LEVELS];
 };
 
@@ -185,8 +181,7 @@ static struct fit fit_order(const double *squared, const double *dt, size_t leve
         s[k] = slope_through(x, y, levels);
         mean += s[k] / FOLDS;
     }
-    for (size_t k = 0; k < FOLDS; k++)
-        f.slope_error += (s[k] - mean) * (s[k] - mean) * (FOLDS - 1) / FOLDS;
+    for (size_t k = 0; k < FOLDS; k++) f.slope_error += (s[k] - mean) * (s[k] - mean) * (FOLDS - 1) / FOLDS;
     f.slope_error = sqrt(f.slope_error);
     return f;
 }
@@ -196,8 +191,7 @@ static struct fit fit_order(const double *squared, const double *dt, size_t leve
 static struct lgv_settings settings_of(const struct lgv_model *m) {
     struct lgv_settings s;
     struct lgv_error err = {0};
-    if (lgv_settings_read(m, &s, &err) != LGV_OK)
-        fail_msg("%s", err.message);
+    if (lgv_settings_read(m, &s, &err) != LGV_OK) fail_msg("%s", err.message);
     return s;
 }
 
@@ -205,14 +199,12 @@ static struct lgv_settings settings_of(const struct lgv_model *m) {
 static void run_with(struct lgv_model *m, const struct lgv_settings *s, enum lgv_status want, struct lgv_result *out) {
     struct lgv_error err = {0};
     enum lgv_status status = lgv_statistics_run(m, s, NULL, NULL, NULL, out, &err);
-    if (status != want)
-        fail_msg("status %d instead of %d: %s", (int)status, (int)want, err.message);
+    if (status != want) fail_msg("status %d instead of %d: %s", (int)status, (int)want, err.message);
 }
 
 static const struct lgv_series *series_of(const struct lgv_result *r, const char *name) {
     for (size_t i = 0; i < r->nseries; i++)
-        if (strcmp(r->series[i].name, name) == 0)
-            return &r->series[i];
+        if (strcmp(r->series[i].name, name) == 0) return &r->series[i];
     fail_msg("no series %s", name);
     return NULL;
 }

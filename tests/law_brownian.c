@@ -38,8 +38,7 @@ static void check(const char *method) {
     assert_near(v[2] / (s2 * t * t / 2), 1, rel + bias, "covariance");
     /* the same end point of p in one step made of 200 increments: only the order of additions differs */
     double *coarse = final_values(&k, t, 1, 100, 21, STEPS);
-    for (size_t i = 0; i < 100; i++)
-        assert_near(coarse[i * n + p], value[i * n + p], 1e-13, "coarse increment");
+    for (size_t i = 0; i < 100; i++) assert_near(coarse[i * n + p], value[i * n + p], 1e-13, "coarse increment");
     free(coarse);
     free(value);
     lgv_kernel_free(&k);
@@ -49,8 +48,7 @@ static void check(const char *method) {
 static void test_methods(void **state) {
     (void)state;
     static const char *const methods[] = {"P2N2Q2Lob", "P1N1Q2Gau", "P1N1Q1Rec", "EEM", "IEM"};
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        check(methods[i]);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) check(methods[i]);
 }
 
 int main(void) {

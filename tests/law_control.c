@@ -6,10 +6,10 @@
 #include "study/compare.h"
 
 #define ANHARMONIC                                                                                                     \
-    "parameters: {gamma: 0.1, beta: 0.5}\ncoordinates: {q: 0}\nmomenta: {p: 1}\npotential: gamma*q^4\nnoise: beta*q\n"  \
+    "parameters: {gamma: 0.1, beta: 0.5}\ncoordinates: {q: 0}\nmomenta: {p: 1}\npotential: gamma*q^4\nnoise: beta*q\n" \
     "observe: {square: q^2, wave: sin(q)*p}\n"
 #define MULTIPLICATIVE                                                                                                 \
-    "coordinates: {q: 0.3, r: 0.1}\nmomenta: {p: 1, s: -0.5}\nhamiltonian: (p^2 + s^2)/2 + q^2/2 + cos(r) + 0.1*q*r\n"  \
+    "coordinates: {q: 0.3, r: 0.1}\nmomenta: {p: 1, s: -0.5}\nhamiltonian: (p^2 + s^2)/2 + q^2/2 + cos(r) + 0.1*q*r\n" \
     "noise: [0.4*sin(q + r), 0.3*r^2]\nobserve: {square: q^2 + r^2}\n"
 
 static struct lgv_kernel controlled(struct lgv_model *m, const char *method) {
@@ -123,8 +123,8 @@ static void test_kubo(void **state) {
     const struct lgv_contender pair[] = {{lgv_method_find("P1N1Q2Gau"), 0.02}, {lgv_method_find("P2N2Q2Lob"), 0.02}};
     const double want[] = {1.07e-4, 5.87e-5};
     const struct lgv_expected expect = {"H", "H0"};
-    struct lgv_compare_options o = {.contender = pair, .count = 2, .expect = &expect, .nexpect = 1, .ladder = 2,
-                                    .ladder_paths = 2000};
+    struct lgv_compare_options o = {
+        .contender = pair, .count = 2, .expect = &expect, .nexpect = 1, .ladder = 2, .ladder_paths = 2000};
     struct lgv_settings s = settings_of(m);
     struct lgv_comparison c;
     struct lgv_error err = {0};
@@ -148,7 +148,8 @@ static void test_refuse(void **state) {
     (void)state;
     struct lgv_model *m = model_of(ANHARMONIC);
     struct lgv_settings s = settings_of(m);
-    const struct lgv_contender odd[] = {{lgv_method_find("P2N2Q2Lob"), 0.1}, {lgv_method_find("P2N2Q2Lob"), 0.1 * sqrt(2)}};
+    const struct lgv_contender odd[] = {{lgv_method_find("P2N2Q2Lob"), 0.1},
+                                        {lgv_method_find("P2N2Q2Lob"), 0.1 * sqrt(2)}};
     const struct lgv_expected bad[] = {{"nothing", "1"}, {"H", "H0 + (t"}, {"H", "q"}};
     struct lgv_compare_options o = {.contender = odd, .count = 2};
     struct lgv_comparison c;

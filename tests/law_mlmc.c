@@ -7,8 +7,8 @@
 #define ANHARMONIC                                                                                                     \
     "parameters: {gamma: 0.1, beta: 0.5}\ncoordinates: {q: 0}\nmomenta: {p: 1}\npotential: gamma*q^4\nnoise: beta*q\n"
 
-static struct lgv_mlmc_result estimate(const char *text, const char *method, double tolerance, double largest, uint64_t seed,
-                                       uint64_t threads, uint64_t lanes, enum lgv_status want) {
+static struct lgv_mlmc_result estimate(const char *text, const char *method, double tolerance, double largest,
+                                       uint64_t seed, uint64_t threads, uint64_t lanes, enum lgv_status want) {
     struct lgv_model *m = model_of(text);
     struct lgv_settings s = settings_of(m);
     struct lgv_mlmc_result r;
@@ -33,8 +33,8 @@ static void test_interval(void **state) {
     int missed = 0;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct lgv_mlmc_result r = estimate(ANHARMONIC, "P2N2Q2Lob", 0.01, 0.5, seed, 0, 0, LGV_OK);
-        print_message("seed %2d: %.5f +- %.5f, bias %.5f, %zu levels, beta %.2f\n", (int)seed, r.estimate, r.stderror, r.bias,
-                      r.nlevels, r.beta);
+        print_message("seed %2d: %.5f +- %.5f, bias %.5f, %zu levels, beta %.2f\n", (int)seed, r.estimate, r.stderror,
+                      r.bias, r.nlevels, r.beta);
         assert_true(r.reached && r.failed == 0);
         assert_true(r.stderror <= 1.02 * 0.01 / sqrt(2) && r.bias <= 0.01 / sqrt(2));
         assert_near(r.estimate, want, 4.5 * r.stderror + r.bias, "estimate");

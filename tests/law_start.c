@@ -18,8 +18,7 @@ static int ascending(const void *a, const void *b) {
 static double *column(const double *value, size_t count, size_t at) {
     double *x = lgv_new(PATHS, sizeof *x);
     assert_non_null(x);
-    for (size_t i = 0; i < PATHS; i++)
-        x[i] = value[i * count + at];
+    for (size_t i = 0; i < PATHS; i++) x[i] = value[i * count + at];
     return x;
 }
 
@@ -30,10 +29,8 @@ static double normal_cdf(double x) {
 /* Moments within 4 standard errors.  sqrt(n) D > 1.95 has probability 1e-3 when the law is right. */
 static void check_law(double *x, double mean, double std, double fourth, bool normal, double low, double high) {
     double m = 0, v = 0, D = 0;
-    for (size_t i = 0; i < PATHS; i++)
-        m += x[i] / PATHS;
-    for (size_t i = 0; i < PATHS; i++)
-        v += (x[i] - m) * (x[i] - m) / (PATHS - 1);
+    for (size_t i = 0; i < PATHS; i++) m += x[i] / PATHS;
+    for (size_t i = 0; i < PATHS; i++) v += (x[i] - m) * (x[i] - m) / (PATHS - 1);
     assert_near(m, mean, 4 * std / sqrt(PATHS), "mean");
     assert_near(v, std * std, 4 * std * std * sqrt((fourth - 1) / PATHS), "variance");
     qsort(x, PATHS, sizeof *x, ascending);
@@ -42,8 +39,7 @@ static void check_law(double *x, double mean, double std, double fourth, bool no
         D = fmax(D, fmax(fabs(F - (double)i / PATHS), fabs(F - (double)(i + 1) / PATHS)));
     }
     assert_true(D * sqrt(PATHS) < 1.95);
-    if (!normal)
-        assert_true(x[0] > low && x[PATHS - 1] < high);
+    if (!normal) assert_true(x[0] > low && x[PATHS - 1] < high);
 }
 
 static void test_laws(void **state) {
@@ -54,8 +50,7 @@ static void test_laws(void **state) {
     double *value = final_values(&k, 1e-300, 1, PATHS, 11, 1);
     double *x[8];
     static const char *const name[] = {"a", "b", "c", "d", "u", "v", "w", "x"};
-    for (size_t i = 0; i < 8; i++)
-        x[i] = column(value, k.watch.count, watch_number(&k, name[i]));
+    for (size_t i = 0; i < 8; i++) x[i] = column(value, k.watch.count, watch_number(&k, name[i]));
     double square = 0;
     for (size_t i = 0; i < PATHS; i++) {
         square += x[2][i] / PATHS;
@@ -83,8 +78,7 @@ static void test_laws(void **state) {
         assert_true(other[i * k.watch.count + a] != value[i * k.watch.count + a]);
         assert_true(again[i * k.watch.count + a] == value[i * k.watch.count + a]);
     }
-    for (size_t i = 0; i < 8; i++)
-        free(x[i]);
+    for (size_t i = 0; i < 8; i++) free(x[i]);
     free(value);
     free(other);
     free(again);

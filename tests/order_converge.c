@@ -25,8 +25,7 @@ static struct lgv_convergence study(const char *text, const struct lgv_convergen
     s.paths = paths;
     s.seed = seed;
     s.threads = threads;
-    if (lgv_converge(m, &s, o, NULL, NULL, &c, &err) != LGV_OK)
-        fail_msg("%s", err.message);
+    if (lgv_converge(m, &s, o, NULL, NULL, &c, &err) != LGV_OK) fail_msg("%s", err.message);
     lgv_model_free(m);
     return c;
 }
@@ -49,8 +48,7 @@ static void test_kubo(void **state) {
     static const double want[] = {1.07e-4, 5.87e-5, 5.26e-5, 8.9e-5, 1.9e-4};
     struct lgv_convergence c = study(KUBO, &o, 3.2, 2000, 1, 0);
     assert_null(c.reference);
-    for (size_t k = 0; k < 5; k++)
-        check(&c, k, 1, want[k]);
+    for (size_t k = 0; k < 5; k++) check(&c, k, 1, want[k]);
     assert_true(lgv_convergence_holds(&c));
     lgv_convergence_clear(&c);
 }
@@ -59,11 +57,11 @@ static void test_synchrotron(void **state) {
     (void)state;
     struct lgv_convergence_options o = {
         .methods = "P1N1Q1Rec,P1N1Q1RecN2Q2Lob,P2N2Q2LobN1Q1Rec,P2N2Q2Lob,MRT32,LobZ,Taylor15,VZc",
-        .largest = 0.08, .levels = 3};
+        .largest = 0.08,
+        .levels = 3};
     static const double want[] = {4.38e-3, 4.56e-3, 3.14e-3, 1.61e-3, 8.8e-5, 2.25e-5, 7.6e-4, 5.8e-5};
     struct lgv_convergence c = study(SYNCHROTRON, &o, 3.2, 2000, 1, 0);
-    for (size_t k = 0; k < 8; k++)
-        check(&c, k, 1, want[k]);
+    for (size_t k = 0; k < 8; k++) check(&c, k, 1, want[k]);
     assert_true(c.reference_fine && c.reference_error > 0 && c.reference_error < 0.1 * 5e-6);
     lgv_convergence_clear(&c);
 }
@@ -78,8 +76,8 @@ static void test_orders(void **state) {
     assert_near(c.method[1].order, 1.55, 0.1, "MRT32");
     assert_near(c.method[2].order, 1.55, 0.1, "LobZ");
     lgv_convergence_clear(&c);
-    struct lgv_convergence_options w = {.methods = "P1N1Q1Rec", .weak = true, .observe = "q", .largest = 0.1,
-                                        .levels = 4};
+    struct lgv_convergence_options w = {
+        .methods = "P1N1Q1Rec", .weak = true, .observe = "q", .largest = 0.1, .levels = 4};
     c = study(STRONG, &w, 1, 8192, 1, 0);
     print_message("weak order %.3f +- %.3f\n", c.method[0].order, c.method[0].order_stderr);
     assert_near(c.method[0].order, 1, 4 * c.method[0].order_stderr + 0.1, "weak order of symplectic Euler");
@@ -99,8 +97,7 @@ static void test_standard_error(void **state) {
         told += c.method[0].order_stderr / 12;
         lgv_convergence_clear(&c);
     }
-    for (int i = 0; i < 12; i++)
-        var += (order[i] - mean) * (order[i] - mean) / 11;
+    for (int i = 0; i < 12; i++) var += (order[i] - mean) * (order[i] - mean) / 11;
     print_message("scatter %.4f, told %.4f\n", sqrt(var), told);
     assert_near(sqrt(var), told, 0.63 * told, "scatter of orders over seeds");
 }
@@ -126,16 +123,16 @@ static void test_bits(void **state) {
 static void test_refusals(void **state) {
     (void)state;
     static const struct lgv_convergence_options bad[] = {
-        {.methods = "VZc"},                             /* h(q,p) */
-        {.methods = "P1N1Q2Gau,VZc"},                   /* one of two */
-        {.methods = "P1N1Q2Gau,midpoint"},              /* twice the same */
-        {.steps = "0.1,0.07"},                          /* no shared paths */
-        {.steps = "0.1"},                               /* no order from one step */
+        {.methods = "VZc"},                /* h(q,p) */
+        {.methods = "P1N1Q2Gau,VZc"},      /* one of two */
+        {.methods = "P1N1Q2Gau,midpoint"}, /* twice the same */
+        {.steps = "0.1,0.07"},             /* no shared paths */
+        {.steps = "0.1"},                  /* no order from one step */
         {.steps = "0.1,0.1"},
         {.weak = true, .observe = "nothing"},
         {.weak = true, .reference = "exact"},
         {.reference = "VZc"},
-        {.largest = 5},                                 /* longer than the run */
+        {.largest = 5}, /* longer than the run */
     };
     struct lgv_model *m = model_of(KUBO);
     struct lgv_settings s = settings_of(m);
@@ -151,8 +148,8 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kubo),   cmocka_unit_test(test_synchrotron), cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_standard_error), cmocka_unit_test(test_bits), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_kubo),           cmocka_unit_test(test_synchrotron), cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_standard_error), cmocka_unit_test(test_bits),        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "study/study.h"
 
 #define KUBO                                                                                                           \
-    "parameters: {beta: 1}\ncoordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2/2\nnoise: beta*H\n"           \
+    "parameters: {beta: 1}\ncoordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2/2\nnoise: beta*H\n"         \
     "exact:\n  q: p0*sin(t + beta*W[1]) + q0*cos(t + beta*W[1])\n  p: p0*cos(t + beta*W[1]) - q0*sin(t + beta*W[1])\n"
 #define SYNCHROTRON                                                                                                    \
     "parameters: {beta: 2}\ncoordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nnoise: beta*sin(q)\n"
@@ -47,11 +47,13 @@ static size_t check_orders(const char *text, const char *names, bool kubo) {
     for (size_t k = 0; k < c.nmethods; k++) {
         const struct lgv_convergence_method *x = &c.method[k];
         bool better = kubo && better_on_kubo(x->method->name);
-        print_message("%s: order %.3f +- %.3f, expected %g%s\n", x->method->name, x->order, x->order_stderr, x->expected,
-                      better ? " or more" : "");
+        print_message("%s: order %.3f +- %.3f, expected %g%s\n", x->method->name, x->order, x->order_stderr,
+                      x->expected, better ? " or more" : "");
         assert_true(better || x->order_stderr < 0.05);
-        if (better) assert_true(x->order > x->expected - 3 * x->order_stderr);
-        else assert_true(fabs(x->order - x->expected) <= 3 * x->order_stderr + 0.12);
+        if (better)
+            assert_true(x->order > x->expected - 3 * x->order_stderr);
+        else
+            assert_true(fabs(x->order - x->expected) <= 3 * x->order_stderr + 0.12);
     }
     size_t count = c.nmethods;
     lgv_convergence_clear(&c);

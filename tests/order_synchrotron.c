@@ -5,8 +5,7 @@
  * noise. */
 #include "helpers.h"
 
-#define SYNCHROTRON                                                                                                    \
-    "parameters: {beta: 0.1}\ncoordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\n"
+#define SYNCHROTRON "parameters: {beta: 0.1}\ncoordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\n"
 
 #define FINE 1.5625e-4 /* the reference step: its error is 1/256 of the one at 0.04 */
 #define STEPS 20480    /* to T = 3.2 */

@@ -19,7 +19,8 @@ static const struct subject {
      0.05, 1037, false},
     {"Kubo", "P1N1Q2Gau",
      SMALL "hamiltonian: p^2/2 + q^2/2\nnoise: beta*H\n"
-           "exact:\n  q: p0*sin(t + beta*W[1]) + q0*cos(t + beta*W[1])\n", 0.05, 333, false},
+           "exact:\n  q: p0*sin(t + beta*W[1]) + q0*cos(t + beta*W[1])\n",
+     0.05, 333, false},
     {"two noises", "P1N1Q2Gau",
      "coordinates: {a: 0.7, b: 'normal(0, 0.4)'}\nmomenta: {u: 0.2, v: 0.5}\n"
      "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.1*a*v\nnoise: [0.1*(a*u + b^2), 0.2*cos(b)*v]\n",
@@ -31,7 +32,8 @@ static const struct subject {
     {"ring of 20 with 20 noises", "P2N2Q2Lob", /* more noises than are drawn two steps at a time */
      "parameters: {N: 20}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 0.5)'}\n"
      "potential: sum(i=1..N, 1 - cos(x[wrap(i+1)] - x[i]) + 0.25*x[i]^4)\n"
-     "noise: ['each(k=1..N, 0.2*sin(x[k]))']\nobserve: {spread: 'sum(i=1..N, x[i]^2)/N'}\n", 0.05, 100, false},
+     "noise: ['each(k=1..N, 0.2*sin(x[k]))']\nobserve: {spread: 'sum(i=1..N, x[i]^2)/N'}\n",
+     0.05, 100, false},
     {"escape", "P2N2Q2Lob", /* paths that pass the barrier become infinite */
      SMALL "hamiltonian: p^2/2 + q^2/2 - 0.08*q^4\nnoise: beta*q\n", 0.1, 500, true},
 };
@@ -53,17 +55,14 @@ static struct lgv_result run_one(struct lgv_model *m, const struct subject *s, u
     set.check_states = 0;
     run_with(m, &set, s->fails ? LGV_FAILED_PATHS : LGV_OK, &r);
     assert_int_equal(r.threads, threads);
-    if (lanes)
-        assert_int_equal(r.lanes, lanes);
+    if (lanes) assert_int_equal(r.lanes, lanes);
     return r;
 }
 
 static void same(const double *a, const double *b, size_t n, const char *what) {
-    if (memcmp(a, b, n * sizeof *a) == 0)
-        return;
+    if (memcmp(a, b, n * sizeof *a) == 0) return;
     for (size_t i = 0; i < n; i++)
-        if (memcmp(a + i, b + i, sizeof *a) != 0)
-            fail_msg("%s, entry %zu: %.17g and %.17g", what, i, a[i], b[i]);
+        if (memcmp(a + i, b + i, sizeof *a) != 0) fail_msg("%s, entry %zu: %.17g and %.17g", what, i, a[i], b[i]);
 }
 
 static void same_results(const struct lgv_result *a, const struct lgv_result *b) {
@@ -78,8 +77,7 @@ static void same_results(const struct lgv_result *a, const struct lgv_result *b)
         same(s->err, t->err, a->ntimes, s->name);
         same(s->min, t->min, a->ntimes, s->name);
         same(s->max, t->max, a->ntimes, s->name);
-        for (size_t k = 0; k < LGV_QUANTILES; k++)
-            same(s->quantile[k], t->quantile[k], a->ntimes, s->name);
+        for (size_t k = 0; k < LGV_QUANTILES; k++) same(s->quantile[k], t->quantile[k], a->ntimes, s->name);
         same(&s->drift, &t->drift, 1, "drift");
         same(&s->drift_mean, &t->drift_mean, 1, "mean drift");
     }
@@ -89,8 +87,7 @@ static void same_results(const struct lgv_result *a, const struct lgv_result *b)
         same(a->histogram[i].count, b->histogram[i].count, a->histogram[i].bins, "histogram");
     }
     assert_true(a->nsamples == 4 && b->nsamples == 4);
-    for (size_t i = 0; i < 4; i++)
-        same(a->sample[i].value, b->sample[i].value, a->nseries * a->ntimes, "sample path");
+    for (size_t i = 0; i < 4; i++) same(a->sample[i].value, b->sample[i].value, a->nseries * a->ntimes, "sample path");
     assert_int_equal(a->failed, b->failed);
     assert_int_equal(a->nfailures, b->nfailures);
     for (size_t i = 0; i < a->nfailures; i++)
@@ -129,8 +126,7 @@ static void test_gcc(void **state) {
 static void begin(const struct lgv_kernel *k, const struct subject *s, uint64_t path, uint64_t stride,
                   struct lgv_bench_block *b) {
     assert_true(lgv_block_create(k, 0.25, s->dt, 1, 1, b));
-    for (size_t l = 0; l < k->entry->lanes; l++)
-        b->path[l] = path + stride * l;
+    for (size_t l = 0; l < k->entry->lanes; l++) b->path[l] = path + stride * l;
     k->entry->start(&b->block);
 }
 
@@ -144,8 +140,7 @@ static void check_pieces(const struct lgv_kernel *k, const struct subject *s) {
     begin(k, s, 40, 1, &single);
     begin(k, s, 40, 1, &odd);
     k->entry->advance(&whole.block, STEPS);
-    for (int i = 0; i < STEPS; i++)
-        k->entry->advance(&single.block, 1);
+    for (int i = 0; i < STEPS; i++) k->entry->advance(&single.block, 1);
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         k->entry->advance(&odd.block, pieces[i]);
         k->entry->advance(&odd.block, 0);
@@ -185,8 +180,7 @@ static void check_alone(const struct lgv_kernel *k, const struct subject *s) {
         for (size_t l = 0; l < lanes; l++)
             same(&alone.block.state[i * lanes + l], &among.block.state[i * lanes + lanes - 1], 1, "neighbours");
     k->entry->observe(&alone.block, seen);
-    for (size_t o = 0; o < rows; o++)
-        same(&seen[o * lanes], &all[77 * rows + o], 1, "path of the ensemble");
+    for (size_t o = 0; o < rows; o++) same(&seen[o * lanes], &all[77 * rows + o], 1, "path of the ensemble");
     free(seen);
     free(all);
     lgv_block_free(&alone);
@@ -245,8 +239,16 @@ static void test_callbacks(void **state) {
     (void)state;
     static const char *const methods[] = {"P2N2Q2Lob", "P1N1Q2Gau", "P1N1Q1Rec", "EEM", "IEM"};
     static const double q0[] = {0.2}, p0[] = {1};
-    struct lgv_callbacks c = {.name = "pendulum", .dof = 1, .noises = 1, .q0 = q0, .p0 = p0, .separable = 1,
-                              .noise_of_q = 1, .value = value, .gradient = gradient, .hessian = hessian};
+    struct lgv_callbacks c = {.name = "pendulum",
+                              .dof = 1,
+                              .noises = 1,
+                              .q0 = q0,
+                              .p0 = p0,
+                              .separable = 1,
+                              .noise_of_q = 1,
+                              .value = value,
+                              .gradient = gradient,
+                              .hessian = hessian};
     struct lgv_model *m = NULL;
     assert_int_equal(lgv_model_from_callbacks(&c, &m, NULL), LGV_OK);
     struct lgv_model *formulas = model_of("coordinates: {q1: 0.2}\nmomenta: {p1: 1}\nhamiltonian: p1^2/2 - cos(q1)\n"
@@ -263,8 +265,7 @@ static void test_callbacks(void **state) {
         /* round-off of 100 steps, grown by the flow: |d flow| < exp(0.5 t) = 12 at t = 5 */
         double *a = final_values(&k, s.dt, 100, 100, 9, 1), *b = final_values(&g, s.dt, 100, 100, 9, 1);
         assert_int_equal(k.watch.count, g.watch.count);
-        for (size_t j = 0; j < 100 * k.watch.count; j++)
-            assert_near(a[j], b[j], 1e-12, "callbacks against formulas");
+        for (size_t j = 0; j < 100 * k.watch.count; j++) assert_near(a[j], b[j], 1e-12, "callbacks against formulas");
         free(a);
         free(b);
         lgv_kernel_free(&k);

@@ -12,18 +12,22 @@ static const struct {
     bool noise_of_q, separable;
 } systems[] = {
     {"separable, h(q)",
-     "hamiltonian: (1 + k1)*u^2/2 + v^2/2 + k2*u*v/2 + k3*a^2*b^2 + k4*cos(a - b)\nnoise: [k1*sin(a*b), 0.5*b^2]\n", true, true},
+     "hamiltonian: (1 + k1)*u^2/2 + v^2/2 + k2*u*v/2 + k3*a^2*b^2 + k4*cos(a - b)\nnoise: [k1*sin(a*b), 0.5*b^2]\n",
+     true, true},
     {"separable, h = A(p) + B(q)",
-     "hamiltonian: u^2/2 + v^4/8 + k2*u*v/2 + k3*a^2*b^2 + k4*cos(a)\nnoise: 0.4*k1*sin(a*b) + 0.3*u^2 + 0.2*v\n", false, true},
+     "hamiltonian: u^2/2 + v^4/8 + k2*u*v/2 + k3*a^2*b^2 + k4*cos(a)\nnoise: 0.4*k1*sin(a*b) + 0.3*u^2 + 0.2*v\n",
+     false, true},
     {"kinetic energy depends on t",
-     "hamiltonian: (1 + 0.5*sin(t))*(u^2 + v^2)/2 + k3*a^2*b^2 + k4*cos(a - b)\nnoise: [k1*sin(a*b), k2*b^2]\n", true, true},
+     "hamiltonian: (1 + 0.5*sin(t))*(u^2 + v^2)/2 + k3*a^2*b^2 + k4*cos(a - b)\nnoise: [k1*sin(a*b), k2*b^2]\n", true,
+     true},
     {"additive", "hamiltonian: u^2/2 + v^2/2 + k3*a^2*b^2 + k4*sin(a + t)\nnoise: [k1*a, k2*b - a]\n", true, true},
-    {"not separable, h(q)", "hamiltonian: (1 + k1*a^2)*u^2/2 + v^2/2 + k2*a*v + k3*a^2*b^2\nnoise: [k4*sin(a*b), 0.5*b^2]\n",
-     true, false},
-    {"not separable", "hamiltonian: u^2/2 + v^2/2 + k2*a*v + k3*a^2*b^2\nnoise: [0.3*(k1*a*u + b^2), 0.4*k4*cos(b)*v]\n", false,
-     false},
+    {"not separable, h(q)",
+     "hamiltonian: (1 + k1*a^2)*u^2/2 + v^2/2 + k2*a*v + k3*a^2*b^2\nnoise: [k4*sin(a*b), 0.5*b^2]\n", true, false},
+    {"not separable",
+     "hamiltonian: u^2/2 + v^2/2 + k2*a*v + k3*a^2*b^2\nnoise: [0.3*(k1*a*u + b^2), 0.4*k4*cos(b)*v]\n", false, false},
 };
-#define SYSTEM_HEAD "parameters: {k1: 1, k2: 1, k3: 1, k4: 1}\ncoordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"
+#define SYSTEM_HEAD                                                                                                    \
+    "parameters: {k1: 1, k2: 1, k3: 1, k4: 1}\ncoordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"
 
 /* Largest difference to the general solver over random states, coefficients and increments. */
 static double difference(struct lgv_model *m, const char *method, double dt) {
@@ -40,14 +44,12 @@ static double difference(struct lgv_model *m, const char *method, double dt) {
     lgv_block_free(&b);
     for (uint64_t path = 0; path < 30; path++) {
         double x[2][4];
-        for (size_t i = 0; i < m->npar; i++)
-            m->par[i] = uniform_of(&random);
-        for (size_t i = 0; i < 4; i++)
-            x[0][i] = x[1][i] = 2 * uniform_of(&random) - 1;
+        for (size_t i = 0; i < m->npar; i++) m->par[i] = uniform_of(&random);
+        for (size_t i = 0; i < 4; i++) x[0][i] = x[1][i] = 2 * uniform_of(&random) - 1;
         for (size_t i = 0; i < 2; i++)
-            if (!one_step_of(&k[i], 0.3, dt, 11, path, path, x[i])) fail_msg("a step of %s fails", i ? general : method);
-        for (size_t i = 0; i < 4; i++)
-            worst = fmax(worst, fabs(x[0][i] - x[1][i]));
+            if (!one_step_of(&k[i], 0.3, dt, 11, path, path, x[i]))
+                fail_msg("a step of %s fails", i ? general : method);
+        for (size_t i = 0; i < 4; i++) worst = fmax(worst, fabs(x[0][i] - x[1][i]));
     }
     lgv_kernel_free(&k[0]);
     lgv_kernel_free(&k[1]);
@@ -57,8 +59,8 @@ static double difference(struct lgv_model *m, const char *method, double dt) {
 /* Both sides solve their equations to about 1e-15 of the state; the general ones have condition numbers up to 100. */
 static void test_special_forms(void **state) {
     (void)state;
-    static const char *const methods[] = {"P2N2Q2Lob", "P1N1Q2Gau", "P1N1Q1Rec", "P1N2Q2Lob", "P1N2Q2Otr", "P1N3Q4Mil",
-                                          "P1N1Q1RecN2Q2Lob", "P1N2Q2LobN1Q2Gau"};
+    static const char *const methods[] = {"P2N2Q2Lob", "P1N1Q2Gau", "P1N1Q1Rec",        "P1N2Q2Lob",
+                                          "P1N2Q2Otr", "P1N3Q4Mil", "P1N1Q1RecN2Q2Lob", "P1N2Q2LobN1Q2Gau"};
     size_t compared = 0;
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
         char text[800];
@@ -73,7 +75,8 @@ static void test_special_forms(void **state) {
             if (!s.separable && k >= 3) continue; /* these have no special form then */
             double d = difference(m, methods[k], 0.05);
             print_message("%s, %s: %.2g\n", systems[i].name, methods[k], d);
-            if (!(d < 1e-12)) fail_msg("%s on %s differs from the general solver by %g", methods[k], systems[i].name, d);
+            if (!(d < 1e-12))
+                fail_msg("%s on %s differs from the general solver by %g", methods[k], systems[i].name, d);
             compared++;
         }
         lgv_model_free(m);
@@ -100,7 +103,8 @@ static void test_defect(void **state) {
     (void)state;
     struct lgv_model *m[2] = {
         model_of("coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"
-                 "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.4*a*v\nnoise: [0.1*(a*u + b^2), 0.2*cos(b)*v]\n"),
+                 "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.4*a*v\nnoise: [0.1*(a*u + b^2), "
+                 "0.2*cos(b)*v]\n"),
         model_of("coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"
                  "hamiltonian: u^2/2 + v^2 + u*v/2 + a^2*b^2/4 + cos(a - b)\nnoise: [0.3*sin(a*b), 0.2*b^2]\n")};
     struct lgv_structure s;
@@ -121,7 +125,8 @@ static void test_defect(void **state) {
     lgv_model_free(m[1]);
 }
 
-static double drift(struct lgv_model *m, const char *method, double dt, double until, uint64_t paths, const char *series) {
+static double drift(struct lgv_model *m, const char *method, double dt, double until, uint64_t paths,
+                    const char *series) {
     struct lgv_settings s = settings_of(m);
     struct lgv_result r;
     snprintf(s.method, sizeof s.method, "%s", method);
@@ -157,11 +162,10 @@ static void test_kubo_energy(void **state) {
     (void)state;
     struct lgv_model *m = model_of("parameters: {beta: 0.1}\ncoordinates: {q: 0}\nmomenta: {p: 1}\n"
                                    "hamiltonian: p^2/2 + q^2/2\nnoise: beta*H\n");
-    static const char *const keep[] = {"P1N1Q2Gau", "P2N2Q4Gau", "P3N3Q6Gau"}, *const lose[] = {"P2N3Q4Lob", "P1N2Q2Lob"};
-    for (size_t k = 0; k < 3; k++)
-        assert_true(drift(m, keep[k], 0.25, 1000, 16, "H") < 1e-12);
-    for (size_t k = 0; k < 2; k++)
-        assert_true(drift(m, lose[k], 0.25, 1000, 16, "H") > 1e-5);
+    static const char *const keep[] = {"P1N1Q2Gau", "P2N2Q4Gau", "P3N3Q6Gau"}, *const lose[] = {"P2N3Q4Lob",
+                                                                                                "P1N2Q2Lob"};
+    for (size_t k = 0; k < 3; k++) assert_true(drift(m, keep[k], 0.25, 1000, 16, "H") < 1e-12);
+    for (size_t k = 0; k < 2; k++) assert_true(drift(m, lose[k], 0.25, 1000, 16, "H") > 1e-5);
     lgv_model_free(m);
 }
 
@@ -182,8 +186,7 @@ static void test_singular_step(void **state) {
         increments_of(9, 2, 0, dt, 1, &dW);
         m->par[0] = (3.0 * sign - dt) / dW;
         assert_true(lgv_block_create(&k, 0, dt, 9, 1, &b));
-        for (size_t l = 0; l < lanes; l++)
-            b.path[l] = l;
+        for (size_t l = 0; l < lanes; l++) b.path[l] = l;
         k.entry->start(&b.block);
         k.entry->advance(&b.block, 1);
         for (size_t l = 0; l < lanes; l++) {
@@ -224,7 +227,8 @@ static void test_singular_step(void **state) {
 
 static void test_refusals(void **state) {
     (void)state;
-    struct lgv_model *m = model_of("parameters: {s: 0.3}\ncoordinates: {q: 0.3}\nmomenta: {p: 1}\nhamiltonian: p^2/2\nnoise: s*q*p\n");
+    struct lgv_model *m =
+        model_of("parameters: {s: 0.3}\ncoordinates: {q: 0.3}\nmomenta: {p: 1}\nhamiltonian: p^2/2\nnoise: s*q*p\n");
     static const char *const none[] = {"P1N2Q2Lob", "P1N2Q2Otr", "P1N3Q4Lob", "P1N3Q4Mil", "P1N4Q6Lob"},
                              *const fine[] = {"P1N1Q2Gau", "P2N2Q2Lob", "P2N2Q4Gau", "P2N3Q4Lob", "P2N2Q2Otr"};
     struct lgv_structure s;
@@ -233,7 +237,8 @@ static void test_refusals(void **state) {
     for (size_t k = 0; k < 5; k++) {
         struct lgv_error err = {0};
         struct lgv_kernel kernel;
-        assert_int_equal(lgv_kernel_build(m, lgv_method_find(none[k]), &(struct lgv_kernel_options){0}, &kernel, &err), LGV_BAD_INPUT);
+        assert_int_equal(lgv_kernel_build(m, lgv_method_find(none[k]), &(struct lgv_kernel_options){0}, &kernel, &err),
+                         LGV_BAD_INPUT);
         assert_non_null(strstr(err.message, none[k]));
         assert_non_null(strstr(err.message, "degree 1 and several nodes"));
         assert_non_null(strstr(err.message, "P2N2Q2Lob")); /* one that fits */

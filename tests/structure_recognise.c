@@ -11,8 +11,7 @@ static struct lgv_structure structure_of(const char *text) {
     struct lgv_model *m = model_of(text);
     struct lgv_structure s;
     struct lgv_error err = {0};
-    if (lgv_model_structure(m, &s, &err) != LGV_OK)
-        fail_msg("%s", err.message);
+    if (lgv_model_structure(m, &s, &err) != LGV_OK) fail_msg("%s", err.message);
     lgv_model_free(m);
     return s;
 }
@@ -37,9 +36,11 @@ static void test_separable(void **state) {
         {TWO "hamiltonian: u^2 + u*v + v^2 + a*b\n", true, true, true, true, false},
         {TWO "hamiltonian: u^2 + v^2 + a*v\n", false, false, false, true, false},
         {"parameters: {N: 30}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 0}\n"
-         "hamiltonian: sum(i=1..N, p[i]^2/2 + (x[wrap(i+1)] - x[i])^4)\n", true, true, true, false, false},
+         "hamiltonian: sum(i=1..N, p[i]^2/2 + (x[wrap(i+1)] - x[i])^4)\n",
+         true, true, true, false, false},
         {"parameters: {N: 30}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 0}\n"
-         "hamiltonian: sum(i=1..N, p[i]^2*(1 + x[i]^2))\n", false, false, false, false, false},
+         "hamiltonian: sum(i=1..N, p[i]^2*(1 + x[i]^2))\n",
+         false, false, false, false, false},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct lgv_structure s = structure_of(row[i].text);

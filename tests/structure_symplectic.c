@@ -15,22 +15,24 @@ static const struct {
     {"not separable", /* reference model 3 with a stronger coupling */
      "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"
      "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.4*a*v\n"
-     "noise: [0.1*(a*u + b^2), 0.2*cos(b)*v]\n", 0.1, false},
+     "noise: [0.1*(a*u + b^2), 0.2*cos(b)*v]\n",
+     0.1, false},
     {"not separable, noise of q",
      "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"
      "hamiltonian: (1 + a^2/2)*u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.4*a*v\nnoise: [0.2*sin(a*b), 0.1*b^2]\n",
      0.1, true},
     {"lattice",
      "parameters: {N: 12}\ncoordinates: {'x[N]': 0.2*sin(i)}\nmomenta: {p: 0.3*cos(2*i)}\n"
-     "potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + 0.25*x[i]^4)\nnoise: ['each(k=1..N, 0.2*sin(x[k]))']\n", 0.1,
-     true},
+     "potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + 0.25*x[i]^4)\nnoise: ['each(k=1..N, 0.2*sin(x[k]))']\n",
+     0.1, true},
     {"large lattice", /* more directions than are tried: the certificate takes random ones */
      "parameters: {N: 24}\ncoordinates: {'x[N]': 0.2*sin(i)}\nmomenta: {p: 0.3*cos(2*i)}\n"
-     "potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + 0.25*x[i]^4)\nnoise: ['each(k=1..N, 0.2*sin(x[k]))']\n", 0.1,
-     true},
+     "potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + 0.25*x[i]^4)\nnoise: ['each(k=1..N, 0.2*sin(x[k]))']\n",
+     0.1, true},
     {"driven",
      "coordinates: {q: 0.3}\nmomenta: {p: 0.9}\nhamiltonian: (1 + 0.3*sin(t))*p^2/2 + (1 + 0.5*cos(t))*q^4/4\n"
-     "noise: 0.3*sin(q + t)\n", 0.1, true},
+     "noise: 0.3*sin(q + t)\n",
+     0.1, true},
 };
 
 static double defect(struct lgv_model *m, const char *method, double dt) {
@@ -40,12 +42,10 @@ static double defect(struct lgv_model *m, const char *method, double dt) {
     assert_true(2 * k.nq <= 64);
     for (uint64_t path = 0; path < 3; path++) { /* three states along three paths, step numbers odd and even */
         assert_true(lgv_block_create(&k, 0.1, dt, 5, 1, &b));
-        for (size_t l = 0; l < k.entry->lanes; l++)
-            b.path[l] = path;
+        for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = path;
         k.entry->start(&b.block);
         k.entry->advance(&b.block, 7 * path);
-        for (size_t i = 0; i < 2 * k.nq; i++)
-            x[i] = b.block.state[i * k.entry->lanes];
+        for (size_t i = 0; i < 2 * k.nq; i++) x[i] = b.block.state[i * k.entry->lanes];
         double error, d = lgv_certificate_defect(&k, 0.1, dt, 5, path, 7 * path, x, NULL, &error);
         assert_true(d >= 0 && error < 1e-9);
         worst = fmax(worst, d);
@@ -64,18 +64,15 @@ static void test_defect(void **state) {
         struct lgv_model *m = model_of(subjects[i].text);
         static const char *const good[] = {"P1N1Q2Gau", "P2N2Q2Lob", "P1N1Q1Rec"}, *const bad[] = {"EEM", "IEM"};
         for (size_t k = 0; k < 3; k++) {
-            if (k == 2 && !subjects[i].noise_of_q)
-                continue;
+            if (k == 2 && !subjects[i].noise_of_q) continue;
             double d = defect(m, good[k], subjects[i].dt);
             print_message("%s, %s: %.2g\n", subjects[i].name, good[k], d);
-            if (!(d < 1e-11))
-                fail_msg("%s on %s: defect %g", good[k], subjects[i].name, d);
+            if (!(d < 1e-11)) fail_msg("%s on %s: defect %g", good[k], subjects[i].name, d);
         }
         for (size_t k = 0; k < 2 && i < 3; k++) {
             double d = defect(m, bad[k], subjects[i].dt);
             print_message("%s, %s: %.2g\n", subjects[i].name, bad[k], d);
-            if (!(d > 1e-4))
-                fail_msg("%s on %s: defect %g is too small to be true", bad[k], subjects[i].name, d);
+            if (!(d > 1e-4)) fail_msg("%s on %s: defect %g is too small to be true", bad[k], subjects[i].name, d);
         }
         lgv_model_free(m);
     }
@@ -132,10 +129,9 @@ static void test_kubo_energy(void **state) {
 /* Forces and noises of a ring come in pairs, so the sum of the momenta stays: 1e-16 * sqrt(16 * 2000 steps) = 2e-14. */
 static void test_total_momentum(void **state) {
     (void)state;
-    static const char text[] =
-        "parameters: {N: 16}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 0.3)'}\n"
-        "potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + 0.25*(x[wrap(i+1)] - x[i])^4)\n"
-        "noise: ['each(k=1..N, 0.2*cos(x[wrap(k+1)] - x[k]))']\nsymmetries: {shift: {x: 1}}\n";
+    static const char text[] = "parameters: {N: 16}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 0.3)'}\n"
+                               "potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + 0.25*(x[wrap(i+1)] - x[i])^4)\n"
+                               "noise: ['each(k=1..N, 0.2*cos(x[wrap(k+1)] - x[k]))']\nsymmetries: {shift: {x: 1}}\n";
     assert_true(drift(text, "P2N2Q2Lob", 0.05, 100, 50, "shift") < 1e-12);
     assert_true(drift(text, "P1N1Q2Gau", 0.05, 20, 16, "shift") < 1e-12);
 }

@@ -35,8 +35,7 @@ static void test_text(void **state) {
     (void)state;
     struct lgv_text t = {0};
     assert_null(t.data);
-    for (int i = 0; i < 1000; i++)
-        lgv_text_add(&t, "%d,", i);
+    for (int i = 0; i < 1000; i++) lgv_text_add(&t, "%d,", i);
     assert_int_equal(t.size, 10 * 2 + 90 * 3 + 900 * 4);
     assert_int_equal(strlen(t.data), t.size);
     assert_memory_equal(t.data, "0,1,2,", 6);
@@ -183,8 +182,7 @@ static void test_option_set(void **state) {
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         struct lgv_error err = {0};
         assert_int_equal(lgv_option_set(table, rows, &s, bad[k].name, bad[k].value, &err), LGV_BAD_INPUT);
-        if (!strstr(err.message, bad[k].message))
-            fail_msg("wanted \"%s\", got \"%s\"", bad[k].message, err.message);
+        if (!strstr(err.message, bad[k].message)) fail_msg("wanted \"%s\", got \"%s\"", bad[k].message, err.message);
     }
     assert_memory_equal(&s, &before, sizeof s);
 }
@@ -206,8 +204,7 @@ static void test_option_get(void **state) {
         s.step = 0.0;
         assert_int_equal(lgv_option_set(table, rows, &s, "step", text, NULL),
                          values[k] < 1e-12 ? LGV_BAD_INPUT : LGV_OK);
-        if (values[k] >= 1e-12)
-            assert_true(s.step == values[k]);
+        if (values[k] >= 1e-12) assert_true(s.step == values[k]);
     }
     assert_null(lgv_option_find(table, rows, "nothing"));
     assert_ptr_equal(lgv_option_find(table, rows, "seed"), &table[2]);

@@ -12,9 +12,9 @@ struct writer {
     struct lgv_text out;
     const char *const *leaf;
     size_t leaves;
-    bool smooth;    /* no kinks: what is differentiated or solved with */
-    bool array;     /* there is x[N], px[N] */
-    int loops;      /* loop variables in scope: i, then j, then k */
+    bool smooth; /* no kinks: what is differentiated or solved with */
+    bool array;  /* there is x[N], px[N] */
+    int loops;   /* loop variables in scope: i, then j, then k */
     int most_loops;
 };
 
@@ -31,11 +31,16 @@ static void leaf(struct writer *w) {
     static const char *const two[] = {"x[j]", "px[j]", "(x[i] - x[j])", "x[wrap(i+j)]", "0.1*(i - j)"};
     static const char *const family[] = {"x[k]", "px[k]", "x[wrap(k+1)]"};
     unsigned kind = pick(w, 6);
-    if (w->loops == 3) put(w, family[pick(w, 3)]); /* only families count as k */
-    else if (w->loops == 2 && kind < 3) put(w, two[pick(w, 5)]);
-    else if (w->loops >= 1 && kind < 5) put(w, one[pick(w, 6)]);
-    else if (kind < 5) put(w, w->leaf[pick(w, (unsigned)w->leaves)]);
-    else lgv_text_add(&w->out, "%.3f", 0.2 + 1.5 * uniform_of(&w->z));
+    if (w->loops == 3)
+        put(w, family[pick(w, 3)]); /* only families count as k */
+    else if (w->loops == 2 && kind < 3)
+        put(w, two[pick(w, 5)]);
+    else if (w->loops >= 1 && kind < 5)
+        put(w, one[pick(w, 6)]);
+    else if (kind < 5)
+        put(w, w->leaf[pick(w, (unsigned)w->leaves)]);
+    else
+        lgv_text_add(&w->out, "%.3f", 0.2 + 1.5 * uniform_of(&w->z));
 }
 
 static void formula(struct writer *w, int depth);
@@ -66,14 +71,14 @@ static void formula(struct writer *w, int depth) {
     /* A and B stand for formulas */
     static const char *const pattern[] = {
         "(A + B)", "(A - B)", "A*sin(B)", "A/(2 + cos(B))", "(-A)", "sin(A)", "cos(A)", "exp(sin(A))",
-        "log(2.5 + sin(A))",
-        "sqrt(1.5 + cos(A))", "tan(0.9*sin(A))", "asin(0.9*sin(A))", "acos(0.9*cos(A))", "atan(A)", "sinh(sin(A))",
-        "cosh(cos(A))", "tanh(A)", "erf(A)", "sin(A)^2", "sin(A)^3", "(2 + sin(A))^(-2)", "(2 + sin(A))^1.3",
-        "(1.5 + sin(A))^cos(B)", "atan2(A, 2 + cos(B))", "(2 + sin(A))^2.5", "1/sqrt(2 + sin(A))", "cos(A)^5",
-        "sin(A)^7", "(2 + cos(A))^(-3.5)", "2^sin(A)", "sin(A)*cos(A)*sin(B)", "alpha*A + beta*B", "(A + 2*B - 1)*0.25",
+        "log(2.5 + sin(A))", "sqrt(1.5 + cos(A))", "tan(0.9*sin(A))", "asin(0.9*sin(A))", "acos(0.9*cos(A))", "atan(A)",
+        "sinh(sin(A))", "cosh(cos(A))", "tanh(A)", "erf(A)", "sin(A)^2", "sin(A)^3", "(2 + sin(A))^(-2)",
+        "(2 + sin(A))^1.3", "(1.5 + sin(A))^cos(B)", "atan2(A, 2 + cos(B))", "(2 + sin(A))^2.5", "1/sqrt(2 + sin(A))",
+        "cos(A)^5", "sin(A)^7", "(2 + cos(A))^(-3.5)", "2^sin(A)", "sin(A)*cos(A)*sin(B)", "alpha*A + beta*B",
+        "(A + 2*B - 1)*0.25",
         /* not for differences or solvers from here: steep, kinks */
-        "(0.7 + 0.3*sin(A))^70", "(0.7 + 0.3*sin(A))^(-9.5)",
-        "min(A, B)", "max(A, B)", "abs(A)", "sign(A)*B", "min(abs(A), 1)"};
+        "(0.7 + 0.3*sin(A))^70", "(0.7 + 0.3*sin(A))^(-9.5)", "min(A, B)", "max(A, B)", "abs(A)", "sign(A)*B",
+        "min(abs(A), 1)"};
     enum { SMOOTH = 33, ALL = sizeof pattern / sizeof *pattern };
     if (depth <= 0) {
         leaf(w);
@@ -84,8 +89,10 @@ static void formula(struct writer *w, int depth) {
         return;
     }
     for (const char *c = pattern[pick(w, w->smooth ? SMOOTH : ALL)]; *c; c++) {
-        if (*c == 'A' || *c == 'B') formula(w, depth - 1 - (int)pick(w, 2));
-        else lgv_text_add(&w->out, "%c", *c);
+        if (*c == 'A' || *c == 'B')
+            formula(w, depth - 1 - (int)pick(w, 2));
+        else
+            lgv_text_add(&w->out, "%c", *c);
     }
 }
 
@@ -100,20 +107,25 @@ static const char *const small_leaf[] = {"q", "p", "alpha", "beta", "t", "q", "p
 static const char *const large_leaf[] = {"q", "p", "alpha", "beta", "t", "x[1]", "x[N]", "px[2]", "px[N-1]", "x[2]"};
 
 static struct writer writer_of(uint64_t seed, int n, bool smooth) {
-    return (struct writer){.z = seed, .leaf = n ? large_leaf : small_leaf, .leaves = n ? 10 : 7, .smooth = smooth,
-                           .array = n > 0, .most_loops = 2};
+    return (struct writer){.z = seed,
+                           .leaf = n ? large_leaf : small_leaf,
+                           .leaves = n ? 10 : 7,
+                           .smooth = smooth,
+                           .array = n > 0,
+                           .most_loops = 2};
 }
 
 /* One degree of freedom, or 1 + n. */
 static void head(struct lgv_text *out, int n) {
-    lgv_text_add(out, n ? "parameters: {alpha: 1.3, beta: -0.7, N: %d}\ncoordinates: {q: 0.4, 'x[N]': 0.2*i}\n"
-                          "momenta: {p: -0.6, px: 0.3}\n"
-                        : "parameters: {alpha: 1.3, beta: -0.7}\ncoordinates: {q: 0.4}\nmomenta: {p: -0.6}\n", n);
+    lgv_text_add(out,
+                 n ? "parameters: {alpha: 1.3, beta: -0.7, N: %d}\ncoordinates: {q: 0.4, 'x[N]': 0.2*i}\n"
+                     "momenta: {p: -0.6, px: 0.3}\n"
+                   : "parameters: {alpha: 1.3, beta: -0.7}\ncoordinates: {q: 0.4}\nmomenta: {p: -0.6}\n",
+                 n);
 }
 
 static void random_state(uint64_t *z, double *x, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        x[i] = 3 * uniform_of(z) - 1.5;
+    for (size_t i = 0; i < n; i++) x[i] = 3 * uniform_of(z) - 1.5;
 }
 
 /* ---- values ---- */
@@ -145,8 +157,7 @@ static void check_values(int n, size_t formulas, int depth, uint64_t seed, unsig
         b.block.step = round;
         k.entry->observe(&b.block, out);
         for (size_t l = 0; l < L; l++) {
-            for (size_t i = 0; i < 2 * nq; i++)
-                x[i] = b.block.state[i * L + l];
+            for (size_t i = 0; i < 2 * nq; i++) x[i] = b.block.state[i * L + l];
             struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = x, [LGV_P] = x + nq}};
             env.t = 0.7 + (double)round * 0.1;
             for (size_t o = 0; o < k.watch.count; o++) {
@@ -228,8 +239,7 @@ static void euler_maruyama(struct derived *d, double t, double dt, const double 
     double w[1 + MOST] = {0}, K[2 * MOST], g[2 * MOST], *H = lgv_new(3 * n * n, sizeof *H);
     assert_non_null(H);
     w[0] = dt;
-    for (size_t m = 0; m < nm; m++)
-        w[1 + m] = dW[m];
+    for (size_t m = 0; m < nm; m++) w[1 + m] = dW[m];
     gradient_of(d, t, x, w, K);
     for (size_t i = 0; i < n; i++) {
         y[i] = x[i] + K[n + i];
@@ -266,12 +276,10 @@ static void check_steps(struct lgv_model *m, struct derived *d, const struct lgv
         increments_of(5, trial, trial, dt, nm, dW);
         assert_true(one_step_of(k, t0, dt, 5, trial, trial, y));
         w[0] = dt;
-        for (size_t i = 0; i < nm; i++)
-            w[1 + i] = dW[i];
+        for (size_t i = 0; i < nm; i++) w[1 + i] = dW[i];
         if (implicit) {
             double mid[2 * MOST];
-            for (size_t i = 0; i < 2 * n; i++)
-                mid[i] = 0.5 * (x[i] + y[i]);
+            for (size_t i = 0; i < 2 * n; i++) mid[i] = 0.5 * (x[i] + y[i]);
             gradient_of(d, t + 0.5 * dt, mid, w, K);
             for (size_t i = 0; i < n; i++) {
                 want[i] = x[i] + K[n + i];
@@ -358,15 +366,12 @@ static void test_forces(void **state) {
             assert_true(one_step_of(&k, 0.3, dt, 5, trial, trial, y));
             double t = 0.3 + (double)trial * dt;
             W[0] = 0.5 * dt;
-            for (size_t i = 0; i < m->nnoise; i++)
-                W[1 + i] = 0.5 * dW[i];
+            for (size_t i = 0; i < m->nnoise; i++) W[1 + i] = 0.5 * dW[i];
             for (int part = 0; part < 4; part++) { /* kick, drift, drift, kick */
                 gradient_of(&d, part < 2 ? t : t + dt, x, W, K);
-                for (size_t i = 0; i < nq; i++)
-                    x[part % 3 ? i : nq + i] += part % 3 ? K[nq + i] : -K[i];
+                for (size_t i = 0; i < nq; i++) x[part % 3 ? i : nq + i] += part % 3 ? K[nq + i] : -K[i];
             }
-            for (size_t i = 0; i < 2 * nq; i++)
-                assert_near(y[i], x[i], SAME, "Verlet");
+            for (size_t i = 0; i < 2 * nq; i++) assert_near(y[i], x[i], SAME, "Verlet");
         }
         derived_free(&d);
         lgv_kernel_free(&k);
@@ -415,8 +420,7 @@ static void split_free(struct split *s) {
 static double contracted(const struct split *s, const double *a, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++)
-            sum += a[i] * s->H[i * n + j] * a[j];
+        for (size_t j = 0; j < n; j++) sum += a[i] * s->H[i * n + j] * a[j];
     return sum;
 }
 
@@ -428,10 +432,8 @@ static void compare_splits(struct lgv_model *m, int node, bool has_loop, uint64_
     split_make(m, node, false, &loop);
     split_make(m, node, true, &plain);
     bool kept = false;
-    for (size_t i = 0; i < loop.f.count; i++)
-        kept |= loop.f.group[i].nest >= 0;
-    for (size_t i = 0; i < plain.f.count; i++)
-        assert_true(plain.f.group[i].nest < 0);
+    for (size_t i = 0; i < loop.f.count; i++) kept |= loop.f.group[i].nest >= 0;
+    for (size_t i = 0; i < plain.f.count; i++) assert_true(plain.f.group[i].nest < 0);
     assert_true(kept || !has_loop);
     assert_true(lgv_eval_begin(&e, m->graph));
     for (int trial = 0; trial < 3; trial++) {
@@ -482,8 +484,7 @@ static void test_loops(void **state) {
     head(&text, 22);
     lgv_text_add(&text, "hamiltonian: p^2/2\nobserve:\n");
     size_t known = sizeof fixed / sizeof *fixed;
-    for (size_t i = 0; i < known; i++)
-        lgv_text_add(&text, "  f%zu: '%s'\n", i, fixed[i]);
+    for (size_t i = 0; i < known; i++) lgv_text_add(&text, "  f%zu: '%s'\n", i, fixed[i]);
     for (size_t i = 0; i < 8; i++) {
         struct writer w = writer_of(40 + i, 22, true);
         w.most_loops = 2;

@@ -42,8 +42,7 @@ static size_t list_folder(const char *folder, const char *ending, char *name, si
     assert_non_null(dir);
     while ((entry = readdir(dir))) {
         size_t n = strlen(entry->d_name), m = strlen(ending);
-        if (entry->d_name[0] == '.')
-            continue;
+        if (entry->d_name[0] == '.') continue;
         count++;
         if (n > m && strcmp(entry->d_name + n - m, ending) == 0)
             snprintf(name, room, "%.80s/%.80s", folder, entry->d_name);
@@ -54,8 +53,7 @@ static size_t list_folder(const char *folder, const char *ending, char *name, si
 
 static void empty_folder(const char *folder) {
     char name[200];
-    while (list_folder(folder, "", name, sizeof name) > 0)
-        assert_int_equal(unlink(name), 0);
+    while (list_folder(folder, "", name, sizeof name) > 0) assert_int_equal(unlink(name), 0);
 }
 
 static int setup(void **state) {
@@ -101,8 +99,7 @@ static void build(int value, bool want_cached) {
     struct lgv_error err = {0};
     double seconds = -1.0;
     snprintf(source, sizeof source, "int answer(void) { return %d; }\n", value);
-    if (lgv_module_build(source, &counted, NULL, &module, &seconds, &err) != LGV_OK)
-        fail_msg("%s", err.message);
+    if (lgv_module_build(source, &counted, NULL, &module, &seconds, &err) != LGV_OK) fail_msg("%s", err.message);
     assert_int_equal(lgv_module_cached(module), want_cached);
     assert_true(want_cached ? seconds == 0.0 : seconds > 0.0);
     call_and_free(module, value);
@@ -248,12 +245,10 @@ static void test_syntax_error(void **state) {
     assert_non_null(strstr(err.message, wrapper));
     assert_int_equal(list_folder(cache, "", name, sizeof name), 0);
     char many[8000] = "";
-    for (int i = 0; i < 200; i++)
-        strcat(many, "int f(void) { return x; }\n");
+    for (int i = 0; i < 200; i++) strcat(many, "int f(void) { return x; }\n");
     assert_int_equal(lgv_module_build(many, &counted, NULL, &module, NULL, &err), LGV_CANNOT_RUN);
     size_t lines = 0;
-    for (const char *s = err.message; *s; s++)
-        lines += *s == '\n';
+    for (const char *s = err.message; *s; s++) lines += *s == '\n';
     assert_true(lines <= 20);
 }
 
@@ -296,8 +291,7 @@ static void test_both_kinds(void **state) {
         struct lgv_error err = {0};
         assert_int_equal(lgv_compiler_find(names[k], &cc, &err), LGV_OK);
         assert_int_equal(cc.kind, k == 0 ? LGV_COMPILER_GCC : LGV_COMPILER_CLANG);
-        if (lgv_module_build(source, &cc, NULL, &module, NULL, &err) != LGV_OK)
-            fail_msg("%s", err.message);
+        if (lgv_module_build(source, &cc, NULL, &module, NULL, &err) != LGV_OK) fail_msg("%s", err.message);
         call_and_free(module, 9);
     }
 }
@@ -365,7 +359,7 @@ int main(void) {
         cmocka_unit_test(test_build_and_hit), cmocka_unit_test(test_keep_source), cmocka_unit_test(test_collision),
         cmocka_unit_test(test_damaged),       cmocka_unit_test(test_concurrent),  cmocka_unit_test(test_folders),
         cmocka_unit_test(test_syntax_error),  cmocka_unit_test(test_find),        cmocka_unit_test(test_both_kinds),
-        cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_process),  cmocka_unit_test(test_remembered),
+        cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_process),     cmocka_unit_test(test_remembered),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

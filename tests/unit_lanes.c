@@ -34,11 +34,21 @@ static double magnitude(double low, double high) {
     return random_unit() < 0.5 ? x : -x;
 }
 
-static void apply_exp(vec *x) { *x = vec_exp(*x); }
-static void apply_log(vec *x) { *x = vec_log(*x); }
-static void apply_minus_two_log(vec *x) { *x = vec_minus_two_log(*x); }
-static void apply_sin(vec *x) { *x = vec_sin(*x); }
-static void apply_cos(vec *x) { *x = vec_cos(*x); }
+static void apply_exp(vec *x) {
+    *x = vec_exp(*x);
+}
+static void apply_log(vec *x) {
+    *x = vec_log(*x);
+}
+static void apply_minus_two_log(vec *x) {
+    *x = vec_minus_two_log(*x);
+}
+static void apply_sin(vec *x) {
+    *x = vec_sin(*x);
+}
+static void apply_cos(vec *x) {
+    *x = vec_cos(*x);
+}
 
 /* |computed - exact| in units of the spacing of doubles at the exact value. */
 static double ulps(double computed, long double exact) {
@@ -63,7 +73,9 @@ struct range {
     double bound; /* ulp */
 };
 
-static long double minus_two_logl(long double x) { return -2.0L * logl(x); }
+static long double minus_two_logl(long double x) {
+    return -2.0L * logl(x);
+}
 
 /* exp: 1/4 each from the reduction and the inner sum, 1/2 from the last rounding; a little less for log.  -2 log, for
  * the normals only, rounds s and the sum of its series.  sin and cos: 1/2 from the reduced argument (fused) or from
@@ -134,10 +146,10 @@ static void test_near_multiples(void **state) {
     assert_true(worst <= 1.5);
 }
 
-static const double special[] = {0.0,        -0.0,         1.0,        -1.0,    0x1p-1074, -0x1p-1074, DBL_MIN,
-                                 -DBL_MIN,   DBL_MAX,      -DBL_MAX,   INFINITY, -INFINITY, NAN,       709.78,
-                                 709.79,     -745.13,      -745.14,    -708.5,  800000.0,  800000.5,  1e22,
-                                 0.5,        0x1.fffffp-1, 0x1p-1022,  708.0,   -708.0,    0x1p-30,   1e300};
+static const double special[] = {0.0,      -0.0,         1.0,       -1.0,     0x1p-1074, -0x1p-1074, DBL_MIN,
+                                 -DBL_MIN, DBL_MAX,      -DBL_MAX,  INFINITY, -INFINITY, NAN,        709.78,
+                                 709.79,   -745.13,      -745.14,   -708.5,   800000.0,  800000.5,   1e22,
+                                 0.5,      0x1.fffffp-1, 0x1p-1022, 708.0,    -708.0,    0x1p-30,    1e300};
 
 /* Same zero sign, infinity and NaN as libm, and at most 1.5 ulp (two errors of 0.75) apart otherwise. */
 static void assert_like(const char *name, double x, double got, double expected) {

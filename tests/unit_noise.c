@@ -318,11 +318,16 @@ static void test_covariance(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_answers), cmocka_unit_test(test_random123),
-        cmocka_unit_test(test_box_muller),        cmocka_unit_test(test_moments_and_tails),
-        cmocka_unit_test(test_uniform),           cmocka_unit_test(test_independence),
-        cmocka_unit_test(test_purity),            cmocka_unit_test(test_many_steps),
-        cmocka_unit_test(test_coarsening),        cmocka_unit_test(test_quadrature),
+        cmocka_unit_test(test_published_answers),
+        cmocka_unit_test(test_random123),
+        cmocka_unit_test(test_box_muller),
+        cmocka_unit_test(test_moments_and_tails),
+        cmocka_unit_test(test_uniform),
+        cmocka_unit_test(test_independence),
+        cmocka_unit_test(test_purity),
+        cmocka_unit_test(test_many_steps),
+        cmocka_unit_test(test_coarsening),
+        cmocka_unit_test(test_quadrature),
         cmocka_unit_test(test_covariance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,16 +30,11 @@
 static double wave(size_t series, size_t k, double t) { /* path k of a series; noise enough to look like a path */
     double phase = t + 0.1 * sin(1.7 * t + (double)k) * sqrt(t) + 0.05 * (double)k * sin(0.31 * t);
     switch (series) {
-    case 0:
-        return cos(phase);
-    case 1:
-        return -sin(phase);
-    case 2:
-        return cos(phase) * sin(phase);
-    case 3:
-        return 0.5 + 2e-3 * sin(0.9 * t + (double)k) * sin(0.02 * t);
-    default:
-        return 1.0 + 2e-16 * (double)k;
+    case 0: return cos(phase);
+    case 1: return -sin(phase);
+    case 2: return cos(phase) * sin(phase);
+    case 3: return 0.5 + 2e-3 * sin(0.9 * t + (double)k) * sin(0.02 * t);
+    default: return 1.0 + 2e-16 * (double)k;
     }
 }
 
@@ -57,8 +52,7 @@ static void fill_series(struct lgv_result *r, size_t i, const char *name, const 
         for (size_t k = 0; k < r->ntimes; k++) {
             double t = r->time[k], spread = i < 3 ? 0.5 * (1 - exp(-0.1 * t)) : 1e-3,
                    decay = i < 3 ? exp(-0.05 * t) : 1;
-            if (i == 4)
-                spread = 1e-16;
+            if (i == 4) spread = 1e-16;
             double mean = i < 3 ? decay * wave(i, 0, t) : wave(i, 0, t);
             (*array[a])[k] = a == 1 ? spread : a == 2 ? spread / 30 : mean + shift[a] * spread;
         }
@@ -94,8 +88,7 @@ static void make_histograms(struct lgv_result *r) {
         *h = (struct lgv_histogram){.name = lgv_copy(i ? "p" : "q"), .bins = 40, .below = 3, .above = (double)i};
         h->edge = lgv_new(41, sizeof(double));
         h->count = lgv_new(40, sizeof(double));
-        for (size_t k = 0; k <= 40; k++)
-            h->edge[k] = -2 + 0.1 * (double)k;
+        for (size_t k = 0; k <= 40; k++) h->edge[k] = -2 + 0.1 * (double)k;
         for (size_t k = 0; k < 40; k++)
             h->count[k] = floor(400 * exp(-2 * pow(h->edge[k] + 0.05 - 0.3 * (double)i, 2)));
     }
@@ -190,11 +183,9 @@ static int remove_place(void **state) {
     for (struct dirent *e; dir && (e = readdir(dir));) {
         char path[400];
         snprintf(path, sizeof path, "%s/%s", place, e->d_name);
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlink(path);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) unlink(path);
     }
-    if (dir)
-        closedir(dir);
+    if (dir) closedir(dir);
     return rmdir(place);
 }
 
@@ -235,8 +226,7 @@ static void same_text(const char *a, const char *b) {
 }
 
 static void same_bytes(const void *a, const void *b, size_t size) {
-    if (size > 0)
-        assert_memory_equal(a, b, size);
+    if (size > 0) assert_memory_equal(a, b, size);
 }
 
 static void same_real(double a, double b) {
@@ -261,8 +251,7 @@ static void same_series(const struct lgv_series *a, const struct lgv_series *b, 
     same_bytes(a->err, b->err, n * 8);
     same_bytes(a->min, b->min, n * 8);
     same_bytes(a->max, b->max, n * 8);
-    for (int k = 0; k < LGV_QUANTILES; k++)
-        same_bytes(a->quantile[k], b->quantile[k], n * 8);
+    for (int k = 0; k < LGV_QUANTILES; k++) same_bytes(a->quantile[k], b->quantile[k], n * 8);
 }
 
 static void same_head(const struct lgv_result *a, const struct lgv_result *b) {
@@ -311,8 +300,7 @@ static void same_result(const struct lgv_result *a, const struct lgv_result *b) 
     same_bytes(a->time, b->time, a->ntimes * 8);
     same_bytes(a->alive, b->alive, a->ntimes * 8);
     assert_int_equal(a->nseries, b->nseries);
-    for (size_t i = 0; i < a->nseries; i++)
-        same_series(&a->series[i], &b->series[i], a->ntimes);
+    for (size_t i = 0; i < a->nseries; i++) same_series(&a->series[i], &b->series[i], a->ntimes);
     assert_int_equal(a->nhistograms, b->nhistograms);
     for (size_t i = 0; i < a->nhistograms; i++) {
         const struct lgv_histogram *g = &a->histogram[i], *h = &b->histogram[i];
@@ -352,8 +340,7 @@ static const char *const hostile[] = {"../../etc/x", "a' ; system(\"touch pwned\
                                       "<script>alert(1)</script>\n\033[31m", "\xff\xfe bad \xc2"};
 
 static void make_hostile(struct lgv_result *r) {
-    for (size_t i = 0; i < 5; i++)
-        rename_series(r, i, hostile[i]);
+    for (size_t i = 0; i < 5; i++) rename_series(r, i, hostile[i]);
     char **text[] = {&r->model_name, &r->method, &r->histogram[0].name, &r->parameter[0].value, &r->model_file};
     for (size_t i = 0; i < 5; i++) {
         free(*text[i]);
@@ -412,8 +399,7 @@ static void refuse(const char *path, const char *word) {
     struct lgv_result back;
     assert_int_equal(lgv_hdf5_read(path, &back, &err), LGV_BAD_INPUT);
     assert_non_null(strstr(err.message, path));
-    if (!strstr(err.message, word))
-        fail_msg("'%s' is not in: %s", word, err.message);
+    if (!strstr(err.message, word)) fail_msg("'%s' is not in: %s", word, err.message);
     assert_null(back.series);
     assert_int_equal(lgv_hdf5_read(path, &back, NULL), LGV_BAD_INPUT);
 }
@@ -480,8 +466,7 @@ static void test_wrong_contents(void **state) {
             set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, how, H5P_DEFAULT);
             H5Tclose(type);
         }
-        if (set >= 0)
-            H5Dclose(set);
+        if (set >= 0) H5Dclose(set);
         H5Sclose(space);
         H5Pclose(how);
         H5Fclose(file);
@@ -561,7 +546,7 @@ static void test_full_disk(void **state) {
     assert_non_null(strstr(err.message, "cannot write"));
     assert_int_equal(report, LGV_CANNOT_RUN);
     assert_non_null(strstr(why.message, "cannot write"));
-    assert_int_equal(files_in_place(), files); /* nothing half written is left */
+    assert_int_equal(files_in_place(), files);   /* nothing half written is left */
     char *now = slurp(in_place("r.h5"), &after); /* the old file is untouched */
     assert_int_equal(before, after);
     same_bytes(old, now, before);
@@ -584,8 +569,7 @@ static void test_json(void **state) {
     static const char *const need[] = {"model", "method",      "step",    "until",    "paths",
                                        "seed",  "steps",       "failed",  "seconds",  "path_steps_per_second",
                                        "final", "certificate", "version", "failures", "options"};
-    for (size_t i = 0; i < sizeof need / sizeof *need; i++)
-        assert_non_null(json_object_get(d, need[i]));
+    for (size_t i = 0; i < sizeof need / sizeof *need; i++) assert_non_null(json_object_get(d, need[i]));
     assert_string_equal(json_string_value(json_object_get(d, "seed")), "18446744073709551611");
     assert_int_equal(json_integer_value(json_object_get(d, "failed")), 137);
     json_t *q = json_object_get(json_object_get(d, "final"), "q");
@@ -624,8 +608,7 @@ static void test_summary(void **state) {
     make_result(&r, 50, 2);
     char *text = summary_text(&r, false);
     size_t lines = 0;
-    for (const char *s = text; *s; s++)
-        lines += *s == '\n';
+    for (const char *s = text; *s; s++) lines += *s == '\n';
     assert_true(lines <= 30);
     assert_non_null(strstr(text, "symplectic to round-off"));
     assert_non_null(strstr(text, "137 of 10000 paths failed, first at t = 20 "));
@@ -654,20 +637,17 @@ static bool have_gnuplot(void) {
 
 static void expect_figure(const char *name) {
     struct stat st;
-    if (stat(in_place(name), &st) != 0 || st.st_size < 1000)
-        fail_msg("%s was not drawn", name);
+    if (stat(in_place(name), &st) != 0 || st.st_size < 1000) fail_msg("%s was not drawn", name);
 }
 
 static void test_figures_and_report(void **state) {
     (void)state;
     struct lgv_result r;
     struct lgv_error err = {0};
-    if (!have_gnuplot())
-        skip();
+    if (!have_gnuplot()) skip();
     make_result(&r, 50, 3);
     make_hostile(&r);
-    if (lgv_figures(&r, place, &err) != LGV_OK || lgv_report(&r, place, &err) != LGV_OK)
-        fail_msg("%s", err.message);
+    if (lgv_figures(&r, place, &err) != LGV_OK || lgv_report(&r, place, &err) != LGV_OK) fail_msg("%s", err.message);
     expect_figure("energy.svg");
     expect_figure("energy.png");
     expect_figure("phase.svg");
@@ -690,13 +670,11 @@ static void test_figures_degenerate(void **state) {
     (void)state;
     struct lgv_result r;
     struct lgv_error err = {0};
-    if (!have_gnuplot())
-        skip();
+    if (!have_gnuplot()) skip();
     for (int way = 0; way < 5; way++) {
         make_result(&r, way == 4 ? 0 : way == 0 ? 1 : 6, way == 2 ? 0 : 1);
         for (size_t k = 0; k < r.ntimes; k++) {
-            for (int c = 0; c < LGV_QUANTILES; c++)
-                r.series[0].quantile[c][k] = way == 1 ? (double)NAN : 0;
+            for (int c = 0; c < LGV_QUANTILES; c++) r.series[0].quantile[c][k] = way == 1 ? (double)NAN : 0;
             r.series[0].mean[k] = way == 1 ? (double)NAN : 0;
             r.series[0].err[k] = way == 3 ? (double)NAN : 0;
             for (size_t i = 0; r.nsamples && i < r.nseries; i++)

@@ -47,9 +47,8 @@ static void twonoises(double t, const double *x, struct derivatives *d) {
 
 /* Time in every part, once separable and once not: at which times do the methods look? */
 static void driven(double t, const double *x, struct derivatives *d) {
-    *d = (struct derivatives){
-        .g = {{(1 + 0.5 * cos(t)) * x[0], (1 + 0.3 * sin(t)) * x[1]}, {0.3 * cos(x[0] + t), 0}},
-        .h = {{1 + 0.5 * cos(t), 0, 0, 1 + 0.3 * sin(t)}, {-0.3 * sin(x[0] + t), 0, 0, 0}}};
+    *d = (struct derivatives){.g = {{(1 + 0.5 * cos(t)) * x[0], (1 + 0.3 * sin(t)) * x[1]}, {0.3 * cos(x[0] + t), 0}},
+                              .h = {{1 + 0.5 * cos(t), 0, 0, 1 + 0.3 * sin(t)}, {-0.3 * sin(x[0] + t), 0, 0, 0}}};
 }
 
 static void coupled(double t, const double *x, struct derivatives *d) {
@@ -62,14 +61,34 @@ static void coupled(double t, const double *x, struct derivatives *d) {
 
 #define DRIVEN "coordinates: {q: 0.3}\nmomenta: {p: 0.9}\nhamiltonian: (1 + 0.3*sin(t))*p^2/2 + (1 + 0.5*cos(t))*q^2/2"
 static const struct subject subjects[] = {
-    {"kubo", "coordinates: {q: 0.3}\nmomenta: {p: 0.9}\nhamiltonian: p^2/2 + q^2/2\n", "noise: 0.1*H\n", 1, 1, 1, 0,
-     {0.3, 0.9}, kubo},
-    {"synchrotron", "coordinates: {q: 0.3}\nmomenta: {p: 0.9}\nhamiltonian: p^2/2 - cos(q)\n", "noise: 0.1*sin(q)\n", 1,
-     1, 1, 1, {0.3, 0.9}, synchrotron},
+    {"kubo",
+     "coordinates: {q: 0.3}\nmomenta: {p: 0.9}\nhamiltonian: p^2/2 + q^2/2\n",
+     "noise: 0.1*H\n",
+     1,
+     1,
+     1,
+     0,
+     {0.3, 0.9},
+     kubo},
+    {"synchrotron",
+     "coordinates: {q: 0.3}\nmomenta: {p: 0.9}\nhamiltonian: p^2/2 - cos(q)\n",
+     "noise: 0.1*sin(q)\n",
+     1,
+     1,
+     1,
+     1,
+     {0.3, 0.9},
+     synchrotron},
     {"twonoises",
      "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"
      "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.1*a*v\n",
-     "noise: [0.1*(a*u + b^2), 0.2*cos(b)*v]\n", 2, 2, 0, 0, {0.7, -0.4, 0.2, 0.5}, twonoises},
+     "noise: [0.1*(a*u + b^2), 0.2*cos(b)*v]\n",
+     2,
+     2,
+     0,
+     0,
+     {0.7, -0.4, 0.2, 0.5},
+     twonoises},
     {"driven", DRIVEN "\n", "noise: 0.3*sin(q + t)\n", 1, 1, 1, 1, {0.3, 0.9}, driven},
     {"coupled", DRIVEN " + 0.2*sin(t)*q*p\n", "noise: 0.3*sin(q + t)\n", 1, 1, 0, 1, {0.3, 0.9}, coupled},
 };
@@ -84,8 +103,7 @@ static void weighted(const struct subject *s, size_t nm, double t, const double 
     s->at(t, x, &d);
     for (size_t i = 0; i < 2 * s->n; i++) {
         K[i] = a * d.g[0][i];
-        for (size_t m = 0; m < nm; m++)
-            K[i] += w[m] * d.g[1 + m][i];
+        for (size_t m = 0; m < nm; m++) K[i] += w[m] * d.g[1 + m][i];
     }
 }
 
@@ -96,8 +114,7 @@ static void step_midpoint(const struct subject *s, size_t nm, double t, double d
     double y[2 * MOST], mid[2 * MOST], K[2 * MOST];
     memcpy(y, x, sizeof y);
     for (int k = 0; k < ITERATIONS; k++) {
-        for (size_t i = 0; i < 2 * n; i++)
-            mid[i] = 0.5 * (x[i] + y[i]);
+        for (size_t i = 0; i < 2 * n; i++) mid[i] = 0.5 * (x[i] + y[i]);
         weighted(s, nm, t + 0.5 * dt, mid, dt, dW, K);
         for (size_t i = 0; i < n; i++) {
             y[i] = x[i] + K[n + i];
@@ -110,13 +127,11 @@ static void step_midpoint(const struct subject *s, size_t nm, double t, double d
 static void step_verlet(const struct subject *s, size_t nm, double t, double dt, const double *dW, double *x) {
     size_t n = s->n;
     double y[2 * MOST], z[2 * MOST], K[2 * MOST], w[MOST];
-    for (size_t m = 0; m < nm; m++)
-        w[m] = 0.5 * dW[m];
+    for (size_t m = 0; m < nm; m++) w[m] = 0.5 * dW[m];
     memcpy(y, x, sizeof y); /* (q, P) */
     for (int k = 0; k < ITERATIONS; k++) {
         weighted(s, nm, t, y, 0.5 * dt, w, K);
-        for (size_t i = 0; i < n; i++)
-            y[n + i] = x[n + i] - K[i];
+        for (size_t i = 0; i < n; i++) y[n + i] = x[n + i] - K[i];
     }
     weighted(s, nm, t, y, 0.5 * dt, w, K);
     double first[MOST];
@@ -124,8 +139,7 @@ static void step_verlet(const struct subject *s, size_t nm, double t, double dt,
     memcpy(z, y, sizeof z); /* (q', P) */
     for (int k = 0; k < ITERATIONS; k++) {
         weighted(s, nm, t + dt, z, 0.5 * dt, w, K);
-        for (size_t i = 0; i < n; i++)
-            z[i] = x[i] + first[i] + K[n + i];
+        for (size_t i = 0; i < n; i++) z[i] = x[i] + first[i] + K[n + i];
     }
     weighted(s, nm, t + dt, z, 0.5 * dt, w, K);
     for (size_t i = 0; i < n; i++) {
@@ -140,8 +154,7 @@ static void step_euler(const struct subject *s, size_t nm, double t, double dt, 
     memcpy(y, x, sizeof y);
     for (int k = 0; k < ITERATIONS; k++) {
         weighted(s, nm, t + dt, y, dt, dW, K);
-        for (size_t i = 0; i < n; i++)
-            y[i] = x[i] + K[n + i];
+        for (size_t i = 0; i < n; i++) y[i] = x[i] + K[n + i];
     }
     weighted(s, nm, t + dt, y, dt, dW, K);
     for (size_t i = 0; i < n; i++) {
@@ -188,8 +201,7 @@ static void step_iem(const struct subject *s, size_t nm, double t, double dt, co
     }
     for (int k = 0; k < ITERATIONS; k++) {
         ito_drift(s, nm, t + dt, x, f);
-        for (size_t i = 0; i < 2 * n; i++)
-            x[i] = base[i] + dt * f[i];
+        for (size_t i = 0; i < 2 * n; i++) x[i] = base[i] + dt * f[i];
     }
 }
 
@@ -199,16 +211,14 @@ static void step_rk4(const struct subject *s, size_t nm, double t, double dt, co
     (void)dW;
     for (int i = 1; i <= 4; i++) {
         double c = i == 1 ? 0 : i == 4 ? 1 : 0.5;
-        for (size_t j = 0; j < 2 * n; j++)
-            y[j] = x[j] + c * dt * k[i - 1][j];
+        for (size_t j = 0; j < 2 * n; j++) y[j] = x[j] + c * dt * k[i - 1][j];
         weighted(s, nm, t + c * dt, y, 1, dW, K);
         for (size_t j = 0; j < n; j++) {
             k[i][j] = K[n + j];
             k[i][n + j] = -K[j];
         }
     }
-    for (size_t j = 0; j < 2 * n; j++)
-        x[j] += dt / 6 * (k[1][j] + 2 * k[2][j] + 2 * k[3][j] + k[4][j]);
+    for (size_t j = 0; j < 2 * n; j++) x[j] += dt / 6 * (k[1][j] + 2 * k[2][j] + 2 * k[3][j] + k[4][j]);
 }
 
 /* ---- PsNrQu in general: q_d(tau) = sum_mu q^mu l_mu(tau) with control points mu/s ---- */
@@ -235,8 +245,7 @@ enum { UNKNOWNS = (3 + 4) * MOST };
 static double lagrange(size_t s, size_t mu, double c, bool slope) {
     double value = slope ? 0 : 1;
     for (size_t k = 0; k <= s; k++) {
-        if (k == mu)
-            continue;
+        if (k == mu) continue;
         double gap = ((double)mu - (double)k) / (double)s;
         if (!slope) {
             value *= (c - (double)k / (double)s) / gap;
@@ -244,8 +253,7 @@ static double lagrange(size_t s, size_t mu, double c, bool slope) {
         }
         double product = 1 / gap;
         for (size_t j = 0; j <= s; j++)
-            if (j != mu && j != k)
-                product *= (c - (double)j / (double)s) / (((double)mu - (double)j) / (double)s);
+            if (j != mu && j != k) product *= (c - (double)j / (double)s) / (((double)mu - (double)j) / (double)s);
         value += product;
     }
     return value;
@@ -293,8 +301,7 @@ static void residual(const struct step *e, const double *z, double *f, double *y
 static void eliminate(double A[UNKNOWNS][UNKNOWNS + 1], size_t n) {
     for (size_t k = 0; k < n; k++) {
         size_t best = k;
-        for (size_t i = k + 1; i < n; i++)
-            best = fabs(A[i][k]) > fabs(A[best][k]) ? i : best;
+        for (size_t i = k + 1; i < n; i++) best = fabs(A[i][k]) > fabs(A[best][k]) ? i : best;
         for (size_t j = 0; j <= n; j++) {
             double keep = A[k][j];
             A[k][j] = A[best][j];
@@ -302,8 +309,7 @@ static void eliminate(double A[UNKNOWNS][UNKNOWNS + 1], size_t n) {
         }
         for (size_t i = 0; i < n; i++) {
             double factor = i == k ? 0 : A[i][k] / A[k][k];
-            for (size_t j = 0; j <= n; j++)
-                A[i][j] -= factor * A[k][j];
+            for (size_t j = 0; j <= n; j++) A[i][j] -= factor * A[k][j];
         }
     }
 }
@@ -314,8 +320,7 @@ static void step_galerkin(const struct subject *sub, const struct rule *rule, si
     size_t n = sub->n, m = n * (rule->s + rule->r);
     struct step e = {sub, rule, nm, t, dt, dW, x};
     double z[UNKNOWNS], f[UNKNOWNS], up[UNKNOWNS], down[UNKNOWNS], y[2 * MOST], A[UNKNOWNS][UNKNOWNS + 1];
-    for (size_t i = 0; i < m; i++)
-        z[i] = i < n * rule->s ? x[i % n] : x[n + i % n];
+    for (size_t i = 0; i < m; i++) z[i] = i < n * rule->s ? x[i % n] : x[n + i % n];
     for (int k = 0; k < 12; k++) {
         residual(&e, z, f, y);
         for (size_t j = 0; j < m; j++) {
@@ -325,14 +330,11 @@ static void step_galerkin(const struct subject *sub, const struct rule *rule, si
             z[j] = keep - h;
             residual(&e, z, down, y);
             z[j] = keep;
-            for (size_t i = 0; i < m; i++)
-                A[i][j] = (up[i] - down[i]) / (2 * h);
+            for (size_t i = 0; i < m; i++) A[i][j] = (up[i] - down[i]) / (2 * h);
         }
-        for (size_t i = 0; i < m; i++)
-            A[i][m] = f[i];
+        for (size_t i = 0; i < m; i++) A[i][m] = f[i];
         eliminate(A, m);
-        for (size_t i = 0; i < m; i++)
-            z[i] -= A[i][m] / A[i][i];
+        for (size_t i = 0; i < m; i++) z[i] -= A[i][m] / A[i][i];
     }
     residual(&e, z, f, y);
     memcpy(x, y, 2 * n * sizeof *x);
@@ -343,11 +345,20 @@ static const struct {
     void (*step)(const struct subject *s, size_t nm, double t, double dt, const double *dW, double *x);
     const struct rule *rule; /* instead of a step */
 } methods[] = {
-    {"P1N1Q2Gau", step_midpoint, NULL}, {"P2N2Q2Lob", step_verlet, NULL}, {"P1N1Q1Rec", step_euler, NULL},
-    {"EEM", step_eem, NULL},            {"IEM", step_iem, NULL},          {"RK4", step_rk4, NULL},
-    {"P2N2Q4Gau", NULL, &rules[0]},     {"P2N2Q2Otr", NULL, &rules[1]},   {"P2N3Q4Lob", NULL, &rules[2]},
-    {"P3N4Q6Lob", NULL, &rules[3]},     {"P1N2Q2Lob", NULL, &rules[4]},   {"P1N2Q2Otr", NULL, &rules[5]},
-    {"P1N3Q4Lob", NULL, &rules[6]},     {"P1N3Q4Mil", NULL, &rules[7]},
+    {"P1N1Q2Gau", step_midpoint, NULL},
+    {"P2N2Q2Lob", step_verlet, NULL},
+    {"P1N1Q1Rec", step_euler, NULL},
+    {"EEM", step_eem, NULL},
+    {"IEM", step_iem, NULL},
+    {"RK4", step_rk4, NULL},
+    {"P2N2Q4Gau", NULL, &rules[0]},
+    {"P2N2Q2Otr", NULL, &rules[1]},
+    {"P2N3Q4Lob", NULL, &rules[2]},
+    {"P3N4Q6Lob", NULL, &rules[3]},
+    {"P1N2Q2Lob", NULL, &rules[4]},
+    {"P1N2Q2Otr", NULL, &rules[5]},
+    {"P1N3Q4Lob", NULL, &rules[6]},
+    {"P1N3Q4Mil", NULL, &rules[7]},
 };
 #define METHODS (sizeof methods / sizeof *methods)
 
@@ -367,10 +378,8 @@ static void test_table(void **state) {
     for (size_t c = 0; c < sizeof reference_cases / sizeof *reference_cases; c++) {
         const struct reference_case *r = &reference_cases[c];
         size_t i = 0, k = 0, n = (size_t)r->dof;
-        while (i < METHODS && strcmp(methods[i].name, r->method) != 0)
-            i++;
-        while (k < SUBJECTS && strcmp(subjects[k].name, r->model) != 0)
-            k++;
+        while (i < METHODS && strcmp(methods[i].name, r->method) != 0) i++;
+        while (k < SUBJECTS && strcmp(subjects[k].name, r->model) != 0) k++;
         assert_true(k < SUBJECTS);
         if (i == METHODS) {
             if (lgv_method_find(r->method))
@@ -408,8 +417,7 @@ static void check_kernel(const struct subject *s, size_t method, const struct lg
     for (uint64_t trial = 0; trial < 40; trial++) {
         double dt = 0.02 + 0.1 * uniform_of(&z), t0 = uniform_of(&z), x[2 * MOST], y[2 * MOST], dW[MOST];
         uint64_t step = (uint64_t)(1000 * uniform_of(&z)), path = (uint64_t)(1e6 * uniform_of(&z));
-        for (size_t i = 0; i < 2 * s->n; i++)
-            y[i] = x[i] = scatter(&z, s->start[i]);
+        for (size_t i = 0; i < 2 * s->n; i++) y[i] = x[i] = scatter(&z, s->start[i]);
         increments_of(trial, path, step, dt, k->nnoise, dW);
         assert_true(one_step_of(k, t0, dt, trial, path, step, x));
         take_step(method, s, k->nnoise, t0 + (double)step * dt, dt, dW, y);
@@ -443,7 +451,8 @@ static void test_generated(void **state) {
                 struct lgv_kernel kernel;
                 struct lgv_error err = {0};
                 assert_int_equal(lgv_kernel_build(m, lgv_method_find(methods[k].name), &(struct lgv_kernel_options){0},
-                                                  &kernel, &err), LGV_BAD_INPUT);
+                                                  &kernel, &err),
+                                 LGV_BAD_INPUT);
                 if (!strstr(err.message, methods[k].rule ? "does not converge" : "do not depend on the momenta"))
                     fail_msg("%s on %s: %s", methods[k].name, subjects[i].name, err.message);
             } else {
@@ -507,17 +516,21 @@ static void test_callbacks(void **state) {
     for (size_t i = 0; i < SUBJECTS; i++) {
         for (size_t k = 0; k < METHODS; k++) {
             struct subject s = subjects[i];
-            if (strcmp(methods[k].name, "RK4") == 0)
-                s.nm = 0;
-            if (refused(&s, k) || reduced_in_time(&s, k))
-                continue;
-            struct lgv_callbacks c = {.name = s.name, .dof = s.n, .noises = s.nm, .user = &s, .q0 = s.start,
-                                      .p0 = s.start + s.n, .separable = s.separable, .noise_of_q = s.noise_of_q,
-                                      .gradient = gradient, .hessian = hessian};
+            if (strcmp(methods[k].name, "RK4") == 0) s.nm = 0;
+            if (refused(&s, k) || reduced_in_time(&s, k)) continue;
+            struct lgv_callbacks c = {.name = s.name,
+                                      .dof = s.n,
+                                      .noises = s.nm,
+                                      .user = &s,
+                                      .q0 = s.start,
+                                      .p0 = s.start + s.n,
+                                      .separable = s.separable,
+                                      .noise_of_q = s.noise_of_q,
+                                      .gradient = gradient,
+                                      .hessian = hessian};
             struct lgv_model *m = NULL;
             struct lgv_error err = {0};
-            if (lgv_model_from_callbacks(&c, &m, &err) != LGV_OK)
-                fail_msg("%s", err.message);
+            if (lgv_model_from_callbacks(&c, &m, &err) != LGV_OK) fail_msg("%s", err.message);
             struct lgv_kernel kernel = kernel_of(m, methods[k].name);
             check_kernel(&s, k, &kernel);
             lgv_kernel_free(&kernel);

@@ -7,23 +7,22 @@
 #include "kernel/rules.h"
 
 #define ROWS 512
-#define NOT_SEPARABLE                                                                                                   \
-    "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"                                                       \
-    "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.4*a*v + 0.1*sin(t)*a\n"                                 \
+#define NOT_SEPARABLE                                                                                                  \
+    "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"                                                      \
+    "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.4*a*v + 0.1*sin(t)*a\n"                                \
     "noise: [0.3*(a*u + b^2), 0.4*cos(b)*v]\n"
-#define NOISE_OF_Q                                                                                                      \
-    "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"                                                       \
+#define NOISE_OF_Q                                                                                                     \
+    "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"                                                      \
     "hamiltonian: (1 + a^2/2)*u^2/2 + v^2/2 + a^2*b^2/4 + 0.4*a*v\nnoise: [0.4*sin(a*b), 0.3*b^2]\n"
-#define SEPARABLE                                                                                                       \
-    "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"                                                       \
+#define SEPARABLE                                                                                                      \
+    "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"                                                      \
     "hamiltonian: u^2/2 + v^2/2 + u*v/4 + u^4/8 + a^2*b^2/4 + cos(a - b)\nnoise: [0.4*sin(a*b), 0.3*b^2]\n"
 
 static struct lgv_kernel kernel_for(struct lgv_model *m, const struct lgv_method *method) {
     struct lgv_kernel k;
     struct lgv_error err = {0};
     assert_non_null(method);
-    if (lgv_kernel_build(m, method, &(struct lgv_kernel_options){0}, &k, &err) != LGV_OK)
-        fail_msg("%s", err.message);
+    if (lgv_kernel_build(m, method, &(struct lgv_kernel_options){0}, &k, &err) != LGV_OK) fail_msg("%s", err.message);
     return k;
 }
 
@@ -34,12 +33,9 @@ static double difference(struct lgv_model *m, const char *one, const char *two, 
     double worst = 0;
     for (uint64_t path = 0; path < 40; path++) {
         double x[2][16];
-        for (size_t i = 0; i < 2 * m->nq; i++)
-            x[0][i] = x[1][i] = 2 * uniform_of(&random) - 1;
-        for (size_t i = 0; i < 2; i++)
-            assert_true(one_step_of(&k[i], 0.3, dt, 11, path, path, x[i]));
-        for (size_t i = 0; i < 2 * m->nq; i++)
-            worst = fmax(worst, fabs(x[0][i] - x[1][i]));
+        for (size_t i = 0; i < 2 * m->nq; i++) x[0][i] = x[1][i] = 2 * uniform_of(&random) - 1;
+        for (size_t i = 0; i < 2; i++) assert_true(one_step_of(&k[i], 0.3, dt, 11, path, path, x[i]));
+        for (size_t i = 0; i < 2 * m->nq; i++) worst = fmax(worst, fabs(x[0][i] - x[1][i]));
     }
     print_message("%s, %s: %.2g\n", one, two, worst);
     lgv_kernel_free(&k[0]);
@@ -91,15 +87,13 @@ static void tableau_of(const struct lgv_rule *r, const double *beta, struct lgv_
 
 static void write_row(struct lgv_text *out, const char *before, const double *x, int n, const char *after) {
     lgv_text_add(out, "%s[", before);
-    for (int i = 0; i < n; i++)
-        lgv_text_add(out, "%s%.17g", i ? ", " : "", x[i]);
+    for (int i = 0; i < n; i++) lgv_text_add(out, "%s%.17g", i ? ", " : "", x[i]);
     lgv_text_add(out, "]%s", after);
 }
 
 static void write_matrix(struct lgv_text *out, const char *name, double (*x)[LGV_RULE_NODES], int n) {
     lgv_text_add(out, "%s: [", name);
-    for (int i = 0; i < n; i++)
-        write_row(out, i ? ", " : "", x[i], n, "");
+    for (int i = 0; i < n; i++) write_row(out, i ? ", " : "", x[i], n, "");
     lgv_text_add(out, "], ");
 }
 
@@ -160,7 +154,8 @@ static void test_noise_weights(void **state) {
         struct lgv_tableau t;
         rule_named("P2N2Q2Lob", &r);
         tableau_of(&r, beta, &t);
-        lgv_text_add(&text, "%smethods:\n  rule: {degree: 2, nodes: [0, 1], weights: [1/2, 1/2], noise_weights: [1/5, 4/5]}\n",
+        lgv_text_add(&text,
+                     "%smethods:\n  rule: {degree: 2, nodes: [0, 1], weights: [1/2, 1/2], noise_weights: [1/5, 4/5]}\n",
                      models[k]);
         write_tableau(&text, "stages", &t);
         struct lgv_model *m = model_of(text.data);
@@ -176,17 +171,19 @@ static void test_noise_weights(void **state) {
 
 static void test_rules(void **state) {
     (void)state;
-    struct lgv_model *m = model_of("parameters: {sixth: 1/6}\n" NOT_SEPARABLE
-                                   "methods:\n  simpson: {degree: 2, nodes: [0, 1/2, 1], weights: [sixth, 2/3, sixth]}\n");
+    struct lgv_model *m =
+        model_of("parameters: {sixth: 1/6}\n" NOT_SEPARABLE
+                 "methods:\n  simpson: {degree: 2, nodes: [0, 1/2, 1], weights: [sixth, 2/3, sixth]}\n");
     const struct lgv_method *mine = lgv_method_for(m, "Simpson"), *built = lgv_method_find("P2N3Q4Lob");
     assert_ptr_equal(lgv_method_for(m, "verlet"), lgv_method_find("P2N2Q2Lob"));
     assert_null(lgv_method_for(m, "simpsons"));
     assert_true(mine->order == built->order && mine->needs == built->needs && mine->symplectic);
     assert_true(difference(m, "simpson", "P2N3Q4Lob", 0.1) <= 1e-15);
     lgv_model_free(m);
-    m = model_of(NOISE_OF_Q "methods:\n  two: {degree: 1, nodes: [1/2], weights: [1], noise_nodes: [0, 1], noise_weights: [1/2, "
-                            "1/2]}\n  zed: {degree: 2, nodes: [0, 1/2, 1], weights: [1/6, 2/3, 1/6], noise_weights: "
-                            "[-sqrt(2)/3, 2*sqrt(2)/3, 1 - sqrt(2)/3], j_weights: [1, 0, -1]}\n");
+    m = model_of(NOISE_OF_Q
+                 "methods:\n  two: {degree: 1, nodes: [1/2], weights: [1], noise_nodes: [0, 1], noise_weights: [1/2, "
+                 "1/2]}\n  zed: {degree: 2, nodes: [0, 1/2, 1], weights: [1/6, 2/3, 1/6], noise_weights: "
+                 "[-sqrt(2)/3, 2*sqrt(2)/3, 1 - sqrt(2)/3], j_weights: [1, 0, -1]}\n");
     assert_true(difference(m, "two", "P1N1Q2GauN2Q2Lob", 0.1) <= 1e-15);
     assert_true(difference(m, "zed", "LobZ", 0.1) <= 1e-14);
     mine = lgv_method_for(m, "zed");
@@ -236,8 +233,8 @@ static void gradient(void *user, const struct lgv_batch *b, double *Hq, double *
     }
 }
 
-static void hessian(void *user, const struct lgv_batch *b, double *Hqq, double *Hqp, double *Hpp, double *hqq, double *hqp,
-                    double *hpp) {
+static void hessian(void *user, const struct lgv_batch *b, double *Hqq, double *Hqp, double *Hpp, double *hqq,
+                    double *hqp, double *hpp) {
     (void)user;
     for (size_t l = 0; l < b->lanes; l++) {
         if (Hqq) Hqq[l] = cos(b->q[l]);
@@ -256,7 +253,8 @@ static void test_callbacks(void **state) {
     struct lgv_tableau t;
     struct lgv_text text = {0};
     static const char *const rules[] = {"P2N2Q4Gau", "P2N2Q2Lob"}, *const given[] = {"gauss_2", "lobatto_2"};
-    lgv_text_add(&text, "coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nnoise: 0.5*sin(q)\nmethods:\n");
+    lgv_text_add(&text,
+                 "coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nnoise: 0.5*sin(q)\nmethods:\n");
     for (size_t k = 0; k < 2; k++) {
         double beta[] = {0.3, 0.7};
         rule_named(rules[k], &r);
@@ -264,8 +262,14 @@ static void test_callbacks(void **state) {
         write_tableau(&text, given[k], &t);
     }
     struct lgv_model *m = model_of(text.data), *c;
-    struct lgv_callbacks functions = {.dof = 1, .noises = 1, .q0 = &q0, .p0 = &p0, .gradient = gradient, .hessian = hessian,
-                                      .separable = true, .noise_of_q = true};
+    struct lgv_callbacks functions = {.dof = 1,
+                                      .noises = 1,
+                                      .q0 = &q0,
+                                      .p0 = &p0,
+                                      .gradient = gradient,
+                                      .hessian = hessian,
+                                      .separable = true,
+                                      .noise_of_q = true};
     assert_int_equal(lgv_model_from_callbacks(&functions, &c, NULL), LGV_OK);
     for (size_t k = 0; k < 2; k++) {
         const struct lgv_method *method = lgv_method_for(m, given[k]);
@@ -308,8 +312,10 @@ static void test_messages(void **state) {
         {"{degree: 1, nodes: [1], weights: [1], j_weights: [1]}", 55, "must add up to 0"},
         {"{degree: 1, nodes: [1], weights: [1], alpha: [1]}", 51, "alpha belongs to a partitioned"},
         {"{a: [[1]], abar: [[0]], alpha: [1], b: [[1]], bbar: [[0]]}", 3, "beta is missing"},
-        {"{a: [[1]], abar: [[0]], alpha: [1], b: [[1]], bbar: [[0, 1]], beta: [1]}", 59, "this row has 2 entries, but alpha has 1"},
-        {"{a: [[1], [1]], abar: [[0]], alpha: [1], b: [[1]], bbar: [[0]], beta: [1]}", 10, "a has 2 entries, but alpha has 1"},
+        {"{a: [[1]], abar: [[0]], alpha: [1], b: [[1]], bbar: [[0, 1]], beta: [1]}", 59,
+         "this row has 2 entries, but alpha has 1"},
+        {"{a: [[1], [1]], abar: [[0]], alpha: [1], b: [[1]], bbar: [[0]], beta: [1]}", 10,
+         "a has 2 entries, but alpha has 1"},
         {"{a: [[1]], abar: [[0]], alpha: [1], b: [[1]], bbar: [[0]], beta: [0.9]}", 71, "beta must add up to 1"},
         {"[1, 2]", 6, "expected the coefficients"},
         {"{degree: 1, nodes: [0, 1/12, 1/11, 1/10, 1/9, 1/8, 1/7, 1/6, 1/5, 1/4, 1/3, 1/2, 1], weights: [1]}", 25,
@@ -330,7 +336,8 @@ static void test_messages(void **state) {
         char text[ROWS];
         struct lgv_model *m = NULL;
         struct lgv_error err = {0};
-        snprintf(text, sizeof text, "coordinates: {q: 0}\nhamiltonian: p_q^2/2\nmethods:\n  %s: {degree: 1, nodes: [1], weights: [1]}\n",
+        snprintf(text, sizeof text,
+                 "coordinates: {q: 0}\nhamiltonian: p_q^2/2\nmethods:\n  %s: {degree: 1, nodes: [1], weights: [1]}\n",
                  names[k]);
         assert_int_equal(lgv_model_parse(text, "test.yaml", &m, &err), LGV_BAD_INPUT);
         assert_true(err.line == 4 && err.column == 3);

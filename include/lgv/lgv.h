@@ -64,7 +64,7 @@ LGV_API enum lgv_status lgv_model_parse(const char *text, const char *name, stru
  * the caller does not want; a function may fill it all the same only when it is not NULL. */
 struct lgv_batch {
     size_t lanes;
-    double t;           /* time */
+    double t;            /* time */
     const double *q, *p; /* [dof][lane] */
 };
 

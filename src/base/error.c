@@ -6,8 +6,7 @@
 #include <string.h>
 
 enum lgv_status lgv_fail(struct lgv_error *err, enum lgv_status status, const char *format, ...) {
-    if (!err)
-        return status;
+    if (!err) return status;
     /* The arguments may point into err->message (a caller that puts a file name in front), hence the second buffer. */
     char message[sizeof err->message] = {0};
     va_list args;

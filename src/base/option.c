@@ -24,10 +24,8 @@ static bool read_real(const char *text, double *out) {
         uselocale(old);
         freelocale(c);
     }
-    if (end == text || isspace((unsigned char)text[0]))
-        return false;
-    while (isspace((unsigned char)*end))
-        end++;
+    if (end == text || isspace((unsigned char)text[0])) return false;
+    while (isspace((unsigned char)*end)) end++;
     *out = x;
     return *end == '\0' && !isnan(x);
 }
@@ -41,8 +39,7 @@ static bool read_count(const char *text, uint64_t *out) {
         return errno == 0;
     }
     double x;
-    if (!read_real(text, &x) || x < 0.0 || x > exact_integers || x != floor(x))
-        return false;
+    if (!read_real(text, &x) || x < 0.0 || x > exact_integers || x != floor(x)) return false;
     *out = (uint64_t)x;
     return true;
 }
@@ -65,8 +62,7 @@ static void real_text(double x, char *out, size_t size) {
     for (int digits = 15; digits <= 17; digits++) { /* the shortest that reads back as x */
         snprintf(text, sizeof text, "%.*g", digits, x);
         back = strtod(text, NULL);
-        if (!(back < x || back > x))
-            break;
+        if (!(back < x || back > x)) break;
     }
     if (c) {
         uselocale(old);
@@ -102,16 +98,14 @@ static enum lgv_status set_row(const struct lgv_option *row, void *options, cons
     case LGV_REAL:
         if (!read_real(value, &real))
             return lgv_fail(err, LGV_BAD_INPUT, "%s: a number is wanted, not \"%.80s\"", row->name, value);
-        if (ranged && (real < row->low || real > row->high))
-            return out_of_range(row, value, err);
+        if (ranged && (real < row->low || real > row->high)) return out_of_range(row, value, err);
         memcpy(field, &real, sizeof real);
         return LGV_OK;
     case LGV_COUNT:
         if (!read_count(value, &number))
-            return lgv_fail(err, LGV_BAD_INPUT, "%s: a whole number from %g to %g is wanted, not \"%.80s\"", row->name, row->low,
-                            row->high, value);
-        if (ranged && ((double)number < row->low || (double)number > row->high))
-            return out_of_range(row, value, err);
+            return lgv_fail(err, LGV_BAD_INPUT, "%s: a whole number from %g to %g is wanted, not \"%.80s\"", row->name,
+                            row->low, row->high, value);
+        if (ranged && ((double)number < row->low || (double)number > row->high)) return out_of_range(row, value, err);
         memcpy(field, &number, sizeof number);
         return LGV_OK;
     case LGV_WORD:
@@ -136,8 +130,7 @@ static enum lgv_status set_row(const struct lgv_option *row, void *options, cons
 
 const struct lgv_option *lgv_option_find(const struct lgv_option *table, size_t count, const char *name) {
     for (size_t k = 0; k < count; k++) {
-        if (strcmp(table[k].name, name) == 0)
-            return &table[k];
+        if (strcmp(table[k].name, name) == 0) return &table[k];
     }
     return NULL;
 }
@@ -145,17 +138,13 @@ const struct lgv_option *lgv_option_find(const struct lgv_option *table, size_t 
 enum lgv_status lgv_option_set(const struct lgv_option *table, size_t count, void *options, const char *name,
                                const char *value, struct lgv_error *err) {
     const struct lgv_option *row = lgv_option_find(table, count, name);
-    if (row)
-        return set_row(row, options, value, true, err);
+    if (row) return set_row(row, options, value, true, err);
     const char **known = lgv_new(count, sizeof *known);
-    if (!known)
-        return lgv_fail_memory(err);
-    for (size_t k = 0; k < count; k++)
-        known[k] = table[k].name;
+    if (!known) return lgv_fail_memory(err);
+    for (size_t k = 0; k < count; k++) known[k] = table[k].name;
     const char *near = lgv_nearest(name, known, count);
     free(known);
-    if (near)
-        return lgv_fail(err, LGV_BAD_INPUT, "unknown option \"%.80s\"; did you mean \"%s\"?", name, near);
+    if (near) return lgv_fail(err, LGV_BAD_INPUT, "unknown option \"%.80s\"; did you mean \"%s\"?", name, near);
     return lgv_fail(err, LGV_BAD_INPUT, "unknown option \"%.80s\"", name);
 }
 
@@ -164,8 +153,7 @@ void lgv_option_defaults(const struct lgv_option *table, size_t count, void *opt
     static const size_t size[] = {sizeof(double), sizeof(uint64_t), LGV_WORD_SIZE, sizeof(bool)};
     for (size_t k = 0; k < count; k++) {
         memset((char *)options + table[k].offset, 0, size[table[k].type]);
-        if (table[k].standard && table[k].standard[0])
-            set_row(&table[k], options, table[k].standard, false, NULL);
+        if (table[k].standard && table[k].standard[0]) set_row(&table[k], options, table[k].standard, false, NULL);
     }
 }
 
@@ -183,9 +171,7 @@ void lgv_option_get(const struct lgv_option *row, const void *options, char *out
         memcpy(&number, field, sizeof number);
         snprintf(out, size, "%llu", (unsigned long long)number);
         return;
-    case LGV_WORD:
-        snprintf(out, size, "%.*s", LGV_WORD_SIZE - 1, field);
-        return;
+    case LGV_WORD: snprintf(out, size, "%.*s", LGV_WORD_SIZE - 1, field); return;
     case LGV_SWITCH:
         memcpy(&on, field, sizeof on);
         snprintf(out, size, "%s", on ? "yes" : "no");

@@ -12,8 +12,7 @@
 /* Room for `more` bytes and the NUL. */
 static bool text_reserve(struct lgv_text *t, size_t more) {
     size_t need;
-    if (t->failed)
-        return false;
+    if (t->failed) return false;
     if (__builtin_add_overflow(t->size, more, &need) || __builtin_add_overflow(need, (size_t)1, &need) ||
         !lgv_grow(&t->data, &t->capacity, need, 1))
         t->failed = true;
@@ -21,10 +20,8 @@ static bool text_reserve(struct lgv_text *t, size_t more) {
 }
 
 void lgv_text_append(struct lgv_text *t, const char *data, size_t size) {
-    if (!text_reserve(t, size))
-        return;
-    if (size)
-        memcpy(t->data + t->size, data, size);
+    if (!text_reserve(t, size)) return;
+    if (size) memcpy(t->data + t->size, data, size);
     t->size += size;
     t->data[t->size] = '\0';
 }
@@ -84,8 +81,7 @@ static size_t smaller(size_t a, size_t b) {
  * counting as one edit and the case of letters as none. */
 static size_t edit_distance(const char *a, size_t na, const char *b, size_t nb) {
     size_t row[3][NEAREST_LENGTH + 1];
-    for (size_t j = 0; j <= nb; j++)
-        row[0][j] = j;
+    for (size_t j = 0; j <= nb; j++) row[0][j] = j;
     for (size_t i = 1; i <= na; i++) {
         size_t *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
         now[0] = i;
@@ -101,15 +97,13 @@ static size_t edit_distance(const char *a, size_t na, const char *b, size_t nb) 
 
 const char *lgv_nearest(const char *word, const char *const *known, size_t count) {
     size_t length = strlen(word);
-    if (length == 0 || length > NEAREST_LENGTH)
-        return NULL;
+    if (length == 0 || length > NEAREST_LENGTH) return NULL;
     /* Three edits turn any three letters into any other three, so short words must agree better. */
     size_t best = smaller(3, 1 + length / 3) + 1;
     const char *nearest = NULL;
     for (size_t k = 0; k < count; k++) {
         size_t n = known[k] ? strlen(known[k]) : 0;
-        if (n == 0 || n > NEAREST_LENGTH)
-            continue;
+        if (n == 0 || n > NEAREST_LENGTH) continue;
         size_t d = edit_distance(word, length, known[k], n);
         if (d < best && d < n && d < length) {
             best = d;

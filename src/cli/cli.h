@@ -59,8 +59,8 @@ struct lgv_command {
 };
 extern const struct lgv_command *const lgv_commands[];
 extern const size_t lgv_command_count;
-extern const struct lgv_command lgv_command_run, lgv_command_compare, lgv_command_converge, lgv_command_check, lgv_command_methods, lgv_command_report,
-    lgv_command_reproduce, lgv_command_reference;
+extern const struct lgv_command lgv_command_run, lgv_command_compare, lgv_command_converge, lgv_command_check,
+    lgv_command_methods, lgv_command_report, lgv_command_reproduce, lgv_command_reference;
 
 /* ---- arguments.c ---- */
 
@@ -133,7 +133,7 @@ char *lgv_study_directory(const struct lgv_arguments *a, const struct lgv_model 
 /* Prints (--json) and writes (dir/NAME.json) the document, frees it; returns the exit code. */
 int lgv_study_show(const struct lgv_arguments *a, char *json, const char *dir, const char *name, int code);
 /* Says what was written; returns the exit code. */
-int lgv_study_written(const struct lgv_arguments *a, const char *dir, const char *name, enum lgv_status status, bool drawn,
-                      const struct lgv_error *err, int code);
+int lgv_study_written(const struct lgv_arguments *a, const char *dir, const char *name, enum lgv_status status,
+                      bool drawn, const struct lgv_error *err, int code);
 
 #endif

@@ -17,13 +17,16 @@ static const struct lgv_flag flags[] = {
     {"steps", 0, "H1,H2,...", AT(steps), "one step for each method (default: --step for all)"},
     {"observe", 0, "NAME,...", AT(observe), "what to compare (default: H and the observables of the file)"},
     {"expect", 0, "NAME=FORMULA", AT(expect),
-     "a mean that is known, as a formula in t, the parameters and NAME0, the mean at the start; several separated by ;"},
+     "a mean that is known, as a formula in t, the parameters and NAME0, the mean at the start; several separated by "
+     ";"},
     {"reference", 0, "METHOD|none", AT(reference),
-     "method of a fine run on the same paths, for biases without --expect and for errors (default: chosen; strong errors "
+     "method of a fine run on the same paths, for biases without --expect and for errors (default: chosen; strong "
+     "errors "
      "are against the exact solution when the file has one)"},
     {"reference-step", 0, "H", AT(reference_step), "its step (default: a quarter of the smallest)"},
     {"ladder", 0, "N", AT(ladder), "steps H, H/2, ... of each method for work and precision, 0 for none (default 4)"},
-    {"ladder-paths", 0, "N", AT(ladder_paths), "paths for work and precision (default: as many as take some seconds, from 64 to 1000)"},
+    {"ladder-paths", 0, "N", AT(ladder_paths),
+     "paths for work and precision (default: as many as take some seconds, from 64 to 1000)"},
     {"set", 0, "NAME=VALUE", LGV_FLAG_SET, "a parameter of the model, or a run option; may be given many times"},
     {"out", 'o', "DIR", AT(out),
      "directory of comparison.json, figures and report.html (default lgv-NAME-compare, or none with --json)"},
@@ -60,8 +63,8 @@ static size_t cut(char *list, char separator, const char *word[MOST]) {
     return n;
 }
 
-static enum lgv_status read_list(const char *flag, const char *text, char separator, char **memory, const char *word[MOST],
-                                 size_t *count, struct lgv_error *err) {
+static enum lgv_status read_list(const char *flag, const char *text, char separator, char **memory,
+                                 const char *word[MOST], size_t *count, struct lgv_error *err) {
     *count = 0;
     if (!text) return LGV_OK;
     if (!(*memory = lgv_copy(text))) return lgv_fail_memory(err);
@@ -77,7 +80,8 @@ static enum lgv_status read_real(const char *flag, const char *text, double *out
     return lgv_fail(err, LGV_BAD_INPUT, "--%s", why.message);
 }
 
-static enum lgv_status read_count(const char *flag, const char *text, double high, uint64_t *out, struct lgv_error *err) {
+static enum lgv_status read_count(const char *flag, const char *text, double high, uint64_t *out,
+                                  struct lgv_error *err) {
     const struct lgv_option row = {.name = flag, .type = LGV_COUNT, .low = 0, .high = high};
     struct lgv_error why;
     if (!text || lgv_option_set(&row, 1, out, flag, text, &why) == LGV_OK) return LGV_OK;
@@ -93,11 +97,12 @@ static enum lgv_status find_method(const struct lgv_model *m, const char *name, 
     return lgv_fail(err, LGV_BAD_INPUT, "%s", why);
 }
 
-static enum lgv_status read_contenders(const struct lgv_model *m, const struct lgv_flags *f, const struct lgv_settings *s,
-                                       struct request *r, struct lgv_error *err) {
+static enum lgv_status read_contenders(const struct lgv_model *m, const struct lgv_flags *f,
+                                       const struct lgv_settings *s, struct request *r, struct lgv_error *err) {
     const char *name[MOST], *step[MOST];
     size_t n, steps;
-    enum lgv_status status = read_list("methods", f->methods ? f->methods : s->method, ',', &r->memory[0], name, &n, err);
+    enum lgv_status status =
+        read_list("methods", f->methods ? f->methods : s->method, ',', &r->memory[0], name, &n, err);
     if (!status) status = read_list("steps", f->steps, ',', &r->memory[1], step, &steps, err);
     if (!status && steps && steps != n && steps != 1)
         status = lgv_fail(err, LGV_BAD_INPUT, "--steps: %zu steps for %zu methods", steps, n);
@@ -156,7 +161,8 @@ int lgv_study_show(const struct lgv_arguments *a, char *json, const char *dir, c
     code = lgv_finish(code);
     if (dir) {
         lgv_text_add(&path, "%s/%s.json", dir, name);
-        enum lgv_status status = path.failed ? lgv_fail_memory(&err) : lgv_file_replace(path.data, json, strlen(json), &err);
+        enum lgv_status status =
+            path.failed ? lgv_fail_memory(&err) : lgv_file_replace(path.data, json, strlen(json), &err);
         if (status) code = lgv_complain(&err, status);
     }
     lgv_text_free(&path);
@@ -164,14 +170,16 @@ int lgv_study_show(const struct lgv_arguments *a, char *json, const char *dir, c
     return code;
 }
 
-int lgv_study_written(const struct lgv_arguments *a, const char *dir, const char *name, enum lgv_status status, bool drawn,
-                      const struct lgv_error *err, int code) {
+int lgv_study_written(const struct lgv_arguments *a, const char *dir, const char *name, enum lgv_status status,
+                      bool drawn, const struct lgv_error *err, int code) {
     char plain[400];
     if (status) return lgv_complain(err, status);
     if (!drawn) lgv_warn("%s\nThe report has no figures.", err->message);
     if (!a->flags.json && !a->flags.quiet)
         printf("\n  written to %s/: %s.json%s\n", lgv_plain(plain, sizeof plain, dir), name,
-               a->flags.no_report ? "" : drawn ? ", figures, report.html" : ", report.html");
+               a->flags.no_report ? ""
+               : drawn            ? ", figures, report.html"
+                                  : ", report.html");
     return lgv_finish(code);
 }
 
@@ -237,16 +245,22 @@ const struct lgv_command lgv_command_compare = {
     .operand = "FILE",
     .summary = "several methods on one model with the same noise",
     .about =
-        "Runs several methods on the same Brownian paths and shows what each does to the energy and to observables: means "
-        "along time, the bias at the end with its standard error, the largest change of the energy, failed paths, and what "
-        "accuracy costs (strong and weak error against measured time and gradient evaluations for a ladder of steps).\n\n"
-        "Means and biases use control variates: for an observable f the sum of {f, h}(X) dW along the path has mean zero for "
-        "every method, so f minus a multiple of it has the same mean and less variance. A bias is against --expect, else "
+        "Runs several methods on the same Brownian paths and shows what each does to the energy and to observables: "
+        "means "
+        "along time, the bias at the end with its standard error, the largest change of the energy, failed paths, and "
+        "what "
+        "accuracy costs (strong and weak error against measured time and gradient evaluations for a ladder of "
+        "steps).\n\n"
+        "Means and biases use control variates: for an observable f the sum of {f, h}(X) dW along the path has mean "
+        "zero for "
+        "every method, so f minus a multiple of it has the same mean and less variance. A bias is against --expect, "
+        "else "
         "against a fine run on the same paths. The steps of all methods must be multiples of one base step.\n\n"
         "Failed paths are counted and shown, and the exit code is 1. Ctrl-C stops cleanly: runs that were finished are "
         "written.",
-    .examples = "  lgv compare anharmonic.yaml --methods verlet,Taylor15 --steps 0.25,0.05 --expect 'H = H0 + beta^2*t/2'\n"
-                "  lgv compare kubo.yaml --methods midpoint,verlet,P1N3Q4Lob --step 0.25 --until 1000\n",
+    .examples =
+        "  lgv compare anharmonic.yaml --methods verlet,Taylor15 --steps 0.25,0.05 --expect 'H = H0 + beta^2*t/2'\n"
+        "  lgv compare kubo.yaml --methods midpoint,verlet,P1N3Q4Lob --step 0.25 --until 1000\n",
     .run_options = true,
     .flag = flags,
     .nflags = sizeof flags / sizeof *flags,

@@ -38,20 +38,28 @@ static struct fy_node *sequence(struct fy_node *root, const char *key) {
     return n && fy_node_get_type(n) == FYNT_SEQUENCE ? n : NULL;
 }
 
-static enum lgv_status read_run(const char *file, struct fy_node *n, struct lgv_experiment_run *r, struct lgv_error *err) {
+static enum lgv_status read_run(const char *file, struct fy_node *n, struct lgv_experiment_run *r,
+                                struct lgv_error *err) {
     if (fy_node_get_type(n) != FYNT_MAPPING) return lgv_fail(err, LGV_BAD_INPUT, "%s: a run must be a mapping", file);
-    *r = (struct lgv_experiment_run){scalar(n, "name"), scalar(n, "command"), scalar(n, "quick"), scalar(n, "full"), NULL, 0};
+    *r = (struct lgv_experiment_run){
+        scalar(n, "name"), scalar(n, "command"), scalar(n, "quick"), scalar(n, "full"), NULL, 0};
     if (!r->name || !r->command) return lgv_fail(err, LGV_BAD_INPUT, "%s: a run needs name and command", file);
     return LGV_OK;
 }
 
 static enum lgv_status read_claim(const char *file, struct fy_node *n, struct lgv_claim *c, struct lgv_error *err) {
     if (fy_node_get_type(n) != FYNT_MAPPING) return lgv_fail(err, LGV_BAD_INPUT, "%s: a claim must be a mapping", file);
-    *c = (struct lgv_claim){.text = scalar(n, "claim"), .measure = scalar(n, "measure"), .error = scalar(n, "error"),
-                            .sigmas = 3, .measured = NAN};
-    if (number_of(n, "below", &c->expect)) c->kind = LGV_CLAIM_BELOW;
-    else if (number_of(n, "above", &c->expect)) c->kind = LGV_CLAIM_ABOVE;
-    else if (!number_of(n, "expect", &c->expect)) c->expect = NAN;
+    *c = (struct lgv_claim){.text = scalar(n, "claim"),
+                            .measure = scalar(n, "measure"),
+                            .error = scalar(n, "error"),
+                            .sigmas = 3,
+                            .measured = NAN};
+    if (number_of(n, "below", &c->expect))
+        c->kind = LGV_CLAIM_BELOW;
+    else if (number_of(n, "above", &c->expect))
+        c->kind = LGV_CLAIM_ABOVE;
+    else if (!number_of(n, "expect", &c->expect))
+        c->expect = NAN;
     number_of(n, "within", &c->within);
     number_of(n, "sigmas", &c->sigmas);
     if (!c->text || !c->measure || !strchr(c->measure, ':') || !isfinite(c->expect) || !isfinite(c->within))
@@ -61,7 +69,8 @@ static enum lgv_status read_claim(const char *file, struct fy_node *n, struct lg
     return LGV_OK;
 }
 
-enum lgv_status lgv_experiment_read(const char *dir, const char *name, struct lgv_experiment *out, struct lgv_error *err) {
+enum lgv_status lgv_experiment_read(const char *dir, const char *name, struct lgv_experiment *out,
+                                    struct lgv_error *err) {
     struct lgv_text file = {0};
     *out = (struct lgv_experiment){.name = lgv_copy(name)};
     lgv_text_add(&file, "%s/%s", dir, name);
@@ -76,7 +85,8 @@ enum lgv_status lgv_experiment_read(const char *dir, const char *name, struct lg
     struct fy_node *root = doc ? fy_document_root(doc) : NULL;
     struct fy_node *runs = root && fy_node_get_type(root) == FYNT_MAPPING ? sequence(root, "runs") : NULL;
     struct fy_node *claims = runs ? sequence(root, "claims") : NULL;
-    if (text && !claims) status = lgv_fail(err, LGV_BAD_INPUT, "%s: expected title, runs: [...] and claims: [...]", file.data);
+    if (text && !claims)
+        status = lgv_fail(err, LGV_BAD_INPUT, "%s: expected title, runs: [...] and claims: [...]", file.data);
     if (claims) {
         int nruns = fy_node_sequence_item_count(runs), nclaims = fy_node_sequence_item_count(claims);
         out->title = scalar(root, "title");
@@ -156,9 +166,12 @@ bool lgv_experiment_number(const json_t *document, const char *path, double *out
         path += n;
         if (*path == '.') path++;
     }
-    if (json_is_boolean(at)) *out = json_is_true(at);
-    else if (json_is_number(at)) *out = json_number_value(at);
-    else return false;
+    if (json_is_boolean(at))
+        *out = json_is_true(at);
+    else if (json_is_number(at))
+        *out = json_number_value(at);
+    else
+        return false;
     return true;
 }
 

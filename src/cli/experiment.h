@@ -28,7 +28,8 @@ struct lgv_experiment {
     struct lgv_claim *claim;
 };
 
-enum lgv_status lgv_experiment_read(const char *dir, const char *name, struct lgv_experiment *out, struct lgv_error *err);
+enum lgv_status lgv_experiment_read(const char *dir, const char *name, struct lgv_experiment *out,
+                                    struct lgv_error *err);
 void lgv_experiment_free(struct lgv_experiment *e);
 /* The number at a path like "methods[method=VZc].order" or "final.H.mean" or "levels[step=0.04].error"; false: none. */
 bool lgv_experiment_number(const json_t *document, const char *path, double *out);

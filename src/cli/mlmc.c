@@ -9,13 +9,26 @@
 
 static enum lgv_status read_options(const struct lgv_flags *f, struct lgv_mlmc_options *o, struct lgv_error *err) {
     const struct lgv_option row[] = {
-        {.name = "tolerance", .type = LGV_REAL, .low = 1e-300, .high = 1e300, .offset = offsetof(struct lgv_mlmc_options, tolerance)},
-        {.name = "largest", .type = LGV_REAL, .low = 1e-300, .high = 1e300, .offset = offsetof(struct lgv_mlmc_options, largest)},
-        {.name = "levels", .type = LGV_COUNT, .low = 2, .high = LGV_MLMC_LEVELS, .offset = offsetof(struct lgv_mlmc_options, levels)},
+        {.name = "tolerance",
+         .type = LGV_REAL,
+         .low = 1e-300,
+         .high = 1e300,
+         .offset = offsetof(struct lgv_mlmc_options, tolerance)},
+        {.name = "largest",
+         .type = LGV_REAL,
+         .low = 1e-300,
+         .high = 1e300,
+         .offset = offsetof(struct lgv_mlmc_options, largest)},
+        {.name = "levels",
+         .type = LGV_COUNT,
+         .low = 2,
+         .high = LGV_MLMC_LEVELS,
+         .offset = offsetof(struct lgv_mlmc_options, levels)},
     };
     const char *given[] = {f->tolerance, f->largest, f->levels};
     *o = (struct lgv_mlmc_options){.observe = f->observe};
-    if (!f->tolerance) return lgv_fail(err, LGV_BAD_INPUT, "--mlmc needs --tolerance E, the root mean square error to reach");
+    if (!f->tolerance)
+        return lgv_fail(err, LGV_BAD_INPUT, "--mlmc needs --tolerance E, the root mean square error to reach");
     for (size_t i = 0; i < 3; i++) {
         struct lgv_error why;
         if (given[i] && lgv_option_set(row, 3, o, row[i].name, given[i], &why) != LGV_OK)

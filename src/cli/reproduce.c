@@ -119,15 +119,20 @@ static void do_run(const struct lgv_experiment *e, struct lgv_experiment_run *r,
 
 static const char *expectation(const struct lgv_claim *c, char *out, size_t size) {
     const char *sign = c->kind == LGV_CLAIM_BELOW ? "at most " : c->kind == LGV_CLAIM_ABOVE ? "at least " : "";
-    if (c->within > 0) snprintf(out, size, "%s%g \xc2\xb1 %g", sign, c->expect, c->within);
-    else snprintf(out, size, "%s%g", sign, c->expect);
+    if (c->within > 0)
+        snprintf(out, size, "%s%g \xc2\xb1 %g", sign, c->expect, c->within);
+    else
+        snprintf(out, size, "%s%g", sign, c->expect);
     return out;
 }
 
 static const char *measurement(const struct lgv_claim *c, char *out, size_t size) {
-    if (!c->known) snprintf(out, size, "not measured");
-    else if (c->error) snprintf(out, size, "%.4g \xc2\xb1 %.2g", c->measured, c->uncertainty);
-    else snprintf(out, size, "%.4g", c->measured);
+    if (!c->known)
+        snprintf(out, size, "not measured");
+    else if (c->error)
+        snprintf(out, size, "%.4g \xc2\xb1 %.2g", c->measured, c->uncertainty);
+    else
+        snprintf(out, size, "%.4g", c->measured);
     return out;
 }
 
@@ -188,13 +193,16 @@ static void put_experiment(struct lgv_text *page, const struct lgv_experiment *e
     lgv_html(page, e->source ? e->source : "");
     lgv_text_add(page, "</p>\n<p>");
     lgv_html(page, e->about ? e->about : "");
-    lgv_text_add(page, "</p>\n<div class=\"card\"><table>\n<tr><th></th><th>claim</th><th>expected</th><th>measured</th></tr>\n");
+    lgv_text_add(
+        page,
+        "</p>\n<div class=\"card\"><table>\n<tr><th></th><th>claim</th><th>expected</th><th>measured</th></tr>\n");
     for (size_t i = 0; i < e->nclaims; i++) {
         const struct lgv_claim *c = &e->claim[i];
         lgv_text_add(page, "<tr><td class=\"%s\">%s</td><td>", c->holds ? "holds" : "broken",
                      c->holds ? "\xe2\x9c\x93 holds" : "\xe2\x9c\x97 does not hold");
         lgv_html(page, c->text);
-        lgv_text_add(page, "</td><td>%s</td><td>%s</td></tr>\n", expectation(c, a, sizeof a), measurement(c, b, sizeof b));
+        lgv_text_add(page, "</td><td>%s</td><td>%s</td></tr>\n", expectation(c, a, sizeof a),
+                     measurement(c, b, sizeof b));
     }
     lgv_text_add(page, "</table></div>\n<div class=\"figures\">\n");
     put_pictures(page, e, out, 6);
@@ -209,9 +217,14 @@ static int list_experiments(const struct lgv_arguments *a, const char *dir, char
     for (size_t i = 0; i < count; i++) {
         struct lgv_experiment e;
         struct lgv_error err = {0};
-        if (lgv_experiment_read(dir, name[i], &e, &err) != LGV_OK) lgv_warn("%s", err.message);
-        else if (list) json_array_append_new(list, json_pack("{s:s, s:s?, s:s?}", "name", e.name, "title", e.title, "source", e.source));
-        else printf("  %-24s %s (%zu claims; %s)\n", e.name, e.title ? e.title : "", e.nclaims, e.source ? e.source : "");
+        if (lgv_experiment_read(dir, name[i], &e, &err) != LGV_OK)
+            lgv_warn("%s", err.message);
+        else if (list)
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:s?, s:s?}", "name", e.name, "title", e.title, "source", e.source));
+        else
+            printf("  %-24s %s (%zu claims; %s)\n", e.name, e.title ? e.title : "", e.nclaims,
+                   e.source ? e.source : "");
         lgv_experiment_free(&e);
     }
     return a->flags.json ? lgv_print_json(list, LGV_EXIT_DONE) : lgv_finish(LGV_EXIT_DONE);
@@ -264,8 +277,8 @@ static int command_reproduce(const struct lgv_arguments *a) {
     char dir[1100], **name;
     if (!find_examples(dir, sizeof dir)) {
         struct lgv_error err = {0};
-        return lgv_complain(&err, lgv_fail(&err, LGV_CANNOT_RUN,
-                                           "the examples were not found; set LGV_EXAMPLES to their directory"));
+        return lgv_complain(
+            &err, lgv_fail(&err, LGV_CANNOT_RUN, "the examples were not found; set LGV_EXAMPLES to their directory"));
     }
     size_t count = list_names(dir, &name);
     int code;
@@ -281,8 +294,10 @@ static int command_reproduce(const struct lgv_arguments *a) {
             code = reproduce(a, dir, &one, 1);
         } else {
             const char *near = lgv_nearest(a->operand, (const char *const *)name, count);
-            fprintf(stderr, near ? "lgv: there is no experiment %s; did you mean %s?\n"
-                                 : "lgv: there is no experiment %s; `lgv reproduce` lists them\n", a->operand, near);
+            fprintf(stderr,
+                    near ? "lgv: there is no experiment %s; did you mean %s?\n"
+                         : "lgv: there is no experiment %s; `lgv reproduce` lists them\n",
+                    a->operand, near);
             code = LGV_EXIT_INPUT;
         }
     }
@@ -294,7 +309,8 @@ const struct lgv_command lgv_command_reproduce = {
     .name = "reproduce",
     .operand = "[NAME]",
     .summary = "list the experiments of the papers, or run one (or --all) and judge its claims",
-    .about = "Without a name: the experiments in the examples directory. With a name, or --all: runs them and writes a report "
+    .about = "Without a name: the experiments in the examples directory. With a name, or --all: runs them and writes a "
+             "report "
              "with every claim, what was expected, what was measured with its standard error, and whether it holds. "
              "Exit code 1 when a claim does not hold.",
     .examples = "  lgv reproduce\n  lgv reproduce kubo-long\n  lgv reproduce --all --full --out report\n",

@@ -191,9 +191,12 @@ const struct lgv_command lgv_command_run = {
     .about =
         "Runs the ensemble that a model file describes (- reads it from standard input), prints a summary with the "
         "certificate of what was kept, and writes results.h5, figures and report.html to a directory.\n\n"
-        "With --mlmc the number of paths follows from --tolerance: pairs of paths with steps H/2^l and H/2^(l-1) on the "
-        "same noise, levels and batches with seeds of their own derived from --seed, numbers of pairs by counted steps, so "
-        "that the estimate does not depend on threads. Files (mlmc.json, figures, report.html) are written with --out. The "
+        "With --mlmc the number of paths follows from --tolerance: pairs of paths with steps H/2^l and H/2^(l-1) on "
+        "the "
+        "same noise, levels and batches with seeds of their own derived from --seed, numbers of pairs by counted "
+        "steps, so "
+        "that the estimate does not depend on threads. Files (mlmc.json, figures, report.html) are written with --out. "
+        "The "
         "exit code is 1 when the tolerance is not reached or paths failed.\n\n"
         "Ctrl-C stops cleanly: the results of the part that was done are written and marked interrupted (exit code "
         "1); a second Ctrl-C ends at once.",

@@ -24,22 +24,23 @@ struct lgv_block {
     unsigned long long step;        /* number of the next step; its time is t0 + step * dt */
     unsigned long long seed;
     double t0, dt;
-    unsigned long long coarsen; /* each step uses the sum of this many increments of size dt / coarsen */
-    const double *par;          /* parameters of the model */
-    double *work;               /* scratch of the size the kernel asks for */
-    int *fail;                  /* [lane] enum lgv_fail_reason; a failed lane keeps the first reason */
+    unsigned long long coarsen;    /* each step uses the sum of this many increments of size dt / coarsen */
+    const double *par;             /* parameters of the model */
+    double *work;                  /* scratch of the size the kernel asks for */
+    int *fail;                     /* [lane] enum lgv_fail_reason; a failed lane keeps the first reason */
     unsigned long long *fail_step; /* [lane] number of the step that failed */
     double clip;                   /* increments beyond clip * sqrt(dt) are cut there; 0: no limit */
     unsigned long long *clipped;   /* [lane] number of steps with a cut increment */
     unsigned long long iterations; /* Newton iterations, summed over steps (each counts once for the whole block) */
-    unsigned long long evaluations; /* gradient evaluations (with or without Hessian), each counts once for the whole block */
-    const void *user;              /* models given as callbacks: their description */
+    unsigned long long
+        evaluations;  /* gradient evaluations (with or without Hessian), each counts once for the whole block */
+    const void *user; /* models given as callbacks: their description */
 };
 
 struct lgv_entry {
     unsigned abi, lanes;
-    unsigned long long (*work)(const void *user);   /* bytes of scratch for one block */
-    void (*start)(struct lgv_block *);              /* fills state with the start values of each lane's path */
+    unsigned long long (*work)(const void *user); /* bytes of scratch for one block */
+    void (*start)(struct lgv_block *);            /* fills state with the start values of each lane's path */
     void (*advance)(struct lgv_block *, unsigned long long steps);
     void (*observe)(const struct lgv_block *, double *out); /* out [nobserve][lane] at the present state and time */
 };

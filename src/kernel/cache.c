@@ -21,8 +21,7 @@ enum { FILE_LIMIT = 256 << 20, DAY = 24 * 3600, KEEP_DAYS = 90, HEAD_SIZE = 96 }
 static char *join(const char *folder, const char *name) {
     struct lgv_text t = {0};
     lgv_text_add(&t, "%s/%s", folder, name);
-    if (t.failed)
-        lgv_text_free(&t);
+    if (t.failed) lgv_text_free(&t);
     return t.data;
 }
 
@@ -31,20 +30,17 @@ static char *join(const char *folder, const char *name) {
 /* $XDG_CACHE_HOME/lgv (relative values are to be ignored, says the standard), else ~/.cache/lgv. */
 static char *folder_name(void) {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (base && base[0] == '/')
-        return join(base, "lgv");
+    if (base && base[0] == '/') return join(base, "lgv");
     return home && home[0] == '/' ? join(home, ".cache/lgv") : NULL;
 }
 
 static bool make_folders(char *path) {
     for (char *s = path + 1; *s; s++) {
-        if (*s != '/')
-            continue;
+        if (*s != '/') continue;
         *s = '\0';
         int failed = mkdir(path, 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES;
         *s = '/';
-        if (failed)
-            return false;
+        if (failed) return false;
     }
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
@@ -53,8 +49,7 @@ enum lgv_status lgv_cache_folder(char **folder, struct lgv_error *err) {
     struct stat info;
     char *path = folder_name();
     *folder = NULL;
-    if (!path)
-        return LGV_OK;
+    if (!path) return LGV_OK;
     if (!make_folders(path) || stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
         free(path);
         return LGV_OK;
@@ -106,29 +101,25 @@ static void hash_processor(struct hash *h) {
     static const char *const fields[] = {"vendor_id", "cpu family",  "model",    "stepping", "flags", "CPU implementer",
                                          "CPU part",  "CPU variant", "Features", "cpu",      "isa"};
     struct utsname system;
-    if (uname(&system) == 0)
-        hash_text(h, system.machine);
+    if (uname(&system) == 0) hash_text(h, system.machine);
     FILE *f = fopen("/proc/cpuinfo", "re");
     char *line = NULL;
     size_t capacity = 0;
     while (f && getline(&line, &capacity, f) > 1) { /* an empty line ends the first processor */
         size_t n = strcspn(line, "\t:");
         for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
-            if (strncmp(line, fields[k], n) == 0)
-                hash_text(h, line);
+            if (strncmp(line, fields[k], n) == 0) hash_text(h, line);
         }
     }
     free(line);
-    if (f)
-        fclose(f);
+    if (f) fclose(f);
 }
 
 void lgv_cache_key(const char *source, const char *compiler, const char *const *flags, char key[LGV_CACHE_KEY]) {
     struct hash h = hash_start();
     hash_text(&h, source);
     hash_text(&h, compiler);
-    for (; *flags; flags++)
-        hash_text(&h, *flags);
+    for (; *flags; flags++) hash_text(&h, *flags);
     hash_processor(&h);
     snprintf(key, LGV_CACHE_KEY, "%016llx%016llx", (unsigned long long)h.a, (unsigned long long)h.b);
 }
@@ -139,8 +130,7 @@ void lgv_cache_key(const char *source, const char *compiler, const char *const *
 static bool object_head(const char *object, char head[HEAD_SIZE]) {
     size_t size;
     char *data = lgv_read_file(object, FILE_LIMIT, &size, NULL);
-    if (!data)
-        return false;
+    if (!data) return false;
     struct hash h = hash_start();
     hash_bytes(&h, data, size);
     free(data);
@@ -182,10 +172,8 @@ char *lgv_cache_lookup(const char *folder, const char *key, const char *source) 
 static bool write_all(int fd, const char *text, size_t size) {
     while (size > 0) {
         ssize_t n = write(fd, text, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
         text += n;
         size -= (size_t)n;
     }
@@ -194,12 +182,10 @@ static bool write_all(int fd, const char *text, size_t size) {
 
 static bool write_text(const char *path, const char *head, const char *text) {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return false;
+    if (fd < 0) return false;
     bool good = write_all(fd, head, strlen(head)) && write_all(fd, text, strlen(text));
     int saved = errno;
-    if (close(fd) != 0)
-        return false;
+    if (close(fd) != 0) return false;
     errno = saved;
     return good;
 }
@@ -208,8 +194,7 @@ enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char 
                                 struct lgv_error *err) {
     char name[LGV_CACHE_KEY + 16];
     const char *parent = folder ? folder : getenv("TMPDIR");
-    if (!parent || parent[0] != '/')
-        parent = "/tmp";
+    if (!parent || parent[0] != '/') parent = "/tmp";
     memset(files, 0, sizeof *files);
     name_files(parent, key, &files->source, &files->object);
     snprintf(name, sizeof name, "%s%s.XXXXXX", folder ? "" : "lgv-", key);
@@ -234,8 +219,7 @@ enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char 
         else if (!write_text(files->new_source, "", source))
             status = lgv_fail(err, LGV_CANNOT_RUN, "%s: %s", files->new_source, strerror(errno));
     }
-    if (status != LGV_OK)
-        lgv_cache_discard(files);
+    if (status != LGV_OK) lgv_cache_discard(files);
     return status;
 }
 
@@ -250,16 +234,13 @@ bool lgv_cache_commit(struct lgv_cache_files *files, const char *source) {
 static void remove_work(const char *path) {
     DIR *dir = opendir(path);
     struct dirent *entry;
-    while (dir && (entry = readdir(dir)))
-        unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir)
-        closedir(dir);
+    while (dir && (entry = readdir(dir))) unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir) closedir(dir);
     rmdir(path);
 }
 
 void lgv_cache_discard(struct lgv_cache_files *files) {
-    if (files->work)
-        remove_work(files->work);
+    if (files->work) remove_work(files->work);
     free(files->work);
     free(files->new_source);
     free(files->middle);
@@ -296,8 +277,7 @@ void lgv_cache_remember(const char *folder, const char *key, const char *about, 
     if (fd >= 0) {
         bool good = write_all(fd, about, strlen(about)) && write_all(fd, text, strlen(text));
         good = close(fd) == 0 && good;
-        if (!good || rename(new, path) != 0)
-            unlink(new);
+        if (!good || rename(new, path) != 0) unlink(new);
     }
     free(path);
     free(new);
@@ -306,26 +286,22 @@ void lgv_cache_remember(const char *folder, const char *key, const char *about, 
 /* Own names only: 32 hexadecimal digits, then .c, .so or .id, or .XXXXXX for a work folder. */
 static bool own_name(const char *name) {
     size_t n = strspn(name, "0123456789abcdef");
-    if (n != LGV_CACHE_KEY - 1 || name[n] != '.')
-        return false;
-    return strcmp(name + n, ".c") == 0 || strcmp(name + n, ".so") == 0 ||
-           strcmp(name + n, ".id") == 0 || strlen(name + n) == 7;
+    if (n != LGV_CACHE_KEY - 1 || name[n] != '.') return false;
+    return strcmp(name + n, ".c") == 0 || strcmp(name + n, ".so") == 0 || strcmp(name + n, ".id") == 0 ||
+           strlen(name + n) == 7;
 }
 
 void lgv_cache_sweep(const char *folder) {
     DIR *dir = opendir(folder);
-    if (!dir)
-        return;
+    if (!dir) return;
     time_t today = time(NULL);
     struct dirent *entry;
     while ((entry = readdir(dir))) {
         struct stat info;
-        if (!own_name(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
+        if (!own_name(entry->d_name) || fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
         if (S_ISDIR(info.st_mode) && today - info.st_mtime > DAY) {
             char *work = join(folder, entry->d_name);
-            if (work)
-                remove_work(work);
+            if (work) remove_work(work);
             free(work);
         } else if (today - info.st_mtime > KEEP_DAYS * (time_t)DAY) {
             unlinkat(dirfd(dir), entry->d_name, 0);

@@ -58,8 +58,7 @@ static bool read_version(struct lgv_compiler *cc, const char *text) {
         cc->kind = LGV_COMPILER_GCC;
     else
         return false;
-    while (line > text && line[-1] != '\n')
-        line--;
+    while (line > text && line[-1] != '\n') line--;
     snprintf(cc->version, sizeof cc->version, "%.*s", (int)strcspn(line, "\n"), line);
     return true;
 }
@@ -90,11 +89,9 @@ static char *program_identity(const char *path) {
     if (f && fstat(fileno(f), &info) == 0 && fread(magic, 1, 4, f) == 4 && memcmp(magic, "\177ELF", 4) == 0)
         lgv_text_add(&t, "%s %lld %lld.%09ld %llu\n", real, (long long)info.st_size, (long long)info.st_mtim.tv_sec,
                      info.st_mtim.tv_nsec, (unsigned long long)info.st_ino);
-    if (f)
-        fclose(f);
+    if (f) fclose(f);
     free(real);
-    if (t.failed)
-        lgv_text_free(&t);
+    if (t.failed) lgv_text_free(&t);
     return t.data;
 }
 
@@ -109,8 +106,7 @@ static enum lgv_status compiler_identify(struct lgv_compiler *cc, struct lgv_err
     }
     if (!note || !read_version(cc, note)) {
         status = ask_version(cc, err);
-        if (status == LGV_OK && identity && folder)
-            lgv_cache_remember(folder, key, identity, cc->version);
+        if (status == LGV_OK && identity && folder) lgv_cache_remember(folder, key, identity, cc->version);
     }
     free(note);
     free(identity);
@@ -136,12 +132,10 @@ enum lgv_status lgv_compiler_find(const char *wanted, struct lgv_compiler *out, 
     enum lgv_status status = lgv_fail(
         err, LGV_CANNOT_RUN, "no C compiler was found: install clang (Debian package clang), or name one with LGV_CC");
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
-        if (!lgv_process_find(usual[k], out->path, sizeof out->path))
-            continue;
+        if (!lgv_process_find(usual[k], out->path, sizeof out->path)) continue;
         status = compiler_identify(out, err);
         if (status == LGV_OK) {
-            if (err)
-                *err = (struct lgv_error){0}; /* what did not work before does not matter any more */
+            if (err) *err = (struct lgv_error){0}; /* what did not work before does not matter any more */
             return status;
         }
     }
@@ -158,13 +152,10 @@ static double now(void) {
 
 static bool interrupted(int code, const sigset_t *held) {
     sigset_t pending;
-    if (code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP)
-        return true;
-    if (sigpending(&pending) != 0)
-        return false;
+    if (code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP) return true;
+    if (sigpending(&pending) != 0) return false;
     for (int s = 1; s < 32; s++) {
-        if (sigismember(held, s) == 1 && sigismember(&pending, s) == 1)
-            return true;
+        if (sigismember(held, s) == 1 && sigismember(&pending, s) == 1) return true;
     }
     return false;
 }
@@ -176,8 +167,7 @@ static enum lgv_status compile_failed(const struct lgv_compiler *cc, int code, c
         length += strcspn(printed + length, "\n");
         length += printed[length] == '\n';
     }
-    while (length > 0 && printed[length - 1] == '\n')
-        length--;
+    while (length > 0 && printed[length - 1] == '\n') length--;
     return lgv_fail(err, LGV_CANNOT_RUN, "compiler %s failed on the generated kernel (code %d):\n%.*s", cc->path, code,
                     (int)length, printed);
 }
@@ -188,7 +178,8 @@ static bool link_directly(const struct lgv_cache_files *files) {
     char path[1024], shared[] = "-shared", out_flag[] = "-o", math[] = "-lm";
     char *argv[] = {path, shared, out_flag, files->new_object, files->middle, math, NULL};
     struct lgv_text printed = {0};
-    int code = lgv_process_find("ld", path, sizeof path) ? lgv_process_run(argv, files->work, PRINTED_LIMIT, &printed) : -1;
+    int code =
+        lgv_process_find("ld", path, sizeof path) ? lgv_process_run(argv, files->work, PRINTED_LIMIT, &printed) : -1;
     lgv_text_free(&printed);
     return (code == 0 || code == -2) && access(files->new_object, R_OK) == 0;
 }
@@ -220,7 +211,8 @@ static enum lgv_status compile(const struct lgv_compiler *cc, struct lgv_cache_f
     argv[n] = NULL;
     struct lgv_text printed = {0};
     int code = lgv_process_run(argv, files->work, PRINTED_LIMIT, &printed);
-    if ((code == 0 || code == -2) && access(files->middle, R_OK) == 0 && !interrupted(code, held) && !link_directly(files))
+    if ((code == 0 || code == -2) && access(files->middle, R_OK) == 0 && !interrupted(code, held) &&
+        !link_directly(files))
         code = link_by_compiler(cc, files, &printed);
     const char *text = printed.data ? printed.data : "";
     enum lgv_status status = LGV_OK;
@@ -238,8 +230,7 @@ static enum lgv_status compile(const struct lgv_compiler *cc, struct lgv_cache_f
 
 static enum lgv_status load(const char *object, bool cached, struct lgv_module **out, struct lgv_error *err) {
     struct lgv_module *module = lgv_new(1, sizeof *module);
-    if (!module)
-        return lgv_fail_memory(err);
+    if (!module) return lgv_fail_memory(err);
     module->handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     module->cached = cached;
     if (!module->handle) {
@@ -257,8 +248,7 @@ static enum lgv_status build_in(const char *folder, const char *key, const char 
     struct lgv_cache_files files;
     *place = true;
     enum lgv_status status = lgv_cache_begin(folder, key, source, &files, err);
-    if (status != LGV_OK)
-        return status;
+    if (status != LGV_OK) return status;
     *place = false;
     status = compile(cc, &files, held, place, err);
     if (status == LGV_OK) {
@@ -266,8 +256,7 @@ static enum lgv_status build_in(const char *folder, const char *key, const char 
         *place = status != LGV_OK; /* a file system without execute permission, for one */
     }
     /* The object is loaded whatever becomes of the cache; a cache that cannot be written costs time, not the run. */
-    if (status == LGV_OK && folder)
-        lgv_cache_commit(&files, source);
+    if (status == LGV_OK && folder) lgv_cache_commit(&files, source);
     lgv_cache_discard(&files);
     return status;
 }
@@ -289,8 +278,7 @@ static void stopping_signals(sigset_t *set) {
     struct sigaction action;
     sigemptyset(set);
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++) {
-        if (sigaction(signals[k], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(set, signals[k]);
+        if (sigaction(signals[k], NULL, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(set, signals[k]);
     }
 }
 
@@ -317,20 +305,16 @@ enum lgv_status lgv_module_build(const char *source, const struct lgv_compiler *
     char key[LGV_CACHE_KEY], *folder = NULL, *object = NULL;
     enum lgv_status status = LGV_OK;
     *out = NULL;
-    if (seconds)
-        *seconds = 0.0;
-    if (keep_source && (status = keep_text(keep_source, source, err)) != LGV_OK)
-        return status;
-    if ((status = lgv_cache_folder(&folder, err)) != LGV_OK)
-        return status;
+    if (seconds) *seconds = 0.0;
+    if (keep_source && (status = keep_text(keep_source, source, err)) != LGV_OK) return status;
+    if ((status = lgv_cache_folder(&folder, err)) != LGV_OK) return status;
     lgv_cache_key(source, cc->version, compiler_flags(cc), key);
     if (folder && (object = lgv_cache_lookup(folder, key, source)) && load(object, true, out, NULL) == LGV_OK) {
         status = LGV_OK;
     } else {
         double start = now();
         status = build_new(folder, key, source, cc, out, err);
-        if (seconds)
-            *seconds = now() - start;
+        if (seconds) *seconds = now() - start;
     }
     free(object);
     free(folder);
@@ -346,8 +330,7 @@ bool lgv_module_cached(const struct lgv_module *module) {
 }
 
 void lgv_module_free(struct lgv_module *module) {
-    if (!module)
-        return;
+    if (!module) return;
     dlclose(module->handle);
     free(module);
 }

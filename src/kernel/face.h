@@ -20,7 +20,7 @@ struct ctx {
     struct lgv_block *b;
     const double *par;
     double dt;
-    u64 step;      /* number of the present step */
+    u64 step;       /* number of the present step */
     vec *top, *end; /* free scratch */
     u64 iterations, evaluations;
     const struct lgv_callbacks *cb; /* models given as callbacks */
@@ -42,8 +42,8 @@ struct force {
 
 #define SMALL_ARRAY 64
 #ifndef ARRAY
-#define ARRAY(name, n)                                                                                                  \
-    vec name##_memory[(n) < 1 || (n) > SMALL_ARRAY ? 1 : (n)];                                                          \
+#define ARRAY(name, n)                                                                                                 \
+    vec name##_memory[(n) < 1 || (n) > SMALL_ARRAY ? 1 : (n)];                                                         \
     vec *name = (n) > SMALL_ARRAY ? take(c, (n)) : name##_memory
 #endif
 

@@ -21,8 +21,8 @@
 #define ARRAY(name, n) vec *name = take(c, (n))
 #define KERNEL_LINKAGE static
 #define KERNEL_NAME callback_kernel
-#define CONTEXT_SETUP(c, given)                                                                                         \
-    ((c)->cb = ((const struct lgv_kernel_user *)(given))->callbacks,                                                    \
+#define CONTEXT_SETUP(c, given)                                                                                        \
+    ((c)->cb = ((const struct lgv_kernel_user *)(given))->callbacks,                                                   \
      (c)->option = ((const struct lgv_kernel_user *)(given))->values)
 
 #include "kernel/face.h"
@@ -49,7 +49,8 @@ INLINE void model_K1(struct ctx *c, double t, const vec *q, const vec *p, double
     ARRAY(hq, NM * NQ);
     ARRAY(hp, NM * NQ);
     struct lgv_batch b = batch_of(t, q, p);
-    c->cb->gradient(c->cb->user, &b, (double *)Kq, (double *)Kp, Kq && NM ? (double *)hq : 0, Kp && NM ? (double *)hp : 0);
+    c->cb->gradient(c->cb->user, &b, (double *)Kq, (double *)Kp, Kq && NM ? (double *)hq : 0,
+                    Kp && NM ? (double *)hp : 0);
     for (long i = 0; i < NQ; i++) {
         if (Kq) Kq[i] *= a;
         if (Kp) Kp[i] *= a;
@@ -111,7 +112,8 @@ INLINE void model_ito(struct ctx *c, double t, const vec *q, const vec *p, vec *
 }
 
 /* Needs third derivatives: methods that use it are refused for callbacks. */
-INLINE void model_taylor(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Xq, vec *Xp) {
+INLINE void model_taylor(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Xq,
+                         vec *Xp) {
     (void)c, (void)t, (void)q, (void)p, (void)a, (void)w, (void)Xq, (void)Xp;
     __builtin_trap();
 }
@@ -129,8 +131,10 @@ INLINE void model_observe(struct ctx *c, double t, const vec *q, const vec *p, c
                           const vec *dp, vec *out) {
     struct lgv_batch b = batch_of(t, q, p);
     (void)brown, (void)dq, (void)dp;
-    if (c->cb->value) c->cb->value(c->cb->user, &b, (double *)out, 0);
-    else out[0] = vec_set(__builtin_nan(""));
+    if (c->cb->value)
+        c->cb->value(c->cb->user, &b, (double *)out, 0);
+    else
+        out[0] = vec_set(__builtin_nan(""));
     for (long i = 0; NQ <= LGV_WATCHED_DOF && i < NQ; i++) {
         out[1 + i] = q[i];
         out[1 + NQ + i] = p[i];

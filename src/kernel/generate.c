@@ -65,8 +65,10 @@ static bool find_slots(struct source *s) {
         for (size_t k = 0; ok && leaf && k < count; k++) {
             int weight = s->g->node[leaf[k]].aux;
             t.value = lgv_expr_unit(s->g, Kq.term[i].value, LGV_WEIGHTS, leaf[k]);
-            if (s->g->inode[weight].op == LGV_ICONST && s->g->inode[weight].value == 0) lgv_terms_add(s->g, &s->Hq, t);
-            else ok = add_slot(s, t, weight);
+            if (s->g->inode[weight].op == LGV_ICONST && s->g->inode[weight].value == 0)
+                lgv_terms_add(s->g, &s->Hq, t);
+            else
+                ok = add_slot(s, t, weight);
         }
         free(leaf);
     }
@@ -77,7 +79,8 @@ static bool find_slots(struct source *s) {
 static void signature(struct source *s, const char *text) {
     lgv_text_add(&s->out, "\n%s void %s {\n    const double *par = c->par;\n    (void)par;\n%s",
                  strncmp(text, "model_force", 11) == 0 ? "ONE_COPY" : "INLINE", text,
-                 strncmp(text, "model_K", 7) == 0 || strncmp(text, "model_f", 7) == 0 || strncmp(text, "model_t", 7) == 0
+                 strncmp(text, "model_K", 7) == 0 || strncmp(text, "model_f", 7) == 0 ||
+                         strncmp(text, "model_t", 7) == 0
                      ? "    c->evaluations++;\n"
                      : "");
 }
@@ -177,12 +180,16 @@ static void increment(struct source *s, bool first, bool second) {
                                   {"Kqq", &t[2], n * n, "NQ", true},
                                   {"Kqp", &t[3], n * n, "NQ", true},
                                   {"Kpp", &t[4], n * n, "NQ", true}};
-    signature(s, "model_K1(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp)");
+    signature(
+        s, "model_K1(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp)");
     if (first) lgv_emit_targets(&s->out, s->g, target, 2);
-    if (first) lgv_text_add(&s->out, "}\n");
-    else absent(s);
-    signature(s, "model_K2(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp,\n"
-                 "                     vec *Kqq, vec *Kqp, vec *Kpp)");
+    if (first)
+        lgv_text_add(&s->out, "}\n");
+    else
+        absent(s);
+    signature(
+        s, "model_K2(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp,\n"
+           "                     vec *Kqq, vec *Kqp, vec *Kpp)");
     if (second) {
         lgv_terms_hessian(s->g, &s->K, LGV_Q, LGV_Q, &t[2]);
         lgv_terms_hessian(s->g, &s->K, LGV_Q, LGV_P, &t[3]);
@@ -201,7 +208,8 @@ static void ito_of(struct source *s, int h, struct lgv_arg **row, size_t *count,
     size_t n, k;
     int *leaf = lgv_diff_leaves(g, h, LGV_USES(LGV_Q) | LGV_USES(LGV_P), &n);
     int *d = lgv_new(n + 1, sizeof *d), *second = lgv_new(n + 1, sizeof *second), *flow = lgv_new(n + 1, sizeof *flow);
-    if (!leaf || !d || !second || !flow) g->failed = "out of memory";
+    if (!leaf || !d || !second || !flow)
+        g->failed = "out of memory";
     else {
         lgv_diff_gradient(g, h, leaf, n, d);
         for (size_t i = 0; i < n; i++) { /* flow[i]: how leaf i moves along g, h_p for a q and -h_q for a p */
@@ -220,8 +228,10 @@ static void ito_of(struct source *s, int h, struct lgv_arg **row, size_t *count,
             free(arg);
             /* h_q moves p with a minus sign, h_p moves q */
             size_t at = (size_t)g->inode[x.aux].value + (x.count == LGV_Q ? s->m->nq : 0);
-            if (!lgv_grow(&row[at], &capacity[at], count[at] + 1, sizeof **row)) g->failed = "out of memory";
-            else row[at][count[at]++] = (struct lgv_arg){value, x.count == LGV_Q ? -0.5 : 0.5};
+            if (!lgv_grow(&row[at], &capacity[at], count[at] + 1, sizeof **row))
+                g->failed = "out of memory";
+            else
+                row[at][count[at]++] = (struct lgv_arg){value, x.count == LGV_Q ? -0.5 : 0.5};
         }
     }
     free(leaf);
@@ -290,7 +300,8 @@ static int gradient_square(struct source *s, int T, int h) {
 
 static bool add_correction(struct source *s, double factor) {
     if (factor == 0 || s->m->nnoise == 0) return !s->g->failed;
-    int *h = lgv_model_noises(s->m), C = lgv_expr_const(s->g, 0), T = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
+    int *h = lgv_model_noises(s->m), C = lgv_expr_const(s->g, 0),
+        T = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
     for (size_t i = 0; h && i < s->m->nnoise && !s->g->failed; i++)
         C = lgv_expr_add(s->g, C, lgv_expr_scale(s->g, factor, gradient_square(s, T, h[i])));
     free(h);
@@ -340,7 +351,8 @@ static int taylor_component(struct source *s, int x, int H, const int *h) {
     struct lgv_graph *g = s->g;
     int dt = lgv_expr_ref_at(g, LGV_WEIGHTS, 0), a = generator(s, x, H, h);
     int sum = lgv_expr_mul(g, a, dt);
-    sum = lgv_expr_add(g, sum, lgv_expr_scale(g, 0.5, lgv_expr_mul(g, generator(s, a, H, h), lgv_expr_power(g, dt, 2))));
+    sum =
+        lgv_expr_add(g, sum, lgv_expr_scale(g, 0.5, lgv_expr_mul(g, generator(s, a, H, h), lgv_expr_power(g, dt, 2))));
     for (size_t m = 0; m < s->m->nnoise; m++) {
         int dW = lgv_expr_ref_at(g, LGV_WEIGHTS, (long)m + 1);
         int dZ = lgv_expr_ref_at(g, LGV_WEIGHTS, (long)(s->m->nnoise + m) + 1);
@@ -359,7 +371,9 @@ static int taylor_component(struct source *s, int x, int H, const int *h) {
 }
 
 static void taylor(struct source *s, bool wanted) {
-    signature(s, "model_taylor(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Xq, vec *Xp)");
+    signature(
+        s,
+        "model_taylor(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Xq, vec *Xp)");
     if (!wanted) {
         absent(s);
         return;
@@ -388,14 +402,16 @@ static void start(struct source *s) {
     /* Draws come from memory of the caller's scratch: their number can be large. */
     lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->work, *zu = zn + %d;\n", m->draws[0] + 1);
     if (m->draws[0])
-        lgv_text_add(&s->out, "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
-                              "        normal_pair(c->b->seed, path, (u64)k, STREAM_START, &z0, &z1);\n"
-                              "        zn[2 * k] = z0;\n        if (2 * k + 1 < %d) zn[2 * k + 1] = z1;\n    }\n",
+        lgv_text_add(&s->out,
+                     "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
+                     "        normal_pair(c->b->seed, path, (u64)k, STREAM_START, &z0, &z1);\n"
+                     "        zn[2 * k] = z0;\n        if (2 * k + 1 < %d) zn[2 * k + 1] = z1;\n    }\n",
                      m->draws[0], m->draws[0]);
     if (m->draws[1])
-        lgv_text_add(&s->out, "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
-                              "        uniform_pair(c->b->seed, path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
-                              "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
+        lgv_text_add(&s->out,
+                     "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
+                     "        uniform_pair(c->b->seed, path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
+                     "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
                      m->draws[1], m->draws[1]);
     for (size_t i = 0; i < 2 * m->nq; i++) {
         lgv_text_add(&s->out, "    {\n");
@@ -430,7 +446,8 @@ static void martingale(struct source *s, const struct lgv_watch *watch) {
     if (!watch->controls) return;
     struct lgv_terms X = {0};
     int *h = lgv_model_noises(s->m), H = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
-    signature(s, "model_martingale(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *X)");
+    signature(s,
+              "model_martingale(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *X)");
     for (size_t k = 0; h && k < watch->controls && !s->g->failed; k++) {
         /* The distance to the exact solution depends on W itself and gets none. */
         bool plain = !(s->g->node[watch->item[k].node].uses & LGV_USES(LGV_BROWN));
@@ -453,7 +470,8 @@ static void observe(struct source *s, const struct lgv_watch *watch) {
         struct lgv_function f;
         if (!lgv_function_split(s->g, watch->item[k].node, false, &f)) break;
         for (size_t i = 0; i < f.count; i++)
-            lgv_terms_add(s->g, &t, (struct lgv_term){f.group[i].nest, lgv_expr_iconst(s->g, (long)k), -1, f.group[i].body});
+            lgv_terms_add(s->g, &t,
+                          (struct lgv_term){f.group[i].nest, lgv_expr_iconst(s->g, (long)k), -1, f.group[i].body});
         lgv_function_free(&f);
     }
     struct lgv_target target = {"out", &t, (long)count, NULL, false};
@@ -469,12 +487,13 @@ static void constants(struct source *s, const struct lgv_method *method, unsigne
     embed(o, "lanes.h");
     embed(o, "noise.h");
     embed(o, "solve.h");
-    lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nq,
-                 s->m->nnoise, s->slots.total, s->m->nnoise + (method->correction != 0));
-    lgv_text_add(o, "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
-                    "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n",
-                 s->s->separable, s->s->linear, s->s->time_dependent, track,
-                 !(s->s->noise_depends & LGV_ON_P), s->s->kinetic_time);
+    lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nq, s->m->nnoise,
+                 s->slots.total, s->m->nnoise + (method->correction != 0));
+    lgv_text_add(o,
+                 "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
+                 "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n",
+                 s->s->separable, s->s->linear, s->s->time_dependent, track, !(s->s->noise_depends & LGV_ON_P),
+                 s->s->kinetic_time);
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
     lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"
                     "#define KERNEL_NAME lgv_kernel_entry\nstruct lgv_callbacks;\n");

@@ -64,7 +64,8 @@ const struct lgv_method *lgv_method_at(size_t number) {
 void lgv_method_explain(const char *name, char *why, size_t size) {
     struct lgv_galerkin g;
     why[0] = 0;
-    if (toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1])) lgv_galerkin_parse(name, &g, why, size);
+    if (toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1]))
+        lgv_galerkin_parse(name, &g, why, size);
 }
 
 static bool has_alias(const char *list, const char *name) {
@@ -135,7 +136,8 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
     }
     if ((method->needs & LGV_NEEDS_SEPARABLE_NOISE) && (s->noise_depends & LGV_ON_P) && !s->separable) {
         snprintf(why, size,
-                 "%s has degree 1 and several nodes; with noise h(q,p) that is not of the form A(p) + B(q) (or with such an H "
+                 "%s has degree 1 and several nodes; with noise h(q,p) that is not of the form A(p) + B(q) (or with "
+                 "such an H "
                  "beside a noise that depends on p) it does not converge to the right equation",
                  method->name);
         return why;
@@ -149,7 +151,8 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
         return why;
     }
     if ((method->needs & LGV_NEEDS_ONE_NOISE) && noises(m) > 1 && !s->additive) {
-        snprintf(why, size, "%s is for one noise or additive noise: with several it would need iterated integrals of pairs",
+        snprintf(why, size,
+                 "%s is for one noise or additive noise: with several it would need iterated integrals of pairs",
                  method->name);
         return why;
     }
@@ -254,8 +257,7 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
         snprintf(text, sizeof text, "p . xi, xi = %s", m->symmetry[i].text ? m->symmetry[i].text : "generator");
         ok = watch_add(out, &capacity, m->symmetry[i].name, text, 2, lgv_model_momentum_map(m, &m->symmetry[i]));
     }
-    if (ok && m->exact)
-        ok = watch_add(out, &capacity, "error", "distance to the exact solution", 5, error_node(m));
+    if (ok && m->exact) ok = watch_add(out, &capacity, "error", "distance to the exact solution", 5, error_node(m));
     for (size_t i = 0; ok && n <= LGV_WATCHED_DOF && i < 2 * n; i++)
         if (!watch_has(out, m->component[i])) {
             int node = m->callbacks ? 0 : lgv_expr_ref_at(m->graph, i < n ? LGV_Q : LGV_P, (long)(i < n ? i : i - n));
@@ -288,9 +290,11 @@ bool lgv_kernel_can_control(const struct lgv_model *m) {
 /* Doubles the list: behind every observable its martingale part. */
 static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watch *w, struct lgv_error *err) {
     if (!lgv_kernel_can_control(m))
-        return lgv_fail(err, LGV_CANNOT_RUN,
-                        "control variates need formulas, noise, at most %d degrees of freedom and %d pairs of observable "
-                        "and noise", CONTROL_DOF, CONTROL_BRACKETS);
+        return lgv_fail(
+            err, LGV_CANNOT_RUN,
+            "control variates need formulas, noise, at most %d degrees of freedom and %d pairs of observable "
+            "and noise",
+            CONTROL_DOF, CONTROL_BRACKETS);
     size_t n = w->count, capacity = w->count;
     for (size_t i = 0; i < n; i++) {
         struct lgv_text name = {0};
@@ -339,7 +343,8 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
 #define DENSE_LIMIT 2000 /* unknowns: beyond it a dense Newton matrix per lane takes hundreds of megabytes */
 
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
-                                 const struct lgv_kernel_options *options, struct lgv_kernel *out, struct lgv_error *err) {
+                                 const struct lgv_kernel_options *options, struct lgv_kernel *out,
+                                 struct lgv_error *err) {
     char why[400];
     *out = (struct lgv_kernel){.method = method, .par = m->par};
     out->nq = m->nq;

@@ -22,7 +22,7 @@ struct lgv_kernel {
     const struct lgv_method *method;
     struct lgv_watch watch;
     struct lgv_structure structure;
-    bool energy_known; /* row 0 of what is observed is H (a model of C functions may not tell) */
+    bool energy_known;         /* row 0 of what is observed is H (a model of C functions may not tell) */
     size_t nq, nnoise, nstate; /* nstate: rows of a block's state */
     double compile_seconds;    /* 0 when the cache had it */
     char compiler[256];
@@ -48,7 +48,8 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
                                const struct lgv_structure *s, char *why, size_t size);
 /* Builds the kernel; refuses before compiling when method and model do not fit.  The model must outlive the kernel. */
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
-                                 const struct lgv_kernel_options *options, struct lgv_kernel *out, struct lgv_error *err);
+                                 const struct lgv_kernel_options *options, struct lgv_kernel *out,
+                                 struct lgv_error *err);
 void lgv_kernel_free(struct lgv_kernel *k);
 /* Does the method use its form for separable models?  Which parts of the model's face does it need?  Is its step explicit? */
 bool lgv_kernel_separable(const struct lgv_method *method, const struct lgv_structure *s);

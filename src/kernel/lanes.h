@@ -41,7 +41,8 @@ typedef u64 uvec __attribute__((vector_size(8 * LANES)));
 #endif
 
 /* The widest pieces of a vec that the builtins below take.  LANES_PIECE is their number of doubles, 0 for none. */
-#if defined(__AVX__) && LANES >= 4 && __has_builtin(__builtin_ia32_sqrtpd256) && __has_builtin(__builtin_ia32_movmskpd256)
+#if defined(__AVX__) && LANES >= 4 && __has_builtin(__builtin_ia32_sqrtpd256) &&                                       \
+    __has_builtin(__builtin_ia32_movmskpd256)
 #define LANES_PIECE 4
 #define LANES_SQRT __builtin_ia32_sqrtpd256
 #define LANES_SIGNS __builtin_ia32_movmskpd256
@@ -368,11 +369,11 @@ OUTLINE void lanes_map2(double (*f)(double, double), vec *x, const vec *y) {
     }
 }
 
-#define LANES_MAP(name)              \
-    INLINE vec vec_##name(vec x) {   \
-        vec value = x;               \
-        lanes_map(name, &value);     \
-        return value;                \
+#define LANES_MAP(name)                                                                                                \
+    INLINE vec vec_##name(vec x) {                                                                                     \
+        vec value = x;                                                                                                 \
+        lanes_map(name, &value);                                                                                       \
+        return value;                                                                                                  \
     }
 LANES_MAP(tan)
 LANES_MAP(asin)

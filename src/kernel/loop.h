@@ -25,7 +25,8 @@ static __attribute__((noinline, cold)) void count_clipped(struct ctx *c, const i
 }
 
 INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
-    double most = c->b->clip * __builtin_sqrt(c->dt), most_z = 0.78867513459481288 * most * c->dt; /* (1 + 1/sqrt 3)/2 */
+    double most = c->b->clip * __builtin_sqrt(c->dt),
+           most_z = 0.78867513459481288 * most * c->dt; /* (1 + 1/sqrt 3)/2 */
     ivec over = {0};
     for (long m = 0; m < NM; m++) {
         over |= (ivec)(vec_abs(dW[m]) > most);
@@ -85,8 +86,7 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
         long at = fine ? (long)(c->step % NOISE_STEPS) : 0;
         if (fine && (fresh || at == 0))
             noise_steps(b->seed, &path, c->step - (u64)at, b->dt, (int)NM, METHOD_DZ, dW, dZ);
-        if (NM > 0 && !fine)
-            noise_step(b->seed, path, c->step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
+        if (NM > 0 && !fine) noise_step(b->seed, path, c->step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
         fresh = 0;
         one_step(c, brown, carry, dW + at * NM, dZ + (METHOD_DZ ? at * NM : 0));
     }

@@ -26,25 +26,25 @@ enum { LGV_FACE_K1 = 1, LGV_FACE_K2 = 2, LGV_FACE_FORCE = 4, LGV_FACE_ITO = 8, L
 struct lgv_method {
     const char *name, *aliases; /* aliases separated by spaces */
     const char *family, *paper, *doc;
-    const char *source;     /* embedded file with the step */
-    const char *constants;  /* text put before the source (#define lines), or NULL */
-    const double *values;   /* the same constants for the kernel compiled ahead of time, or NULL */
+    const char *source;    /* embedded file with the step */
+    const char *constants; /* text put before the source (#define lines), or NULL */
+    const double *values;  /* the same constants for the kernel compiled ahead of time, or NULL */
     unsigned needs;
     unsigned face_separable, face_general; /* for separable models and for all others */
-    double order;           /* without noise */
-    double strong_order;    /* one noise or commuting noises */
+    double order;                          /* without noise */
+    double strong_order;                   /* one noise or commuting noises */
     double strong_noncommuting;
     double strong_additive;
     double strong_one_sided; /* every h a function of q alone, or of p alone; 0: as strong_order */
     double weak_order;
     bool symplectic;
     bool explicit_separable, explicit_always;
-    bool steady_kinetic; /* the form for separable models needs a K_p that does not depend on t */
+    bool steady_kinetic;       /* the form for separable models needs a K_p that does not depend on t */
     bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */
     bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */
     bool uses_dz;
-    double correction; /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
-    double violation; /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
+    double correction;  /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
+    double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
     const char *claims; /* one or two sentences: what is kept */
     const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */
 };

@@ -25,13 +25,10 @@ static bool is_program(const char *path) {
 }
 
 bool lgv_process_find(const char *name, char *path, size_t size) {
-    if (name[0] == '\0')
-        return false;
-    if (strchr(name, '/'))
-        return snprintf(path, size, "%s", name) < (int)size && is_program(path);
+    if (name[0] == '\0') return false;
+    if (strchr(name, '/')) return snprintf(path, size, "%s", name) < (int)size && is_program(path);
     const char *folder = getenv("PATH");
-    if (!folder || !*folder)
-        folder = "/usr/local/bin:/usr/bin:/bin";
+    if (!folder || !*folder) folder = "/usr/local/bin:/usr/bin:/bin";
     while (*folder) {
         size_t n = strcspn(folder, ":");
         /* Relative entries would make the result depend on where the program was started. */
@@ -47,11 +44,9 @@ bool lgv_process_find(const char *name, char *path, size_t size) {
 static char **plain_environment(char *tmpdir) {
     static char plain[] = "LC_ALL=C";
     size_t n = 0, k = 0;
-    while (environ && environ[n])
-        n++;
+    while (environ && environ[n]) n++;
     char **copy = lgv_new(n + 3, sizeof *copy);
-    if (!copy)
-        return NULL;
+    if (!copy) return NULL;
     for (size_t i = 0; i < n; i++) {
         if (strncmp(environ[i], "LC_ALL=", 7) != 0 && !(tmpdir && strncmp(environ[i], "TMPDIR=", 7) == 0))
             copy[k++] = environ[i];
@@ -90,8 +85,7 @@ static void collect(int fd, size_t limit, struct lgv_text *printed) {
     char part[4096];
     for (;;) {
         ssize_t n = read(fd, part, sizeof part);
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return;
+        if (n == 0 || (n < 0 && errno != EINTR)) return;
         if (n > 0 && printed && printed->size < limit) {
             size_t room = limit - printed->size;
             lgv_text_append(printed, part, (size_t)n < room ? (size_t)n : room);
@@ -103,8 +97,7 @@ static void collect(int fd, size_t limit, struct lgv_text *printed) {
 static int start(char *const argv[], const char *tmpdir, int *output, pid_t *pid) {
     int ends[2], error = ENOMEM;
     struct lgv_text variable = {0};
-    if (tmpdir)
-        lgv_text_add(&variable, "TMPDIR=%s", tmpdir);
+    if (tmpdir) lgv_text_add(&variable, "TMPDIR=%s", tmpdir);
     char **environment = variable.failed ? NULL : plain_environment(variable.data);
     if (environment && pipe2(ends, O_CLOEXEC) != 0) {
         error = errno;
@@ -113,10 +106,8 @@ static int start(char *const argv[], const char *tmpdir, int *output, pid_t *pid
         int input = fcntl(ends[1], F_DUPFD_CLOEXEC, 3);
         error = input < 0 ? errno : spawn_plain(argv, environment, input, pid);
         close(ends[1]);
-        if (input >= 0)
-            close(input);
-        if (error)
-            close(ends[0]);
+        if (input >= 0) close(input);
+        if (error) close(ends[0]);
         *output = ends[0];
     }
     free(environment);
@@ -135,8 +126,7 @@ int lgv_process_run(char *const argv[], const char *tmpdir, size_t limit, struct
     collect(output, limit, printed);
     close(output);
     while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            return -2;
+        if (errno != EINTR) return -2;
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -59,8 +59,10 @@ static void lobatto(int n, struct lgv_rule *r) {
             x -= move;
             if (fabsl(move) < 1e-19L) break;
         }
-        if (i == 0 || i == m) f = (i == 0 && m % 2) ? -1 : 1;
-        else legendre(m, x, &f, &d);
+        if (i == 0 || i == m)
+            f = (i == 0 && m % 2) ? -1 : 1;
+        else
+            legendre(m, x, &f, &d);
         r->node[i] = i == 0 ? 0 : i == m ? 1 : (double)((1 + x) / 2);
         r->weight[i] = (double)(1 / (n * (n - 1) * f * f));
     }
@@ -76,11 +78,16 @@ static bool parse_rule(const char **text, struct lgv_rule *r, char *why, size_t 
         return false;
     }
     int order;
-    if (strcasecmp(kind, "Gau") == 0) order = 2 * n;
-    else if (strcasecmp(kind, "Lob") == 0) order = n > 1 ? 2 * n - 2 : -1;
-    else if (strcasecmp(kind, "Rec") == 0) order = n == 1 ? 1 : -1;
-    else if (strcasecmp(kind, "Otr") == 0) order = n == 2 ? 2 : -1;
-    else if (strcasecmp(kind, "Mil") == 0) order = n == 3 ? 4 : -1;
+    if (strcasecmp(kind, "Gau") == 0)
+        order = 2 * n;
+    else if (strcasecmp(kind, "Lob") == 0)
+        order = n > 1 ? 2 * n - 2 : -1;
+    else if (strcasecmp(kind, "Rec") == 0)
+        order = n == 1 ? 1 : -1;
+    else if (strcasecmp(kind, "Otr") == 0)
+        order = n == 2 ? 2 : -1;
+    else if (strcasecmp(kind, "Mil") == 0)
+        order = n == 3 ? 4 : -1;
     else {
         snprintf(why, size, "unknown rule %s; known are Gau, Lob, Rec, Otr and Mil", kind);
         return false;
@@ -90,14 +97,19 @@ static bool parse_rule(const char **text, struct lgv_rule *r, char *why, size_t 
         return false;
     }
     if (q != order) {
-        snprintf(why, size, "the %s rule with %d nodes has order %d, not %d: write N%dQ%d%s", kind, n, order, q, n, order, kind);
+        snprintf(why, size, "the %s rule with %d nodes has order %d, not %d: write N%dQ%d%s", kind, n, order, q, n,
+                 order, kind);
         return false;
     }
     *r = (struct lgv_rule){.count = n, .order = order};
-    if (strcasecmp(kind, "Gau") == 0) gauss(n, r);
-    else if (strcasecmp(kind, "Lob") == 0) lobatto(n, r);
-    else if (strcasecmp(kind, "Rec") == 0) r->node[0] = r->weight[0] = 1;
-    else if (n == 2) r->node[0] = 1.0 / 3, r->node[1] = 2.0 / 3, r->weight[0] = r->weight[1] = 0.5;
+    if (strcasecmp(kind, "Gau") == 0)
+        gauss(n, r);
+    else if (strcasecmp(kind, "Lob") == 0)
+        lobatto(n, r);
+    else if (strcasecmp(kind, "Rec") == 0)
+        r->node[0] = r->weight[0] = 1;
+    else if (n == 2)
+        r->node[0] = 1.0 / 3, r->node[1] = 2.0 / 3, r->weight[0] = r->weight[1] = 0.5;
     else
         for (int i = 0; i < 3; i++) r->node[i] = 0.25 * (i + 1), r->weight[i] = i == 1 ? -1.0 / 3 : 2.0 / 3;
     r->gauss = strcasecmp(kind, "Gau") == 0;
@@ -194,7 +206,8 @@ bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *g, char *why, siz
         return false;
     }
     if (g->rule.count < g->degree) {
-        snprintf(why, size, "degree %d needs a rule with at least %d nodes: with fewer the equations have no unique solution",
+        snprintf(why, size,
+                 "degree %d needs a rule with at least %d nodes: with fewer the equations have no unique solution",
                  g->degree, g->degree);
         return false;
     }
@@ -247,8 +260,10 @@ static void describe_dz(const struct lgv_galerkin *g, struct lgv_method *m, bool
     }
     m->uses_dz = true;
     if (fabs(beta - 1) + fabs(gamma + 1) < 1e-12) m->strong_additive = 1.5;
-    if (lobz) m->strong_order = m->strong_noncommuting = 1.5;
-    else m->strong_noncommuting = 1;
+    if (lobz)
+        m->strong_order = m->strong_noncommuting = 1.5;
+    else
+        m->strong_noncommuting = 1;
 }
 
 /* What a rule can do with noise h(q,p): the term dW^2 / 2 must come out right, which a rule of order 2 does for dt and dW
@@ -269,14 +284,15 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
     m->explicit_separable = s == 1 && table[4] != 0 && !g->general;
     m->steady_kinetic = s == 1;
     if (m->explicit_separable) m->face_separable = LGV_FACE_K1;
-    snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.", s, g->rule.count,
-             g->rule.count > 1 ? "s" : "", g->rule.order,
-             second                ? ", and a rule of its own for the noise h(q)"
+    snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.", s,
+             g->rule.count, g->rule.count > 1 ? "s" : "", g->rule.order,
+             second               ? ", and a rule of its own for the noise h(q)"
              : !diagonal && !lobz ? ", and noise weights of their own for h(q)"
                                   : "");
-    m->claims = m->quadratic_invariants
-                    ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of linear symmetries."
-                    : "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates.";
+    m->claims =
+        m->quadratic_invariants
+            ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of linear symmetries."
+            : "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates.";
 }
 
 /* Everything the description points to is its own memory. */
@@ -287,7 +303,9 @@ static bool fill(const char *name, const struct lgv_galerkin *g, struct lgv_meth
     bool lobz = strcasecmp(name, "LobZ") == 0;
     *m = lgv_method_galerkin;
     describe(g, table, lobz, m, doc, sizeof doc);
-    if (lobz) m->paper = "derived for this project: P2N3Q4Lob with noise weights (-k, 2k, 1-k) dW + (1, 0, -1) J, k = sqrt 2 / 3";
+    if (lobz)
+        m->paper =
+            "derived for this project: P2N3Q4Lob with noise weights (-k, 2k, 1-k) dW + (1, 0, -1) J, k = sqrt 2 / 3";
     double *values = lgv_new(count, sizeof *values);
     if (values) memcpy(values, table, count * sizeof *values);
     m->values = values;

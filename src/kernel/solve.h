@@ -17,7 +17,7 @@
 /* Gaussian elimination with partial pivoting on one lane of A [n][n] and b [n], in place.  0 if singular. */
 OUTLINE __attribute__((cold)) int solve_lane(int n, int lane, vec *A, vec *b) {
     double *a = (double *)A + lane, *x = (double *)b + lane;
-#define SOLVE_AT(i, j) a[((i) * n + (j)) * LANES]
+#define SOLVE_AT(i, j) a[((i)*n + (j)) * LANES]
     for (int k = 0; k < n; k++) {
         int best = k;
         for (int i = k + 1; i < n; i++) {

@@ -6,8 +6,9 @@
  * Lanes that still move after NEWTON_PATIENT iterations are done when their corrections (a null pointer: none) are within
  * round-off of what the derivatives consist of, |q| + |K''| |(q,p)|. */
 #define NEWTON_PATIENT 6
-static __attribute__((noinline, cold, unused)) void settle(struct ctx *c, double t, const vec *q, const vec *p, double a,
-                                                           const vec *w, const vec *eq, const vec *ep, ivec *live) {
+static __attribute__((noinline, cold, unused)) void settle(struct ctx *c, double t, const vec *q, const vec *p,
+                                                           double a, const vec *w, const vec *eq, const vec *ep,
+                                                           ivec *live) {
     vec *top = c->top, dq = vec_set(0), dp = vec_set(0), sq = vec_set(0), sp = vec_set(0);
     ARRAY(Kqq, NQ * NQ);
     ARRAY(Kqp, NQ * NQ);

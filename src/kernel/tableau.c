@@ -126,7 +126,7 @@ static bool stage_order(const struct lgv_tableau *t, int *order) {
 size_t lgv_tableau_table(const struct lgv_tableau *t, double *out) {
     int r = t->stages, order[2 * N] = {0};
     bool same = true, explicit_stages = stage_order(t, order);
-    const double (*const block[4])[N] = {t->a, t->abar, t->b, t->bbar};
+    const double(*const block[4])[N] = {t->a, t->abar, t->b, t->bbar};
     size_t k = 3;
     for (int i = 0; i < r; i++) {
         same &= zero(t->alpha[i] - t->beta[i]);
@@ -161,9 +161,11 @@ static void describe(const struct lgv_tableau *t, struct lgv_method *m, char *do
     m->quadratic_invariants = m->symplectic;
     for (int k = 0; k < t->stages; k++)
         for (int l = 0; l < t->stages; l++)
-            m->quadratic_invariants &= fabs(t->a[k][l] - t->abar[k][l]) < EXACT && fabs(t->b[k][l] - t->bbar[k][l]) < EXACT;
+            m->quadratic_invariants &=
+                fabs(t->a[k][l] - t->abar[k][l]) < EXACT && fabs(t->b[k][l] - t->bbar[k][l]) < EXACT;
     if (m->symplectic)
-        snprintf(doc, size, "Stochastic partitioned Runge-Kutta method with %d stage%s. The symplectic conditions hold to %.1g.",
+        snprintf(doc, size,
+                 "Stochastic partitioned Runge-Kutta method with %d stage%s. The symplectic conditions hold to %.1g.",
                  t->stages, t->stages > 1 ? "s" : "", m->violation);
     else
         snprintf(doc, size,
@@ -171,8 +173,8 @@ static void describe(const struct lgv_tableau *t, struct lgv_method *m, char *do
                  "i = %d, j = %d.",
                  t->stages, t->stages > 1 ? "s" : "", condition, m->violation, i, j);
     m->claims = m->quadratic_invariants ? "Symplectic; keeps every quadratic invariant of H and all h."
-                : m->symplectic         ? "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates."
-                                        : "Nothing: the coefficients do not satisfy the symplectic conditions.";
+                : m->symplectic ? "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates."
+                                : "Nothing: the coefficients do not satisfy the symplectic conditions.";
 }
 
 struct lgv_method *lgv_tableau_describe(const char *name, const struct lgv_tableau *t) {

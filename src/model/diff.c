@@ -218,8 +218,10 @@ static void gradient_of(struct lgv_graph *g, int nest, int node, enum lgv_space 
     size_t count;
     int *leaf = lgv_diff_leaves(g, node, LGV_USES(space), &count);
     int *d = lgv_new(count + 1, sizeof *d);
-    if (!leaf || !d) out_of_memory(g);
-    else lgv_diff_gradient(g, node, leaf, count, d);
+    if (!leaf || !d)
+        out_of_memory(g);
+    else
+        lgv_diff_gradient(g, node, leaf, count, d);
     for (size_t i = 0; !g->failed && i < count; i++)
         lgv_terms_add(g, out, (struct lgv_term){nest, g->node[leaf[i]].aux, -1, d[i]});
     free(leaf);
@@ -293,8 +295,10 @@ long lgv_terms_pattern(const struct lgv_graph *g, const struct lgv_terms *t, lon
     long none[LGV_MAX_LOOPS] = {0};
     for (size_t i = 0; i < t->count && !p.failed; i++) {
         p.term = &t->term[i];
-        if (p.term->nest < 0) put_place(&p, none);
-        else if (lgv_loops_each(g, p.term->nest, limit, put_place, &p) < 0) p.failed = true;
+        if (p.term->nest < 0)
+            put_place(&p, none);
+        else if (lgv_loops_each(g, p.term->nest, limit, put_place, &p) < 0)
+            p.failed = true;
     }
     if (p.failed) {
         free(p.place);

@@ -54,8 +54,7 @@ static void inner(struct total *t, const struct lgv_nest *n, int level) {
         for (int i = 0; i < n->ncond; i++) {
             const struct lgv_condition *c = &g->condition[n->cond + i];
             long a = lgv_loops_index(g, c->a, t->vars), b = lgv_loops_index(g, c->b, t->vars);
-            if (!(c->compare == '<' ? a < b : c->compare == 'l' ? a <= b : c->compare == '=' ? a == b : a != b))
-                return;
+            if (!(c->compare == '<' ? a < b : c->compare == 'l' ? a <= b : c->compare == '=' ? a == b : a != b)) return;
         }
         t->e->now++;
         t->sum += visit(t->e, t->body, t->env, t->vars);
@@ -151,7 +150,9 @@ void lgv_eval_terms(struct lgv_evaluator *e, const struct lgv_terms *t, const st
     memset(out, 0, size * sizeof *out);
     for (size_t i = 0; i < t->count; i++) {
         struct scatter s = {e, env, &t->term[i], out, size, ncols};
-        if (t->term[i].nest < 0) scatter_instance(&s, none);
-        else lgv_loops_each(e->g, t->term[i].nest, LGV_MAX_INSTANCES, scatter_instance, &s);
+        if (t->term[i].nest < 0)
+            scatter_instance(&s, none);
+        else
+            lgv_loops_each(e->g, t->term[i].nest, LGV_MAX_INSTANCES, scatter_instance, &s);
     }
 }

@@ -247,10 +247,14 @@ int lgv_expr_sum(struct lgv_graph *g, double value, const struct lgv_arg *arg, s
     int id;
     lgv_expr_work(g, 4 * (long)l.count);
     l.count = collect(l.arg, l.count);
-    if (l.failed) id = fail(g, "out of memory");
-    else if (l.count == 0) id = lgv_expr_const(g, value);
-    else if (l.count == 1 && value == 0 && l.arg[0].factor == 1) id = l.arg[0].node;
-    else id = intern(g, (struct lgv_node){.op = LGV_SUM, .count = (int)l.count, .value = value + 0.0}, l.arg);
+    if (l.failed)
+        id = fail(g, "out of memory");
+    else if (l.count == 0)
+        id = lgv_expr_const(g, value);
+    else if (l.count == 1 && value == 0 && l.arg[0].factor == 1)
+        id = l.arg[0].node;
+    else
+        id = intern(g, (struct lgv_node){.op = LGV_SUM, .count = (int)l.count, .value = value + 0.0}, l.arg);
     list_end(&l);
     return id;
 }
@@ -294,11 +298,15 @@ int lgv_expr_product(struct lgv_graph *g, double coefficient, const struct lgv_a
     lgv_expr_work(g, 4 * (long)l.count);
     l.count = collect(l.arg, l.count);
     int id;
-    if (l.failed) id = fail(g, "out of memory");
-    else if (coefficient == 0 || l.count == 0) id = lgv_expr_const(g, coefficient);
+    if (l.failed)
+        id = fail(g, "out of memory");
+    else if (coefficient == 0 || l.count == 0)
+        id = lgv_expr_const(g, coefficient);
     else {
-        if (l.count == 1 && l.arg[0].factor == 1) id = l.arg[0].node;
-        else id = intern(g, (struct lgv_node){.op = LGV_PRODUCT, .count = (int)l.count}, l.arg);
+        if (l.count == 1 && l.arg[0].factor == 1)
+            id = l.arg[0].node;
+        else
+            id = intern(g, (struct lgv_node){.op = LGV_PRODUCT, .count = (int)l.count}, l.arg);
         if (coefficient != 1) id = lgv_expr_scale(g, coefficient, id);
     }
     list_end(&l);
@@ -375,8 +383,8 @@ static bool negated(const struct lgv_graph *g, int a) {
 int lgv_expr_call1(struct lgv_graph *g, enum lgv_op op, int a) {
     double x;
     if (lgv_expr_is_const(g, a, &x)) return lgv_expr_const(g, lgv_expr_apply(op, x, 0));
-    bool odd = op == LGV_SIN || op == LGV_TAN || op == LGV_ASIN || op == LGV_ATAN || op == LGV_SINH ||
-               op == LGV_TANH || op == LGV_ERF || op == LGV_SIGN;
+    bool odd = op == LGV_SIN || op == LGV_TAN || op == LGV_ASIN || op == LGV_ATAN || op == LGV_SINH || op == LGV_TANH ||
+               op == LGV_ERF || op == LGV_SIGN;
     bool even = op == LGV_COS || op == LGV_COSH || op == LGV_ABS;
     bool flip = (odd || even) && negated(g, a);
     if (flip) a = lgv_expr_scale(g, -1, a);
@@ -386,8 +394,7 @@ int lgv_expr_call1(struct lgv_graph *g, enum lgv_op op, int a) {
 
 int lgv_expr_call2(struct lgv_graph *g, enum lgv_op op, int a, int b) {
     double x, y;
-    if (lgv_expr_is_const(g, a, &x) && lgv_expr_is_const(g, b, &y))
-        return lgv_expr_const(g, lgv_expr_apply(op, x, y));
+    if (lgv_expr_is_const(g, a, &x) && lgv_expr_is_const(g, b, &y)) return lgv_expr_const(g, lgv_expr_apply(op, x, y));
     if (a == b && (op == LGV_LOWER || op == LGV_UPPER)) return a;
     return intern(g, (struct lgv_node){.op = (int)op, .count = 2}, (struct lgv_arg[]){{a, 1}, {b, 1}});
 }
@@ -486,8 +493,8 @@ int lgv_expr_iop(struct lgv_graph *g, enum lgv_iop op, int a, int b) {
     if (op == LGV_IMUL && y.op == LGV_ICONST && y.value == 1) return a;
     int depth = 1 + (x.depth > y.depth ? x.depth : y.depth);
     if (depth > LGV_MAX_INDEX_DEPTH) return fail(g, "an index is too long");
-    return iadd(g, (struct lgv_inode){.op = (int)op, .a = a, .b = b, .vars = x.vars > y.vars ? x.vars : y.vars,
-                                      .depth = depth});
+    return iadd(g, (struct lgv_inode){
+                       .op = (int)op, .a = a, .b = b, .vars = x.vars > y.vars ? x.vars : y.vars, .depth = depth});
 }
 
 static bool same_nest(const struct lgv_graph *g, const struct lgv_nest *n, int base, const struct lgv_level *level,
@@ -511,8 +518,8 @@ int lgv_expr_nest(struct lgv_graph *g, int base, const struct lgv_level *level, 
         !lgv_grow(&g->level, &g->level_capacity, g->nlevels + (size_t)count + 1, sizeof *g->level) ||
         !lgv_grow(&g->condition, &g->condition_capacity, g->nconditions + (size_t)ncond + 1, sizeof *g->condition))
         return fail(g, "out of memory");
-    struct lgv_nest n = {.base = base, .count = count, .first = (int)g->nlevels, .ncond = ncond,
-                         .cond = (int)g->nconditions};
+    struct lgv_nest n = {
+        .base = base, .count = count, .first = (int)g->nlevels, .ncond = ncond, .cond = (int)g->nconditions};
     if (count) memcpy(g->level + g->nlevels, level, (size_t)count * sizeof *level);
     if (ncond) memcpy(g->condition + g->nconditions, cond, (size_t)ncond * sizeof *cond);
     g->nlevels += (size_t)count;

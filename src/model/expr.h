@@ -118,14 +118,14 @@ struct lgv_graph {
     struct lgv_nest *nest;
     size_t nnests, nest_capacity;
     long work, allowance; /* steps spent, and how many may be: see lgv_expr_work */
-    const char *failed; /* first reason why the graph cannot be trusted any more: out of memory, too large, ... */
+    const char *failed;   /* first reason why the graph cannot be trusted any more: out of memory, too large, ... */
 };
 
 #define LGV_MAX_NODES 2000000
 #define LGV_MAX_DEPTH 4000
 #define LGV_MAX_ARGS (1 << 24)
 #define LGV_MAX_INDEX_DEPTH 200
-#define LGV_READ_WORK 100000000L   /* allowance of a model file: about a second */
+#define LGV_READ_WORK 100000000L    /* allowance of a model file: about a second */
 #define LGV_DERIVE_WORK 4000000000L /* of everything made from it later */
 
 struct lgv_graph *lgv_expr_graph_create(void);

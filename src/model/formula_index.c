@@ -201,9 +201,12 @@ int lgv_parser_loops(struct lgv_parser *p) {
         return 0;
     }
     while (!p->failed) {
-        if (range_follows(p)) read_range(p);
-        else if (condition_follows(p)) read_condition(p);
-        else break;
+        if (range_follows(p))
+            read_range(p);
+        else if (condition_follows(p))
+            read_condition(p);
+        else
+            break;
         lgv_parser_expect(p, ',', "',' and what to sum");
     }
     if (p->failed) return 0;
@@ -275,7 +278,8 @@ bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, ch
     *length = 0;
     *dim = 1;
     lgv_parser_next(&p);
-    if (p.kind != 'n' || p.name[0] == '_') lgv_parser_error(&p, p.start, "expected a name like q, x[N], x in R3 or x[N] in R3");
+    if (p.kind != 'n' || p.name[0] == '_')
+        lgv_parser_error(&p, p.start, "expected a name like q, x[N], x in R3 or x[N] in R3");
     snprintf(name, size, "%s", p.name);
     lgv_parser_next(&p);
     if (lgv_parser_accept(&p, '[')) {
@@ -289,8 +293,10 @@ bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, ch
     if (!p.failed && p.kind == 'n' && strcmp(p.name, "in") == 0) {
         lgv_parser_next(&p);
         bool known = p.kind == 'n' && p.name[0] == 'R' && p.name[1] >= '1' && p.name[1] <= '3' && !p.name[2];
-        if (!known) lgv_parser_error(&p, p.start, "expected R2 or R3");
-        else *dim = p.name[1] - '0';
+        if (!known)
+            lgv_parser_error(&p, p.start, "expected R2 or R3");
+        else
+            *dim = p.name[1] - '0';
         lgv_parser_next(&p);
     }
     if (!p.failed && p.kind) lgv_parser_error(&p, p.start, "expected a name like q, x[N], x in R3 or x[N] in R3");

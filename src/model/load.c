@@ -42,21 +42,17 @@ bool lgv_load_formula(struct lgv_loader *l, int node, const char *place, unsigne
                       int *nest) {
     struct lgv_formula_error why;
     const char *text = lgv_yaml_text(l, node, "a formula");
-    if (!text)
-        return false;
+    if (!text) return false;
     l->m->scope.allow = allow;
     l->m->scope.place = place;
-    if (!lgv_formula_parse(&l->m->scope, text, out, nest, &why))
-        return lgv_yaml_fail_in(l, node, &why);
-    if (l->m->graph->failed)
-        return lgv_yaml_fail(l, node, "%s", l->m->graph->failed);
+    if (!lgv_formula_parse(&l->m->scope, text, out, nest, &why)) return lgv_yaml_fail_in(l, node, &why);
+    if (l->m->graph->failed) return lgv_yaml_fail(l, node, "%s", l->m->graph->failed);
     return true;
 }
 
 bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out) {
     struct lgv_value v;
-    if (!lgv_load_formula(l, node, place, allow, &v, NULL))
-        return false;
+    if (!lgv_load_formula(l, node, place, allow, &v, NULL)) return false;
     *out = v.node[0];
     return v.dim == 1 || lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
 }
@@ -64,10 +60,8 @@ bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned
 bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name) {
     if (!lgv_formula_is_name(name))
         return lgv_yaml_fail(l, node, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
-    if (lgv_formula_is_reserved(name))
-        return lgv_yaml_fail(l, node, "%s has a meaning of its own in formulas", name);
-    if (lgv_scope_find(&l->m->scope, name))
-        return lgv_yaml_fail(l, node, "%s is declared twice", name);
+    if (lgv_formula_is_reserved(name)) return lgv_yaml_fail(l, node, "%s has a meaning of its own in formulas", name);
+    if (lgv_scope_find(&l->m->scope, name)) return lgv_yaml_fail(l, node, "%s is declared twice", name);
     return true;
 }
 
@@ -77,8 +71,7 @@ void lgv_load_drop(struct lgv_scope *scope, size_t count) {
         struct lgv_symbol *s = &scope->symbol[--scope->count];
         free(s->name);
         free(s->text);
-        for (int k = 0; k < s->nformals; k++)
-            free(s->formals[k]);
+        for (int k = 0; k < s->nformals; k++) free(s->formals[k]);
     }
 }
 
@@ -87,8 +80,7 @@ void lgv_load_drop(struct lgv_scope *scope, size_t count) {
 static bool value_now(struct lgv_loader *l, int node, int formula, double *out) {
     struct lgv_evaluator e;
     struct lgv_env env = {.par = l->m->par};
-    if (!lgv_eval_begin(&e, l->m->graph))
-        return lgv_yaml_memory(l);
+    if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
     *out = lgv_eval_node(&e, formula, &env, NULL);
     lgv_eval_end(&e);
     return isfinite(*out) || lgv_yaml_fail(l, node, "the value is %g; it must be a finite number", *out);
@@ -103,14 +95,11 @@ static bool read_parameter(struct lgv_loader *l, int key, int value) {
     struct lgv_model *m = l->m;
     const char *name = lgv_yaml_node(l, key)->text;
     double x = 0;
-    if (!lgv_load_new_name(l, key, name) || !lgv_load_constant(l, value, "a parameter", &x))
-        return false;
+    if (!lgv_load_new_name(l, key, name) || !lgv_load_constant(l, value, "a parameter", &x)) return false;
     for (size_t k = 0; k < l->noverrides; k++)
-        if (strcmp(l->override[k].name, name) == 0)
-            x = l->override[k].value;
+        if (strcmp(l->override[k].name, name) == 0) x = l->override[k].value;
     struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
-    if (!s || !(m->par_name[m->npar] = lgv_copy(name)))
-        return lgv_yaml_memory(l);
+    if (!s || !(m->par_name[m->npar] = lgv_copy(name))) return lgv_yaml_memory(l);
     s->index = (int)m->npar;
     s->number = m->par[m->npar++] = x;
     return true;
@@ -118,22 +107,17 @@ static bool read_parameter(struct lgv_loader *l, int key, int value) {
 
 static bool read_parameters(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    if (node >= 0 && !lgv_yaml_mapping(l, node, "parameters as name: value"))
-        return false;
+    if (node >= 0 && !lgv_yaml_mapping(l, node, "parameters as name: value")) return false;
     size_t room = node < 0 ? 0 : (size_t)lgv_yaml_node(l, node)->count / 2;
     m->par_name = lgv_new(room + 1, sizeof *m->par_name);
     m->par = lgv_new(room + 1, sizeof *m->par);
-    if (!m->par_name || !m->par)
-        return lgv_yaml_memory(l);
-    if (node >= 0)
-        LGV_EACH(l, node, key, value) if (!read_parameter(l, key, value)) return false;
+    if (!m->par_name || !m->par) return lgv_yaml_memory(l);
+    if (node >= 0) LGV_EACH(l, node, key, value) if (!read_parameter(l, key, value)) return false;
     for (size_t k = 0; k < l->noverrides; k++) {
         const char *name = l->override[k].name;
         bool found = false;
-        for (size_t i = 0; i < m->npar && !found; i++)
-            found = strcmp(m->par_name[i], name) == 0;
-        if (found)
-            continue;
+        for (size_t i = 0; i < m->npar && !found; i++) found = strcmp(m->par_name[i], name) == 0;
+        if (found) continue;
         const char *near = lgv_nearest(name, (const char *const *)m->par_name, m->npar);
         lgv_fail(l->err, LGV_BAD_INPUT,
                  near ? "%s: there is no parameter %.80s; did you mean %s?" : "%s: there is no parameter %.80s",
@@ -148,8 +132,7 @@ static bool read_parameters(struct lgv_loader *l, int node) {
 /* Whether the text of a macro consists of tokens at all; what it means is seen where it is used. */
 static bool plain_text(struct lgv_loader *l, int node) {
     const char *text = lgv_yaml_text(l, node, "a formula");
-    if (!text)
-        return false;
+    if (!text) return false;
     int open = 0;
     for (size_t k = 0; text[k]; k++) {
         struct lgv_formula_error why = {.offset = k};
@@ -159,8 +142,7 @@ static bool plain_text(struct lgv_loader *l, int node) {
             isalnum((unsigned char)text[k]) || isspace((unsigned char)text[k]) || strchr("_+-*/^()[],.=<>!%", text[k]);
         snprintf(why.message, sizeof why.message, "%s",
                  known ? "a closing bracket without an opening one" : "unexpected character");
-        if (!known || open < 0)
-            return lgv_yaml_fail_in(l, node, &why);
+        if (!known || open < 0) return lgv_yaml_fail_in(l, node, &why);
     }
     return open == 0 || lgv_yaml_fail(l, node, "a bracket is not closed");
 }
@@ -172,18 +154,15 @@ static bool read_macro(struct lgv_loader *l, int key, int value) {
     const char *text = lgv_yaml_node(l, key)->text;
     size_t n = strcspn(text, "( ");
     bool ok = lgv_formula_macro_head(text, &head, &why);
-    if (!ok)
-        lgv_yaml_fail(l, key, "expected a name or a function head like V(r)");
-    if (ok && n < sizeof name)
-        memcpy(name, text, n);
+    if (!ok) lgv_yaml_fail(l, key, "expected a name or a function head like V(r)");
+    if (ok && n < sizeof name) memcpy(name, text, n);
     for (int i = 0; ok && i < head.nformals; i++)
         for (int k = 0; ok && k < i; k++)
             if (strcmp(head.formals[i], head.formals[k]) == 0)
                 ok = lgv_yaml_fail(l, key, "%s appears twice", head.formals[i]);
     ok = ok && lgv_load_new_name(l, key, name) && plain_text(l, value);
     struct lgv_symbol *s = ok ? lgv_scope_add(&l->m->scope, name, LGV_SYM_MACRO) : NULL;
-    if (ok && (!s || !(s->text = lgv_copy(lgv_yaml_node(l, value)->text))))
-        ok = lgv_yaml_memory(l);
+    if (ok && (!s || !(s->text = lgv_copy(lgv_yaml_node(l, value)->text)))) ok = lgv_yaml_memory(l);
     for (int k = 0; k < head.nformals; k++) {
         if (ok)
             s->formals[s->nformals++] = head.formals[k];
@@ -195,23 +174,18 @@ static bool read_macro(struct lgv_loader *l, int key, int value) {
 
 /* Functions are read before the coordinates, so that start values may use them; values may use coordinates. */
 static bool read_where(struct lgv_loader *l, int node, bool functions) {
-    if (node < 0)
-        return true;
-    if (!lgv_yaml_mapping(l, node, "abbreviations as name: formula"))
-        return false;
+    if (node < 0) return true;
+    if (!lgv_yaml_mapping(l, node, "abbreviations as name: formula")) return false;
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         struct lgv_value v;
         bool function = strchr(name, '(') != NULL;
-        if (function && functions && !read_macro(l, key, value))
-            return false;
-        if (function || functions)
-            continue;
+        if (function && functions && !read_macro(l, key, value)) return false;
+        if (function || functions) continue;
         if (!lgv_load_new_name(l, key, name) || !lgv_load_formula(l, value, "an abbreviation", STATE, &v, NULL))
             return false;
         struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_VALUE);
-        if (!s)
-            return lgv_yaml_memory(l);
+        if (!s) return lgv_yaml_memory(l);
         s->value = v;
     }
     return true;
@@ -221,8 +195,7 @@ static bool read_where(struct lgv_loader *l, int node, bool functions) {
 
 bool lgv_load_value(struct lgv_loader *l, const char *name, int node) {
     struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_VALUE);
-    if (!s)
-        return lgv_yaml_memory(l);
+    if (!s) return lgv_yaml_memory(l);
     s->value = (struct lgv_value){1, {node, 0, 0}};
     return true;
 }
@@ -234,20 +207,16 @@ static bool read_hamiltonian(struct lgv_loader *l, const int *at, const int *key
         int other = key[KINETIC] >= 0 ? key[KINETIC] : key[POTENTIAL];
         if (other >= 0)
             return lgv_yaml_fail(l, other, "hamiltonian is given; kinetic and potential would be a second one");
-        if (!lgv_load_number(l, H, "the Hamiltonian", STATE, &m->hamiltonian))
-            return false;
+        if (!lgv_load_number(l, H, "the Hamiltonian", STATE, &m->hamiltonian)) return false;
     } else {
-        if (!lgv_load_number(l, U, "the potential", LGV_USES(LGV_Q) | LGV_USES_TIME, &m->hamiltonian))
-            return false;
-        if (!lgv_load_kinetic(l, at[KINETIC], &kinetic))
-            return false;
+        if (!lgv_load_number(l, U, "the potential", LGV_USES(LGV_Q) | LGV_USES_TIME, &m->hamiltonian)) return false;
+        if (!lgv_load_kinetic(l, at[KINETIC], &kinetic)) return false;
         m->hamiltonian = lgv_expr_add(m->graph, kinetic, m->hamiltonian);
     }
     struct lgv_text t = {0};
     lgv_text_add(&t, H >= 0 ? "%s" : "kinetic energy + %s", lgv_yaml_node(l, H >= 0 ? H : U)->text);
     m->hamiltonian_text = t.data;
-    if (t.failed)
-        return lgv_yaml_memory(l);
+    if (t.failed) return lgv_yaml_memory(l);
     return lgv_load_value(l, "H", m->hamiltonian);
 }
 
@@ -257,8 +226,7 @@ static bool read_name(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     if (node >= 0) {
         const char *text = lgv_yaml_text(l, node, "a name");
-        if (!text)
-            return false;
+        if (!text) return false;
         if (strlen(text) > 100 || strpbrk(text, "\t\r\n"))
             return lgv_yaml_fail(l, node, "the name is one line of at most 100 characters");
         m->name = lgv_copy(text);
@@ -272,29 +240,23 @@ static bool read_name(struct lgv_loader *l, int node) {
 static bool find_sections(struct lgv_loader *l, int *at, int *key_at) {
     if (lgv_yaml_node(l, 0)->kind != LGV_YAML_MAPPING)
         return lgv_yaml_fail(l, 0, "expected a model: name, parameters, coordinates, hamiltonian, ...");
-    for (size_t k = 0; k < SECTIONS; k++)
-        at[k] = key_at[k] = -1;
-    if (!lgv_yaml_mapping(l, 0, "a model"))
-        return false;
+    for (size_t k = 0; k < SECTIONS; k++) at[k] = key_at[k] = -1;
+    if (!lgv_yaml_mapping(l, 0, "a model")) return false;
     LGV_EACH(l, 0, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         size_t k = 0;
-        while (k < NAMES && strcmp(sections[k], name) != 0)
-            k++;
+        while (k < NAMES && strcmp(sections[k], name) != 0) k++;
         if (k < SECTIONS) {
-            if (at[k] >= 0)
-                return lgv_yaml_fail(l, key, "%s is given twice", name);
+            if (at[k] >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
             at[k] = value;
             key_at[k] = key;
             continue;
         }
-        if (k < NAMES)
-            return lgv_yaml_fail(l, key, "%s is not supported by this version", name);
+        if (k < NAMES) return lgv_yaml_fail(l, key, "%s is not supported by this version", name);
         const char *near = lgv_nearest(name, sections, SECTIONS);
         return lgv_yaml_fail(l, key, near ? "unknown key %.60s; did you mean %s?" : "unknown key %.60s", name, near);
     }
-    if (at[COORDINATES] < 0)
-        return lgv_yaml_fail(l, 0, "the model has no coordinates");
+    if (at[COORDINATES] < 0) return lgv_yaml_fail(l, 0, "the model has no coordinates");
     if (at[HAMILTONIAN] < 0 && at[POTENTIAL] < 0)
         return lgv_yaml_fail(l, 0, "the model has neither hamiltonian nor potential");
     return true;
@@ -316,17 +278,15 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_momenta(l, at[MOMENTA]) &&
            read_where(l, at[WHERE], false) && read_hamiltonian(l, at, key) && lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
-           lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) &&
-           lgv_load_methods(l, at[METHODS]) && lgv_load_run(l, at[RUN]) &&
-           try_increment(l, at[HAMILTONIAN] >= 0 ? at[HAMILTONIAN] : at[POTENTIAL]);
+           lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) && lgv_load_methods(l, at[METHODS]) &&
+           lgv_load_run(l, at[RUN]) && try_increment(l, at[HAMILTONIAN] >= 0 ? at[HAMILTONIAN] : at[POTENTIAL]);
 }
 
 static bool keep_settings(struct lgv_loader *l) {
     struct lgv_model *m = l->m;
     m->setting_name = lgv_new(l->noverrides + 1, sizeof *m->setting_name);
     m->setting_value = lgv_new(l->noverrides + 1, sizeof *m->setting_value);
-    if (!m->setting_name || !m->setting_value)
-        return lgv_yaml_memory(l);
+    if (!m->setting_name || !m->setting_value) return lgv_yaml_memory(l);
     for (size_t k = 0; k < l->noverrides; k++) {
         const struct lgv_override *o = &l->override[k];
         if (!isfinite(o->value)) {
@@ -335,8 +295,7 @@ static bool keep_settings(struct lgv_loader *l) {
             return false;
         }
         m->setting_value[k] = o->value;
-        if (!(m->setting_name[k] = lgv_copy(o->name)))
-            return lgv_yaml_memory(l);
+        if (!(m->setting_name[k] = lgv_copy(o->name))) return lgv_yaml_memory(l);
         m->nsettings = k + 1;
     }
     return true;
@@ -345,10 +304,8 @@ static bool keep_settings(struct lgv_loader *l) {
 enum lgv_status lgv_model_read(const char *text, const char *file, const struct lgv_override *override, size_t count,
                                struct lgv_model **out, struct lgv_error *err) {
     struct lgv_error local;
-    if (out)
-        *out = NULL;
-    if (!text || !out || (count && !override))
-        return lgv_fail(err, LGV_BAD_INPUT, "no model text");
+    if (out) *out = NULL;
+    if (!text || !out || (count && !override)) return lgv_fail(err, LGV_BAD_INPUT, "no model text");
     struct lgv_loader l = {.text = text,
                            .file = file && *file ? file : "model",
                            .err = err ? err : &local,
@@ -356,8 +313,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
                            .noverrides = count,
                            .m = lgv_new(1, sizeof *l.m)};
     struct lgv_model *m = l.m;
-    if (!m)
-        return lgv_fail_memory(err);
+    if (!m) return lgv_fail_memory(err);
     l.err->status = LGV_CANNOT_RUN;
     m->text = lgv_copy(text);
     m->file = lgv_copy(l.file);
@@ -384,13 +340,10 @@ enum lgv_status lgv_model_load(const char *path, struct lgv_model **out, struct 
     size_t size = 0;
     struct lgv_error local;
     struct lgv_error *e = err ? err : &local;
-    if (out)
-        *out = NULL;
-    if (!path || !out)
-        return lgv_fail(err, LGV_BAD_INPUT, "no model file");
+    if (out) *out = NULL;
+    if (!path || !out) return lgv_fail(err, LGV_BAD_INPUT, "no model file");
     char *text = lgv_read_file(path, LGV_MAX_FILE, &size, e);
-    if (!text)
-        return e->status;
+    if (!text) return e->status;
     enum lgv_status status;
     if (strlen(text) < size)
         status = lgv_fail(e, LGV_BAD_INPUT, "%s: this is not a text file (it has zero bytes)", path);
@@ -401,13 +354,10 @@ enum lgv_status lgv_model_load(const char *path, struct lgv_model **out, struct 
 }
 
 enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, double value, struct lgv_error *err) {
-    if (!model || !parameter)
-        return lgv_fail(err, LGV_BAD_INPUT, "no model or no parameter");
-    if (model->callbacks)
-        return lgv_fail(err, LGV_BAD_INPUT, "a model of C functions has no parameters");
+    if (!model || !parameter) return lgv_fail(err, LGV_BAD_INPUT, "no model or no parameter");
+    if (model->callbacks) return lgv_fail(err, LGV_BAD_INPUT, "a model of C functions has no parameters");
     struct lgv_override *all = lgv_new(model->nsettings + 1, sizeof *all);
-    if (!all)
-        return lgv_fail_memory(err);
+    if (!all) return lgv_fail_memory(err);
     size_t count = 0;
     for (size_t k = 0; k < model->nsettings; k++)
         if (strcmp(model->setting_name[k], parameter) != 0)
@@ -416,8 +366,7 @@ enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, do
     struct lgv_model *fresh = NULL;
     enum lgv_status status = lgv_model_read(model->text, model->file, all, count, &fresh, err);
     free(all);
-    if (status != LGV_OK)
-        return status;
+    if (status != LGV_OK) return status;
     struct lgv_model old = *model; /* the handle stays the same */
     *model = *fresh;
     *fresh = old;
@@ -426,28 +375,23 @@ enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, do
 }
 
 static void free_texts(char **text, size_t count) {
-    for (size_t k = 0; text && k < count; k++)
-        free(text[k]);
+    for (size_t k = 0; text && k < count; k++) free(text[k]);
     free(text);
 }
 
 void lgv_model_free(struct lgv_model *m) {
-    if (!m)
-        return;
+    if (!m) return;
     free_texts(m->par_name, m->npar + 1); /* one more: a parameter that failed half way */
     free_texts(m->component, 2 * m->nq);
     free_texts(m->setting_name, m->nsettings);
-    for (size_t k = 0; k < m->nentries; k++)
-        free(m->noise[k].text);
-    for (size_t k = 0; k < m->nobservables; k++)
-        free(m->observable[k].name), free(m->observable[k].text);
+    for (size_t k = 0; k < m->nentries; k++) free(m->noise[k].text);
+    for (size_t k = 0; k < m->nobservables; k++) free(m->observable[k].name), free(m->observable[k].text);
     for (size_t k = 0; k < m->nsymmetries; k++) {
         free(m->symmetry[k].name);
         free(m->symmetry[k].text);
         free(m->symmetry[k].xi);
     }
-    for (size_t k = 0; k < m->nrun; k++)
-        free(m->run[k].key), free(m->run[k].value);
+    for (size_t k = 0; k < m->nrun; k++) free(m->run[k].key), free(m->run[k].value);
     lgv_load_methods_free(m);
     if (m->callbacks) { /* its texts and arrays are our copies */
         free((void *)m->callbacks->name);
@@ -486,8 +430,7 @@ static bool add_weighted(struct lgv_graph *g, int node, int weight, struct lgv_f
 bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out) {
     struct lgv_graph *g = m->graph;
     *out = (struct lgv_function){0};
-    if (!g)
-        return false;
+    if (!g) return false;
     bool ok = add_weighted(g, m->hamiltonian, lgv_expr_ref_at(g, LGV_WEIGHTS, 0), out);
     for (size_t k = 0; ok && k < m->nentries; k++) {
         const struct lgv_noise *h = &m->noise[k];
@@ -498,7 +441,6 @@ bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out) {
             ok =
                 add_weighted(g, lgv_expr_loop(g, h->nest, lgv_expr_mul(g, weight, h->body)), lgv_expr_const(g, 1), out);
     }
-    if (!ok)
-        lgv_function_free(out);
+    if (!ok) lgv_function_free(out);
     return ok;
 }

@@ -21,32 +21,30 @@
 
 enum key { DEGREE, NODES, WEIGHTS, NOISE_NODES, NOISE_WEIGHTS, J_WEIGHTS, A, ABAR, ALPHA, B, BBAR, BETA, KEYS };
 static const char *const keys[] = {"degree", "nodes", "weights", "noise_nodes", "noise_weights", "j_weights",
-                                   "a", "abar", "alpha", "b", "bbar", "beta"};
+                                   "a",      "abar",  "alpha",   "b",           "bbar",          "beta"};
 
 /* ---- numbers ---- */
 
 static bool read_numbers(struct lgv_loader *l, int node, const char *what, double *out, int *count) {
-    if (!lgv_yaml_sequence(l, node, MOST, what))
-        return false;
+    if (!lgv_yaml_sequence(l, node, MOST, what)) return false;
     *count = 0;
     for (int k = lgv_yaml_node(l, node)->first; k >= 0; k = lgv_yaml_next(l, k))
-        if (!lgv_load_constant(l, k, "a coefficient", &out[(*count)++]))
-            return false;
+        if (!lgv_load_constant(l, k, "a coefficient", &out[(*count)++])) return false;
     return *count > 0 || lgv_yaml_fail(l, node, "expected %s, found an empty one", what);
 }
 
 static bool same_count(struct lgv_loader *l, int node, const char *name, int count, const char *other, int want) {
-    return count == want || lgv_yaml_fail(l, node, "%s has %d %s, but %s has %d", name, count, count == 1 ? "entry" : "entries",
-                                          other, want);
+    return count == want || lgv_yaml_fail(l, node, "%s has %d %s, but %s has %d", name, count,
+                                          count == 1 ? "entry" : "entries", other, want);
 }
 
 /* Weights that do not add up belong to another equation. */
 static bool sums_to(struct lgv_loader *l, int node, const char *name, const double *x, int count, double want) {
     double sum = 0;
-    for (int k = 0; k < count; k++)
-        sum += x[k];
+    for (int k = 0; k < count; k++) sum += x[k];
     return fabs(sum - want) <= EXACT ||
-           lgv_yaml_fail(l, node, "%s must add up to %g for the method to be consistent; their sum is %.15g", name, want, sum);
+           lgv_yaml_fail(l, node, "%s must add up to %g for the method to be consistent; their sum is %.15g", name,
+                         want, sum);
 }
 
 static bool check_nodes(struct lgv_loader *l, int node, const double *x) {
@@ -77,8 +75,7 @@ static bool read_rule(struct lgv_loader *l, const int *at, enum key nodes, enum 
 
 static bool read_degree(struct lgv_loader *l, int node, int *out) {
     double x;
-    if (!lgv_load_constant(l, node, "the degree", &x))
-        return false;
+    if (!lgv_load_constant(l, node, "the degree", &x)) return false;
     if (!(x >= 1 && x <= LGV_GALERKIN_DEGREE && x == floor(x)))
         return lgv_yaml_fail(l, node, "the degree must be a whole number from 1 to %d", LGV_GALERKIN_DEGREE);
     *out = (int)x;
@@ -99,21 +96,21 @@ static bool read_noise_weights(struct lgv_loader *l, const int *at, struct lgv_g
 }
 
 static bool read_galerkin(struct lgv_loader *l, const int *at, struct lgv_galerkin *g) {
-    if (!read_degree(l, at[DEGREE], &g->degree) || !read_rule(l, at, NODES, WEIGHTS, &g->rule))
-        return false;
+    if (!read_degree(l, at[DEGREE], &g->degree) || !read_rule(l, at, NODES, WEIGHTS, &g->rule)) return false;
     if (g->rule.count < g->degree)
-        return lgv_yaml_fail(l, at[NODES], "degree %d needs at least %d nodes: with fewer the equations have no unique solution",
+        return lgv_yaml_fail(l, at[NODES],
+                             "degree %d needs at least %d nodes: with fewer the equations have no unique solution",
                              g->degree, g->degree);
     int n = 0;
     for (int k = lgv_yaml_node(l, at[WEIGHTS])->first; k >= 0; k = lgv_yaml_next(l, k), n++)
         if (g->rule.weight[n] == 0)
-            return lgv_yaml_fail(l, k, "a node of weight 0 leaves its momentum without an equation; leave the node out");
-    if (at[NOISE_NODES] < 0)
-        return read_noise_weights(l, at, g);
+            return lgv_yaml_fail(l, k,
+                                 "a node of weight 0 leaves its momentum without an equation; leave the node out");
+    if (at[NOISE_NODES] < 0) return read_noise_weights(l, at, g);
     if (at[J_WEIGHTS] >= 0)
-        return lgv_yaml_fail(l, at[J_WEIGHTS], "j_weights belong to the nodes of the rule and cannot be combined with noise_nodes");
-    if (at[NOISE_WEIGHTS] < 0)
-        return lgv_yaml_fail(l, at[NOISE_NODES], "noise_nodes need noise_weights");
+        return lgv_yaml_fail(l, at[J_WEIGHTS],
+                             "j_weights belong to the nodes of the rule and cannot be combined with noise_nodes");
+    if (at[NOISE_WEIGHTS] < 0) return lgv_yaml_fail(l, at[NOISE_NODES], "noise_nodes need noise_weights");
     memcpy(g->beta, g->rule.weight, sizeof g->beta);
     return read_rule(l, at, NOISE_NODES, NOISE_WEIGHTS, &g->noise);
 }
@@ -122,8 +119,7 @@ static bool read_galerkin(struct lgv_loader *l, const int *at, struct lgv_galerk
 
 static bool read_matrix(struct lgv_loader *l, int node, const char *name, int want, double (*out)[MOST]) {
     int rows = 0, count;
-    if (!lgv_yaml_sequence(l, node, MOST, "a sequence of rows"))
-        return false;
+    if (!lgv_yaml_sequence(l, node, MOST, "a sequence of rows")) return false;
     for (int k = lgv_yaml_node(l, node)->first; k >= 0; k = lgv_yaml_next(l, k), rows++)
         if (!read_numbers(l, k, "a row of coefficients", out[rows], &count) ||
             !same_count(l, k, "this row", count, "alpha", want))
@@ -145,20 +141,17 @@ static bool read_tableau(struct lgv_loader *l, const int *at, struct lgv_tableau
 /* ---- the section ---- */
 
 static bool find_keys(struct lgv_loader *l, int node, int *at) {
-    if (!lgv_yaml_mapping(l, node, "the coefficients of a method as name: values"))
-        return false;
-    for (int k = 0; k < KEYS; k++)
-        at[k] = -1;
+    if (!lgv_yaml_mapping(l, node, "the coefficients of a method as name: values")) return false;
+    for (int k = 0; k < KEYS; k++) at[k] = -1;
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         int k = 0;
-        while (k < KEYS && strcmp(keys[k], name) != 0)
-            k++;
+        while (k < KEYS && strcmp(keys[k], name) != 0) k++;
         const char *near = k < KEYS ? NULL : lgv_nearest(name, keys, KEYS);
         if (k == KEYS)
-            return lgv_yaml_fail(l, key, near ? "unknown key %.60s; did you mean %s?" : "unknown key %.60s", name, near);
-        if (at[k] >= 0)
-            return lgv_yaml_fail(l, key, "%s is given twice", name);
+            return lgv_yaml_fail(l, key, near ? "unknown key %.60s; did you mean %s?" : "unknown key %.60s", name,
+                                 near);
+        if (at[k] >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
         at[k] = value;
     }
     return true;
@@ -196,36 +189,29 @@ static bool read_method(struct lgv_loader *l, int key, int value) {
     struct lgv_galerkin g = {0};
     struct lgv_tableau t = {0};
     int at[KEYS];
-    if (!check_name(l, key, name) || !find_keys(l, value, at))
-        return false;
+    if (!check_name(l, key, name) || !find_keys(l, value, at)) return false;
     bool tableau = at[DEGREE] < 0 && at[NODES] < 0 && at[WEIGHTS] < 0;
     if (!check_keys(l, key, at, tableau) || !(tableau ? read_tableau(l, at, &t) : read_galerkin(l, at, &g)))
         return false;
     struct lgv_method *made = tableau ? lgv_tableau_describe(name, &t) : lgv_galerkin_describe(name, &g);
-    if (!made)
-        return lgv_yaml_memory(l);
+    if (!made) return lgv_yaml_memory(l);
     l->m->method[l->m->nmethods++] = made;
     return true;
 }
 
 bool lgv_load_methods(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    if (node < 0)
-        return true;
-    if (!lgv_yaml_mapping(l, node, "methods as name: coefficients"))
-        return false;
+    if (node < 0) return true;
+    if (!lgv_yaml_mapping(l, node, "methods as name: coefficients")) return false;
     size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
-    if (count > MOST_METHODS)
-        return lgv_yaml_fail(l, node, "more than %d methods", MOST_METHODS);
+    if (count > MOST_METHODS) return lgv_yaml_fail(l, node, "more than %d methods", MOST_METHODS);
     m->method = lgv_new(count + 1, sizeof *m->method);
-    if (!m->method)
-        return lgv_yaml_memory(l);
+    if (!m->method) return lgv_yaml_memory(l);
     LGV_EACH(l, node, key, value) if (!read_method(l, key, value)) return false;
     return true;
 }
 
 void lgv_load_methods_free(struct lgv_model *m) {
-    for (size_t k = 0; k < m->nmethods; k++)
-        lgv_method_free(m->method[k]);
+    for (size_t k = 0; k < m->nmethods; k++) lgv_method_free(m->method[k]);
     free(m->method);
 }

@@ -10,13 +10,10 @@
 
 bool lgv_load_observe(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    if (node < 0)
-        return true;
-    if (!lgv_yaml_mapping(l, node, "observables as name: formula"))
-        return false;
+    if (node < 0) return true;
+    if (!lgv_yaml_mapping(l, node, "observables as name: formula")) return false;
     m->observable = lgv_new((size_t)lgv_yaml_node(l, node)->count / 2 + 1, sizeof *m->observable);
-    if (!m->observable)
-        return lgv_yaml_memory(l);
+    if (!m->observable) return lgv_yaml_memory(l);
     size_t known = m->scope.count; /* h1, h2, ... are known here only */
     for (size_t k = 0; k < m->nentries; k++) {
         char name[32];
@@ -28,19 +25,16 @@ bool lgv_load_observe(struct lgv_loader *l, int node) {
         const char *name = lgv_yaml_node(l, key)->text;
         struct lgv_observable *o = &m->observable[m->nobservables];
         for (size_t k = 0; k < m->nobservables; k++)
-            if (strcmp(m->observable[k].name, name) == 0)
-                return lgv_yaml_fail(l, key, "%.60s is observed twice", name);
+            if (strcmp(m->observable[k].name, name) == 0) return lgv_yaml_fail(l, key, "%.60s is observed twice", name);
         if (!lgv_formula_is_name(name))
             return lgv_yaml_fail(l, key, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
-        if (!lgv_load_number(l, value, "an observable", STATE, &o->node))
-            return false;
+        if (!lgv_load_number(l, value, "an observable", STATE, &o->node)) return false;
         if (strcmp(name, "H") == 0 && o->node != m->hamiltonian)
             return lgv_yaml_fail(l, key, "H is the Hamiltonian and is always observed; choose another name");
         m->nobservables++;
         o->name = lgv_copy(name);
         o->text = lgv_copy(lgv_yaml_node(l, value)->text);
-        if (!o->name || !o->text)
-            return lgv_yaml_memory(l);
+        if (!o->name || !o->text) return lgv_yaml_memory(l);
     }
     lgv_load_drop(&m->scope, known);
     return true;
@@ -51,11 +45,9 @@ static bool add_start_names(struct lgv_loader *l, const struct lgv_declared *d, 
     for (size_t k = 0; k < count; k++) {
         char name[80];
         snprintf(name, sizeof name, "%s0", d[k].name);
-        if (d[k].size != 1 || d[k].length || lgv_scope_find(&l->m->scope, name))
-            continue;
+        if (d[k].size != 1 || d[k].length || lgv_scope_find(&l->m->scope, name)) continue;
         struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_STATE);
-        if (!s)
-            return lgv_yaml_memory(l);
+        if (!s) return lgv_yaml_memory(l);
         s->space = space;
         s->offset = d[k].offset;
     }
@@ -69,16 +61,13 @@ static bool read_exact_entry(struct lgv_loader *l, int key, int value) {
     for (size_t k = 0; k < l->ncoordinates + l->nmomenta; k++) {
         bool momentum = k >= l->ncoordinates;
         const struct lgv_declared *d = momentum ? &l->momentum[k - l->ncoordinates] : &l->coordinate[k];
-        if (nknown < 64)
-            known[nknown++] = d->name;
-        if (strncmp(d->name, name, n) != 0 || d->name[n])
-            continue;
+        if (nknown < 64) known[nknown++] = d->name;
+        if (strncmp(d->name, name, n) != 0 || d->name[n]) continue;
         if (d->size != 1 || d->length || name[n])
             return lgv_yaml_fail(l, key,
                                  "exact solutions are supported for single numbers only, not for arrays and points");
         int *node = &m->exact[(momentum ? m->nq : 0) + (size_t)d->offset];
-        if (*node >= 0)
-            return lgv_yaml_fail(l, key, "%s is given twice", name);
+        if (*node >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
         return lgv_load_number(l, value, "the exact solution",
                                LGV_USES(LGV_BROWN) | LGV_USES(LGV_DQ) | LGV_USES(LGV_DP) | LGV_USES_TIME, node);
     }
@@ -91,24 +80,17 @@ static bool read_exact_entry(struct lgv_loader *l, int key, int value) {
 
 bool lgv_load_exact(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    if (node < 0)
-        return true;
-    if (!lgv_yaml_mapping(l, node, "the exact solution as name: formula"))
-        return false;
+    if (node < 0) return true;
+    if (!lgv_yaml_mapping(l, node, "the exact solution as name: formula")) return false;
     m->exact = lgv_new(2 * m->nq, sizeof *m->exact);
-    if (!m->exact)
-        return lgv_yaml_memory(l);
-    for (size_t k = 0; k < 2 * m->nq; k++)
-        m->exact[k] = -1;
+    if (!m->exact) return lgv_yaml_memory(l);
+    for (size_t k = 0; k < 2 * m->nq; k++) m->exact[k] = -1;
     size_t known = m->scope.count;
-    if (!add_start_names(l, l->coordinate, l->ncoordinates, LGV_DQ))
-        return false;
-    if (!add_start_names(l, l->momentum, l->nmomenta, LGV_DP))
-        return false;
+    if (!add_start_names(l, l->coordinate, l->ncoordinates, LGV_DQ)) return false;
+    if (!add_start_names(l, l->momentum, l->nmomenta, LGV_DP)) return false;
     if (m->nnoise) {
         struct lgv_symbol *s = lgv_scope_add(&m->scope, "W", LGV_SYM_STATE);
-        if (!s)
-            return lgv_yaml_memory(l);
+        if (!s) return lgv_yaml_memory(l);
         s->space = LGV_BROWN;
         s->length = (long)m->nnoise;
     }
@@ -119,28 +101,21 @@ bool lgv_load_exact(struct lgv_loader *l, int node) {
 
 bool lgv_load_run(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    if (node < 0)
-        return true;
-    if (!lgv_yaml_mapping(l, node, "options as name: value"))
-        return false;
+    if (node < 0) return true;
+    if (!lgv_yaml_mapping(l, node, "options as name: value")) return false;
     size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
-    if (count > 100)
-        return lgv_yaml_fail(l, node, "more than 100 options");
+    if (count > 100) return lgv_yaml_fail(l, node, "more than 100 options");
     m->run = lgv_new(count + 1, sizeof *m->run);
-    if (!m->run)
-        return lgv_yaml_memory(l);
+    if (!m->run) return lgv_yaml_memory(l);
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text, *text = lgv_yaml_text(l, value, "a value");
-        if (!text)
-            return false;
+        if (!text) return false;
         for (size_t k = 0; k < m->nrun; k++)
-            if (strcmp(m->run[k].key, name) == 0)
-                return lgv_yaml_fail(l, key, "%.60s is given twice", name);
+            if (strcmp(m->run[k].key, name) == 0) return lgv_yaml_fail(l, key, "%.60s is given twice", name);
         struct lgv_run_entry *e = &m->run[m->nrun++];
         e->key = lgv_copy(name);
         e->value = lgv_copy(text);
-        if (!e->key || !e->value)
-            return lgv_yaml_memory(l);
+        if (!e->key || !e->value) return lgv_yaml_memory(l);
         lgv_yaml_place(l, value, &e->line, &e->column);
         lgv_yaml_place(l, key, &e->key_line, &e->key_column);
     }

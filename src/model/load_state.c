@@ -30,12 +30,10 @@ static bool components(struct lgv_loader *l, const struct target *t, int node, i
                                  t->d->dim, n->count);
         int k = 0;
         for (int child = n->first; child >= 0; child = lgv_yaml_next(l, child))
-            if (!lgv_load_number(l, child, t->place, t->allow, &out[k++]))
-                return false;
+            if (!lgv_load_number(l, child, t->place, t->allow, &out[k++])) return false;
         return true;
     }
-    if (!lgv_load_formula(l, node, t->place, t->allow, &v, NULL))
-        return false;
+    if (!lgv_load_formula(l, node, t->place, t->allow, &v, NULL)) return false;
     if (v.dim == t->d->dim) {
         memcpy(out, v.node, (size_t)v.dim * sizeof *out);
         return true;
@@ -45,20 +43,17 @@ static bool components(struct lgv_loader *l, const struct target *t, int node, i
                              t->d->dim > 1 ? "s" : "", v.dim);
     out[0] = v.node[0]; /* one formula for all components: each has draws of its own */
     for (int k = 1; k < t->d->dim; k++)
-        if (!lgv_load_number(l, node, t->place, t->allow, &out[k]))
-            return false;
+        if (!lgv_load_number(l, node, t->place, t->allow, &out[k])) return false;
     return true;
 }
 
 /* Start values may refer to entries that have one already: the array is known up to there. */
 static bool known_so_far(struct lgv_loader *l, const struct target *t, long entries) {
     struct lgv_scope *scope = &l->m->scope;
-    if (!t->start || entries == 0)
-        return true;
+    if (!t->start || entries == 0) return true;
     struct lgv_symbol *s =
         entries == 1 ? lgv_scope_add(scope, t->d->name, LGV_SYM_STATE) : lgv_scope_find(scope, t->d->name);
-    if (!s)
-        return lgv_yaml_memory(l);
+    if (!s) return lgv_yaml_memory(l);
     s->space = t->space;
     s->offset = t->d->offset;
     s->length = t->d->length ? entries : 0;
@@ -70,10 +65,8 @@ static bool known_so_far(struct lgv_loader *l, const struct target *t, long entr
  * number of points is the dimension, points are told from components by being written as vectors. */
 static bool one_vector(const struct lgv_loader *l, const struct lgv_declared *d, int node) {
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
-    if (d->dim == 1 || n->count != d->dim)
-        return false;
-    if (n->count != d->length)
-        return true;
+    if (d->dim == 1 || n->count != d->dim) return false;
+    if (n->count != d->length) return true;
     const struct lgv_yaml_node *first = lgv_yaml_node(l, n->first);
     return first->kind == LGV_YAML_SCALAR && first->text[strspn(first->text, " \t\r\n")] != '[';
 }
@@ -88,26 +81,21 @@ static bool entries(struct lgv_loader *l, const struct target *t, int node) {
                              n->count);
     int child = listed ? n->first : node;
     for (long k = 0; k < t->d->length; k++) {
-        if (!known_so_far(l, t, k))
-            return false;
+        if (!known_so_far(l, t, k)) return false;
         size_t known = scope->count;
         struct lgv_symbol *s = lgv_scope_add(scope, "i", LGV_SYM_VALUE);
-        if (!s)
-            return lgv_yaml_memory(l);
+        if (!s) return lgv_yaml_memory(l);
         s->value = (struct lgv_value){1, {lgv_expr_const(scope->graph, (double)(k + 1)), 0, 0}};
         bool ok = components(l, t, child, t->out + k * t->d->dim);
         lgv_load_drop(scope, known);
-        if (!ok)
-            return false;
-        if (listed)
-            child = lgv_yaml_next(l, child);
+        if (!ok) return false;
+        if (listed) child = lgv_yaml_next(l, child);
     }
     return known_so_far(l, t, t->d->length);
 }
 
 static bool values(struct lgv_loader *l, const struct target *t, int node) {
-    if (t->d->length)
-        return entries(l, t, node);
+    if (t->d->length) return entries(l, t, node);
     return components(l, t, node, t->out) && known_so_far(l, t, 1);
 }
 
@@ -118,8 +106,7 @@ static bool declare(struct lgv_loader *l, int key, struct lgv_declared *d) {
     const char *text = lgv_yaml_node(l, key)->text;
     if (!lgv_formula_declaration(&l->m->scope, text, d->name, sizeof d->name, &d->length, &d->dim, &why))
         return lgv_yaml_fail_in(l, key, &why);
-    if (!lgv_load_new_name(l, key, d->name))
-        return false;
+    if (!lgv_load_new_name(l, key, d->name)) return false;
     d->size = d->dim * (d->length ? d->length : 1);
     return true;
 }
@@ -128,13 +115,10 @@ static bool name_components(struct lgv_loader *l, const struct lgv_declared *d, 
     for (long k = 0; k < d->size; k++) {
         struct lgv_text t = {0};
         lgv_text_add(&t, "%s", d->name);
-        if (d->length)
-            lgv_text_add(&t, "[%ld]", k / d->dim + 1);
-        if (d->dim > 1)
-            lgv_text_add(&t, ".%c", "xyz"[k % d->dim]);
+        if (d->length) lgv_text_add(&t, "[%ld]", k / d->dim + 1);
+        if (d->dim > 1) lgv_text_add(&t, ".%c", "xyz"[k % d->dim]);
         out[k] = t.data;
-        if (t.failed)
-            return lgv_yaml_memory(l);
+        if (t.failed) return lgv_yaml_memory(l);
     }
     return true;
 }
@@ -153,8 +137,7 @@ static bool read_starts(struct lgv_loader *l, int node, const struct lgv_declare
                            .start = true,
                            .allow = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_NORMAL) | LGV_USES(LGV_UNIFORM)};
         ok = values(l, &t, value) && name_components(l, &d[k], m->component + first);
-        if (!ok)
-            break;
+        if (!ok) break;
         k++;
     }
     m->scope.draws = NULL;
@@ -163,32 +146,26 @@ static bool read_starts(struct lgv_loader *l, int node, const struct lgv_declare
 
 bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    if (!lgv_yaml_mapping(l, node, "coordinates as name: start value"))
-        return false;
+    if (!lgv_yaml_mapping(l, node, "coordinates as name: start value")) return false;
     size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
-    if (!count)
-        return lgv_yaml_fail(l, node, "the model has no coordinates");
+    if (!count) return lgv_yaml_fail(l, node, "the model has no coordinates");
     l->coordinate = lgv_new(count, sizeof *l->coordinate);
-    if (!l->coordinate)
-        return lgv_yaml_memory(l);
+    if (!l->coordinate) return lgv_yaml_memory(l);
     long total = 0;
     LGV_EACH(l, node, key, value) {
         struct lgv_declared *d = &l->coordinate[l->ncoordinates];
-        if (!declare(l, key, d))
-            return false;
+        if (!declare(l, key, d)) return false;
         for (size_t k = 0; k < l->ncoordinates; k++)
             if (strcmp(l->coordinate[k].name, d->name) == 0)
                 return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
         d->offset = total;
         total += d->size;
-        if (total > LGV_MAX_DOF)
-            return lgv_yaml_fail(l, key, "more than %d degrees of freedom", LGV_MAX_DOF);
+        if (total > LGV_MAX_DOF) return lgv_yaml_fail(l, key, "more than %d degrees of freedom", LGV_MAX_DOF);
         l->ncoordinates++;
     }
     m->start = lgv_new(2 * (size_t)total, sizeof *m->start);
     m->component = lgv_new(2 * (size_t)total, sizeof *m->component);
-    if (!m->start || !m->component)
-        return lgv_yaml_memory(l);
+    if (!m->start || !m->component) return lgv_yaml_memory(l);
     m->nq = (size_t)total;
     return read_starts(l, node, l->coordinate, LGV_Q);
 }
@@ -205,10 +182,8 @@ static bool standard_momenta(struct lgv_loader *l) {
             return false;
         }
         struct target t = {.d = d, .space = LGV_P, .start = true}; /* the nodes are 0, the constant 0 */
-        if (!known_so_far(l, &t, 1) || (d->length > 1 && !known_so_far(l, &t, d->length)))
-            return false;
-        if (!name_components(l, d, m->component + m->nq + d->offset))
-            return false;
+        if (!known_so_far(l, &t, 1) || (d->length > 1 && !known_so_far(l, &t, d->length))) return false;
+        if (!name_components(l, d, m->component + m->nq + d->offset)) return false;
     }
     l->nmomenta = l->ncoordinates;
     return true;
@@ -216,12 +191,9 @@ static bool standard_momenta(struct lgv_loader *l) {
 
 bool lgv_load_momenta(struct lgv_loader *l, int node) {
     l->momentum = lgv_new(l->ncoordinates, sizeof *l->momentum);
-    if (!l->momentum)
-        return lgv_yaml_memory(l);
-    if (node < 0)
-        return standard_momenta(l);
-    if (!lgv_yaml_mapping(l, node, "momenta as name: start value"))
-        return false;
+    if (!l->momentum) return lgv_yaml_memory(l);
+    if (node < 0) return standard_momenta(l);
+    if (!lgv_yaml_mapping(l, node, "momenta as name: start value")) return false;
     size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
     if (count != l->ncoordinates)
         return lgv_yaml_fail(l, node, "%zu coordinates, but %zu momenta: each coordinate has one, in the same order",
@@ -229,8 +201,7 @@ bool lgv_load_momenta(struct lgv_loader *l, int node) {
     LGV_EACH(l, node, key, value) {
         const struct lgv_declared *q = &l->coordinate[l->nmomenta];
         struct lgv_declared *d = &l->momentum[l->nmomenta];
-        if (!declare(l, key, d))
-            return false;
+        if (!declare(l, key, d)) return false;
         for (size_t k = 0; k < l->nmomenta; k++)
             if (strcmp(l->momentum[k].name, d->name) == 0)
                 return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
@@ -250,10 +221,8 @@ bool lgv_load_momenta(struct lgv_loader *l, int node) {
 static bool read_mass(struct lgv_loader *l, int node, int *out) {
     struct lgv_evaluator e;
     struct lgv_env env = {.par = l->m->par};
-    if (!lgv_load_number(l, node, "a mass", 0, out))
-        return false;
-    if (!lgv_eval_begin(&e, l->m->graph))
-        return lgv_yaml_memory(l);
+    if (!lgv_load_number(l, node, "a mass", 0, out)) return false;
+    if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
     double mass = lgv_eval_node(&e, *out, &env, NULL);
     lgv_eval_end(&e);
     return (mass > 0 && isfinite(mass)) || lgv_yaml_fail(l, node, "the mass is %g; it must be positive", mass);
@@ -263,27 +232,20 @@ static bool read_mass(struct lgv_loader *l, int node, int *out) {
 static bool read_masses(struct lgv_loader *l, int node, int *mass) {
     size_t n = l->ncoordinates;
     if (lgv_yaml_node(l, node)->kind != LGV_YAML_MAPPING) {
-        if (!read_mass(l, node, &mass[0]))
-            return false;
-        for (size_t k = 1; k < n; k++)
-            mass[k] = mass[0];
+        if (!read_mass(l, node, &mass[0])) return false;
+        for (size_t k = 1; k < n; k++) mass[k] = mass[0];
         return true;
     }
-    if (!lgv_yaml_mapping(l, node, "masses as name: mass"))
-        return false;
+    if (!lgv_yaml_mapping(l, node, "masses as name: mass")) return false;
     bool seen[LGV_MAX_ENTRIES] = {0};
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         size_t k = 0;
-        while (k < n && strcmp(l->coordinate[k].name, name) != 0)
-            k++;
-        if (k == n)
-            return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
-        if (seen[k])
-            return lgv_yaml_fail(l, key, "%s is given twice", name);
+        while (k < n && strcmp(l->coordinate[k].name, name) != 0) k++;
+        if (k == n) return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
+        if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", name);
         seen[k] = true;
-        if (!read_mass(l, value, &mass[k]))
-            return false;
+        if (!read_mass(l, value, &mass[k])) return false;
     }
     return true;
 }
@@ -305,21 +267,17 @@ static int squares(struct lgv_graph *g, const struct lgv_declared *d) {
 bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out) {
     struct lgv_graph *g = l->m->graph;
     int mass[LGV_MAX_ENTRIES], one = lgv_expr_const(g, 1);
-    for (size_t k = 0; k < l->ncoordinates; k++)
-        mass[k] = one;
+    for (size_t k = 0; k < l->ncoordinates; k++) mass[k] = one;
     if (node >= 0) {
-        if (!lgv_yaml_mapping(l, node, "the kinetic energy as {mass: ...}"))
-            return false;
+        if (!lgv_yaml_mapping(l, node, "the kinetic energy as {mass: ...}")) return false;
         bool given = false;
         LGV_EACH(l, node, key, value) {
             const char *name = lgv_yaml_node(l, key)->text;
             if (strcmp(name, "mass") != 0)
                 return lgv_yaml_fail(l, key, "unknown key %.60s; kinetic has only mass", name);
-            if (given)
-                return lgv_yaml_fail(l, key, "mass is given twice");
+            if (given) return lgv_yaml_fail(l, key, "mass is given twice");
             given = true;
-            if (!read_masses(l, value, mass))
-                return false;
+            if (!read_masses(l, value, mass)) return false;
         }
     }
     *out = 0;
@@ -336,8 +294,7 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out) {
 static bool count_family(struct lgv_loader *l, int node, struct lgv_noise *h) {
     struct lgv_graph *g = l->m->graph;
     const struct lgv_nest nest = g->nest[h->nest];
-    if (nest.ncond)
-        return lgv_yaml_fail(l, node, "a family of noises may not have conditions");
+    if (nest.ncond) return lgv_yaml_fail(l, node, "a family of noises may not have conditions");
     int position = lgv_expr_iconst(g, 0);
     h->count = 1;
     for (int k = 0; k < nest.count; k++) {
@@ -345,8 +302,7 @@ static bool count_family(struct lgv_loader *l, int node, struct lgv_noise *h) {
         const struct lgv_inode low = g->inode[level.low], high = g->inode[level.high];
         if (low.op != LGV_ICONST || high.op != LGV_ICONST)
             return lgv_yaml_fail(l, node, "the ranges of a family of noises must be constant");
-        if (low.value > high.value)
-            return lgv_yaml_fail(l, node, "this family of noises is empty");
+        if (low.value > high.value) return lgv_yaml_fail(l, node, "this family of noises is empty");
         size_t length = (size_t)(high.value - low.value) + 1;
         if (length > LGV_MAX_NOISES || (h->count *= length) > LGV_MAX_NOISES)
             return lgv_yaml_fail(l, node, "more than %d noises", LGV_MAX_NOISES);
@@ -364,18 +320,13 @@ static bool read_noise(struct lgv_loader *l, int node, bool potential) {
     struct lgv_noise h = {.first = m->nnoise, .count = 1};
     unsigned allow = LGV_USES(LGV_Q) | (potential ? 0 : LGV_USES(LGV_P)) | LGV_USES_TIME;
     const char *place = potential ? "a noise potential" : "a noise Hamiltonian";
-    if (!lgv_load_formula(l, node, place, allow, &v, &h.nest))
-        return false;
-    if (v.dim != 1)
-        return lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
+    if (!lgv_load_formula(l, node, place, allow, &v, &h.nest)) return false;
+    if (v.dim != 1) return lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
     h.body = potential ? lgv_expr_scale(m->graph, -1, v.node[0]) : v.node[0];
     h.weight = lgv_expr_iconst(m->graph, (long)h.first + 1);
-    if (h.nest >= 0 && !count_family(l, node, &h))
-        return false;
-    if (m->nnoise + h.count > LGV_MAX_NOISES)
-        return lgv_yaml_fail(l, node, "more than %d noises", LGV_MAX_NOISES);
-    if (!(h.text = lgv_copy(lgv_yaml_node(l, node)->text)))
-        return lgv_yaml_memory(l);
+    if (h.nest >= 0 && !count_family(l, node, &h)) return false;
+    if (m->nnoise + h.count > LGV_MAX_NOISES) return lgv_yaml_fail(l, node, "more than %d noises", LGV_MAX_NOISES);
+    if (!(h.text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
     m->nnoise += h.count;
     m->noise[m->nentries++] = h;
     return true;
@@ -383,61 +334,49 @@ static bool read_noise(struct lgv_loader *l, int node, bool potential) {
 
 bool lgv_load_noise(struct lgv_loader *l, int node, bool potential) {
     struct lgv_model *m = l->m;
-    if (node < 0)
-        return true;
+    if (node < 0) return true;
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
     bool list = n->kind == LGV_YAML_SEQUENCE;
-    if (list && !lgv_yaml_sequence(l, node, LGV_MAX_ENTRIES, "a formula or a sequence of formulas"))
-        return false;
+    if (list && !lgv_yaml_sequence(l, node, LGV_MAX_ENTRIES, "a formula or a sequence of formulas")) return false;
     size_t count = list ? (size_t)n->count : 1;
     struct lgv_noise *grown = realloc(m->noise, (m->nentries + count + 1) * sizeof *grown);
-    if (!grown)
-        return lgv_yaml_memory(l);
+    if (!grown) return lgv_yaml_memory(l);
     m->noise = grown;
-    if (!list)
-        return read_noise(l, node, potential);
+    if (!list) return read_noise(l, node, potential);
     for (int child = n->first; child >= 0; child = lgv_yaml_next(l, child))
-        if (!read_noise(l, child, potential))
-            return false;
+        if (!read_noise(l, child, potential)) return false;
     return true;
 }
 
 /* ---- symmetries ---- */
 
 static bool generator_by_name(struct lgv_loader *l, int node, int *xi) {
-    if (!lgv_yaml_mapping(l, node, "a generator as name: formula"))
-        return false;
+    if (!lgv_yaml_mapping(l, node, "a generator as name: formula")) return false;
     bool seen[LGV_MAX_ENTRIES] = {0};
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         size_t k = 0, n = strcspn(name, "[ ");
-        while (k < l->ncoordinates && (strncmp(l->coordinate[k].name, name, n) != 0 || l->coordinate[k].name[n]))
-            k++;
-        if (k == l->ncoordinates)
-            return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
-        if (seen[k])
-            return lgv_yaml_fail(l, key, "%s is given twice", l->coordinate[k].name);
+        while (k < l->ncoordinates && (strncmp(l->coordinate[k].name, name, n) != 0 || l->coordinate[k].name[n])) k++;
+        if (k == l->ncoordinates) return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
+        if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", l->coordinate[k].name);
         seen[k] = true;
         struct target t = {.d = &l->coordinate[k],
                            .out = xi + l->coordinate[k].offset,
                            .place = "a symmetry",
                            .allow = LGV_USES(LGV_Q)};
-        if (!values(l, &t, value))
-            return false;
+        if (!values(l, &t, value)) return false;
     }
     return true;
 }
 
 static bool generator_as_list(struct lgv_loader *l, int node, int *xi) {
     size_t nq = l->m->nq;
-    if (!lgv_yaml_sequence(l, node, LGV_MAX_DOF, "a sequence of formulas or a mapping name: formula"))
-        return false;
+    if (!lgv_yaml_sequence(l, node, LGV_MAX_DOF, "a sequence of formulas or a mapping name: formula")) return false;
     if ((size_t)lgv_yaml_node(l, node)->count != nq)
         return lgv_yaml_fail(l, node, "the generator has %d components, the model %zu degrees of freedom",
                              lgv_yaml_node(l, node)->count, nq);
     for (int child = lgv_yaml_node(l, node)->first; child >= 0; child = lgv_yaml_next(l, child))
-        if (!lgv_load_number(l, child, "a symmetry", LGV_USES(LGV_Q), xi++))
-            return false;
+        if (!lgv_load_number(l, child, "a symmetry", LGV_USES(LGV_Q), xi++)) return false;
     return true;
 }
 
@@ -464,32 +403,25 @@ static char *source_of(struct lgv_loader *l, int node) {
 
 bool lgv_load_symmetries(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    if (node < 0)
-        return true;
-    if (!lgv_yaml_mapping(l, node, "symmetries as name: generator"))
-        return false;
+    if (node < 0) return true;
+    if (!lgv_yaml_mapping(l, node, "symmetries as name: generator")) return false;
     size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
-    if (count > 32)
-        return lgv_yaml_fail(l, node, "more than 32 symmetries");
+    if (count > 32) return lgv_yaml_fail(l, node, "more than 32 symmetries");
     m->symmetry = lgv_new(count + 1, sizeof *m->symmetry);
-    if (!m->symmetry)
-        return lgv_yaml_memory(l);
+    if (!m->symmetry) return lgv_yaml_memory(l);
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         for (size_t k = 0; k < m->nsymmetries; k++)
-            if (strcmp(m->symmetry[k].name, name) == 0)
-                return lgv_yaml_fail(l, key, "%.60s is declared twice", name);
+            if (strcmp(m->symmetry[k].name, name) == 0) return lgv_yaml_fail(l, key, "%.60s is declared twice", name);
         if (!lgv_formula_is_name(name))
             return lgv_yaml_fail(l, key, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
         struct lgv_symmetry *s = &m->symmetry[m->nsymmetries++];
         s->name = lgv_copy(name);
         s->text = source_of(l, value);
         s->xi = lgv_new(m->nq, sizeof *s->xi); /* node 0 is the constant 0 */
-        if (!s->name || !s->text || !s->xi)
-            return lgv_yaml_memory(l);
+        if (!s->name || !s->text || !s->xi) return lgv_yaml_memory(l);
         bool named = lgv_yaml_node(l, value)->kind == LGV_YAML_MAPPING;
-        if (!(named ? generator_by_name : generator_as_list)(l, value, s->xi))
-            return false;
+        if (!(named ? generator_by_name : generator_as_list)(l, value, s->xi)) return false;
     }
     return true;
 }

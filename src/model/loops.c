@@ -132,8 +132,10 @@ static int loop_written_out(struct unroll *u, const struct lgv_node *n) {
     u->known = known;
     u->now = now;
     int id = 0;
-    if (count < 0) give_up(u->g, "a sum that enters nonlinearly is too large to be written out");
-    else if (!u->g->failed) id = lgv_expr_sum(u->g, 0, c.arg, c.count);
+    if (count < 0)
+        give_up(u->g, "a sum that enters nonlinearly is too large to be written out");
+    else if (!u->g->failed)
+        id = lgv_expr_sum(u->g, 0, c.arg, c.count);
     free(c.arg);
     return id;
 }
@@ -152,9 +154,12 @@ static int written_out(struct unroll *u, int node) {
     if (!(n.uses & (LGV_USES_LOOPVAR | LGV_USES_LOOP)) || !lgv_expr_work(g, 4)) return node;
     if ((size_t)node < u->size && u->stamp[node] == u->now) return u->memo[node];
     int id;
-    if (n.op == LGV_REF) id = lgv_expr_ref(g, (enum lgv_space)n.count, index_written_out(u, n.aux));
-    else if (n.op == LGV_INDEX) id = lgv_expr_index(g, index_written_out(u, n.aux));
-    else if (n.op == LGV_LOOP) id = loop_written_out(u, &n);
+    if (n.op == LGV_REF)
+        id = lgv_expr_ref(g, (enum lgv_space)n.count, index_written_out(u, n.aux));
+    else if (n.op == LGV_INDEX)
+        id = lgv_expr_index(g, index_written_out(u, n.aux));
+    else if (n.op == LGV_LOOP)
+        id = loop_written_out(u, &n);
     else {
         struct lgv_arg small[8], *arg = n.count <= 8 ? small : lgv_new((size_t)n.count, sizeof *arg);
         if (!arg) return give_up(g, "out of memory");
@@ -313,9 +318,12 @@ static bool split(struct lgv_graph *g, int node, int nest, int factor, struct lg
     int loops = 0, which = -1, rest = factor;
     for (int i = 0; i < n.count; i++) {
         struct lgv_arg a = g->arg[n.first + i];
-        if (!(g->node[a.node].uses & LGV_USES_LOOP)) rest = lgv_expr_mul(g, rest, lgv_expr_power(g, a.node, a.factor));
-        else if (a.factor == 1) loops++, which = a.node;
-        else loops = 99;
+        if (!(g->node[a.node].uses & LGV_USES_LOOP))
+            rest = lgv_expr_mul(g, rest, lgv_expr_power(g, a.node, a.factor));
+        else if (a.factor == 1)
+            loops++, which = a.node;
+        else
+            loops = 99;
     }
     return loops == 1 && split(g, which, nest, rest, f);
 }
@@ -343,8 +351,7 @@ static bool split_terms(struct lgv_graph *g, int node, bool unroll, struct lgv_f
             for (size_t k = 0; ok && k < part.count; k++)
                 ok = lgv_function_add(g, &parts, part.group[k].nest, part.group[k].body);
         } else {
-            ok = !g->failed &&
-                 lgv_function_add(g, &parts, -1, lgv_expr_scale(g, a.factor, without_loops(g, a.node)));
+            ok = !g->failed && lgv_function_add(g, &parts, -1, lgv_expr_scale(g, a.factor, without_loops(g, a.node)));
         }
         lgv_function_free(&part);
     }

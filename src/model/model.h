@@ -13,9 +13,9 @@ struct lgv_method; /* kernel/method.h */
 /* One entry of `noise:`; a family each(k=1..N, body) counts as N noises. */
 struct lgv_noise {
     char *text;
-    int body;         /* node; for a family in terms of its loop variables */
-    int nest;         /* nest of a family, -1 for a single noise */
-    int weight;       /* integer expression: number of the noise, from 1 (family: depends on the loop variables) */
+    int body;            /* node; for a family in terms of its loop variables */
+    int nest;            /* nest of a family, -1 for a single noise */
+    int weight;          /* integer expression: number of the noise, from 1 (family: depends on the loop variables) */
     size_t first, count; /* noises first .. first + count - 1, counted from 0 */
 };
 
@@ -61,7 +61,7 @@ struct lgv_model {
     struct lgv_run_entry *run;
     size_t nmethods;
     struct lgv_method **method; /* given in the file, described by the kernel stage */
-    size_t nsettings; /* parameters overridden from outside: kept to load the text again */
+    size_t nsettings;           /* parameters overridden from outside: kept to load the text again */
     char **setting_name;
     double *setting_value;
     struct lgv_callbacks *callbacks; /* a model of C functions: no formulas at all */
@@ -89,16 +89,16 @@ int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s);
 /* structure.c: what the formulas say. */
 enum lgv_depends { LGV_ON_NOTHING = 0, LGV_ON_Q = 1, LGV_ON_P = 2, LGV_ON_BOTH = 3 };
 struct lgv_structure {
-    bool separable;         /* H and every h are A(p) + B(q) */
+    bool separable; /* H and every h are A(p) + B(q) */
     bool hamiltonian_separable;
     bool quadratic_kinetic; /* H = p.M^-1 p / 2 + U(q) with constant M (terms linear in p allowed) */
     bool linear;            /* H and every h at most quadratic: Newton needs one step */
     bool time_dependent;
-    bool kinetic_time;      /* a derivative with respect to p depends on t */
-    int noise_depends;      /* enum lgv_depends, over all noises */
-    bool additive;          /* every h has a constant gradient */
-    int commutes;           /* 1 yes, 0 no, -1 unknown */
-    int commutes_decided;   /* 0 trivially, 1 from the formulas, 2 at random points */
+    bool kinetic_time;       /* a derivative with respect to p depends on t */
+    int noise_depends;       /* enum lgv_depends, over all noises */
+    bool additive;           /* every h has a constant gradient */
+    int commutes;            /* 1 yes, 0 no, -1 unknown */
+    int commutes_decided;    /* 0 trivially, 1 from the formulas, 2 at random points */
     double derivative_error; /* largest relative difference of the gradient to finite differences; NaN unless asked */
     size_t nsymmetries;
     struct {

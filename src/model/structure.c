@@ -50,8 +50,8 @@ static bool point_make(const struct lgv_model *m, struct lgv_evaluator *e, int n
         z[i] = draw_normal(&seed);
         z[draws + i] = draw(&seed);
     }
-    struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = out->x, [LGV_P] = out->x + n, [LGV_NORMAL] = z,
-                                                  [LGV_UNIFORM] = z + draws}};
+    struct lgv_env env = {
+        .par = m->par, .space = {[LGV_Q] = out->x, [LGV_P] = out->x + n, [LGV_NORMAL] = z, [LGV_UNIFORM] = z + draws}};
     for (size_t i = 0; i < 2 * n; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
     double scale[2] = {0, 0}; /* of the coordinates and of the momenta at the start: the unit of the shaking */
     for (size_t i = 0; i < 2 * n; i++) scale[i >= n] = fmax(scale[i >= n], isfinite(out->x[i]) ? fabs(out->x[i]) : 0);
@@ -77,7 +77,8 @@ struct noises {
 
 static bool noise_member(void *user, const long *vars) {
     struct noises *n = user;
-    n->node[n->count++] = lgv_loops_instance(n->m->graph, n->entry->body, vars, n->m->graph->nest[n->entry->nest].count);
+    n->node[n->count++] =
+        lgv_loops_instance(n->m->graph, n->entry->body, vars, n->m->graph->nest[n->entry->nest].count);
     return !n->m->graph->failed;
 }
 
@@ -85,8 +86,10 @@ int *lgv_model_noises(struct lgv_model *m) {
     struct noises n = {.m = m, .node = lgv_new(m->nnoise + 1, sizeof *n.node)};
     for (size_t e = 0; n.node && e < m->nentries && !m->graph->failed; e++) {
         n.entry = &m->noise[e];
-        if (n.entry->nest < 0) n.node[n.count++] = lgv_loops_instance(m->graph, n.entry->body, NULL, 0);
-        else lgv_loops_each(m->graph, n.entry->nest, LGV_MAX_INSTANCES, noise_member, &n);
+        if (n.entry->nest < 0)
+            n.node[n.count++] = lgv_loops_instance(m->graph, n.entry->body, NULL, 0);
+        else
+            lgv_loops_each(m->graph, n.entry->nest, LGV_MAX_INSTANCES, noise_member, &n);
     }
     if (!n.node && !m->graph->failed) m->graph->failed = "out of memory";
     return n.node;
@@ -316,8 +319,10 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
         lgv_terms_hessian(g, &K, LGV_Q, LGV_Q, &t[1]);
         lgv_terms_hessian(g, &K, LGV_P, LGV_P, &t[2]);
         out->separable = t[0].count == 0;
-        out->linear = !lgv_terms_use(g, &t[0], state) && !lgv_terms_use(g, &t[1], state) && !lgv_terms_use(g, &t[2], state);
-        for (size_t i = 0; i < K.count; i++) out->time_dependent |= (g->node[K.group[i].body].uses & LGV_USES_TIME) != 0;
+        out->linear =
+            !lgv_terms_use(g, &t[0], state) && !lgv_terms_use(g, &t[1], state) && !lgv_terms_use(g, &t[2], state);
+        for (size_t i = 0; i < K.count; i++)
+            out->time_dependent |= (g->node[K.group[i].body].uses & LGV_USES_TIME) != 0;
         lgv_terms_gradient(g, &K, LGV_P, &t[3]);
         out->kinetic_time = lgv_terms_use(g, &t[3], LGV_USES_TIME);
         t[3].count = 0;
@@ -325,7 +330,8 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
         out->hamiltonian_separable = t[3].count == 0;
         t[3].count = 0;
         lgv_terms_hessian(g, &H, LGV_P, LGV_P, &t[3]);
-        out->quadratic_kinetic = out->hamiltonian_separable && t[3].count && !lgv_terms_use(g, &t[3], state | LGV_USES_TIME);
+        out->quadratic_kinetic =
+            out->hamiltonian_separable && t[3].count && !lgv_terms_use(g, &t[3], state | LGV_USES_TIME);
         noise_structure(m, out);
         commutativity(m, out);
         out->nsymmetries = m->nsymmetries;
@@ -353,8 +359,8 @@ static double central(struct lgv_evaluator *e, const struct lgv_function *f, con
 }
 
 /* The best of several step sizes: near a singularity only small ones are good, and a wrong derivative fails at all. */
-static double difference_error(struct lgv_evaluator *e, const struct lgv_function *f, const struct lgv_env *env, double *x,
-                               double derivative, double size) {
+static double difference_error(struct lgv_evaluator *e, const struct lgv_function *f, const struct lgv_env *env,
+                               double *x, double derivative, double size) {
     double best = INFINITY, scale = *x != 0 ? fabs(*x) : 1;
     for (double h = 0.1 * scale; h > 1e-7 * scale; h /= 8)
         best = fmin(best, fabs(central(e, f, env, x, h) - derivative) / (1e-300 + size + fabs(derivative)));

@@ -43,8 +43,7 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu states, known to %.1g)",
              small ? "symplectic to round-off" : "NOT symplectic", claim, (unsigned long long)k->defect_states,
              k->symplectic_defect_error);
-    if (small || k->symplectic_claim)
-        c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
+    if (small || k->symplectic_claim) c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
 }
 
 static void check_constraint(struct lgv_check *c, const char *name, double residual, const char *explained) {
@@ -57,8 +56,7 @@ static void check_constraint(struct lgv_check *c, const char *name, double resid
 
 static double series_scale(const struct lgv_result *r, const struct lgv_series *s) {
     double scale = 0;
-    for (size_t i = 0; i < r->ntimes; i++)
-        scale = fmax(scale, fmax(fabs(lgv_at(s->min, i)), fabs(lgv_at(s->max, i))));
+    for (size_t i = 0; i < r->ntimes; i++) scale = fmax(scale, fmax(fabs(lgv_at(s->min, i)), fabs(lgv_at(s->max, i))));
     return scale;
 }
 
@@ -99,7 +97,8 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
              lgv_brief(mean, sizeof mean, s->drift_mean, 3), lgv_brief(h, sizeof h, start, 4),
              r->nnoise == 0 ? " (no noise)" : "");
     if (r->nnoise == 0 && !r->certificate.time_dependent && grown > 1e3) { /* H is constant for the exact flow */
-        snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: the step is too large for this model", grown);
+        snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: the step is too large for this model",
+                 grown);
         c->mark = LGV_MARK_BROKEN;
     }
 }
@@ -136,12 +135,10 @@ void lgv_failure_line(const struct lgv_result *r, char *out, size_t size) {
     }
     int n =
         snprintf(out, size, "%llu of %llu paths failed", (unsigned long long)r->failed, (unsigned long long)r->paths);
-    if (r->nfailures == 0 || !r->failure || n < 0 || (size_t)n >= size)
-        return;
+    if (r->nfailures == 0 || !r->failure || n < 0 || (size_t)n >= size) return;
     const struct lgv_failure *first = r->failure;
     for (size_t i = 1; i < r->nfailures; i++)
-        if (r->failure[i].step < first->step)
-            first = &r->failure[i];
+        if (r->failure[i].step < first->step) first = &r->failure[i];
     char time[40];
     snprintf(out + n, size - (size_t)n, ", first at t = %s (path %llu): %s",
              lgv_brief(time, sizeof time, r->t0 + (double)first->step * r->step, 6), (unsigned long long)first->path,
@@ -160,7 +157,8 @@ static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
 
 static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "truncated increments",
-        "Implicit equations may have no solution for a very large increment of the noise, so increments beyond a bound are "
+        "Implicit equations may have no solution for a very large increment of the noise, so increments beyond a bound "
+        "are "
         "cut there. The bound is chosen so that the order is not affected; here is how often it was reached.");
     lgv_grouped(c->value, sizeof c->value, r->truncated);
     snprintf(c->verdict, sizeof c->verdict, "path-steps with |dW| cut at %.3g sqrt(dt)", r->truncation);
@@ -169,8 +167,7 @@ static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
     struct lgv_check *rows = lgv_new(r->nseries + 8, sizeof *rows);
     *count = 0;
-    if (!rows)
-        return NULL;
+    if (!rows) return NULL;
     size_t n = 0;
     check_symplectic(r, &rows[n++]);
     if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
@@ -180,8 +177,7 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
                          "Largest |d/dt g(q)|: the velocities must be tangent to the constraint too.");
     }
     for (size_t i = 0; i < r->nseries; i++)
-        if (r->series[i].kind == LGV_SERIES_MOMENTUM)
-            check_momentum(r, &r->series[i], &rows[n++]);
+        if (r->series[i].kind == LGV_SERIES_MOMENTUM) check_momentum(r, &r->series[i], &rows[n++]);
     for (size_t i = 0; i < r->nseries; i++)
         if (r->series[i].kind == LGV_SERIES_ENERGY && r->ntimes > 0) {
             check_energy(r, &r->series[i], &rows[n++]);
@@ -189,8 +185,7 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
         }
     check_order(r, &rows[n], &rows[n + 1]);
     n += 2;
-    if (r->truncation > 0)
-        check_truncation(r, &rows[n++]);
+    if (r->truncation > 0) check_truncation(r, &rows[n++]);
     check_failures(r, &rows[n++]);
     *count = n;
     return rows;
@@ -203,15 +198,12 @@ const char *lgv_series_kind_name(int kind) {
 
 size_t *lgv_series_order(const struct lgv_result *r) {
     size_t *order = r->nseries ? lgv_new(r->nseries, sizeof *order) : NULL;
-    if (!order)
-        return NULL;
+    if (!order) return NULL;
     size_t n = 0;
     for (int kind = LGV_SERIES_OBSERVABLE; kind <= LGV_SERIES_ERROR; kind++)
         for (size_t i = 0; i < r->nseries; i++)
-            if (r->series[i].kind == kind)
-                order[n++] = i;
+            if (r->series[i].kind == kind) order[n++] = i;
     for (size_t i = 0; i < r->nseries; i++)
-        if (r->series[i].kind < LGV_SERIES_OBSERVABLE || r->series[i].kind > LGV_SERIES_ERROR)
-            order[n++] = i;
+        if (r->series[i].kind < LGV_SERIES_OBSERVABLE || r->series[i].kind > LGV_SERIES_ERROR) order[n++] = i;
     return order;
 }

@@ -29,8 +29,7 @@ static const char *const path_colour[] = {BLUE, VERMILION, GREEN, "#CC79A7", "#E
 
 static bool any_finite(const double *x, size_t n) {
     for (size_t i = 0; x && i < n; i++)
-        if (isfinite(x[i]))
-            return true;
+        if (isfinite(x[i])) return true;
     return false;
 }
 
@@ -94,13 +93,10 @@ static void plan_paths(const struct lgv_result *r, size_t i, struct lgv_figure *
 static void plan_phase(const struct lgv_result *r, struct lgv_figure *list, size_t *count) {
     size_t q = r->nseries, p = r->nseries;
     for (size_t i = r->nseries; i-- > 0;) {
-        if (r->series[i].kind == LGV_SERIES_COORDINATE)
-            q = i;
-        if (r->series[i].kind == LGV_SERIES_CONJUGATE)
-            p = i;
+        if (r->series[i].kind == LGV_SERIES_COORDINATE) q = i;
+        if (r->series[i].kind == LGV_SERIES_CONJUGATE) p = i;
     }
-    if (q == r->nseries || p == r->nseries || r->nsamples == 0)
-        return;
+    if (q == r->nseries || p == r->nseries || r->nsamples == 0) return;
     char a[100], b[100];
     struct lgv_figure f = {.kind = LGV_FIGURE_PHASE,
                            .index = q,
@@ -118,8 +114,7 @@ static void plan_histograms(const struct lgv_result *r, struct lgv_figure *list,
     size_t drawn = 0;
     for (size_t i = 0; i < r->nhistograms && drawn < HISTOGRAMS; i++) {
         const struct lgv_histogram *h = &r->histogram[i];
-        if (h->bins == 0 || !any_finite(h->edge, h->bins + 1))
-            continue;
+        if (h->bins == 0 || !any_finite(h->edge, h->bins + 1)) continue;
         char name[100];
         struct lgv_figure f = {.kind = LGV_FIGURE_HISTOGRAM,
                                .index = i,
@@ -138,8 +133,7 @@ struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
     if (list && order && r->ntimes > 0) {
         for (size_t k = 0; k < r->nseries; k++) {
             if (r->series[order[k]].kind != LGV_SERIES_ENERGY) {
-                if (means++ < MEANS)
-                    plan_mean(r, order[k], list, count);
+                if (means++ < MEANS) plan_mean(r, order[k], list, count);
             } else if (!energy) {
                 plan_energy(r, order[k], list, count);
                 energy = true;
@@ -154,8 +148,7 @@ struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
         plan_histograms(r, list, count);
     }
     free(order);
-    if (*count > 0)
-        return list;
+    if (*count > 0) return list;
     free(list);
     return NULL;
 }
@@ -163,8 +156,7 @@ struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
 /* text as a gnuplot string; it has been through lgv_plain, so that no line ends in it. */
 void lgv_quote(struct lgv_text *out, const char *text) {
     lgv_text_append(out, "'", 1);
-    for (; *text; text++)
-        lgv_text_append(out, *text == '\'' ? "''" : text, *text == '\'' ? 2 : 1);
+    for (; *text; text++) lgv_text_append(out, *text == '\'' ? "''" : text, *text == '\'' ? 2 : 1);
     lgv_text_append(out, "'", 1);
 }
 
@@ -194,8 +186,7 @@ static void extend(struct range *range, double x) {
 /* Writes "[low:high]" with some air.  A constant, or nothing at all, still gets an axis, and one on which round-off
  * looks like the flat line it is. */
 static void put_range(struct lgv_text *out, const char *axis, struct range range, double air) {
-    if (!(range.low <= range.high))
-        range = (struct range){0, 1};
+    if (!(range.low <= range.high)) range = (struct range){0, 1};
     double width = range.high - range.low, size = fmax(fabs(range.low), fabs(range.high));
     if (width <= 1e-9 * size || width <= 1e-300) {
         width = size > 1e-290 ? 0.2 * size : 2;
@@ -213,14 +204,12 @@ static void put_band(struct lgv_text *out, const struct lgv_result *r, const str
     for (size_t k = 0; k < points; k++) {
         size_t i = pick(k, points, r->ntimes);
         double mean = lgv_at(s->mean, i), half = 1.96 * lgv_at(s->err, i);
-        if (!isfinite(half))
-            half = 0; /* one path has no standard error: the band is the line */
+        if (!isfinite(half)) half = 0; /* one path has no standard error: the band is the line */
         double row[6] = {
             r->time[i], mean, mean - half, mean + half, lgv_at(s->quantile[0], i), lgv_at(s->quantile[4], i)};
         for (int c = 0; c < 6; c++) {
             number(out, row[c]);
-            if (c > 0)
-                extend(range, row[c]);
+            if (c > 0) extend(range, row[c]);
         }
         lgv_text_add(out, "\n");
     }
@@ -242,8 +231,7 @@ static size_t put_samples(struct lgv_text *out, const struct lgv_result *r, size
             number(out, x);
             number(out, y);
             lgv_text_add(out, "\n");
-            if (x_range)
-                extend(x_range, x);
+            if (x_range) extend(x_range, x);
             extend(y_range, y);
         }
         lgv_text_add(out, "\n\n");
@@ -254,8 +242,7 @@ static size_t put_samples(struct lgv_text *out, const struct lgv_result *r, size
 
 static struct range time_range(const struct lgv_result *r) {
     struct range t = {INFINITY, -INFINITY};
-    for (size_t i = 0; i < r->ntimes; i++)
-        extend(&t, r->time[i]);
+    for (size_t i = 0; i < r->ntimes; i++) extend(&t, r->time[i]);
     return t;
 }
 
@@ -367,8 +354,7 @@ static void put_histogram(struct lgv_text *out, const struct lgv_result *r, cons
                  "plot $bar using 1:2:3:4:(0):2 with boxxyerror fc rgb '" BLUE "' fs transparent solid 0.55 "
                  "border lc rgb '#00507C' lw 0.6 title '%.0f paths",
                  paths);
-    if (h->below > 0 || h->above > 0)
-        lgv_text_add(out, ", %.0f outside", h->below + h->above);
+    if (h->below > 0 || h->above > 0) lgv_text_add(out, ", %.0f outside", h->below + h->above);
     lgv_text_add(out, "'\n");
 }
 
@@ -408,12 +394,10 @@ static bool check_file(const char *dir, const char *name, bool png, bool discard
     char tail[13] = {0};
     lgv_text_add(&path, "%s/%s.%s", dir, name, png ? "png" : "svg");
     FILE *f = path.failed || discard ? NULL : fopen(path.data, "rb");
-    if (discard && !path.failed)
-        unlink(path.data);
+    if (discard && !path.failed) unlink(path.data);
     bool good = f && fseek(f, -12, SEEK_END) == 0 && fread(tail, 1, 12, f) == 12 &&
                 (png ? memcmp(tail + 4, "IEND", 4) == 0 : strstr(tail, "</svg>") != NULL);
-    if (f)
-        fclose(f);
+    if (f) fclose(f);
     lgv_text_free(&path);
     return good;
 }
@@ -428,16 +412,14 @@ enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir,
             status = lgv_fail(err, LGV_CANNOT_RUN, "gnuplot did not finish '%s/%s.%s' (is the disk full?)", dir,
                               list[i / 2].file, i % 2 ? "png" : "svg");
     for (size_t i = 0; status != LGV_OK && i < 2 * count; i++)
-        if (!check_file(dir, list[i / 2].file, i % 2, false))
-            check_file(dir, list[i / 2].file, i % 2, true);
+        if (!check_file(dir, list[i / 2].file, i % 2, false)) check_file(dir, list[i / 2].file, i % 2, true);
     return status;
 }
 
 static enum lgv_status draw(const struct lgv_result *r, const char *dir, const struct lgv_figure *list, size_t count,
                             struct lgv_error *err) {
     struct lgv_text script = {0};
-    for (size_t i = 0; i < count; i++)
-        put_figure(&script, r, &list[i]);
+    for (size_t i = 0; i < count; i++) put_figure(&script, r, &list[i]);
     enum lgv_status status = lgv_figures_draw(&script, dir, list, count, err);
     lgv_text_free(&script);
     return status;
@@ -449,8 +431,7 @@ enum lgv_status lgv_figures(const struct lgv_result *r, const char *dir, struct 
         return lgv_fail(err, LGV_CANNOT_RUN, "cannot draw figures in '%s': it is not a directory", dir);
     size_t count;
     struct lgv_figure *list = lgv_figure_plan(r, &count);
-    if (!list)
-        return LGV_OK;
+    if (!list) return LGV_OK;
     /* gnuplot wants points, whatever the locale of the calling program. */
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t before = c ? uselocale(c) : (locale_t)0;

@@ -81,8 +81,7 @@ const struct lgv_hdf5_array lgv_hdf5_arrays[LGV_HDF5_ARRAYS] = {
 };
 
 uint64_t lgv_hdf5_hash(uint64_t hash, const void *data, size_t size) {
-    for (const unsigned char *u = data, *end = u + size; u < end; u++)
-        hash = (hash ^ *u) * 1099511628211u;
+    for (const unsigned char *u = data, *end = u + size; u < end; u++) hash = (hash ^ *u) * 1099511628211u;
     return hash;
 }
 
@@ -115,8 +114,7 @@ struct reason {
 
 static herr_t take_first(unsigned n, const H5E_error2_t *e, void *data) {
     struct reason *reason = data;
-    if (n == 0)
-        lgv_plain(reason->out, reason->size, e->desc);
+    if (n == 0) lgv_plain(reason->out, reason->size, e->desc);
     return 0;
 }
 

@@ -32,8 +32,7 @@ static bool problem(struct reader *rd, const char *what, const char *name) {
 }
 
 static bool no_memory(struct reader *rd) {
-    if (!rd->reported)
-        lgv_fail_memory(rd->err);
+    if (!rd->reported) lgv_fail_memory(rd->err);
     rd->reported = true;
     return false;
 }
@@ -47,8 +46,7 @@ static bool is_hard(hid_t where, const char *name) {
 
 static hid_t open_group(struct reader *rd, hid_t where, const char *name) {
     hid_t group = is_hard(where, name) ? H5Gopen2(where, name, H5P_DEFAULT) : -1;
-    if (group < 0)
-        problem(rd, "cannot open group", name);
+    if (group < 0) problem(rd, "cannot open group", name);
     return group;
 }
 
@@ -58,12 +56,9 @@ static bool get_number(struct reader *rd, hid_t where, const char *name, hid_t t
     hid_t have = attribute >= 0 ? H5Aget_type(attribute) : -1, space = attribute >= 0 ? H5Aget_space(attribute) : -1;
     bool good = have >= 0 && space >= 0 && H5Tequal(have, type) > 0 && H5Sget_simple_extent_npoints(space) == 1 &&
                 H5Aread(attribute, memory, out) >= 0;
-    if (space >= 0)
-        H5Sclose(space);
-    if (have >= 0)
-        H5Tclose(have);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    if (space >= 0) H5Sclose(space);
+    if (have >= 0) H5Tclose(have);
+    if (attribute >= 0) H5Aclose(attribute);
     return good || problem(rd, "cannot read attribute", name);
 }
 
@@ -87,21 +82,17 @@ static char *read_text_attribute(struct reader *rd, hid_t attribute, const char 
         free(text);
         text = NULL;
     }
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
     return text;
 }
 
 /* A text that may be absent (then NULL). */
 static bool get_text(struct reader *rd, hid_t where, const char *name, char **out) {
     *out = NULL;
-    if (H5Aexists(where, name) == 0)
-        return true;
+    if (H5Aexists(where, name) == 0) return true;
     hid_t attribute = H5Aopen(where, name, H5P_DEFAULT);
-    if (attribute < 0)
-        return problem(rd, "cannot open attribute", name);
+    if (attribute < 0) return problem(rd, "cannot open attribute", name);
     *out = read_text_attribute(rd, attribute, name);
     H5Aclose(attribute);
     return *out != NULL;
@@ -124,8 +115,7 @@ static bool get_fields(struct reader *rd, hid_t where, const struct lgv_hdf5_fie
                 good = problem(rd, "number out of range in attribute", row->name);
             *(int *)field = good ? (int)wide : 0;
         }
-        if (!good)
-            return false;
+        if (!good) return false;
     }
     return true;
 }
@@ -137,8 +127,7 @@ static hid_t open_plain(hid_t where, const char *name) {
     H5D_layout_t layout = how >= 0 ? H5Pget_layout(how) : H5D_LAYOUT_ERROR;
     bool good = how >= 0 && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT) && H5Pget_external_count(how) == 0 &&
                 H5Pget_nfilters(how) == 0;
-    if (how >= 0)
-        H5Pclose(how);
+    if (how >= 0) H5Pclose(how);
     if (set >= 0 && !good) {
         H5Dclose(set);
         set = -1;
@@ -156,8 +145,7 @@ static bool match_shape(const struct reader *rd, hid_t set, int rank, hsize_t *d
         good = (dims[k] == ANY_SIZE || dims[k] == have[k]) && !__builtin_mul_overflow(total, have[k], &total);
         dims[k] = have[k];
     }
-    if (space >= 0)
-        H5Sclose(space);
+    if (space >= 0) H5Sclose(space);
     return good && total <= rd->file_size && H5Dget_storage_size(set) >= total;
 }
 
@@ -170,17 +158,13 @@ static bool get_array(struct reader *rd, hid_t where, const char *name, int rank
     bool good = have >= 0 && H5Tequal(have, type) > 0 && match_shape(rd, set, rank, dims);
     if (good) {
         size_t total = 1;
-        for (int k = 0; k < rank; k++)
-            total *= (size_t)dims[k];
+        for (int k = 0; k < rank; k++) total *= (size_t)dims[k];
         *out = lgv_new(total ? total : 1, 8);
-        if (!*out)
-            no_memory(rd);
+        if (!*out) no_memory(rd);
         good = *out && (total == 0 || H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) >= 0);
     }
-    if (have >= 0)
-        H5Tclose(have);
-    if (set >= 0)
-        H5Dclose(set);
+    if (have >= 0) H5Tclose(have);
+    if (set >= 0) H5Dclose(set);
     return good || problem(rd, "wrong type, size or contents of dataset", name);
 }
 
@@ -194,8 +178,7 @@ static bool get_counts(struct reader *rd, hid_t where, const char *name, hsize_t
 
 static bool get_model(struct reader *rd, hid_t file, struct lgv_result *r) {
     hid_t group = open_group(rd, file, "model");
-    if (group < 0)
-        return false;
+    if (group < 0) return false;
     if (H5Lexists(group, "text", H5P_DEFAULT) == 0) {
         H5Gclose(group);
         return true;
@@ -204,23 +187,18 @@ static bool get_model(struct reader *rd, hid_t file, struct lgv_result *r) {
     hid_t type = set >= 0 ? H5Dget_type(set) : -1, space = set >= 0 ? H5Dget_space(set) : -1;
     size_t size = text_size(rd, type, space);
     bool good = size > 0 && H5Dget_storage_size(set) >= size;
-    if (good && !(r->model_text = lgv_new(size + 1, 1)))
-        good = no_memory(rd);
+    if (good && !(r->model_text = lgv_new(size + 1, 1))) good = no_memory(rd);
     good = good && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->model_text) >= 0;
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (set >= 0)
-        H5Dclose(set);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (set >= 0) H5Dclose(set);
     H5Gclose(group);
     return good || problem(rd, "cannot read dataset", "model/text");
 }
 
 static bool get_setting(struct reader *rd, hid_t group, hsize_t i, struct lgv_setting *out) {
     hid_t attribute = H5Aopen_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT);
-    if (attribute < 0)
-        return problem(rd, "cannot open an attribute of", "options or parameters");
+    if (attribute < 0) return problem(rd, "cannot open an attribute of", "options or parameters");
     ssize_t n = H5Aget_name(attribute, 0, NULL);
     bool good = n >= 0 && (uint64_t)n < rd->file_size && (out->name = lgv_new((size_t)n + 1, 1)) != NULL;
     good = good && H5Aget_name(attribute, (size_t)n + 1, out->name) == n;
@@ -232,13 +210,10 @@ static bool get_setting(struct reader *rd, hid_t group, hsize_t i, struct lgv_se
 static bool get_settings(struct reader *rd, hid_t file, const char *name, struct lgv_setting **list, size_t *count) {
     hid_t group = open_group(rd, file, name);
     H5O_info_t info;
-    if (group < 0)
-        return false;
+    if (group < 0) return false;
     bool good = H5Oget_info(group, &info) >= 0 && info.num_attrs <= MANY && info.num_attrs <= rd->file_size;
-    if (!good)
-        problem(rd, "cannot list attributes of group", name);
-    if (good && !(*list = lgv_new((size_t)info.num_attrs + 1, sizeof **list)))
-        good = no_memory(rd);
+    if (!good) problem(rd, "cannot list attributes of group", name);
+    if (good && !(*list = lgv_new((size_t)info.num_attrs + 1, sizeof **list))) good = no_memory(rd);
     for (hsize_t i = 0; good && i < info.num_attrs; i++) {
         *count = (size_t)i + 1;
         good = get_setting(rd, group, i, &(*list)[i]);
@@ -263,8 +238,7 @@ static hid_t open_list(struct reader *rd, hid_t file, const char *name, size_t i
     hid_t all = open_group(rd, file, name);
     H5G_info_t info;
     *count = 0;
-    if (all < 0)
-        return -1;
+    if (all < 0) return -1;
     if (H5Gget_info(all, &info) < 0 || info.nlinks > MANY || info.nlinks > rd->file_size)
         problem(rd, "cannot list the members of", name);
     else if (!(*list = lgv_new((size_t)info.nlinks + 1, item)))
@@ -290,11 +264,9 @@ static bool get_statistics(struct reader *rd, hid_t file, struct lgv_result *r) 
         for (size_t k = 0; good && k < LGV_HDF5_ARRAYS; k++)
             good = get_reals(rd, group, lgv_hdf5_arrays[k].name, &ntimes,
                              (double **)(void *)((char *)s + lgv_hdf5_arrays[k].offset));
-        if (group >= 0)
-            H5Gclose(group);
+        if (group >= 0) H5Gclose(group);
     }
-    if (all >= 0)
-        H5Gclose(all);
+    if (all >= 0) H5Gclose(all);
     return good;
 }
 
@@ -314,11 +286,9 @@ static bool get_histograms(struct reader *rd, hid_t file, struct lgv_result *r) 
         hsize_t edges = good ? bins + 1 : 0;
         good = good && get_reals(rd, group, "edge", &edges, &h->edge);
         h->bins = good ? (size_t)bins : 0;
-        if (group >= 0)
-            H5Gclose(group);
+        if (group >= 0) H5Gclose(group);
     }
-    if (all >= 0)
-        H5Gclose(all);
+    if (all >= 0) H5Gclose(all);
     return good;
 }
 
@@ -330,8 +300,7 @@ static bool get_paths(struct reader *rd, hid_t file, struct lgv_result *r) {
     bool good = group >= 0 && get_counts(rd, group, "index", &n, &index);
     hsize_t dims[3] = {n, r->nseries, r->ntimes};
     good = good && get_array(rd, group, "value", 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (void **)&value);
-    if (good && !(r->sample = lgv_new((size_t)n + 1, sizeof *r->sample)))
-        good = no_memory(rd);
+    if (good && !(r->sample = lgv_new((size_t)n + 1, sizeof *r->sample))) good = no_memory(rd);
     size_t each = r->nseries * r->ntimes; /* no overflow: such an array has been read */
     for (size_t i = 0; good && i < n; i++) {
         r->nsamples = i + 1;
@@ -343,8 +312,7 @@ static bool get_paths(struct reader *rd, hid_t file, struct lgv_result *r) {
     }
     free(index);
     free(value);
-    if (group >= 0)
-        H5Gclose(group);
+    if (group >= 0) H5Gclose(group);
     return good;
 }
 
@@ -354,24 +322,21 @@ static bool get_failures(struct reader *rd, hid_t file, struct lgv_result *r) {
     hid_t group = open_group(rd, file, "failures");
     bool good = group >= 0 && get_counts(rd, group, "path", &n, &path) && get_counts(rd, group, "step", &n, &step) &&
                 get_counts(rd, group, "reason", &n, &reason);
-    if (good && !(r->failure = lgv_new((size_t)n + 1, sizeof *r->failure)))
-        good = no_memory(rd);
+    if (good && !(r->failure = lgv_new((size_t)n + 1, sizeof *r->failure))) good = no_memory(rd);
     for (size_t i = 0; good && i < n; i++)
         r->failure[i] = (struct lgv_failure){path[i], step[i], reason[i] <= INT_MAX ? (int)reason[i] : -1};
     r->nfailures = good ? (size_t)n : 0;
     free(path);
     free(step);
     free(reason);
-    if (group >= 0)
-        H5Gclose(group);
+    if (group >= 0) H5Gclose(group);
     return good;
 }
 
 static bool get_certificate(struct reader *rd, hid_t file, struct lgv_result *r) {
     hid_t group = open_group(rd, file, "certificate");
     bool good = group >= 0 && get_fields(rd, group, lgv_hdf5_certificate, lgv_hdf5_certificate_count, &r->certificate);
-    if (group >= 0)
-        H5Gclose(group);
+    if (group >= 0) H5Gclose(group);
     return good;
 }
 
@@ -383,13 +348,11 @@ static bool check_kind(struct reader *rd, hid_t file) {
                 strcmp(software, LGV_HDF5_SOFTWARE) == 0;
     free(software);
     if (!ours) {
-        if (!rd->reported)
-            lgv_fail(rd->err, LGV_BAD_INPUT, "'%s' is an HDF5 file, but not a result of lgv", rd->path);
+        if (!rd->reported) lgv_fail(rd->err, LGV_BAD_INPUT, "'%s' is an HDF5 file, but not a result of lgv", rd->path);
         rd->reported = true;
         return false;
     }
-    if (!get_number(rd, file, "format", H5T_STD_U64LE, H5T_NATIVE_UINT64, &format))
-        return false;
+    if (!get_number(rd, file, "format", H5T_STD_U64LE, H5T_NATIVE_UINT64, &format)) return false;
     if (format != LGV_HDF5_FORMAT) {
         lgv_fail(rd->err, LGV_BAD_INPUT, "'%s' has result format %llu; this version of lgv reads format %d", rd->path,
                  (unsigned long long)format, LGV_HDF5_FORMAT);
@@ -423,16 +386,13 @@ static void read_all(struct reader *rd, struct lgv_result *r) {
     } else if (!get_result(rd, file, r)) {
         problem(rd, "cannot read", "file");
     }
-    if (file >= 0)
-        H5Fclose(file);
-    if (access >= 0)
-        H5Pclose(access);
+    if (file >= 0) H5Fclose(file);
+    if (access >= 0) H5Pclose(access);
 }
 
 static uint64_t little_endian(const unsigned char *u) {
     uint64_t x = 0;
-    for (int k = 7; k >= 0; k--)
-        x = x << 8 | u[k];
+    for (int k = 7; k >= 0; k--) x = x << 8 | u[k];
     return x;
 }
 
@@ -441,21 +401,17 @@ static const char *check_bytes(FILE *f, uint64_t size) {
     static const unsigned char mark[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char head[64] = {0}, seal[LGV_HDF5_SEAL], right[LGV_HDF5_SEAL], buffer[1 << 14];
     size_t n = fread(head, 1, sizeof head, f);
-    if (n < sizeof head || memcmp(head, mark, sizeof mark) != 0)
-        return "it is not an HDF5 file";
+    if (n < sizeof head || memcmp(head, mark, sizeof mark) != 0) return "it is not an HDF5 file";
     /* Superblock of version 2 or 3 with 8-byte addresses: the end of the file as it was written is at byte 28. */
-    if ((head[8] == 2 || head[8] == 3) && head[9] == 8 && little_endian(head + 28) > size)
-        return "it is truncated";
+    if ((head[8] == 2 || head[8] == 3) && head[9] == 8 && little_endian(head + 28) > size) return "it is truncated";
     if (fseeko(f, (off_t)(size - LGV_HDF5_SEAL), SEEK_SET) != 0 || fread(seal, 1, sizeof seal, f) != sizeof seal)
         return "it cannot be read to its end";
-    if (memcmp(seal, LGV_HDF5_SEAL_MARK, 8) != 0)
-        return NULL;
+    if (memcmp(seal, LGV_HDF5_SEAL_MARK, 8) != 0) return NULL;
     rewind(f);
     uint64_t hash = LGV_HDF5_HASH_START;
     for (uint64_t left = size - LGV_HDF5_SEAL; left > 0; left -= n) {
         n = fread(buffer, 1, left < sizeof buffer ? (size_t)left : sizeof buffer, f);
-        if (n == 0)
-            return "it cannot be read to its end";
+        if (n == 0) return "it cannot be read to its end";
         hash = lgv_hdf5_hash(hash, buffer, n);
     }
     lgv_hdf5_seal(right, size - LGV_HDF5_SEAL, hash);
@@ -465,17 +421,13 @@ static const char *check_bytes(FILE *f, uint64_t size) {
 enum lgv_status lgv_hdf5_read(const char *path, struct lgv_result *r, struct lgv_error *err) {
     struct stat st;
     memset(r, 0, sizeof *r);
-    if (stat(path, &st) != 0)
-        return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': it is not a file", path);
+    if (stat(path, &st) != 0) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode)) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': it is not a file", path);
     FILE *f = fopen(path, "rb");
-    if (!f)
-        return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, strerror(errno));
+    if (!f) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, strerror(errno));
     const char *wrong = check_bytes(f, (uint64_t)st.st_size);
     fclose(f);
-    if (wrong)
-        return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, wrong);
+    if (wrong) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, wrong);
     struct lgv_error own; /* the status of a failure comes from here when the caller gave no err */
     memset(&own, 0, sizeof own);
     struct reader rd = {path, (uint64_t)st.st_size, &own, false};
@@ -483,8 +435,7 @@ enum lgv_status lgv_hdf5_read(const char *path, struct lgv_result *r, struct lgv
     lgv_hdf5_begin(&guard);
     read_all(&rd, r);
     lgv_hdf5_end(&guard);
-    if (!rd.reported)
-        return LGV_OK;
+    if (!rd.reported) return LGV_OK;
     lgv_result_clear(r);
     return lgv_fail(err, own.status, "%s", own.message);
 }

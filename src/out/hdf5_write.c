@@ -14,10 +14,8 @@ static bool put_attribute(hid_t where, const char *name, hid_t type, const void 
     hid_t space = H5Screate(H5S_SCALAR);
     hid_t attribute = H5Acreate2(where, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    if (space >= 0)
-        H5Sclose(space);
+    if (attribute >= 0) H5Aclose(attribute);
+    if (space >= 0) H5Sclose(space);
     return good;
 }
 
@@ -34,8 +32,7 @@ static hid_t text_type(size_t n) {
 static bool put_text(hid_t where, const char *name, const char *value) {
     hid_t type = text_type(strlen(value));
     bool good = type >= 0 && put_attribute(where, name, type, value);
-    if (type >= 0)
-        H5Tclose(type);
+    if (type >= 0) H5Tclose(type);
     return good;
 }
 
@@ -63,8 +60,7 @@ static hid_t new_group(hid_t where, const char *name) {
     if (how >= 0 && H5Pset_link_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0 &&
         H5Pset_attr_creation_order(how, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
         group = H5Gcreate2(where, name, H5P_DEFAULT, how, H5P_DEFAULT);
-    if (how >= 0)
-        H5Pclose(how);
+    if (how >= 0) H5Pclose(how);
     return group;
 }
 
@@ -72,10 +68,8 @@ static hid_t new_group(hid_t where, const char *name) {
 static hid_t new_named_group(hid_t where, const char *name) {
     char safe[256];
     size_t n = 0;
-    for (const char *s = name ? name : ""; *s && n < 200; s++)
-        safe[n++] = *s == '/' ? '_' : *s;
-    if (n == 0 || (n == 1 && safe[0] == '.'))
-        safe[n > 0 ? n - 1 : n++] = '_';
+    for (const char *s = name ? name : ""; *s && n < 200; s++) safe[n++] = *s == '/' ? '_' : *s;
+    if (n == 0 || (n == 1 && safe[0] == '.')) safe[n > 0 ? n - 1 : n++] = '_';
     safe[n] = '\0';
     for (unsigned again = 2; H5Lexists(where, safe, H5P_DEFAULT) > 0 && again < 1000000; again++)
         snprintf(safe + n, sizeof safe - n, "_%u", again);
@@ -89,21 +83,17 @@ static bool put_array(hid_t where, const char *name, int rank, const hsize_t *di
     bool good = set >= 0;
     if (good && data && H5Sget_simple_extent_npoints(space) > 0)
         good = H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
-    if (set >= 0)
-        good = H5Dclose(set) >= 0 && good;
-    if (space >= 0)
-        H5Sclose(space);
+    if (set >= 0) good = H5Dclose(set) >= 0 && good;
+    if (space >= 0) H5Sclose(space);
     return good;
 }
 
 /* A missing array is written as "not known". */
 static bool put_reals(hid_t where, const char *name, size_t n, const double *data) {
     hsize_t dims[1] = {n};
-    if (data || n == 0)
-        return put_array(where, name, 1, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, data);
+    if (data || n == 0) return put_array(where, name, 1, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, data);
     double *none = lgv_new(n, sizeof *none);
-    for (size_t i = 0; none && i < n; i++)
-        none[i] = (double)NAN;
+    for (size_t i = 0; none && i < n; i++) none[i] = (double)NAN;
     bool good = none && put_array(where, name, 1, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, none);
     free(none);
     return good;
@@ -119,8 +109,7 @@ static bool put_settings(hid_t file, const char *name, const struct lgv_setting 
     bool good = group >= 0;
     for (size_t i = 0; good && i < count; i++)
         good = put_text(group, list[i].name && *list[i].name ? list[i].name : "_", list[i].value ? list[i].value : "");
-    if (group >= 0)
-        H5Gclose(group);
+    if (group >= 0) H5Gclose(group);
     return good;
 }
 
@@ -133,14 +122,10 @@ static bool put_model(hid_t file, const struct lgv_result *r) {
                     : -1;
     bool good =
         group >= 0 && (!r->model_text || (set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0));
-    if (set >= 0)
-        good = H5Dclose(set) >= 0 && good;
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (group >= 0)
-        H5Gclose(group);
+    if (set >= 0) good = H5Dclose(set) >= 0 && good;
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (group >= 0) H5Gclose(group);
     return good;
 }
 
@@ -155,11 +140,9 @@ static bool put_statistics(hid_t file, const struct lgv_result *r) {
         for (size_t k = 0; good && k < LGV_HDF5_ARRAYS; k++)
             good = put_reals(group, lgv_hdf5_arrays[k].name, r->ntimes,
                              *(double *const *)((const char *)s + lgv_hdf5_arrays[k].offset));
-        if (group >= 0)
-            H5Gclose(group);
+        if (group >= 0) H5Gclose(group);
     }
-    if (all >= 0)
-        H5Gclose(all);
+    if (all >= 0) H5Gclose(all);
     return good;
 }
 
@@ -173,11 +156,9 @@ static bool put_histograms(hid_t file, const struct lgv_result *r) {
                put_attribute(group, "below", H5T_IEEE_F64LE, &h->below) &&
                put_attribute(group, "above", H5T_IEEE_F64LE, &h->above) &&
                put_reals(group, "edge", h->bins + 1, h->edge) && put_reals(group, "count", h->bins, h->count);
-        if (group >= 0)
-            H5Gclose(group);
+        if (group >= 0) H5Gclose(group);
     }
-    if (all >= 0)
-        H5Gclose(all);
+    if (all >= 0) H5Gclose(all);
     return good;
 }
 
@@ -190,15 +171,13 @@ static bool put_paths(hid_t file, const struct lgv_result *r) {
     bool good = group >= 0 && index && value;
     for (size_t i = 0; good && i < r->nsamples; i++) {
         index[i] = r->sample[i].path;
-        if (each > 0)
-            memcpy(value + i * each, r->sample[i].value, each * sizeof *value);
+        if (each > 0) memcpy(value + i * each, r->sample[i].value, each * sizeof *value);
     }
     hsize_t dims[3] = {r->nsamples, r->nseries, r->ntimes};
     good = good && put_counts(group, "index", r->nsamples, index) &&
            put_array(group, "value", 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, value) &&
            put_text(group, "dimensions", "path, series in the order of /statistics, time");
-    if (group >= 0)
-        H5Gclose(group);
+    if (group >= 0) H5Gclose(group);
     free(index);
     free(value);
     return good;
@@ -221,8 +200,7 @@ static bool put_failures(hid_t file, const struct lgv_result *r) {
         snprintf(name, sizeof name, "reason_%d", reason);
         good = put_text(group, name, lgv_fail_text(reason));
     }
-    if (group >= 0)
-        H5Gclose(group);
+    if (group >= 0) H5Gclose(group);
     free(column);
     return good;
 }
@@ -230,8 +208,7 @@ static bool put_failures(hid_t file, const struct lgv_result *r) {
 static bool put_certificate(hid_t file, const struct lgv_result *r) {
     hid_t group = new_group(file, "certificate");
     bool good = group >= 0 && put_fields(group, lgv_hdf5_certificate, lgv_hdf5_certificate_count, &r->certificate);
-    if (group >= 0)
-        H5Gclose(group);
+    if (group >= 0) H5Gclose(group);
     return good;
 }
 
@@ -293,8 +270,7 @@ static hid_t image_access(struct image *image, size_t grow) {
         H5Pset_file_image_callbacks(access, &calls) >= 0 &&
         H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST) >= 0)
         return access;
-    if (access >= 0)
-        H5Pclose(access);
+    if (access >= 0) H5Pclose(access);
     return -1;
 }
 
@@ -308,10 +284,8 @@ static bool build_image(const struct lgv_result *r, const char *path, struct ima
     ssize_t size = good ? H5Fget_file_image(file, NULL, 0) : -1; /* closing does not make it larger */
     char reason[300];
     lgv_hdf5_reason(reason, sizeof reason);
-    if (file >= 0)
-        good = H5Fclose(file) >= 0 && good;
-    if (access >= 0)
-        H5Pclose(access);
+    if (file >= 0) good = H5Fclose(file) >= 0 && good;
+    if (access >= 0) H5Pclose(access);
     image->size = size > 0 ? (size_t)size : 0;
     if (!good || size <= 0 || !image->data) {
         lgv_fail(err, LGV_CANNOT_RUN, "cannot put the results for '%s' together as HDF5: %s", path, reason);

@@ -15,8 +15,7 @@ static json_t *real(double x) {
 }
 
 static json_t *count(uint64_t n) {
-    if (n <= INT64_MAX)
-        return json_integer((json_int_t)n);
+    if (n <= INT64_MAX) return json_integer((json_int_t)n);
     char digits[32];
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
     return json_string(digits);
@@ -24,8 +23,7 @@ static json_t *count(uint64_t n) {
 
 /* Any text as valid UTF-8; NULL is null. */
 static json_t *text(const char *s) {
-    if (!s)
-        return json_null();
+    if (!s) return json_null();
     char *plain = lgv_plain_copy(s);
     json_t *out = plain ? json_string(plain) : NULL;
     free(plain);
@@ -36,8 +34,7 @@ static json_t *text(const char *s) {
 static bool put(json_t *object, const char *name, json_t *value) {
     char *plain = lgv_plain_copy(name);
     bool good = plain && json_object_set_new(object, plain, value) == 0;
-    if (!plain)
-        json_decref(value);
+    if (!plain) json_decref(value);
     free(plain);
     return good;
 }
@@ -51,12 +48,10 @@ static json_t *settings(const struct lgv_setting *list, size_t n) {
         double x = strtod(value, &end);
         bool number = *value && end && *end == '\0' && isfinite(x);
         json_t *whole = NULL;
-        if (number && fabs(x) < 9e15 && !(x < floor(x) || x > floor(x)))
-            whole = json_integer((json_int_t)x);
+        if (number && fabs(x) < 9e15 && !(x < floor(x) || x > floor(x))) whole = json_integer((json_int_t)x);
         good = put(out, list[i].name, whole ? whole : number ? json_real(x) : text(value));
     }
-    if (good)
-        return out;
+    if (good) return out;
     json_decref(out);
     return NULL;
 }
@@ -67,11 +62,9 @@ static json_t *final_values(const struct lgv_series *s, size_t last) {
     bool good = out && put(out, "mean", real(lgv_at(s->mean, last))) && put(out, "std", real(lgv_at(s->std, last))) &&
                 put(out, "stderr", real(lgv_at(s->err, last))) && put(out, "min", real(lgv_at(s->min, last))) &&
                 put(out, "max", real(lgv_at(s->max, last)));
-    for (int k = 0; good && k < LGV_QUANTILES; k++)
-        good = put(out, level[k], real(lgv_at(s->quantile[k], last)));
+    for (int k = 0; good && k < LGV_QUANTILES; k++) good = put(out, level[k], real(lgv_at(s->quantile[k], last)));
     good = good && put(out, "kind", json_string(lgv_series_kind_name(s->kind))) && put(out, "drift", real(s->drift));
-    if (good)
-        return out;
+    if (good) return out;
     json_decref(out);
     return NULL;
 }
@@ -81,8 +74,7 @@ static json_t *finals(const struct lgv_result *r) {
     bool good = out != NULL;
     for (size_t i = 0; good && i < r->nseries && r->ntimes > 0; i++)
         good = put(out, r->series[i].name, final_values(&r->series[i], r->ntimes - 1));
-    if (good)
-        return out;
+    if (good) return out;
     json_decref(out);
     return NULL;
 }
@@ -92,10 +84,8 @@ static json_t *drifts(const struct lgv_result *r, int kind) {
     json_t *out = json_object();
     bool good = out != NULL;
     for (size_t i = 0; good && i < r->nseries; i++)
-        if (r->series[i].kind == kind)
-            good = put(out, r->series[i].name, real(r->series[i].drift));
-    if (good)
-        return out;
+        if (r->series[i].kind == kind) good = put(out, r->series[i].name, real(r->series[i].drift));
+    if (good) return out;
     json_decref(out);
     return NULL;
 }
@@ -109,8 +99,7 @@ static json_t *energy(const struct lgv_result *r) {
             break;
         }
     json_t *out = json_object();
-    if (out && put(out, "mean_drift", real(mean)) && put(out, "max_drift", real(largest)))
-        return out;
+    if (out && put(out, "mean_drift", real(mean)) && put(out, "max_drift", real(largest))) return out;
     json_decref(out);
     return NULL;
 }
@@ -143,8 +132,7 @@ static json_t *failures(const struct lgv_result *r) {
                put(row, "reason", json_string(lgv_fail_text(f->reason)));
         good = json_array_append_new(out, row) == 0 && good;
     }
-    if (good)
-        return out;
+    if (good) return out;
     json_decref(out);
     return NULL;
 }
@@ -158,8 +146,8 @@ static bool put_run(json_t *d, const struct lgv_result *r) {
            put(d, "steps_done", count(r->steps_done)) && put(d, "paths_done", count(r->paths_done)) &&
            put(d, "interrupted", json_boolean(r->interrupted)) && put(d, "threads", count(r->threads)) &&
            put(d, "lanes", count(r->lanes)) && put(d, "compile_seconds", real(r->compile_seconds)) &&
-           put(d, "newton_iterations", real(r->newton_iterations)) &&
-           put(d, "truncation", real(r->truncation)) && put(d, "truncated", count(r->truncated)) && put(d, "dof", count(r->nq)) &&
+           put(d, "newton_iterations", real(r->newton_iterations)) && put(d, "truncation", real(r->truncation)) &&
+           put(d, "truncated", count(r->truncated)) && put(d, "dof", count(r->nq)) &&
            put(d, "noises", count(r->nnoise)) && put(d, "constraints", count(r->nconstraints)) &&
            put(d, "version", text(r->version)) && put(d, "compiler", text(r->compiler)) &&
            put(d, "date", text(r->date));

@@ -73,7 +73,7 @@ enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, stru
 void lgv_html(struct lgv_text *out, const char *text);
 void lgv_page_begin(struct lgv_text *out, const char *title); /* up to <main>; title is plain text */
 void lgv_page_end(struct lgv_text *out);
-void lgv_page_fact(struct lgv_text *out, const char *name, const char *value); /* inside <dl class="facts"> */
+void lgv_page_fact(struct lgv_text *out, const char *name, const char *value);           /* inside <dl class="facts"> */
 void lgv_page_figure(struct lgv_text *out, const char *dir, const struct lgv_figure *f); /* dir/f->file.svg inside */
 
 /* The order of a method against what was expected, and the reference, in words. */

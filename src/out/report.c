@@ -137,8 +137,7 @@ static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
     lgv_page_fact(out, "seed", b);
     fact_count(out, "degrees of freedom", r->nq);
     fact_count(out, "noises", r->nnoise);
-    if (r->nconstraints > 0)
-        fact_count(out, "constraints", r->nconstraints);
+    if (r->nconstraints > 0) fact_count(out, "constraints", r->nconstraints);
     snprintf(b, sizeof b, "%.3g s", r->seconds);
     lgv_page_fact(out, "time taken", b);
     lgv_page_fact(out, "path-steps per second", lgv_rate(b, sizeof b, r->path_steps_per_second));
@@ -203,11 +202,9 @@ void lgv_page_figure(struct lgv_text *out, const char *dir, const struct lgv_fig
 static void put_figures(struct lgv_text *out, const struct lgv_result *r, const char *dir) {
     size_t count;
     struct lgv_figure *list = lgv_figure_plan(r, &count);
-    if (!list)
-        return;
+    if (!list) return;
     lgv_text_add(out, "<h2>Figures</h2>\n<div class=\"figures\">\n");
-    for (size_t i = 0; i < count; i++)
-        lgv_page_figure(out, dir, &list[i]);
+    for (size_t i = 0; i < count; i++) lgv_page_figure(out, dir, &list[i]);
     lgv_text_add(out, "</div>\n");
     free(list);
 }
@@ -231,8 +228,7 @@ static void put_finals(struct lgv_text *out, const struct lgv_result *r) {
                  lgv_brief(b, sizeof b, r->time[last], 8), (unsigned long long)(r->alive ? r->alive[last] : 0),
                  (unsigned long long)r->sample_paths);
     static const char *const head[] = {"mean", "\xc2\xb1 stderr", "std", "min", "5 %", "median", "95 %", "max"};
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
     lgv_text_add(out, "</tr>\n");
     for (size_t k = 0; k < r->nseries; k++) {
         const struct lgv_series *s = &r->series[order[k]];
@@ -259,8 +255,7 @@ static void put_failures(struct lgv_text *out, const struct lgv_result *r) {
     lgv_text_add(out, "<h2>Failures</h2>\n<p>");
     lgv_html(out, line);
     lgv_text_add(out, ".</p>\n");
-    if (r->nfailures == 0)
-        return;
+    if (r->nfailures == 0) return;
     lgv_text_add(out, "<div class=\"card\"><table>\n<tr><th class=\"n\">path</th><th class=\"n\">step</th>"
                       "<th class=\"n\">time</th><th>reason</th></tr>\n");
     for (size_t i = 0; i < r->nfailures && i < FAILURES_SHOWN; i++) {
@@ -271,8 +266,7 @@ static void put_failures(struct lgv_text *out, const struct lgv_result *r) {
         lgv_text_add(out, "<td>%s</td></tr>\n", lgv_fail_text(f->reason));
     }
     lgv_text_add(out, "</table></div>\n");
-    if (r->failed > FAILURES_SHOWN)
-        lgv_text_add(out, "<p class=\"sub\">More are listed in results.h5.</p>\n");
+    if (r->failed > FAILURES_SHOWN) lgv_text_add(out, "<p class=\"sub\">More are listed in results.h5.</p>\n");
 }
 
 /* A word as a shell would read it back, then made safe for HTML. */
@@ -284,8 +278,7 @@ static void shell_word(struct lgv_text *out, const char *word) {
     }
     struct lgv_text quoted = {0};
     lgv_text_add(&quoted, "'");
-    for (; *word; word++)
-        lgv_text_append(&quoted, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    for (; *word; word++) lgv_text_append(&quoted, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
     lgv_text_add(&quoted, "'");
     lgv_html(out, quoted.failed ? "?" : quoted.data);
     lgv_text_free(&quoted);
@@ -296,10 +289,8 @@ static void put_sets(struct lgv_text *out, const struct lgv_setting *list, size_
     static const char *const known[] = {"method", "step", "until", "paths", "seed", "threads", "out", "json"};
     for (size_t i = 0; i < count; i++) {
         bool skip = !list[i].name || !list[i].value || !*list[i].value;
-        for (size_t k = 0; !skip && k < sizeof known / sizeof *known; k++)
-            skip = strcmp(list[i].name, known[k]) == 0;
-        if (skip)
-            continue;
+        for (size_t k = 0; !skip && k < sizeof known / sizeof *known; k++) skip = strcmp(list[i].name, known[k]) == 0;
+        if (skip) continue;
         struct lgv_text word = {0};
         lgv_text_add(&word, "%s=%s", list[i].name, list[i].value);
         lgv_text_add(out, " --set ");

@@ -12,9 +12,7 @@
 
 static const char *against(const struct lgv_comparison *c, const struct lgv_outcome *o) {
     (void)c;
-    return o->bias_kind == LGV_BIAS_EXPECTED    ? "expected mean"
-           : o->bias_kind == LGV_BIAS_REFERENCE ? "reference"
-                                                : "";
+    return o->bias_kind == LGV_BIAS_EXPECTED ? "expected mean" : o->bias_kind == LGV_BIAS_REFERENCE ? "reference" : "";
 }
 
 static bool has_ladder(const struct lgv_comparison *c) {
@@ -58,7 +56,8 @@ static void print_observable(FILE *out, const struct lgv_comparison *c, size_t k
     }
 }
 
-static void print_methods(FILE *out, const struct lgv_comparison *c, const char *bold, const char *bad, const char *off) {
+static void print_methods(FILE *out, const struct lgv_comparison *c, const char *bold, const char *bad,
+                          const char *off) {
     char name[60], a[40], b[40], paths[40];
     fprintf(out, "\n  %s", bold);
     lgv_study_pad(out, "runs", 30);
@@ -66,7 +65,8 @@ static void print_methods(FILE *out, const struct lgv_comparison *c, const char 
     for (size_t i = 0; i < c->count; i++) {
         const struct lgv_compared *m = &c->method[i];
         char line[120];
-        snprintf(line, sizeof line, "%s, step %s", lgv_plain(name, sizeof name, m->name), lgv_brief(a, sizeof a, m->step, 5));
+        snprintf(line, sizeof line, "%s, step %s", lgv_plain(name, sizeof name, m->name),
+                 lgv_brief(a, sizeof a, m->step, 5));
         fputs("  ", out);
         lgv_study_pad(out, line, 30);
         if (!m->done) {
@@ -81,23 +81,32 @@ static void print_methods(FILE *out, const struct lgv_comparison *c, const char 
 
 static void print_ladder(FILE *out, const struct lgv_comparison *c, const char *bold, const char *off) {
     char name[60], a[32], b[32], d[32], e[32], line[80];
-    fprintf(out, "\n  %swork and precision%s, %llu paths; errors against ", bold, off, (unsigned long long)c->ladder_paths);
-    if (c->exact) fprintf(out, "the exact solution\n");
-    else fprintf(out, "%s with step %s\n", c->reference ? c->reference : "?", lgv_brief(a, sizeof a, c->ladder_reference_step, 5));
+    fprintf(out, "\n  %swork and precision%s, %llu paths; errors against ", bold, off,
+            (unsigned long long)c->ladder_paths);
+    if (c->exact)
+        fprintf(out, "the exact solution\n");
+    else
+        fprintf(out, "%s with step %s\n", c->reference ? c->reference : "?",
+                lgv_brief(a, sizeof a, c->ladder_reference_step, 5));
     if (c->strong_energy) fprintf(out, "  the system is large: strong errors are of the energy alone\n");
-    fprintf(out, "  %s%-20s %11s %22s %22s %10s %12s%s\n", bold, "method", "step", "strong error", "weak error", "us/path",
-            "evaluations", off);
+    fprintf(out, "  %s%-20s %11s %22s %22s %10s %12s%s\n", bold, "method", "step", "strong error", "weak error",
+            "us/path", "evaluations", off);
     for (size_t i = 0; i < c->count; i++)
         for (size_t j = 0; j < c->method[i].nrungs; j++) {
             const struct lgv_rung *r = &c->method[i].rung[j];
-            fprintf(out, "  %-20s %11s ", j ? "" : lgv_plain(name, 21, c->method[i].name), lgv_brief(a, sizeof a, r->step, 6));
-            snprintf(line, sizeof line, "%10s ± %s", lgv_brief(b, sizeof b, r->strong, 3), lgv_brief(d, sizeof d, r->strong_err, 2));
+            fprintf(out, "  %-20s %11s ", j ? "" : lgv_plain(name, 21, c->method[i].name),
+                    lgv_brief(a, sizeof a, r->step, 6));
+            snprintf(line, sizeof line, "%10s ± %s", lgv_brief(b, sizeof b, r->strong, 3),
+                     lgv_brief(d, sizeof d, r->strong_err, 2));
             lgv_study_pad(out, line, 23);
             if (isfinite(r->weak))
-                snprintf(line, sizeof line, "%10s ± %s", lgv_brief(b, sizeof b, r->weak, 3), lgv_brief(d, sizeof d, r->weak_err, 2));
-            else snprintf(line, sizeof line, "%10s", "-");
+                snprintf(line, sizeof line, "%10s ± %s", lgv_brief(b, sizeof b, r->weak, 3),
+                         lgv_brief(d, sizeof d, r->weak_err, 2));
+            else
+                snprintf(line, sizeof line, "%10s", "-");
             lgv_study_pad(out, line, 22);
-            fprintf(out, "%10s %12s", lgv_brief(e, sizeof e, 1e6 * r->seconds, 3), lgv_brief(a, sizeof a, r->evaluations, 6));
+            fprintf(out, "%10s %12s", lgv_brief(e, sizeof e, 1e6 * r->seconds, 3),
+                    lgv_brief(a, sizeof a, r->evaluations, 6));
             if (r->failed) fprintf(out, "  %llu failed", (unsigned long long)r->failed);
             fputc('\n', out);
         }
@@ -109,8 +118,10 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
     fprintf(out, "%s%s%s", bold, lgv_plain(a, sizeof a, c->model_name), off);
     if (c->model_file) fprintf(out, "  %s", lgv_plain(b, sizeof b, c->model_file));
     fprintf(out, "\n  until %s, %s paths, seed %llu, the same noise for all methods, %.3g s\n",
-            lgv_exact(a, sizeof a, c->until), lgv_grouped(d, sizeof d, c->paths), (unsigned long long)c->seed, c->seconds);
-    if (c->control) fprintf(out, "  means and biases are with control variates; \"plain\" is the standard error without\n");
+            lgv_exact(a, sizeof a, c->until), lgv_grouped(d, sizeof d, c->paths), (unsigned long long)c->seed,
+            c->seconds);
+    if (c->control)
+        fprintf(out, "  means and biases are with control variates; \"plain\" is the standard error without\n");
     if (c->interrupted) fprintf(out, "  %sinterrupted%s: only finished runs are shown\n", bad, off);
     for (size_t k = 0; c->ntimes && k < c->nobservables; k++) print_observable(out, c, k, bold, off);
     bool reference = false;
@@ -149,7 +160,8 @@ static json_t *outcome_json(const struct lgv_comparison *c, const struct lgv_out
         lgv_study_put(x, "plain_mean", lgv_study_real(o->plain[last])) &&
         lgv_study_put(x, "plain_stderr", lgv_study_real(o->plain_err[last])) &&
         lgv_study_put(x, "control_factor", lgv_study_real(o->factor)) &&
-        lgv_study_put(x, "variance_left", lgv_study_real(o->left)) && lgv_study_put(x, "bias", lgv_study_real(o->bias)) &&
+        lgv_study_put(x, "variance_left", lgv_study_real(o->left)) &&
+        lgv_study_put(x, "bias", lgv_study_real(o->bias)) &&
         lgv_study_put(x, "bias_stderr", lgv_study_real(o->bias_err)) &&
         lgv_study_put(x, "bias_plain_stderr", lgv_study_real(o->bias_plain_err)) &&
         lgv_study_put(x, "bias_against", o->bias_kind ? json_string(against(c, o)) : json_null()) &&
@@ -161,9 +173,11 @@ static json_t *outcome_json(const struct lgv_comparison *c, const struct lgv_out
 
 static json_t *rung_json(const struct lgv_rung *r) {
     json_t *x = json_object();
-    if (x && lgv_study_put(x, "step", lgv_study_real(r->step)) && lgv_study_put(x, "strong", lgv_study_real(r->strong)) &&
+    if (x && lgv_study_put(x, "step", lgv_study_real(r->step)) &&
+        lgv_study_put(x, "strong", lgv_study_real(r->strong)) &&
         lgv_study_put(x, "strong_stderr", lgv_study_real(r->strong_err)) &&
-        lgv_study_put(x, "weak", lgv_study_real(r->weak)) && lgv_study_put(x, "weak_stderr", lgv_study_real(r->weak_err)) &&
+        lgv_study_put(x, "weak", lgv_study_real(r->weak)) &&
+        lgv_study_put(x, "weak_stderr", lgv_study_real(r->weak_err)) &&
         lgv_study_put(x, "seconds_per_path", lgv_study_real(r->seconds)) &&
         lgv_study_put(x, "evaluations_per_path", lgv_study_real(r->evaluations)) &&
         lgv_study_put(x, "failed", lgv_study_count(r->failed)))
@@ -178,9 +192,11 @@ static json_t *method_json(const struct lgv_comparison *c, const struct lgv_comp
     for (size_t k = 0; ok && m->done && k < c->nobservables; k++)
         ok = lgv_study_put(observables, c->observable[k], outcome_json(c, &m->outcome[k]));
     for (size_t j = 0; ok && j < m->nrungs; j++) ok = json_array_append_new(rungs, rung_json(&m->rung[j])) == 0;
-    ok = ok && lgv_study_put(x, "method", lgv_study_text(m->name)) && lgv_study_put(x, "step", lgv_study_real(m->step)) &&
-         lgv_study_put(x, "done", json_boolean(m->done)) && lgv_study_put(x, "steps", lgv_study_count(m->steps)) &&
-         lgv_study_put(x, "failed", lgv_study_count(m->failed)) && lgv_study_put(x, "seconds", lgv_study_real(m->seconds)) &&
+    ok = ok && lgv_study_put(x, "method", lgv_study_text(m->name)) &&
+         lgv_study_put(x, "step", lgv_study_real(m->step)) && lgv_study_put(x, "done", json_boolean(m->done)) &&
+         lgv_study_put(x, "steps", lgv_study_count(m->steps)) &&
+         lgv_study_put(x, "failed", lgv_study_count(m->failed)) &&
+         lgv_study_put(x, "seconds", lgv_study_real(m->seconds)) &&
          lgv_study_put(x, "evaluations_per_step", lgv_study_real(m->evaluations)) &&
          lgv_study_put(x, "newton_iterations", lgv_study_real(m->iterations)) &&
          lgv_study_put(x, "energy_drift_max", lgv_study_real(m->drift_max)) &&
@@ -211,9 +227,9 @@ static json_t *expected_json(const struct lgv_comparison *c) {
 char *lgv_comparison_json(const struct lgv_comparison *c) {
     json_t *x = json_object(), *methods = json_array();
     bool ok = x && methods;
-    for (size_t i = 0; ok && i < c->count; i++)
-        ok = json_array_append_new(methods, method_json(c, &c->method[i])) == 0;
-    ok = ok && lgv_study_put(x, "kind", json_string("compare")) && lgv_study_put(x, "model", lgv_study_text(c->model_name)) &&
+    for (size_t i = 0; ok && i < c->count; i++) ok = json_array_append_new(methods, method_json(c, &c->method[i])) == 0;
+    ok = ok && lgv_study_put(x, "kind", json_string("compare")) &&
+         lgv_study_put(x, "model", lgv_study_text(c->model_name)) &&
          lgv_study_put(x, "until", lgv_study_real(c->until)) && lgv_study_put(x, "paths", lgv_study_count(c->paths)) &&
          lgv_study_put(x, "seed", lgv_study_count(c->seed)) && lgv_study_put(x, "failed", lgv_study_count(c->failed)) &&
          lgv_study_put(x, "reference_failed", lgv_study_count(c->reference_failed)) &&
@@ -280,7 +296,8 @@ static struct frame choose_frame(const struct lgv_comparison *c, size_t k, bool 
     }
     free(used);
     if (!(all.high - all.low > 1e-9 * fmax(fabs(all.low), fabs(all.high)))) {
-        double middle = isfinite(all.low) ? 0.5 * (all.low + all.high) : 0, half = fabs(middle) > 0 ? 0.1 * fabs(middle) : 1;
+        double middle = isfinite(all.low) ? 0.5 * (all.low + all.high) : 0,
+               half = fabs(middle) > 0 ? 0.1 * fabs(middle) : 1;
         return (struct frame){middle - half, middle + half};
     }
     double air = 0.06 * (all.high - all.low);
@@ -295,11 +312,13 @@ static double within(struct frame f, double x) {
 
 static void put_title(struct lgv_text *out, const struct lgv_compared *m) {
     char name[60], step[32], both[100];
-    snprintf(both, sizeof both, "%s, step %s", lgv_plain(name, sizeof name, m->name), lgv_brief(step, sizeof step, m->step, 5));
+    snprintf(both, sizeof both, "%s, step %s", lgv_plain(name, sizeof name, m->name),
+             lgv_brief(step, sizeof step, m->step, 5));
     lgv_quote(out, both);
 }
 
-static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f, bool difference) {
+static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f,
+                      bool difference) {
     size_t k = f->index, points = c->ntimes < POINTS ? c->ntimes : POINTS;
     struct frame view = choose_frame(c, k, difference);
     char name[100];
@@ -309,8 +328,10 @@ static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, cons
         lgv_text_add(out, "$m%zu << END\n", i);
         for (size_t j = 0; j < points; j++) {
             size_t t = points > 1 ? j * (c->ntimes - 1) / (points - 1) : 0;
-            double x = o->mean[t] - (difference ? c->expected[k][t] : 0), e = isfinite(o->err[t]) ? 1.96 * o->err[t] : 0;
-            const double row[] = {c->time[t], within(view, x), within(view, x - e), within(view, x + e), c->expected[k] ? c->expected[k][t] : (double)NAN};
+            double x = o->mean[t] - (difference ? c->expected[k][t] : 0),
+                   e = isfinite(o->err[t]) ? 1.96 * o->err[t] : 0;
+            const double row[] = {c->time[t], within(view, x), within(view, x - e), within(view, x + e),
+                                  c->expected[k] ? c->expected[k][t] : (double)NAN};
             for (size_t n = 0; n < 5; n++) lgv_study_number(out, row[n]);
             lgv_text_add(out, "\n");
         }
@@ -325,14 +346,17 @@ static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, cons
     for (size_t i = 0; i < c->count; i++) {
         if (!c->method[i].done) continue;
         const char *colour = lgv_study_colour[i % lgv_study_colours];
-        lgv_text_add(out, "%s$m%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid 0.25 noborder notitle, "
-                          "$m%zu using 1:2 with lines lw 1.8 lc rgb '%s' title ",
+        lgv_text_add(out,
+                     "%s$m%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid 0.25 noborder notitle, "
+                     "$m%zu using 1:2 with lines lw 1.8 lc rgb '%s' title ",
                      first < c->count ? ", " : "", i, colour, i, colour);
         put_title(out, &c->method[i]);
         if (first == c->count) first = i;
     }
-    if (difference) lgv_text_add(out, ", 0 with lines lw 1.2 lc rgb 'black' notitle");
-    else if (c->expected[k]) lgv_text_add(out, ", $m%zu using 1:5 with lines lw 1.6 dt 3 lc rgb 'black' title 'expected'", first);
+    if (difference)
+        lgv_text_add(out, ", 0 with lines lw 1.2 lc rgb 'black' notitle");
+    else if (c->expected[k])
+        lgv_text_add(out, ", $m%zu using 1:5 with lines lw 1.6 dt 3 lc rgb 'black' title 'expected'", first);
     lgv_study_plot_end(out, f->file);
 }
 
@@ -352,7 +376,8 @@ static void put_decades(struct lgv_text *out, const struct lgv_comparison *c, bo
         }
     if (n) {
         qsort(y, n, sizeof *y, by_value);
-        lgv_text_add(out, "set yrange [%.6g:%.6g]\n", 0.5 * fmax(y[0], 1e-6 * y[n / 2]), 2 * fmin(y[n - 1], 1e6 * y[n / 2]));
+        lgv_text_add(out, "set yrange [%.6g:%.6g]\n", 0.5 * fmax(y[0], 1e-6 * y[n / 2]),
+                     2 * fmin(y[n - 1], 1e6 * y[n / 2]));
     }
     free(y);
 }
@@ -377,26 +402,31 @@ static void plot_work(struct lgv_text *out, const struct lgv_comparison *c, cons
     }
     lgv_study_plot_begin(out, f->file, f->title);
     put_decades(out, c, weak);
-    lgv_text_add(out, "set logscale xy\nset format x '%%.3g'\nset format y '%%.0e'\nset xlabel '%s'\nset ylabel '%s'\nplot ",
+    lgv_text_add(out,
+                 "set logscale xy\nset format x '%%.3g'\nset format y '%%.0e'\nset xlabel '%s'\nset ylabel '%s'\nplot ",
                  f->second ? "gradient evaluations per path" : "time per path (microseconds, one thread)",
                  weak ? "weak error" : "strong error");
     for (size_t i = 0; i < c->count; i++) {
         const char *colour = lgv_study_colour[i % lgv_study_colours];
         char name[60];
-        lgv_text_add(out, "%s$m%zu using 1:2:3:4 with yerrorlines lw 1.8 pt %zu ps 0.8 lc rgb '%s' title ", i ? ", " : "", i,
-                     5 + 2 * (i % 5), colour);
+        lgv_text_add(out, "%s$m%zu using 1:2:3:4 with yerrorlines lw 1.8 pt %zu ps 0.8 lc rgb '%s' title ",
+                     i ? ", " : "", i, 5 + 2 * (i % 5), colour);
         lgv_quote(out, lgv_plain(name, sizeof name, c->method[i].name));
     }
     lgv_study_plot_end(out, f->file);
 }
 
-static void script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list, size_t count) {
+static void script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
+                   size_t count) {
     const struct lgv_comparison *c = study;
     (void)dir;
     for (size_t i = 0; i < count; i++) {
-        if (list[i].kind == LGV_FIGURE_MEAN) plot_mean(out, c, &list[i], false);
-        else if (list[i].kind == LGV_FIGURE_ENERGY) plot_mean(out, c, &list[i], true);
-        else plot_work(out, c, &list[i]);
+        if (list[i].kind == LGV_FIGURE_MEAN)
+            plot_mean(out, c, &list[i], false);
+        else if (list[i].kind == LGV_FIGURE_ENERGY)
+            plot_mean(out, c, &list[i], true);
+        else
+            plot_work(out, c, &list[i]);
     }
 }
 
@@ -408,7 +438,8 @@ static size_t plan(const struct lgv_comparison *c, struct lgv_figure *list) {
     for (size_t i = 0; i < c->count; i++) any |= c->method[i].done;
     for (size_t k = 0; any && k < c->nobservables && k < OBSERVABLES_DRAWN; k++) {
         lgv_plain(name, sizeof name, c->observable[k]);
-        struct lgv_figure f = {.kind = LGV_FIGURE_MEAN, .index = k,
+        struct lgv_figure f = {.kind = LGV_FIGURE_MEAN,
+                               .index = k,
                                .caption = "Mean over the ensemble with its 95 % band, each method at its own step."};
         snprintf(f.file, sizeof f.file, "mean-%zu", k + 1);
         snprintf(f.title, sizeof f.title, "Mean of %s", name);
@@ -423,7 +454,9 @@ static size_t plan(const struct lgv_comparison *c, struct lgv_figure *list) {
     for (size_t i = 0; has_ladder(c) && i < 4; i++) {
         static const char *const file[] = {"work-strong-time", "work-strong-evaluations", "work-weak-time",
                                            "work-weak-evaluations"};
-        struct lgv_figure f = {.kind = LGV_FIGURE_PATHS, .index = i / 2, .second = i % 2,
+        struct lgv_figure f = {.kind = LGV_FIGURE_PATHS,
+                               .index = i / 2,
+                               .second = i % 2,
                                .caption = "Error against work with 95 % bars; lower left is better."};
         if (i >= 2 && !has_weak(c)) break;
         snprintf(f.file, sizeof f.file, "%s", file[i]);
@@ -461,9 +494,10 @@ static void put_observable(struct lgv_text *out, const struct lgv_comparison *c,
         lgv_html(out, c->expected_text[k]);
         lgv_text_add(out, "</code> = %s", lgv_brief(b, sizeof b, c->expected[k][last], 8));
     }
-    lgv_text_add(out, "</p>\n<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th><th class=\"n\">mean"
-                      "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">plain stderr</th><th class=\"n\">variance left"
-                      "</th><th class=\"n\">bias</th><th class=\"n\">&plusmn; stderr</th><th>against</th></tr>\n");
+    lgv_text_add(
+        out, "</p>\n<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th><th class=\"n\">mean"
+             "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">plain stderr</th><th class=\"n\">variance left"
+             "</th><th class=\"n\">bias</th><th class=\"n\">&plusmn; stderr</th><th>against</th></tr>\n");
     for (size_t i = 0; i < c->count; i++) {
         if (!c->method[i].done) continue;
         const struct lgv_outcome *o = &c->method[i].outcome[k];
@@ -481,9 +515,10 @@ static void put_observable(struct lgv_text *out, const struct lgv_comparison *c,
 
 static void put_runs(struct lgv_text *out, const struct lgv_comparison *c) {
     char b[40];
-    lgv_text_add(out, "<h2>Runs</h2>\n<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th>"
-                      "<th class=\"n\">largest |H - H0|</th><th class=\"n\">median over paths</th><th class=\"n\">failed paths"
-                      "</th><th class=\"n\">evaluations per step</th><th class=\"n\">Newton iterations</th></tr>\n");
+    lgv_text_add(
+        out, "<h2>Runs</h2>\n<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th>"
+             "<th class=\"n\">largest |H - H0|</th><th class=\"n\">median over paths</th><th class=\"n\">failed paths"
+             "</th><th class=\"n\">evaluations per step</th><th class=\"n\">Newton iterations</th></tr>\n");
     for (size_t i = 0; i < c->count; i++) {
         const struct lgv_compared *m = &c->method[i];
         put_name(out, m);
@@ -499,22 +534,25 @@ static void put_runs(struct lgv_text *out, const struct lgv_comparison *c) {
 }
 
 static void put_ladder(struct lgv_text *out, const struct lgv_comparison *c) {
-    lgv_text_add(out, "<h2>Work and precision</h2>\n<p class=\"sub\">%llu paths; errors against %s.</p>\n"
-                      "<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th><th class=\"n\">strong error"
-                      "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">weak error</th><th class=\"n\">&plusmn; stderr"
-                      "</th><th class=\"n\">&micro;s per path</th><th class=\"n\">evaluations per path</th>"
-                      "<th class=\"n\">failed</th></tr>\n",
-                 (unsigned long long)c->ladder_paths,
-                 c->exact           ? "the exact solution"
-                 : c->strong_energy ? "a fine run on the same paths; the system is large, strong errors are of the energy alone"
-                                    : "a fine run on the same paths");
+    lgv_text_add(
+        out,
+        "<h2>Work and precision</h2>\n<p class=\"sub\">%llu paths; errors against %s.</p>\n"
+        "<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th><th class=\"n\">strong error"
+        "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">weak error</th><th class=\"n\">&plusmn; stderr"
+        "</th><th class=\"n\">&micro;s per path</th><th class=\"n\">evaluations per path</th>"
+        "<th class=\"n\">failed</th></tr>\n",
+        (unsigned long long)c->ladder_paths,
+        c->exact           ? "the exact solution"
+        : c->strong_energy ? "a fine run on the same paths; the system is large, strong errors are of the energy alone"
+                           : "a fine run on the same paths");
     for (size_t i = 0; i < c->count; i++)
         for (size_t j = 0; j < c->method[i].nrungs; j++) {
             const struct lgv_rung *r = &c->method[i].rung[j];
             lgv_text_add(out, "<tr><td class=\"name\">");
             lgv_html(out, j ? "" : c->method[i].name);
             lgv_text_add(out, "</td>");
-            const double value[] = {r->step, r->strong, r->strong_err, r->weak, r->weak_err, 1e6 * r->seconds, r->evaluations};
+            const double value[] = {r->step,     r->strong,        r->strong_err, r->weak,
+                                    r->weak_err, 1e6 * r->seconds, r->evaluations};
             static const int digits[] = {6, 3, 2, 3, 2, 3, 6};
             for (size_t n = 0; n < 7; n++) cell(out, value[n], digits[n]);
             lgv_text_add(out, "<td class=\"n\">%llu</td></tr>\n", (unsigned long long)r->failed);
@@ -522,7 +560,8 @@ static void put_ladder(struct lgv_text *out, const struct lgv_comparison *c) {
     lgv_text_add(out, "</table></div>\n");
 }
 
-static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list, size_t count) {
+static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
+                 size_t count) {
     const struct lgv_comparison *c = study;
     char b[64];
     lgv_page_begin(out, c->model_name);
@@ -534,10 +573,13 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
     if (c->interrupted) lgv_text_add(out, "The comparison was interrupted; only finished runs are shown. ");
     if (c->failed)
-        lgv_text_add(out, "%llu paths failed; means after that, and biases, are of the survivors.", (unsigned long long)c->failed);
-    else lgv_text_add(out, "No path failed.");
+        lgv_text_add(out, "%llu paths failed; means after that, and biases, are of the survivors.",
+                     (unsigned long long)c->failed);
+    else
+        lgv_text_add(out, "No path failed.");
     if (c->reference_failed)
-        lgv_text_add(out, " %llu paths of the reference failed and are left out.", (unsigned long long)c->reference_failed);
+        lgv_text_add(out, " %llu paths of the reference failed and are left out.",
+                     (unsigned long long)c->reference_failed);
     lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
     lgv_page_fact(out, "until", lgv_exact(b, sizeof b, c->until));
     lgv_page_fact(out, "paths", lgv_grouped(b, sizeof b, c->paths));
@@ -558,12 +600,16 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
         lgv_html(out, c->command);
         lgv_text_add(out, "</pre>\n");
     }
-    lgv_text_add(out, "<footer>Lagrangevin %s. Control variate: the sum of {f, h}(X) dW along the path has mean zero for every "
-                      "method, so f - b times it has the mean of f and less variance.</footer>\n", c->version ? c->version : "");
+    lgv_text_add(
+        out,
+        "<footer>Lagrangevin %s. Control variate: the sum of {f, h}(X) dW along the path has mean zero for every "
+        "method, so f - b times it has the mean of f and less variance.</footer>\n",
+        c->version ? c->version : "");
     lgv_page_end(out);
 }
 
-enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn, struct lgv_error *err) {
+enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn,
+                                      struct lgv_error *err) {
     struct lgv_figure list[2 * OBSERVABLES_DRAWN + 4];
     size_t count = plan(c, list);
     return lgv_study_report(c, dir, list, count, script, page, drawn, err);

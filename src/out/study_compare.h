@@ -13,14 +13,15 @@
 void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colour);
 char *lgv_comparison_json(const struct lgv_comparison *c); /* malloc'd; NULL: memory is out */
 /* Figures and dir/report.html; *drawn is false when only the figures are missing (err says why). */
-enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn, struct lgv_error *err);
+enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn,
+                                      struct lgv_error *err);
 
 void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour);
 char *lgv_mlmc_json(const struct lgv_mlmc_result *r);
 enum lgv_status lgv_mlmc_report(const struct lgv_mlmc_result *r, const char *dir, bool *drawn, struct lgv_error *err);
 
 /* Shared by the two. */
-json_t *lgv_study_real(double x);      /* null when not finite */
+json_t *lgv_study_real(double x); /* null when not finite */
 json_t *lgv_study_count(uint64_t n);
 json_t *lgv_study_text(const char *s); /* null for NULL */
 bool lgv_study_put(json_t *object, const char *name, json_t *value);

@@ -23,7 +23,8 @@ static void verdict(const struct lgv_mlmc_result *r, char *out, size_t size) {
 
 static void print_levels(FILE *out, const struct lgv_mlmc_result *r, const char *bold, const char *off) {
     char step[32], paths[40], mean[32], var[32], cost[32];
-    fprintf(out, "\n  %slevel        step        paths    mean of f_l - f_l-1     variance   cost/pair   seconds%s\n", bold, off);
+    fprintf(out, "\n  %slevel        step        paths    mean of f_l - f_l-1     variance   cost/pair   seconds%s\n",
+            bold, off);
     for (size_t l = 0; l < r->nlevels; l++) {
         const struct lgv_mlmc_level *v = &r->level[l];
         fprintf(out, "  %5zu %11s %12s %22s %12s %11s %9.2g", l, lgv_brief(step, sizeof step, v->step, 6),
@@ -55,17 +56,19 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
             lgv_brief(c, sizeof c, r->cost, 3), lgv_brief(d, sizeof d, r->plain_cost, 3), r->plain_cost / r->cost,
             r->plain_seconds);
     if (r->plain_cost < r->cost && r->nlevels > 1 && r->level[1].variance > 0.2 * r->level[0].variance)
-        fprintf(out, "  the levels do not pay here: level 0 is too coarse to go with level 1; try a smaller --largest\n");
+        fprintf(out,
+                "  the levels do not pay here: level 0 is too coarse to go with level 1; try a smaller --largest\n");
     if (r->failed)
-        fprintf(out, "  %s%llu pairs of paths failed%s and are left out: the estimate is of the paths that survive\n", bad,
-                (unsigned long long)r->failed, off);
+        fprintf(out, "  %s%llu pairs of paths failed%s and are left out: the estimate is of the paths that survive\n",
+                bad, (unsigned long long)r->failed, off);
 }
 
 /* ---- JSON ---- */
 
 static json_t *level_json(const struct lgv_mlmc_level *v) {
     json_t *o = json_object();
-    if (o && lgv_study_put(o, "step", lgv_study_real(v->step)) && lgv_study_put(o, "paths", lgv_study_count(v->paths)) &&
+    if (o && lgv_study_put(o, "step", lgv_study_real(v->step)) &&
+        lgv_study_put(o, "paths", lgv_study_count(v->paths)) &&
         lgv_study_put(o, "failed", lgv_study_count(v->failed)) && lgv_study_put(o, "mean", lgv_study_real(v->mean)) &&
         lgv_study_put(o, "variance", lgv_study_real(v->variance)) &&
         lgv_study_put(o, "fine_mean", lgv_study_real(v->fine_mean)) &&
@@ -83,12 +86,22 @@ char *lgv_mlmc_json(const struct lgv_mlmc_result *r) {
     const struct {
         const char *name;
         double value;
-    } number[] = {{"until", r->until},       {"tolerance", r->tolerance}, {"estimate", r->estimate},
-                  {"stderr", r->stderror},   {"bias", r->bias},           {"low", r->low},
-                  {"high", r->high},         {"alpha", r->alpha},         {"beta", r->beta},
-                  {"cost", r->cost},         {"plain_cost", r->plain_cost}, {"plain_paths", r->plain_paths},
-                  {"seconds", r->seconds},   {"plain_seconds", r->plain_seconds}};
-    ok = ok && lgv_study_put(o, "kind", json_string("mlmc")) && lgv_study_put(o, "model", lgv_study_text(r->model_name)) &&
+    } number[] = {{"until", r->until},
+                  {"tolerance", r->tolerance},
+                  {"estimate", r->estimate},
+                  {"stderr", r->stderror},
+                  {"bias", r->bias},
+                  {"low", r->low},
+                  {"high", r->high},
+                  {"alpha", r->alpha},
+                  {"beta", r->beta},
+                  {"cost", r->cost},
+                  {"plain_cost", r->plain_cost},
+                  {"plain_paths", r->plain_paths},
+                  {"seconds", r->seconds},
+                  {"plain_seconds", r->plain_seconds}};
+    ok = ok && lgv_study_put(o, "kind", json_string("mlmc")) &&
+         lgv_study_put(o, "model", lgv_study_text(r->model_name)) &&
          lgv_study_put(o, "method", lgv_study_text(r->method)) &&
          lgv_study_put(o, "observable", lgv_study_text(r->observable)) &&
          lgv_study_put(o, "seed", lgv_study_count(r->seed)) && lgv_study_put(o, "failed", lgv_study_count(r->failed)) &&
@@ -106,7 +119,8 @@ char *lgv_mlmc_json(const struct lgv_mlmc_result *r) {
 
 /* ---- figure and report ---- */
 
-static void script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list, size_t count) {
+static void script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
+                   size_t count) {
     const struct lgv_mlmc_result *r = study;
     (void)dir;
     for (size_t i = 0; i < count; i++) {
@@ -114,8 +128,12 @@ static void script(struct lgv_text *out, const void *study, const char *dir, con
         lgv_text_add(out, "$level << END\n");
         for (size_t l = 0; l < r->nlevels; l++) {
             const struct lgv_mlmc_level *v = &r->level[l];
-            const double row[] = {(double)l, v->variance, v->fine_variance, fabs(v->mean),
-                                  1.96 * sqrt(v->variance / (double)v->paths), (double)v->paths,
+            const double row[] = {(double)l,
+                                  v->variance,
+                                  v->fine_variance,
+                                  fabs(v->mean),
+                                  1.96 * sqrt(v->variance / (double)v->paths),
+                                  (double)v->paths,
                                   (double)v->paths * v->cost};
             for (size_t k = 0; k < sizeof row / sizeof *row; k++)
                 lgv_study_number(out, row[k] > 0 || k == 0 ? row[k] : (double)NAN);
@@ -123,26 +141,28 @@ static void script(struct lgv_text *out, const void *study, const char *dir, con
         }
         lgv_text_add(out, "END\n");
         lgv_study_plot_begin(out, list[i].file, list[i].title);
-        lgv_text_add(out, "set xlabel 'level l'\nset xtics 1\nset xrange [-0.3:%g]\nset logscale y\nset format y '%%.0e'\n",
+        lgv_text_add(out,
+                     "set xlabel 'level l'\nset xtics 1\nset xrange [-0.3:%g]\nset logscale y\nset format y '%%.0e'\n",
                      (double)r->nlevels - 0.7);
         if (paths)
             lgv_text_add(out, "plot $level using 1:6 with linespoints pt 7 lw 2 lc rgb '#0072B2' title 'paths', "
                               "$level using 1:7 with linespoints pt 5 lw 2 lc rgb '#D55E00' title 'cost'");
         else
-            lgv_text_add(out,
-                         "plot $level using 1:3 with linespoints pt 6 lw 1.5 lc rgb '#666666' title 'variance of f_l', "
-                         "$level using 1:2 with linespoints pt 7 lw 2 lc rgb '#0072B2' title 'variance of the difference', "
-                         "$level using 1:4 with linespoints pt 5 lw 2 lc rgb '#D55E00' title '|mean of the difference|', "
-                         "$level using 1:5 with points pt 2 lc rgb '#D55E00' title 'its 95 %% noise'");
+            lgv_text_add(
+                out, "plot $level using 1:3 with linespoints pt 6 lw 1.5 lc rgb '#666666' title 'variance of f_l', "
+                     "$level using 1:2 with linespoints pt 7 lw 2 lc rgb '#0072B2' title 'variance of the difference', "
+                     "$level using 1:4 with linespoints pt 5 lw 2 lc rgb '#D55E00' title '|mean of the difference|', "
+                     "$level using 1:5 with points pt 2 lc rgb '#D55E00' title 'its 95 %% noise'");
         lgv_study_plot_end(out, list[i].file);
     }
 }
 
 static void put_levels(struct lgv_text *out, const struct lgv_mlmc_result *r) {
     char b[40];
-    lgv_text_add(out, "<h2>Levels</h2>\n<div class=\"card\"><table>\n<tr><th class=\"n\">level</th><th class=\"n\">step</th>"
-                      "<th class=\"n\">pairs</th><th class=\"n\">failed</th><th class=\"n\">mean of the difference</th>"
-                      "<th class=\"n\">variance</th><th class=\"n\">cost of a pair</th><th class=\"n\">seconds</th></tr>\n");
+    lgv_text_add(out,
+                 "<h2>Levels</h2>\n<div class=\"card\"><table>\n<tr><th class=\"n\">level</th><th class=\"n\">step</th>"
+                 "<th class=\"n\">pairs</th><th class=\"n\">failed</th><th class=\"n\">mean of the difference</th>"
+                 "<th class=\"n\">variance</th><th class=\"n\">cost of a pair</th><th class=\"n\">seconds</th></tr>\n");
     for (size_t l = 0; l < r->nlevels; l++) {
         const struct lgv_mlmc_level *v = &r->level[l];
         lgv_text_add(out, "<tr><td class=\"n\">%zu</td><td class=\"n\">%s</td>", l, lgv_brief(b, sizeof b, v->step, 6));
@@ -155,7 +175,8 @@ static void put_levels(struct lgv_text *out, const struct lgv_mlmc_result *r) {
     lgv_text_add(out, "</table></div>\n");
 }
 
-static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list, size_t count) {
+static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
+                 size_t count) {
     const struct lgv_mlmc_result *r = study;
     char b[64], c[64], line[200];
     lgv_page_begin(out, r->model_name);
@@ -168,7 +189,8 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_text_add(out, "</code> at t = %s, %s</p>\n", lgv_brief(b, sizeof b, r->until, 8), r->date ? r->date : "");
     verdict(r, line, sizeof line);
     bool good = r->reached && !r->failed;
-    lgv_text_add(out, "<p class=\"verdict%s\">E = %s &plusmn; ", good ? "" : " bad", lgv_brief(b, sizeof b, r->estimate, 8));
+    lgv_text_add(out, "<p class=\"verdict%s\">E = %s &plusmn; ", good ? "" : " bad",
+                 lgv_brief(b, sizeof b, r->estimate, 8));
     lgv_text_add(out, "%s (standard error); %s.", lgv_brief(b, sizeof b, r->stderror, 2), line);
     if (r->failed) lgv_text_add(out, " %llu pairs of paths failed and are left out.", (unsigned long long)r->failed);
     lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
@@ -178,7 +200,8 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_page_fact(out, "weak error left, about", lgv_brief(b, sizeof b, r->bias, 2));
     snprintf(line, sizeof line, "%.2f and %.2f", r->alpha, r->beta);
     lgv_page_fact(out, "decay of means and variances (alpha, beta)", line);
-    snprintf(line, sizeof line, "%.3g times, %.2g s instead of %.2g s", r->plain_cost / r->cost, r->plain_seconds, r->seconds);
+    snprintf(line, sizeof line, "%.3g times, %.2g s instead of %.2g s", r->plain_cost / r->cost, r->plain_seconds,
+             r->seconds);
     lgv_page_fact(out, "cost of plain Monte Carlo", line);
     snprintf(line, sizeof line, "%llu", (unsigned long long)r->seed);
     lgv_page_fact(out, "seed", line);
@@ -192,17 +215,23 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
         lgv_html(out, r->command);
         lgv_text_add(out, "</pre>\n");
     }
-    lgv_text_add(out, "<footer>Lagrangevin %s. Numbers of paths follow from counted steps, not from measured times: the same "
-                      "command gives the same estimate for any number of threads.</footer>\n", r->version ? r->version : "");
+    lgv_text_add(
+        out,
+        "<footer>Lagrangevin %s. Numbers of paths follow from counted steps, not from measured times: the same "
+        "command gives the same estimate for any number of threads.</footer>\n",
+        r->version ? r->version : "");
     lgv_page_end(out);
 }
 
 enum lgv_status lgv_mlmc_report(const struct lgv_mlmc_result *r, const char *dir, bool *drawn, struct lgv_error *err) {
     const struct lgv_figure list[] = {
-        {.file = "mlmc-levels", .title = "Decay over the levels",
-         .caption = "Variance of the differences between levels and their mean; the faster they fall, the fewer paths the "
-                    "expensive levels need."},
-        {.file = "mlmc-paths", .title = "Paths and cost of each level",
+        {.file = "mlmc-levels",
+         .title = "Decay over the levels",
+         .caption =
+             "Variance of the differences between levels and their mean; the faster they fall, the fewer paths the "
+             "expensive levels need."},
+        {.file = "mlmc-paths",
+         .title = "Paths and cost of each level",
          .caption = "Pairs of paths on each level and their cost in steps of level 0."}};
     return lgv_study_report(r, dir, list, 2, script, page, drawn, err);
 }

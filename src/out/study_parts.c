@@ -43,26 +43,33 @@ void lgv_study_pad(FILE *out, const char *text, size_t width) {
 }
 
 void lgv_study_number(struct lgv_text *out, double x) {
-    if (isfinite(x) && fabs(x) < 1e300) lgv_text_add(out, " %.9g", x);
-    else lgv_text_add(out, " NaN");
+    if (isfinite(x) && fabs(x) < 1e300)
+        lgv_text_add(out, " %.9g", x);
+    else
+        lgv_text_add(out, " NaN");
 }
 
 void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *title) {
     char plain[80];
-    lgv_text_add(out, "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"
-                      "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
-                      "set format '%%g'\nset datafile missing 'NaN'\nset lmargin 11\nset rmargin 3\nset tmargin 2\n"
-                      "set key outside bottom center horizontal Left reverse samplen 2 height 1 textcolor rgb '#444444'\n"
-                      "set label 1 ");
+    lgv_text_add(out,
+                 "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"
+                 "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
+                 "set format '%%g'\nset datafile missing 'NaN'\nset lmargin 11\nset rmargin 3\nset tmargin 2\n"
+                 "set key outside bottom center horizontal Left reverse samplen 2 height 1 textcolor rgb '#444444'\n"
+                 "set label 1 ");
     lgv_quote(out, lgv_plain(plain, sizeof plain, title));
-    lgv_text_add(out, " at graph 0,1.07 left noenhanced\n"
-                      "set terminal svg noenhanced size 600,400 background '#FFFFFF' font 'sans-serif,13'\n"
-                      "set output '%s.svg'\n", file);
+    lgv_text_add(out,
+                 " at graph 0,1.07 left noenhanced\n"
+                 "set terminal svg noenhanced size 600,400 background '#FFFFFF' font 'sans-serif,13'\n"
+                 "set output '%s.svg'\n",
+                 file);
 }
 
 void lgv_study_plot_end(struct lgv_text *out, const char *file) {
-    lgv_text_add(out, "\nset terminal pngcairo noenhanced size 1200,800 background '#FFFFFF' font 'sans-serif,20' "
-                      "linewidth 1.8\nset output '%s.png'\nreplot\nset output\n", file);
+    lgv_text_add(out,
+                 "\nset terminal pngcairo noenhanced size 1200,800 background '#FFFFFF' font 'sans-serif,20' "
+                 "linewidth 1.8\nset output '%s.png'\nreplot\nset output\n",
+                 file);
 }
 
 enum lgv_status lgv_study_report(const void *study, const char *dir, const struct lgv_figure *list, size_t count,
@@ -75,8 +82,8 @@ enum lgv_status lgv_study_report(const void *study, const char *dir, const struc
     *drawn = count == 0 || lgv_figures_draw(&plot, dir, list, count, &figures) == LGV_OK;
     page(&text, study, dir, list, count);
     lgv_text_add(&path, "%s/report.html", dir);
-    enum lgv_status status = text.failed || path.failed ? lgv_fail_memory(err)
-                                                        : lgv_file_replace(path.data, text.data, text.size, err);
+    enum lgv_status status =
+        text.failed || path.failed ? lgv_fail_memory(err) : lgv_file_replace(path.data, text.data, text.size, err);
     if (status == LGV_OK && !*drawn && err) *err = figures;
     if (c) {
         uselocale(before);

@@ -23,19 +23,16 @@ static void pad(FILE *out, const char *text, size_t width) {
 static void print_run(FILE *out, const struct lgv_result *r, const struct style *s) {
     char a[120], b[120], c[40], d[40], e[40];
     fprintf(out, "%s%s%s", s->bold, lgv_plain(a, sizeof a, r->model_name), s->off);
-    if (r->model_file)
-        fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, sizeof b, r->model_file), s->off);
+    if (r->model_file) fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, sizeof b, r->model_file), s->off);
     fprintf(out, "\n  method  %s", lgv_plain(a, sizeof a, r->method));
-    if (r->method_doc)
-        fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, 90, r->method_doc), s->off);
+    if (r->method_doc) fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, 90, r->method_doc), s->off);
     fprintf(out, "\n  run     step %s, until %s (%s steps), %s paths, seed %llu\n", lgv_exact(a, sizeof a, r->step),
             lgv_exact(b, sizeof b, r->until), lgv_grouped(c, sizeof c, r->steps), lgv_grouped(d, sizeof d, r->paths),
             (unsigned long long)r->seed);
     fprintf(out, "  speed   %.3g s, %s path-steps/s, %llu thread%s x %llu lanes", r->seconds,
             lgv_rate(e, sizeof e, r->path_steps_per_second), (unsigned long long)r->threads, r->threads == 1 ? "" : "s",
             (unsigned long long)r->lanes);
-    if (r->compile_seconds > 0)
-        fprintf(out, ", compiled in %.2g s", r->compile_seconds);
+    if (r->compile_seconds > 0) fprintf(out, ", compiled in %.2g s", r->compile_seconds);
     if (r->newton_iterations > 0)
         fprintf(out, ", %.3g Newton iteration%s per step", r->newton_iterations, r->newton_iterations == 1 ? "" : "s");
     fputc('\n', out);
@@ -81,8 +78,7 @@ static void print_finals(FILE *out, const struct lgv_result *r, const struct sty
 static void print_checks(FILE *out, const struct lgv_result *r, const struct style *s) {
     size_t count, shown = 0, width = 0, values = 0;
     struct lgv_check *row = lgv_checks(r, &count);
-    if (!row)
-        return;
+    if (!row) return;
     for (size_t i = 0; i < count; i++) {
         size_t name = lgv_text_width(row[i].name), value = lgv_text_width(row[i].value);
         width = name > width ? name : width;
@@ -93,8 +89,7 @@ static void print_checks(FILE *out, const struct lgv_result *r, const struct sty
     for (size_t i = 0; i < count; i++) {
         bool holds = row[i].mark == LGV_MARK_HOLDS, broken = row[i].mark == LGV_MARK_BROKEN;
         /* Long lists of kept momentum maps say little; one that is not kept is always shown. */
-        if (!broken && i + 4 < count && ++shown > ROWS_SHOWN)
-            continue;
+        if (!broken && i + 4 < count && ++shown > ROWS_SHOWN) continue;
         fprintf(out, "  %s%s%s ",
                 holds    ? s->good
                 : broken ? s->bad

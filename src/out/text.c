@@ -12,24 +12,19 @@
 
 size_t lgv_char_size(const char *s) {
     const unsigned char *u = (const unsigned char *)s;
-    if (u[0] < 0x80)
-        return u[0] >= 0x20 && u[0] != 0x7f;
+    if (u[0] < 0x80) return u[0] >= 0x20 && u[0] != 0x7f;
     size_t n = u[0] >= 0xc2 && u[0] < 0xe0 ? 2 : u[0] >= 0xe0 && u[0] < 0xf0 ? 3 : u[0] >= 0xf0 && u[0] < 0xf5 ? 4 : 0;
     for (size_t i = 1; i < n; i++)
-        if ((u[i] & 0xc0) != 0x80)
-            return 0;
-    if (n == 2 && u[0] == 0xc2 && u[1] < 0xa0)
-        return 0; /* C1 controls */
+        if ((u[i] & 0xc0) != 0x80) return 0;
+    if (n == 2 && u[0] == 0xc2 && u[1] < 0xa0) return 0; /* C1 controls */
     if (n == 3) {
         bool overlong = u[0] == 0xe0 && u[1] < 0xa0, surrogate = u[0] == 0xed && u[1] >= 0xa0;
         bool turns = u[0] == 0xe2 &&
                      ((u[1] == 0x80 && u[2] >= 0xa8 && u[2] <= 0xae) || (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9));
         bool noncharacter = u[0] == 0xef && u[1] == 0xbf && u[2] >= 0xbe;
-        if (overlong || surrogate || turns || noncharacter)
-            return 0;
+        if (overlong || surrogate || turns || noncharacter) return 0;
     }
-    if (n == 4 && ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f)))
-        return 0;
+    if (n == 4 && ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))) return 0;
     return n;
 }
 
@@ -49,23 +44,20 @@ const char *lgv_plain(char *out, size_t size, const char *text) {
         used += step;
         s += step;
     }
-    if (size > 0)
-        out[used < size ? used : size - 1] = '\0';
+    if (size > 0) out[used < size ? used : size - 1] = '\0';
     return out;
 }
 
 char *lgv_plain_copy(const char *text) {
     size_t size = text ? strlen(text) + 1 : 1;
     char *out = lgv_new(size, 1);
-    if (out)
-        lgv_plain(out, size, text);
+    if (out) lgv_plain(out, size, text);
     return out;
 }
 
 size_t lgv_text_width(const char *plain) {
     size_t width = 0;
-    for (; *plain; plain++)
-        width += ((unsigned char)*plain & 0xc0) != 0x80;
+    for (; *plain; plain++) width += ((unsigned char)*plain & 0xc0) != 0x80;
     return width;
 }
 
@@ -76,15 +68,13 @@ const char *lgv_exact(char *out, size_t size, double x) {
     }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, size, "%.*g", digits, x);
-        if (!(strtod(out, NULL) < x || strtod(out, NULL) > x))
-            break;
+        if (!(strtod(out, NULL) < x || strtod(out, NULL) > x)) break;
     }
     /* 1e+02 is true but nobody writes a number of seconds so. */
     char whole[32];
     if (fabs(x) < 1e6 && strchr(out, 'e') && fabs(x) >= 1) {
         snprintf(whole, sizeof whole, "%.0f", x);
-        if (!(strtod(whole, NULL) < x || strtod(whole, NULL) > x))
-            snprintf(out, size, "%s", whole);
+        if (!(strtod(whole, NULL) < x || strtod(whole, NULL) > x)) snprintf(out, size, "%s", whole);
     }
     return out;
 }
@@ -102,12 +92,10 @@ const char *lgv_grouped(char *out, size_t size, uint64_t n) {
     int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
     size_t used = 0;
     for (int i = 0; i < count && used + 2 < size; i++) {
-        if (i > 0 && (count - i) % 3 == 0 && count > 4)
-            out[used++] = ' ';
+        if (i > 0 && (count - i) % 3 == 0 && count > 4) out[used++] = ' ';
         out[used++] = digits[i];
     }
-    if (size > 0)
-        out[used] = '\0';
+    if (size > 0) out[used] = '\0';
     return out;
 }
 
@@ -131,8 +119,7 @@ double lgv_at(const double *array, size_t i) {
 static bool write_all(int fd, const char *data, size_t size) {
     while (size > 0) {
         ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR)
-            continue;
+        if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             errno = n == 0 ? ENOSPC : errno;
             return false;
@@ -169,8 +156,7 @@ enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot write '%s': %s", path, strerror(why));
     else if (rename(tmp.data, path) != 0)
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot rename '%s' to '%s': %s", tmp.data, path, strerror(errno));
-    if (status != LGV_OK)
-        unlink(tmp.data);
+    if (status != LGV_OK) unlink(tmp.data);
     lgv_text_free(&tmp);
     return status;
 }
@@ -182,7 +168,6 @@ void lgv_file_name(char *out, size_t size, const char *prefix, const char *text)
         bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '-';
         out[used++] = plain ? *s : '_';
     }
-    if (used == start && used + 1 < size)
-        out[used++] = '_';
+    if (used == start && used + 1 < size) out[used++] = '_';
     out[used] = '\0';
 }

@@ -208,8 +208,14 @@ static void run_group(struct job *j, struct worker *w, unsigned group) {
             size_t times = run_block(j, w, path, used);
             for (unsigned l = 0; l < lanes; l++) w->fail_step[l] = w->b.block.fail_step[l];
             for (unsigned l = 0; l < used; l++) atomic_fetch_add(&j->clipped, w->b.block.clipped[l]);
-            struct lgv_block_result r = {.group = group, .lanes = lanes, .used = used, .path = path, .ntimes = times,
-                                         .value = w->value, .fail = w->b.block.fail, .fail_step = w->fail_step,
+            struct lgv_block_result r = {.group = group,
+                                         .lanes = lanes,
+                                         .used = used,
+                                         .path = path,
+                                         .ntimes = times,
+                                         .value = w->value,
+                                         .fail = w->b.block.fail,
+                                         .fail_step = w->fail_step,
                                          .complete = times == p->ntimes};
             if (times && !j->done(j->user, &r)) {
                 atomic_store(&j->no_memory, 1);
@@ -221,8 +227,13 @@ static void run_group(struct job *j, struct worker *w, unsigned group) {
 
 enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, lgv_block_done *done, void *user, lgv_progress *progress,
                                  void *progress_user, struct lgv_run_report *report, struct lgv_error *err) {
-    struct job j = {.plan = plan, .done = done, .user = user, .progress = progress, .progress_user = progress_user,
-                    .report = report, .telling = ATOMIC_FLAG_INIT};
+    struct job j = {.plan = plan,
+                    .done = done,
+                    .user = user,
+                    .progress = progress,
+                    .progress_user = progress_user,
+                    .report = report,
+                    .telling = ATOMIC_FLAG_INIT};
     size_t n = plan->nsnapshots * LGV_UNIT * 2 * plan->kernel->nq;
     *report = (struct lgv_run_report){0};
     report->snapshot = lgv_new(n + 1, sizeof *report->snapshot);

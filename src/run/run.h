@@ -37,7 +37,7 @@ struct lgv_plan {
     double clip;               /* largest |dW| / sqrt(dt); 0: no limit */
     unsigned threads;          /* 0: all cores */
     size_t nsnapshots;
-    const size_t *snapshot;    /* indices into time_step: states of the first unit kept for the certificate */
+    const size_t *snapshot; /* indices into time_step: states of the first unit kept for the certificate */
 };
 
 /* A finished (or stopped) block of paths. */
@@ -53,10 +53,10 @@ struct lgv_block_result {
 
 struct lgv_run_report {
     double seconds;
-    uint64_t path_steps;  /* really done */
-    uint64_t clipped;     /* path-steps with a truncated increment */
-    double iterations;    /* Newton iterations per step */
-    double evaluations;   /* gradient evaluations per step */
+    uint64_t path_steps; /* really done */
+    uint64_t clipped;    /* path-steps with a truncated increment */
+    double iterations;   /* Newton iterations per step */
+    double evaluations;  /* gradient evaluations per step */
     unsigned threads;
     bool stopped;
     double *snapshot; /* [nsnapshots][LGV_UNIT][2 nq]; NaN where there is none */

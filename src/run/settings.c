@@ -14,14 +14,17 @@ const struct lgv_option lgv_run_options[] = {
     {"paths", LGV_COUNT, "1000", 1, 1e15, "", "number of paths of the ensemble", AT(paths)},
     {"seed", LGV_COUNT, "1", 0, 1.8446744073709552e19, "", "seed of all noise and of random start values", AT(seed)},
     {"truncate", LGV_REAL, "-1", -1, 1000, "",
-     "k of truncated increments |dW| <= sqrt(2 k dt |ln dt|), 0 for none; -1: k = 4 for implicit methods but never below 6 "
+     "k of truncated increments |dW| <= sqrt(2 k dt |ln dt|), 0 for none; -1: k = 4 for implicit methods but never "
+     "below 6 "
      "sqrt(dt), none for explicit methods",
      AT(truncate)},
     {"outputs", LGV_COUNT, "200", 1, 1000000, "", "number of output intervals; statistics are kept at their ends",
      AT(outputs)},
     {"threads", LGV_COUNT, "0", 0, 4096, "", "threads, 0 for one per core; results do not depend on it", AT(threads)},
-    {"lanes", LGV_COUNT, "0", 0, 16, "", "paths side by side in a block: 2, 4, 8 or 16, 0 to choose; results do not "
-                                         "depend on it", AT(lanes)},
+    {"lanes", LGV_COUNT, "0", 0, 16, "",
+     "paths side by side in a block: 2, 4, 8 or 16, 0 to choose; results do not "
+     "depend on it",
+     AT(lanes)},
     {"keep", LGV_WORD, "8", 0, 0, "", "sample paths to keep: how many, or their numbers as in 0,17,204", AT(keep)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"check_states", LGV_COUNT, "4", 0, 16, "", "states at which the symplecticity defect is measured, 0 for none",

@@ -107,13 +107,15 @@ static void direction(const struct probe *p, size_t i, double *u) {
         z = z * 6364136223846793005ull + 1442695040888963407ull;
         size_t at = (size_t)(z >> 33) % (p->n / 2);
         double weight = ((double)((z >> 20) & 1023) / 512 - 1) / 8;
-        if (i % 2) u[p->n / 2 + at] += (weight + 0.1) * p->scale[p->n / 2 + at];
-        else u[at] += (weight - 0.1) * p->scale[at];
+        if (i % 2)
+            u[p->n / 2 + at] += (weight + 0.1) * p->scale[p->n / 2 + at];
+        else
+            u[at] += (weight - 0.1) * p->scale[at];
     }
 }
 
-double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path, uint64_t n,
-                              const double *x, const double *scale, double *error) {
+double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
+                              uint64_t n, const double *x, const double *scale, double *error) {
     struct probe p = {.k = k, .x = x, .n = 2 * k->nq, .path = path, .step = n};
     size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
     double *u = lgv_new(count * p.n, sizeof *u), *Ju = lgv_new(count * p.n, sizeof *Ju);
@@ -143,8 +145,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
             double d = omega(Ju + i * p.n, Ju + j * p.n, p.n) - omega(u + i * p.n, u + j * p.n, p.n);
             defect = fmax(defect, fabs(d) / p.action);
         }
-    for (size_t i = 0; i < count * p.n; i++)
-        size = fmax(size, fabs(Ju[i]) / scale[i % p.n]);
+    for (size_t i = 0; i < count * p.n; i++) size = fmax(size, fabs(Ju[i]) / scale[i % p.n]);
     unsure = (double)p.n * 2 * unsure * fmax(1, size) + 1e-13;
 done:
     if (error) *error = unsure;

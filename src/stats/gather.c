@@ -192,10 +192,14 @@ static void select_rank(double *x, size_t low, size_t high, size_t k) {
             x[j--] = swap;
         }
         /* x[low..j] <= pivot <= x[j+1..high); where i and j meet stands the pivot itself, in its place */
-        if (k > j) low = j + 1;
-        else if (i > j) high = j + 1;
-        else if (k < j) high = j;
-        else return;
+        if (k > j)
+            low = j + 1;
+        else if (i > j)
+            high = j + 1;
+        else if (k < j)
+            high = j;
+        else
+            return;
     }
 }
 
@@ -256,7 +260,9 @@ static bool histogram(struct lgv_gather *g, size_t o, size_t bins, const char *n
         low -= w;
         high += w;
     }
-    *h = (struct lgv_histogram){.name = lgv_copy(name), .bins = bins, .edge = lgv_new(bins + 1, sizeof *h->edge),
+    *h = (struct lgv_histogram){.name = lgv_copy(name),
+                                .bins = bins,
+                                .edge = lgv_new(bins + 1, sizeof *h->edge),
                                 .count = lgv_new(bins, sizeof *h->count)};
     if (!h->name || !h->edge || !h->count) return false;
     double half = high / 2 - low / 2; /* high - low may overflow */

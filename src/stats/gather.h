@@ -30,8 +30,8 @@ struct lgv_gather {
     uint64_t nfinal; /* paths behind histograms: the first ones */
     double *final;   /* [nseries][nfinal] */
     size_t nkept;
-    uint64_t *kept;      /* path numbers, ascending */
-    double *kept_value;  /* [nkept][nseries][ntimes] */
+    uint64_t *kept;     /* path numbers, ascending */
+    double *kept_value; /* [nkept][nseries][ntimes] */
 };
 
 bool lgv_gather_begin(struct lgv_gather *g, const uint64_t *time_step, size_t ntimes, size_t nseries, uint64_t paths,

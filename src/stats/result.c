@@ -12,18 +12,12 @@ const double lgv_quantile_levels[LGV_QUANTILES] = {0.05, 0.25, 0.5, 0.75, 0.95};
 
 const char *lgv_fail_text(int reason) {
     switch (reason) {
-    case LGV_FAIL_NONE:
-        return "no failure";
-    case LGV_FAIL_NONFINITE:
-        return "the state became infinite or not a number";
-    case LGV_FAIL_NEWTON:
-        return "the Newton iteration of the step did not converge";
-    case LGV_FAIL_SINGULAR:
-        return "the linear system of the step is singular";
-    case LGV_FAIL_START:
-        return "the start values, or H there, are not finite";
-    default:
-        return "unknown reason";
+    case LGV_FAIL_NONE: return "no failure";
+    case LGV_FAIL_NONFINITE: return "the state became infinite or not a number";
+    case LGV_FAIL_NEWTON: return "the Newton iteration of the step did not converge";
+    case LGV_FAIL_SINGULAR: return "the linear system of the step is singular";
+    case LGV_FAIL_START: return "the start values, or H there, are not finite";
+    default: return "unknown reason";
     }
 }
 
@@ -43,28 +37,23 @@ static void series_free(struct lgv_series *s) {
     free(s->err);
     free(s->min);
     free(s->max);
-    for (int k = 0; k < LGV_QUANTILES; k++)
-        free(s->quantile[k]);
+    for (int k = 0; k < LGV_QUANTILES; k++) free(s->quantile[k]);
 }
 
 void lgv_result_clear(struct lgv_result *r) {
-    if (!r)
-        return;
+    if (!r) return;
     char *text[] = {r->model_name, r->model_text, r->model_file, r->method, r->method_doc,
                     r->version,    r->compiler,   r->command,    r->date,   r->certificate.order_reason};
-    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-        free(text[i]);
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) free(text[i]);
     settings_free(r->setting, r->nsettings);
     settings_free(r->parameter, r->nparameters);
-    for (size_t i = 0; r->series && i < r->nseries; i++)
-        series_free(&r->series[i]);
+    for (size_t i = 0; r->series && i < r->nseries; i++) series_free(&r->series[i]);
     for (size_t i = 0; r->histogram && i < r->nhistograms; i++) {
         free(r->histogram[i].name);
         free(r->histogram[i].edge);
         free(r->histogram[i].count);
     }
-    for (size_t i = 0; r->sample && i < r->nsamples; i++)
-        free(r->sample[i].value);
+    for (size_t i = 0; r->sample && i < r->nsamples; i++) free(r->sample[i].value);
     free(r->time);
     free(r->alive);
     free(r->series);

@@ -15,7 +15,8 @@
 static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps, struct lgv_error *err) {
     double n = (s->until - s->start) / s->step;
     if (!(n > 0)) return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", s->until, s->start);
-    if (n > 2.8e14) return lgv_fail(err, LGV_BAD_INPUT, "the run would take %.3g steps; at most 2.8e14 are possible", n);
+    if (n > 2.8e14)
+        return lgv_fail(err, LGV_BAD_INPUT, "the run would take %.3g steps; at most 2.8e14 are possible", n);
     double whole = floor(n + 0.5);
     if (fabs(n - whole) > 1e-6 * fmax(1, n)) whole = ceil(n);
     *steps = whole < 1 ? 1 : (uint64_t)whole;
@@ -26,7 +27,8 @@ static uint64_t *output_steps(uint64_t steps, uint64_t outputs, size_t *count) {
     if (outputs > steps) outputs = steps;
     uint64_t *at = lgv_new((size_t)outputs + 1, sizeof *at);
     if (!at) return NULL;
-    for (uint64_t i = 0; i <= outputs; i++) at[i] = (uint64_t)((long double)steps * (long double)i / (long double)outputs);
+    for (uint64_t i = 0; i <= outputs; i++)
+        at[i] = (uint64_t)((long double)steps * (long double)i / (long double)outputs);
     *count = (size_t)outputs + 1;
     return at;
 }
@@ -39,10 +41,12 @@ static enum lgv_status kept_paths(const struct lgv_settings *s, uint64_t **out, 
     for (const char *c = s->keep; *c;) {
         char *end;
         if (!isdigit((unsigned char)*c) || n == 64)
-            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204", s->keep);
+            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204",
+                            s->keep);
         number[n++] = strtoull(c, &end, 10);
         if (*end && *end != ',')
-            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204", s->keep);
+            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204",
+                            s->keep);
         c = *end ? end + 1 : end;
     }
     uint64_t total = list ? n : n ? number[0] : 0;
@@ -82,8 +86,10 @@ static const struct lgv_method *find_method(const struct lgv_model *model, const
     size_t n = 0;
     for (; n < 128 && (m = lgv_method_listed(model, n)); n++) known[n] = m->name;
     const char *near = lgv_nearest(name, known, n);
-    lgv_fail(err, LGV_BAD_INPUT, near ? "unknown method %s; did you mean %s? (lgv methods lists them)"
-                                      : "unknown method %s (lgv methods lists them)", name, near);
+    lgv_fail(err, LGV_BAD_INPUT,
+             near ? "unknown method %s; did you mean %s? (lgv methods lists them)"
+                  : "unknown method %s (lgv methods lists them)",
+             name, near);
     return NULL;
 }
 
@@ -192,7 +198,8 @@ static long living_path(const struct lgv_run_report *report, size_t snap, size_t
     return -1;
 }
 
-#define CERTIFICATE_SECONDS 2.0 /* a further state is measured only while this and half of the run's time are not used up */
+#define CERTIFICATE_SECONDS                                                                                            \
+    2.0 /* a further state is measured only while this and half of the run's time are not used up */
 
 static double seconds_now(void) {
     struct timespec t;
@@ -204,15 +211,20 @@ static void certify(const struct lgv_settings *s, const struct lgv_kernel *k, co
                     const struct lgv_run_report *report, struct lgv_result *r) {
     struct lgv_certificate *c = &r->certificate;
     const char *reason;
-    *c = (struct lgv_certificate){.symplectic_defect = NAN, .symplectic_defect_error = NAN, .constraint = NAN,
-                                  .hidden_constraint = NAN, .symplectic_claim = k->method->symplectic,
-                                  .noise_commutes = k->structure.commutes, .time_dependent = k->structure.time_dependent,
+    *c = (struct lgv_certificate){.symplectic_defect = NAN,
+                                  .symplectic_defect_error = NAN,
+                                  .constraint = NAN,
+                                  .hidden_constraint = NAN,
+                                  .symplectic_claim = k->method->symplectic,
+                                  .noise_commutes = k->structure.commutes,
+                                  .time_dependent = k->structure.time_dependent,
                                   .commutes_decided = k->structure.commutes_decided};
     c->strong_order = lgv_kernel_strong_order(k->method, &k->structure, k->nnoise, &reason);
     c->weak_order = k->nnoise ? k->method->weak_order : k->method->order;
     c->order_reason = lgv_copy(reason);
     double *scale = state_scales(k->nq, plan, report), begin = seconds_now();
-    for (size_t i = 0; scale && plan->nsnapshots && i < s->check_states; i++) { /* path i at snapshot i, cycling through both */
+    for (size_t i = 0; scale && plan->nsnapshots && i < s->check_states;
+         i++) { /* path i at snapshot i, cycling through both */
         size_t snap = i % plan->nsnapshots;
         long path = living_path(report, snap, i, k->nq);
         if (path < 0 || (i && seconds_now() - begin > fmax(CERTIFICATE_SECONDS, 0.5 * report->seconds))) continue;
@@ -246,9 +258,17 @@ static enum lgv_status make_plan(const struct lgv_settings *s, struct whole *w, 
     w->time_step = output_steps(steps, s->outputs, &ntimes);
     if (!w->time_step) return lgv_fail_memory(err);
     for (size_t i = 0; i < 4; i++) w->snapshot[i] = (ntimes - 1) * i / 4;
-    w->plan = (struct lgv_plan){.kernel = &w->kernel, .t0 = s->start, .dt = s->step, .steps = steps, .paths = s->paths,
-                                .seed = s->seed, .coarsen = 1, .ntimes = ntimes, .time_step = w->time_step,
-                                .threads = (unsigned)s->threads, .nsnapshots = s->check_states ? 4 : 0,
+    w->plan = (struct lgv_plan){.kernel = &w->kernel,
+                                .t0 = s->start,
+                                .dt = s->step,
+                                .steps = steps,
+                                .paths = s->paths,
+                                .seed = s->seed,
+                                .coarsen = 1,
+                                .ntimes = ntimes,
+                                .time_step = w->time_step,
+                                .threads = (unsigned)s->threads,
+                                .nsnapshots = s->check_states ? 4 : 0,
                                 .snapshot = w->snapshot};
     if (!s->check_states) return LGV_OK;
     size_t distinct = 1; /* a run of one output has fewer than four different times */
@@ -262,15 +282,18 @@ static enum lgv_status check_memory(const struct whole *w, struct lgv_error *err
     double groups = fmin(LGV_GROUPS, (double)((w->plan.paths + LGV_UNIT - 1) / LGV_UNIT));
     double values = (double)w->plan.ntimes * (double)w->kernel.watch.count;
     double threads = w->plan.threads ? w->plan.threads : 2;
-    double bytes = values * (groups * sizeof(struct lgv_moments) + 8.0 * (double)w->nkept + 128.0 * threads + 8 * LGV_QUANTILES) +
-                   8.0 * (double)w->kernel.watch.count * fmin(1e6, (double)w->plan.paths);
+    double bytes =
+        values * (groups * sizeof(struct lgv_moments) + 8.0 * (double)w->nkept + 128.0 * threads + 8 * LGV_QUANTILES) +
+        8.0 * (double)w->kernel.watch.count * fmin(1e6, (double)w->plan.paths);
     if (bytes <= MAX_BYTES) return LGV_OK;
-    return lgv_fail(err, LGV_CANNOT_RUN, "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
-                                         "outputs", w->plan.ntimes, w->kernel.watch.count, bytes / 1e9);
+    return lgv_fail(err, LGV_CANNOT_RUN,
+                    "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
+                    "outputs",
+                    w->plan.ntimes, w->kernel.watch.count, bytes / 1e9);
 }
 
-static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m, struct whole *w,
-                              struct lgv_result *r, struct lgv_error *err) {
+static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m, struct whole *w, struct lgv_result *r,
+                              struct lgv_error *err) {
     r->steps = w->plan.steps;
     for (size_t i = 0, k = 0; i < r->nseries; i++)
         if (r->series[i].kind == LGV_SERIES_MOMENTUM)
@@ -297,8 +320,8 @@ static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m,
 enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_settings *s, const char *keep_source,
                                    lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err) {
     struct whole w = {0};
-    struct lgv_kernel_options options = {.lanes = (unsigned)s->lanes, .compiler = s->compiler,
-                                         .keep_source = keep_source};
+    struct lgv_kernel_options options = {
+        .lanes = (unsigned)s->lanes, .compiler = s->compiler, .keep_source = keep_source};
     *out = (struct lgv_result){0};
     enum lgv_status status = check_settings(s, err);
     const struct lgv_method *method = status ? NULL : find_method(m, s->method, err);
@@ -308,12 +331,14 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
     if (!status) status = lgv_kernel_build(m, method, &options, &w.kernel, err);
     if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     if (!status) status = check_memory(&w, err);
-    if (!status && (double)w.plan.steps * (double)w.kernel.nnoise > 5.6e14) /* pairs of normals are numbered by 48 bits */
+    if (!status &&
+        (double)w.plan.steps * (double)w.kernel.nnoise > 5.6e14) /* pairs of normals are numbered by 48 bits */
         status = lgv_fail(err, LGV_BAD_INPUT, "%.3g steps with %zu noises need more than the 5.6e14 normals a path has",
                           (double)w.plan.steps, w.kernel.nnoise);
     if (!status) w.plan.clip = lgv_clip_bound(&w.kernel, s->step, s->truncate);
-    if (!status && (!describe(s, m, &w.kernel, out) || !lgv_gather_begin(&w.gather, w.time_step, w.plan.ntimes,
-                                                                         w.kernel.watch.count, s->paths, w.kept, w.nkept)))
+    if (!status &&
+        (!describe(s, m, &w.kernel, out) ||
+         !lgv_gather_begin(&w.gather, w.time_step, w.plan.ntimes, w.kernel.watch.count, s->paths, w.kept, w.nkept)))
         status = lgv_fail_memory(err);
     if (!status) {
         status = lgv_ensemble_run(&w.plan, lgv_gather_block, &w.gather, progress, user, &w.report, err);

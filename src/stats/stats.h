@@ -55,16 +55,16 @@ struct lgv_setting { /* an option as text: how to repeat the run */
 };
 
 struct lgv_certificate {
-    double symplectic_defect;       /* max |J^T Omega J - Omega| over the sampled states; NaN when not measured */
-    double symplectic_defect_error; /* how well the derivative J is known: defects below it mean "round-off" */
-    uint64_t defect_states;         /* number of states it was measured at */
+    double symplectic_defect;             /* max |J^T Omega J - Omega| over the sampled states; NaN when not measured */
+    double symplectic_defect_error;       /* how well the derivative J is known: defects below it mean "round-off" */
+    uint64_t defect_states;               /* number of states it was measured at */
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
-    int symplectic_claim;           /* the method's table says it is symplectic */
-    int time_dependent;             /* a formula depends on t: H need not be kept */
-    int noise_commutes;             /* 1 yes, 0 no, -1 unknown */
-    int commutes_decided;           /* 1 symbolically, 2 at random points, 0 trivially (at most one noise) */
-    double strong_order, weak_order; /* to expect for this method on this model */
-    char *order_reason;             /* one sentence */
+    int symplectic_claim;                 /* the method's table says it is symplectic */
+    int time_dependent;                   /* a formula depends on t: H need not be kept */
+    int noise_commutes;                   /* 1 yes, 0 no, -1 unknown */
+    int commutes_decided;                 /* 1 symbolically, 2 at random points, 0 trivially (at most one noise) */
+    double strong_order, weak_order;      /* to expect for this method on this model */
+    char *order_reason;                   /* one sentence */
 };
 
 struct lgv_result {
@@ -95,8 +95,8 @@ struct lgv_result {
 
     double truncation;  /* bound of |dW| / sqrt(dt), 0 when increments are not truncated */
     uint64_t truncated; /* path-steps with a truncated increment */
-    uint64_t failed;   /* number of failed paths */
-    size_t nfailures;  /* recorded details, at most 10000, the lowest path numbers first */
+    uint64_t failed;    /* number of failed paths */
+    size_t nfailures;   /* recorded details, at most 10000, the lowest path numbers first */
     struct lgv_failure *failure;
     struct lgv_certificate certificate;
 };
@@ -111,10 +111,10 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
 
 /* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (2 nq) at step number n of a path, in
  * units of scale[2 nq] (NULL: the sizes of x).  *error: how well J is known.  NaN when the step fails there. */
-double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path, uint64_t n,
-                              const double *x, const double *scale, double *error);
+double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
+                              uint64_t n, const double *x, const double *scale, double *error);
 
-const char *lgv_fail_text(int reason); /* "Newton iteration did not converge", ... */
+const char *lgv_fail_text(int reason);       /* "Newton iteration did not converge", ... */
 void lgv_result_clear(struct lgv_result *r); /* frees everything inside */
 
 #endif

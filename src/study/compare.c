@@ -25,8 +25,8 @@ struct study {
     const struct lgv_settings *s;
     const struct lgv_compare_options *o;
     struct lgv_comparison *out;
-    struct lgv_kernel *kernel;         /* [count + 1] with control variates; the last is the reference */
-    struct lgv_kernel *plain;          /* [count + 1] without, to measure times */
+    struct lgv_kernel *kernel; /* [count + 1] with control variates; the last is the reference */
+    struct lgv_kernel *plain;  /* [count + 1] without, to measure times */
     const struct lgv_method *reference;
     size_t *column, ncolumns, nseries; /* observables asked for, then what strong errors are made of */
     bool reference_wanted, *given;     /* given[i]: the mean of observable i is known */
@@ -73,8 +73,10 @@ static enum lgv_status choose_columns(struct study *x) {
     if (!x->column) status = lgv_fail_memory(x->err);
     for (size_t i = 0; !status && i < x->o->nobserve; i++) {
         size_t at = find(&w, x->o->observe[i]);
-        if (at == w.count) status = no_observable(&w, x->o->observe[i], x->err);
-        else x->column[x->nseries++] = at;
+        if (at == w.count)
+            status = no_observable(&w, x->o->observe[i], x->err);
+        else
+            x->column[x->nseries++] = at;
     }
     for (size_t i = 0; !status && !x->o->nobserve && i < w.count; i++)
         if (w.item[i].kind <= 1) x->column[x->nseries++] = i;
@@ -91,7 +93,8 @@ static enum lgv_status choose_columns(struct study *x) {
     x->out->expected = lgv_new(x->nseries + 1, sizeof *x->out->expected);
     x->out->expected_text = lgv_new(x->nseries + 1, sizeof *x->out->expected_text);
     x->given = lgv_new(x->nseries + 1, sizeof *x->given);
-    if (!status && (!x->out->observable || !x->out->formula || !x->out->expected || !x->out->expected_text || !x->given))
+    if (!status &&
+        (!x->out->observable || !x->out->formula || !x->out->expected || !x->out->expected_text || !x->given))
         status = lgv_fail_memory(x->err);
     for (size_t i = 0; !status && i < x->nseries; i++) {
         x->out->observable[i] = lgv_copy(w.item[x->column[i]].name);
@@ -129,10 +132,12 @@ static enum lgv_status read_expected(struct study *x, size_t which, const double
     scope->place = "an expected mean";
     ok = ok && lgv_formula_parse(scope, x->o->expect[which].formula, &value, NULL, &why);
     drop_symbols(scope, known);
-    if (!ok) return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: at character %zu: %s", x->o->expect[which].name,
-                             why.offset + 1, why.message);
+    if (!ok)
+        return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: at character %zu: %s", x->o->expect[which].name,
+                        why.offset + 1, why.message);
     if (value.dim != 1)
-        return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: a number is wanted, not a vector", x->o->expect[which].name);
+        return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: a number is wanted, not a vector",
+                        x->o->expect[which].name);
     *node = value.node[0];
     return LGV_OK;
 }
@@ -148,7 +153,8 @@ static enum lgv_status check_expected(struct study *x) {
         int node;
         size_t i = series_named(x, x->o->expect[k].name);
         if (i == x->nseries)
-            return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: it is not among what is compared", x->o->expect[k].name);
+            return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: it is not among what is compared",
+                            x->o->expect[k].name);
         enum lgv_status status = read_expected(x, k, NULL, &node);
         if (status) return status;
         x->given[i] = true;
@@ -221,9 +227,11 @@ static enum lgv_status make_grid(const struct study *x, struct grid *g) {
     for (size_t i = 0; i < g->count; i++) {
         g->every *= g->multiple[i] / divisor(g->every, g->multiple[i]);
         if ((double)g->every * g->base > 1.1 * span)
-            return lgv_fail(x->err, LGV_BAD_INPUT,
-                            "the steps meet for the first time at %g, and the run ends at %g: choose steps that divide each "
-                            "other", (double)g->every * g->base, span);
+            return lgv_fail(
+                x->err, LGV_BAD_INPUT,
+                "the steps meet for the first time at %g, and the run ends at %g: choose steps that divide each "
+                "other",
+                (double)g->every * g->base, span);
     }
     double units = span / ((double)g->every * g->base), whole = floor(units + 0.5);
     if (fabs(units - whole) > 1e-6 * fmax(1, units)) whole = ceil(units);
@@ -232,18 +240,27 @@ static enum lgv_status make_grid(const struct study *x, struct grid *g) {
     return LGV_OK;
 }
 
-static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at, const struct lgv_kernel *k, uint64_t paths,
-                               uint64_t outputs, struct lgv_leg *leg) {
-    *leg = (struct lgv_leg){.kernel = k, .t0 = x->s->start, .step = g->step[at], .coarsen = g->multiple[at],
-                            .steps = g->total / g->multiple[at], .paths = paths, .seed = x->s->seed,
-                            .truncate = x->s->truncate, .threads = (unsigned)x->s->threads, .ncolumns = x->ncolumns,
-                            .nseries = x->nseries, .column = x->column};
+static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at, const struct lgv_kernel *k,
+                               uint64_t paths, uint64_t outputs, struct lgv_leg *leg) {
+    *leg = (struct lgv_leg){.kernel = k,
+                            .t0 = x->s->start,
+                            .step = g->step[at],
+                            .coarsen = g->multiple[at],
+                            .steps = g->total / g->multiple[at],
+                            .paths = paths,
+                            .seed = x->s->seed,
+                            .truncate = x->s->truncate,
+                            .threads = (unsigned)x->s->threads,
+                            .ncolumns = x->ncolumns,
+                            .nseries = x->nseries,
+                            .column = x->column};
     leg->time_step = lgv_leg_times(leg->steps, g->every / g->multiple[at], outputs, &leg->ntimes);
     if (!leg->time_step) return lgv_fail_memory(x->err);
     double bytes = 8.0 * (double)paths * (3.0 * (double)x->ncolumns + 1) +
                    (double)leg->ntimes * (double)x->nseries * LGV_GROUPS * sizeof(struct lgv_pair_sums);
     if (bytes > MAX_BYTES)
-        return lgv_fail(x->err, LGV_CANNOT_RUN, "the values of the paths need %.1f GB: ask for fewer paths", bytes / 1e9);
+        return lgv_fail(x->err, LGV_CANNOT_RUN, "the values of the paths need %.1f GB: ask for fewer paths",
+                        bytes / 1e9);
     x->share = (double)g->total * (double)paths;
     enum lgv_status status = lgv_leg_run(leg, on_progress, x, x->err);
     x->done += x->share;
@@ -252,8 +269,8 @@ static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at,
 
 static enum lgv_status build(struct study *x, size_t at, bool control, struct lgv_kernel *out) {
     const struct lgv_method *method = at < x->o->count ? x->o->contender[at].method : x->reference;
-    struct lgv_kernel_options options = {.lanes = (unsigned)x->s->lanes, .compiler = x->s->compiler,
-                                         .control = control && x->out->control};
+    struct lgv_kernel_options options = {
+        .lanes = (unsigned)x->s->lanes, .compiler = x->s->compiler, .control = control && x->out->control};
     return out->entry ? LGV_OK : lgv_kernel_build(x->m, method, &options, out, x->err);
 }
 
@@ -364,9 +381,17 @@ static double seconds_per_path(const struct study *x, const struct lgv_kernel *k
     double paths = floor(TIMED_PATH_STEPS / (double)steps / LGV_UNIT) * LGV_UNIT, best = INFINITY;
     size_t ntimes;
     for (int turn = 0; turn < 3; turn++) {
-        struct lgv_leg leg = {.kernel = k, .t0 = x->s->start, .step = step, .coarsen = 1, .steps = steps,
-                              .paths = (uint64_t)fmin(4096, fmax(LGV_UNIT, paths)), .seed = x->s->seed,
-                              .truncate = x->s->truncate, .threads = 1, .ncolumns = 1, .column = x->column};
+        struct lgv_leg leg = {.kernel = k,
+                              .t0 = x->s->start,
+                              .step = step,
+                              .coarsen = 1,
+                              .steps = steps,
+                              .paths = (uint64_t)fmin(4096, fmax(LGV_UNIT, paths)),
+                              .seed = x->s->seed,
+                              .truncate = x->s->truncate,
+                              .threads = 1,
+                              .ncolumns = 1,
+                              .column = x->column};
         leg.time_step = lgv_leg_times(steps, 1, 1, &ntimes);
         leg.ntimes = ntimes;
         double begin = thread_seconds();
@@ -527,8 +552,8 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     struct grid time = {0}, ladder = {0};
     double begin = now();
     *out = (struct lgv_comparison){.exact = m->exact && !options->reference, .control = lgv_kernel_can_control(m)};
-    out->ladder_paths = options->ladder_paths && options->ladder_paths < settings->paths ? options->ladder_paths
-                                                                                         : settings->paths;
+    out->ladder_paths =
+        options->ladder_paths && options->ladder_paths < settings->paths ? options->ladder_paths : settings->paths;
     enum lgv_status status = options->count ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "no methods to compare");
     if (!status && !describe(&x)) status = lgv_fail_memory(err);
     if (!status) status = choose_columns(&x);

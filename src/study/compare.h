@@ -26,16 +26,16 @@ struct lgv_compare_options {
     const struct lgv_method *reference; /* NULL: chosen when one is needed */
     double reference_step;              /* 0: a quarter of the smallest step */
     bool no_reference;
-    uint64_t ladder; /* step sizes per method for work and precision, each half of the one before; 0: none */
+    uint64_t ladder;       /* step sizes per method for work and precision, each half of the one before; 0: none */
     uint64_t ladder_paths; /* 0: as many as take some seconds, at most 1000 */
 };
 
 enum lgv_bias_kind { LGV_BIAS_NONE, LGV_BIAS_EXPECTED, LGV_BIAS_REFERENCE };
 
-struct lgv_outcome { /* one observable of one method */
-    double *mean, *err;       /* [ntimes] with the control variate where there is one */
+struct lgv_outcome {           /* one observable of one method */
+    double *mean, *err;        /* [ntimes] with the control variate where there is one */
     double *plain, *plain_err; /* [ntimes] plain averages */
-    double factor, left;      /* at the end: coefficient of the control variate, share of the variance left */
+    double factor, left;       /* at the end: coefficient of the control variate, share of the variance left */
     double bias, bias_err, bias_plain_err;
     enum lgv_bias_kind bias_kind;
 };
@@ -73,7 +73,7 @@ struct lgv_comparison {
     char *reference; /* NULL: none */
     double reference_step, ladder_reference_step;
     bool exact, control; /* strong errors are against the exact solution; control variates were used */
-    bool strong_energy; /* the system is large: strong errors are of the energy alone, not of all q and p */
+    bool strong_energy;  /* the system is large: strong errors are of the energy alone, not of all q and p */
     uint64_t ladder_paths;
     double seconds;
     bool interrupted;

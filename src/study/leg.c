@@ -94,14 +94,14 @@ static void add_lane(struct lgv_leg *leg, const struct lgv_block_result *b, unsi
         size_t o = leg->column[k];
         final[k] = whole ? last[o * b->lanes] : (double)NAN;
         start[k] = alive ? b->value[o * b->lanes + lane] : (double)NAN;
-        if (leg->control) leg->control[path * leg->ncolumns + k] = whole ? last[(controls + o) * b->lanes] : (double)NAN;
+        if (leg->control)
+            leg->control[path * leg->ncolumns + k] = whole ? last[(controls + o) * b->lanes] : (double)NAN;
     }
 }
 
 static bool add_block(void *user, const struct lgv_block_result *b) {
     struct lgv_leg *leg = user;
-    if (!leg->sum[b->group] &&
-        !(leg->sum[b->group] = lgv_new(leg->ntimes * leg->nseries + 1, sizeof **leg->sum)))
+    if (!leg->sum[b->group] && !(leg->sum[b->group] = lgv_new(leg->ntimes * leg->nseries + 1, sizeof **leg->sum)))
         return false;
     if (!b->complete) return true; /* the run was stopped: the leg is not used */
     for (unsigned lane = 0; lane < b->used; lane++) add_lane(leg, b, lane);
@@ -118,9 +118,16 @@ enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *u
     leg->control = leg->kernel->watch.controls ? lgv_new(values, sizeof *leg->control) : NULL;
     if (!leg->final || !leg->start || !leg->drift || (leg->kernel->watch.controls && !leg->control))
         return lgv_fail_memory(err);
-    struct lgv_plan plan = {.kernel = leg->kernel, .t0 = leg->t0, .dt = leg->step, .steps = leg->steps,
-                            .paths = leg->paths, .seed = leg->seed, .coarsen = leg->coarsen, .ntimes = leg->ntimes,
-                            .time_step = leg->time_step, .threads = leg->threads,
+    struct lgv_plan plan = {.kernel = leg->kernel,
+                            .t0 = leg->t0,
+                            .dt = leg->step,
+                            .steps = leg->steps,
+                            .paths = leg->paths,
+                            .seed = leg->seed,
+                            .coarsen = leg->coarsen,
+                            .ntimes = leg->ntimes,
+                            .time_step = leg->time_step,
+                            .threads = leg->threads,
                             .clip = lgv_clip_bound(leg->kernel, leg->step, leg->truncate)};
     enum lgv_status status = lgv_ensemble_run(&plan, add_block, leg, progress, user, &leg->report, err);
     free(leg->report.snapshot);

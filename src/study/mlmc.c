@@ -63,9 +63,16 @@ static int on_progress(void *user, double fraction) {
 static enum lgv_status half(struct search *x, size_t level, bool coarse, uint64_t paths, uint64_t seed,
                             struct lgv_leg *leg) {
     int at = (int)level - coarse;
-    *leg = (struct lgv_leg){.kernel = x->kernel, .t0 = x->s->start, .step = ldexp(x->largest, -at),
-                            .coarsen = coarse ? 2 : 1, .steps = x->steps << at, .paths = paths, .seed = seed,
-                            .truncate = x->s->truncate, .threads = (unsigned)x->s->threads, .ncolumns = 1,
+    *leg = (struct lgv_leg){.kernel = x->kernel,
+                            .t0 = x->s->start,
+                            .step = ldexp(x->largest, -at),
+                            .coarsen = coarse ? 2 : 1,
+                            .steps = x->steps << at,
+                            .paths = paths,
+                            .seed = seed,
+                            .truncate = x->s->truncate,
+                            .threads = (unsigned)x->s->threads,
+                            .ncolumns = 1,
                             .column = &x->column};
     leg->time_step = lgv_leg_times(leg->steps, 1, 1, &leg->ntimes);
     if (!leg->time_step) return lgv_fail_memory(x->err);
@@ -145,7 +152,11 @@ static void believe(struct search *x, double *mean, double *var) {
     r->alpha = decay(mean, n);
     r->beta = decay(var, n);
     /* A decay faster than the method's weak order is luck of a few noisy means. */
-    double alpha = fmax(0.5, isfinite(r->alpha) ? fmin(r->alpha, fmax(1, x->kernel->nnoise ? x->kernel->method->weak_order : x->kernel->method->order)) : 1), beta = fmax(0.5, isfinite(r->beta) ? r->beta : 1);
+    double alpha =
+               fmax(0.5, isfinite(r->alpha) ? fmin(r->alpha, fmax(1, x->kernel->nnoise ? x->kernel->method->weak_order
+                                                                                       : x->kernel->method->order))
+                                            : 1),
+           beta = fmax(0.5, isfinite(r->beta) ? r->beta : 1);
     for (size_t l = 2; l < n; l++) {
         mean[l] = fmax(mean[l], 0.5 * mean[l - 1] / exp2(alpha));
         var[l] = fmax(var[l], 0.5 * var[l - 1] / exp2(beta));
@@ -162,10 +173,11 @@ static enum lgv_status allocate(struct search *x, const double *var) {
     for (size_t l = 0; l < x->r->nlevels; l++) {
         double n = ceil(2 / (eps * eps) * sqrt(var[l] / x->r->level[l].cost) * sum);
         if (!(n * x->r->level[l].cost * (double)x->steps < MOST_STEPS))
-            return lgv_fail(x->err, LGV_BAD_INPUT,
-                            "a tolerance of %g needs %.2g paths on level %zu, more than can be run: the variance there is "
-                            "%.2g; when the method is unstable with the step %g, a smaller --largest helps",
-                            eps, n, l, var[l], x->r->level[l].step);
+            return lgv_fail(
+                x->err, LGV_BAD_INPUT,
+                "a tolerance of %g needs %.2g paths on level %zu, more than can be run: the variance there is "
+                "%.2g; when the method is unstable with the step %g, a smaller --largest helps",
+                eps, n, l, var[l], x->r->level[l].step);
         uint64_t have = x->r->level[l].paths + x->r->level[l].failed;
         x->wanted[l] = (uint64_t)n > have ? (uint64_t)n : have;
         x->planned += (double)x->wanted[l] * x->r->level[l].cost;
@@ -187,8 +199,8 @@ static enum lgv_status fill_levels(struct search *x) {
 
 static void add_level(struct search *x) {
     size_t l = x->r->nlevels++;
-    x->r->level[l] = (struct lgv_mlmc_level){.step = ldexp(x->largest, -(int)l), .mean = NAN, .fine_mean = NAN,
-                                             .cost = l ? 1.5 * ldexp(1, (int)l) : 1};
+    x->r->level[l] = (struct lgv_mlmc_level){
+        .step = ldexp(x->largest, -(int)l), .mean = NAN, .fine_mean = NAN, .cost = l ? 1.5 * ldexp(1, (int)l) : 1};
 }
 
 /* Is every level at most 1 % short of what it should have? */
@@ -260,8 +272,8 @@ static enum lgv_status prepare(struct search *x, struct lgv_model *m, const stru
     if (x->column == w->count) {
         for (; n < w->count && n < 64; n++) known[n] = w->item[n].name;
         const char *near = lgv_nearest(name, known, n);
-        return lgv_fail(x->err, LGV_BAD_INPUT, "nothing called %s is observed%s%s%s", name, near ? "; did you mean " : "",
-                        near ? near : "", near ? "?" : "");
+        return lgv_fail(x->err, LGV_BAD_INPUT, "nothing called %s is observed%s%s%s", name,
+                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     double span = x->s->until - x->s->start;
     x->largest = x->o->largest > 0 ? x->o->largest : x->s->step;
@@ -273,7 +285,8 @@ static enum lgv_status prepare(struct search *x, struct lgv_model *m, const stru
     x->most = x->o->levels ? (size_t)x->o->levels - 1 : 11;
     if (x->most >= LGV_MLMC_LEVELS) x->most = LGV_MLMC_LEVELS - 1;
     if (ldexp(whole, (int)x->most) > 2.8e14)
-        return lgv_fail(x->err, LGV_BAD_INPUT, "%zu levels from a step of %g take too many steps", x->most + 1, x->largest);
+        return lgv_fail(x->err, LGV_BAD_INPUT, "%zu levels from a step of %g take too many steps", x->most + 1,
+                        x->largest);
     x->steps = (uint64_t)whole;
     r->t0 = x->s->start;
     r->until = x->s->start + whole * x->largest;
@@ -298,8 +311,8 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
                          struct lgv_mlmc_result *out, struct lgv_error *err) {
     struct lgv_kernel kernel = {0};
     struct lgv_kernel_options build = {.lanes = (unsigned)settings->lanes, .compiler = settings->compiler};
-    struct search x = {.s = settings, .o = options, .kernel = &kernel, .r = out, .progress = progress, .user = user,
-                       .err = err};
+    struct search x = {
+        .s = settings, .o = options, .kernel = &kernel, .r = out, .progress = progress, .user = user, .err = err};
     *out = (struct lgv_mlmc_result){.alpha = NAN, .beta = NAN};
     double begin = now();
     if (!(options->tolerance > 0)) return lgv_fail(err, LGV_BAD_INPUT, "the tolerance must be above 0");
@@ -307,8 +320,10 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
     if (status == LGV_INTERRUPTED) return lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     if (!status) status = prepare(&x, m, method);
     if (!status) status = search(&x);
-    if (status == LGV_OK || status == LGV_INTERRUPTED) finish(&x);
-    else lgv_mlmc_clear(out);
+    if (status == LGV_OK || status == LGV_INTERRUPTED)
+        finish(&x);
+    else
+        lgv_mlmc_clear(out);
     out->interrupted = status == LGV_INTERRUPTED;
     out->seconds = now() - begin;
     lgv_kernel_free(&kernel);
@@ -316,7 +331,8 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
 }
 
 void lgv_mlmc_clear(struct lgv_mlmc_result *r) {
-    char *text[] = {r->model_name, r->model_file, r->method, r->observable, r->formula, r->version, r->command, r->date};
+    char *text[] = {r->model_name, r->model_file, r->method,  r->observable,
+                    r->formula,    r->version,    r->command, r->date};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) free(text[i]);
     *r = (struct lgv_mlmc_result){0};
 }

@@ -18,11 +18,11 @@ struct lgv_mlmc_options {
 
 struct lgv_mlmc_level {
     double step;
-    uint64_t paths, failed;      /* pairs used; pairs left out because one of the two paths failed */
-    double mean, variance;       /* of f_l - f_{l-1}; of f_0 on level 0 */
+    uint64_t paths, failed;          /* pairs used; pairs left out because one of the two paths failed */
+    double mean, variance;           /* of f_l - f_{l-1}; of f_0 on level 0 */
     double fine_mean, fine_variance; /* of f_l */
-    double cost;                 /* of a pair, in steps of level 0 */
-    double seconds, fine_seconds; /* measured: all pairs; the fine halves alone */
+    double cost;                     /* of a pair, in steps of level 0 */
+    double seconds, fine_seconds;    /* measured: all pairs; the fine halves alone */
 };
 
 struct lgv_mlmc_result {
