@@ -151,6 +151,9 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     r.command = lgv_copy(a->line);
     bool good = status == LGV_OK && lgv_claims_hold(&r);
     if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
+    if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
+        lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",
+                 r.certificate.strong_order, r.certificate.weak_order);
     int code = write_and_show(a, &r, dir, good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
     lgv_result_clear(&r);
     return code;

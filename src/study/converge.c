@@ -282,6 +282,15 @@ static double smallest_error(const struct lgv_converge_job *j, double shrink) {
     return smallest;
 }
 
+static bool reference_lost(const struct lgv_converge_job *j) {
+    uint64_t paths = 0, failed = 0;
+    for (size_t g = 0; g < LGV_GROUPS; g++) {
+        paths += j->group_paths[g];
+        failed += j->sum[j->nmethods * j->nlevels * LGV_GROUPS + g].failed;
+    }
+    return failed > 0 && failed >= paths;
+}
+
 /* Finds how fine the reference has to be, on a few paths and the two smallest steps. */
 static enum lgv_status refine(struct study *s, uint64_t paths, struct lgv_error *err) {
     struct lgv_converge_job *main = &s->job;
@@ -296,6 +305,9 @@ static enum lgv_status refine(struct study *s, uint64_t paths, struct lgv_error 
         j.sum = new_sums(&j);
         status = j.sum ? lgv_converge_paths(&j, err) : lgv_fail_memory(err);
         double error = status ? 0 : lgv_converge_reference_error(&j) * (j.weak ? shrink : 1);
+        if (!status && reference_lost(&j))
+            status = lgv_fail(err, LGV_CANNOT_RUN, "the reference %s loses all paths; name another one with --reference",
+                              j.kernel[j.nmethods].method->name);
         bool fine =
             error <= FINE_PILOT * smallest_error(&j, shrink) || !(error < 0.9 * before) || main->refine >= MOST_REFINE;
         free(j.sum);
