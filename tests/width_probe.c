@@ -114,7 +114,7 @@ static void probe_solve(int n) {
         }
         store(e, n, (vec)(singular & 0x3ff0000000000000LL));
     }
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "solve_%d", n);
     print_hash(name, n + 1);
 }
