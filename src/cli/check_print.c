@@ -80,23 +80,62 @@ static void print_symmetries(const struct lgv_examination *x, const struct look 
     }
 }
 
+/* The reason with "it" for the name of the method, so that equal reasons can be told once. */
+static void without_name(const char *why, const char *name, struct lgv_text *out) {
+    for (size_t n = strlen(name); *why;) {
+        bool here = strncmp(why, name, n) == 0;
+        lgv_text_append(out, here ? "it" : why, here ? 2 : 1);
+        why += here ? n : 1;
+    }
+}
+
+#define MOST_REASONS 16
+struct refusals {
+    struct lgv_text reason[MOST_REASONS], names[MOST_REASONS];
+    size_t count;
+};
+
+static void add_refusal(struct refusals *r, const char *why, const char *name) {
+    struct lgv_text reason = {0};
+    size_t k = 0;
+    without_name(why, name, &reason);
+    while (k < r->count && reason.data && strcmp(r->reason[k].data, reason.data) != 0) k++;
+    if (reason.data && k < MOST_REASONS) {
+        lgv_text_add(&r->names[k], "%s%s", k < r->count ? ", " : "", name);
+        if (k == r->count) {
+            r->reason[r->count++] = reason;
+            return;
+        }
+    }
+    lgv_text_free(&reason);
+}
+
 static void print_methods(const struct lgv_examination *x, const struct look *l) {
+    struct refusals r = {0};
     printf("\n  %smethods%s\n", l->bold, l->off);
     const struct lgv_method *m;
     for (size_t i = 0; (m = lgv_method_listed(x->model, i)); i++) {
         char why[400];
-        bool fits = !lgv_kernel_refusal(m, x->model, &x->structure, why, sizeof why);
-        printf("  %-7s %-16s ", fits ? "fits" : "refused", m->name);
-        if (fits && x->model->nnoise)
+        if (lgv_kernel_refusal(m, x->model, &x->structure, why, sizeof why)) {
+            add_refusal(&r, why, m->name);
+            continue;
+        }
+        printf("  fits    %-16s ", m->name);
+        if (x->model->nnoise)
             printf("strong %g, weak %g, ", lgv_kernel_strong_order(m, &x->structure, x->model->nnoise, NULL),
                    m->weak_order);
-        else if (fits)
-            printf("order %g, ", m->order);
-        if (fits)
-            printf("%s here, %s\n", lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
-                   m->symplectic ? "symplectic" : "not symplectic");
         else
-            lgv_wrap(stdout, why, 27, 27);
+            printf("order %g, ", m->order);
+        printf("%s here, %s\n", lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
+               m->symplectic ? "symplectic" : "not symplectic");
+    }
+    for (size_t k = 0; k < r.count; k++) {
+        printf("  refused ");
+        lgv_wrap(stdout, r.names[k].data ? r.names[k].data : "", 10, 10);
+        printf("          because");
+        lgv_wrap(stdout, r.reason[k].data, 10, 17);
+        lgv_text_free(&r.names[k]);
+        lgv_text_free(&r.reason[k]);
     }
 }
 
