@@ -204,7 +204,7 @@ static void put_experiment(struct lgv_text *page, const struct lgv_experiment *e
         lgv_text_add(page, "</td><td>%s</td><td>%s</td></tr>\n", expectation(c, a, sizeof a),
                      measurement(c, b, sizeof b));
     }
-    lgv_text_add(page, "</table></div>\n<div class=\"figures\">\n");
+    lgv_text_add(page, "</table></div>\n<div class=\"figures\" style=\"margin-top:1em\">\n");
     put_pictures(page, e, out, 6);
     lgv_text_add(page, "</div>\n");
 }
@@ -233,12 +233,11 @@ static int list_experiments(const struct lgv_arguments *a, const char *dir, char
 static int reproduce(const struct lgv_arguments *a, const char *dir, char **name, size_t count) {
     const char *out = a->flags.out ? a->flags.out : "lgv-reproduce";
     struct lgv_error err = {0};
-    struct lgv_text page = {0}, file = {0};
+    struct lgv_text page = {0}, body = {0}, file = {0};
     json_t *list = json_array();
     size_t broken = 0, total = 0;
     bool made;
     enum lgv_status status = lgv_directory(out, &made, &err);
-    lgv_page_begin(&page, "Experiments reproduced by Lagrangevin");
     for (size_t i = 0; status == LGV_OK && i < count; i++) {
         struct lgv_experiment e;
         status = lgv_experiment_read(dir, name[i], &e, &err);
@@ -251,17 +250,23 @@ static int reproduce(const struct lgv_arguments *a, const char *dir, char **name
             for (size_t k = 0; k < e.nclaims; k++, total++) broken += !e.claim[k].holds;
             if (!a->flags.json) print_claims(&e);
             json_array_append_new(list, claims_json(&e));
-            put_experiment(&page, &e, out);
+            put_experiment(&body, &e, out);
         }
         lgv_experiment_free(&e);
     }
+    lgv_page_begin(&page, "Experiments reproduced by Lagrangevin");
+    lgv_text_add(&page, "<h1>Experiments</h1>\n<p class=\"sub\">Lagrangevin %s, %s size</p>\n<p class=\"verdict%s\">",
+                 LGV_VERSION, a->flags.full ? "full" : "quick", broken ? " bad" : "");
+    lgv_text_add(&page, "%zu of %zu claims hold.</p>\n", total - broken, total);
+    if (body.data) lgv_text_append(&page, body.data, body.size);
     lgv_page_end(&page);
     lgv_text_add(&file, "%s/report.html", out);
-    if (status == LGV_OK && (page.failed || file.failed)) status = lgv_fail_memory(&err);
+    if (status == LGV_OK && (page.failed || body.failed || file.failed)) status = lgv_fail_memory(&err);
     if (status == LGV_OK) status = lgv_file_replace(file.data, page.data, page.size, &err);
     if (status == LGV_OK && !a->flags.json)
         printf("\n%zu of %zu claims hold; report: %s\n", total - broken, total, file.data);
     lgv_text_free(&page);
+    lgv_text_free(&body);
     lgv_text_free(&file);
     if (status != LGV_OK) {
         json_decref(list);
