@@ -43,6 +43,7 @@ static bool find_examples(char *out, size_t size) {
         char probe[1200];
         snprintf(probe, sizeof probe, "%s/kubo/kubo.yaml", out);
         if (out[0] && access(probe, R_OK) == 0) return true;
+        if (k == 0 && given && *given) return false; /* what was asked for is not there */
     }
     return false;
 }
@@ -108,6 +109,11 @@ static void do_run(const struct lgv_experiment *e, struct lgv_experiment_run *r,
     r->code = model.data && place.data ? lgv_process_run(word, NULL, 64u << 20, &printed) : LGV_EXIT_CANNOT;
     const char *begin = printed.data ? strchr(printed.data, '{') : NULL;
     if (begin) r->result = json_loads(begin, JSON_DISABLE_EOF_CHECK, NULL);
+    if (r->code > LGV_EXIT_BROKEN && r->result) { /* it did not run to its end: nothing it printed counts */
+        json_decref(r->result);
+        r->result = NULL;
+    }
+    if (r->code == LGV_EXIT_BROKEN) lgv_warn("%s/%s: the run ended with exit code 1", e->name, r->name);
     if (!r->result && printed.data) lgv_warn("%s/%s: %.600s", e->name, r->name, printed.data);
     lgv_text_free(&model);
     lgv_text_free(&place);

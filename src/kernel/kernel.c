@@ -347,6 +347,8 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
                                  struct lgv_error *err) {
     char why[400];
     *out = (struct lgv_kernel){.method = method, .par = m->par};
+    if (options->lanes > 16 || (options->lanes & (options->lanes - 1)))
+        return lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
     out->nq = m->nq;
     out->energy_known = !m->callbacks || m->callbacks->value;
     out->nnoise = noises(m);

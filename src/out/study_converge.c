@@ -38,8 +38,11 @@ const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struc
                  c->weak ? "other than expected" : "DIFFERS", off, m->expected, far, m->finest, m->finest_stderr);
         break;
     default:
-        snprintf(out, size, "not enough signal: %zu of %zu levels can be told from %s", m->fitted, c->nlevels,
-                 c->weak ? "noise; take more paths or larger steps" : "the error of the reference");
+        if (m->fitted >= 2)
+            snprintf(out, size, "not known well enough to be compared with %g: take more paths", m->expected);
+        else
+            snprintf(out, size, "not enough signal: %zu of %zu levels can be told from %s", m->fitted, c->nlevels,
+                     c->weak ? "noise; take more paths or larger steps" : "the error of the reference");
     }
     return out;
 }

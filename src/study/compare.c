@@ -424,6 +424,7 @@ static void measure(const struct study *x, const struct lgv_leg *leg, const stru
     r->weak = fabs(w.mean);
     r->weak_err = w.err;
     r->failed = leg->failed;
+    x->out->failed += leg->failed;
     r->evaluations = leg->report.evaluations * (double)leg->steps;
 }
 

@@ -306,8 +306,9 @@ static enum lgv_status refine(struct study *s, uint64_t paths, struct lgv_error 
         status = j.sum ? lgv_converge_paths(&j, err) : lgv_fail_memory(err);
         double error = status ? 0 : lgv_converge_reference_error(&j) * (j.weak ? shrink : 1);
         if (!status && reference_lost(&j))
-            status = lgv_fail(err, LGV_CANNOT_RUN, "the reference %s loses all paths; name another one with --reference",
-                              j.kernel[j.nmethods].method->name);
+            status =
+                lgv_fail(err, LGV_CANNOT_RUN, "the reference %s loses all paths; name another one with --reference",
+                         j.kernel[j.nmethods].method->name);
         bool fine =
             error <= FINE_PILOT * smallest_error(&j, shrink) || !(error < 0.9 * before) || main->refine >= MOST_REFINE;
         free(j.sum);
@@ -327,6 +328,7 @@ static bool orders_known(const struct lgv_convergence *out, double target) {
 static enum lgv_status run(struct study *s, const struct lgv_settings *set, double target, struct lgv_convergence *out,
                            struct lgv_error *err) {
     struct lgv_converge_job *j = &s->job;
+    j->random = out->random;
     uint64_t paths = !out->random ? 1 : target > 0 ? FIRST_PATHS : set->paths;
     enum lgv_status status = refine(s, paths, err);
     if (status)

@@ -15,6 +15,7 @@
 #define NOBODY LGV_GROUPS  /* no group is left out */
 #define NEAR_REFERENCE 4.0 /* errors below so many errors of the reference are not known well enough to be fitted */
 #define MOST_ERRORS 4.0    /* standard errors that an order may be off */
+#define MOST_STDERR 0.25   /* an order known worse than this neither agrees nor differs */
 #define MOST_OFF 0.15      /* and the bend of the law at steps that are not small */
 
 static double value(const struct lgv_converge_job *j, size_t method, size_t level, size_t without) {
@@ -61,7 +62,7 @@ static double jackknife(const struct lgv_converge_job *j, const struct levels *f
         n += (double)j->group_paths[g];
         groups += j->group_paths[g] > 0;
     }
-    if (groups < 2) return n <= 1 ? 0 : (double)NAN; /* one path: nothing is random */
+    if (groups < 2) return j->random ? (double)NAN : 0;
     mean = groups * t;
     for (size_t g = 0; g < LGV_GROUPS; g++) {
         if (!j->group_paths[g]) continue;
@@ -123,7 +124,7 @@ static void fill_level(const struct lgv_converge_job *j, size_t method, size_t l
 
 static bool agrees(double order, double stderror, double expected) {
     double off = fabs(order - expected);
-    return off <= MOST_OFF || off <= MOST_ERRORS * stderror;
+    return off <= MOST_OFF || (stderror <= MOST_STDERR && off <= MOST_ERRORS * stderror);
 }
 
 /* With noise of size b the error is b^2 C h^strong + D h^order; at steps that are not small for a small b the second
@@ -145,6 +146,8 @@ static void fit_method(const struct lgv_converge_job *j, size_t method, struct l
     memcpy(last.level, all.level + all.count - 2, 2 * sizeof *last.level);
     out->finest = slope(j, &last, NOBODY);
     out->finest_stderr = jackknife(j, &last, true);
+    if (!isfinite(out->order_stderr) || (out->order_stderr > MOST_STDERR && !(out->finest_stderr <= MOST_STDERR)))
+        return;
     if (agrees(out->order, out->order_stderr, out->expected))
         out->verdict = LGV_ORDER_AGREES;
     else if (agrees(out->finest, out->finest_stderr, out->expected))

@@ -50,7 +50,8 @@ struct lgv_pair_estimate lgv_pair_estimate(const struct lgv_pair_sums *s) {
     if (n < 1) return e;
     e.mean = e.plain = s->shift + s->f / n;
     if (n < 4) return e;
-    double ff = fmax(0, s->ff - s->f * s->f / n), mm = s->mm - s->m * s->m / n, fm = s->fm - s->f * s->m / n;
+    double ff = s->ff - s->f * s->f / n, mm = s->mm - s->m * s->m / n, fm = s->fm - s->f * s->m / n;
+    if (ff < 0) ff = 0; /* round-off; what overflowed stays NaN */
     e.err = e.plain_err = sqrt(ff / (n - 1) / n);
     if (!(mm > 1e-24 * fmax(s->mm, 1e-280)) || !(ff > 0)) return e;
     double rest = fmax(0, ff - fm * fm / mm);

@@ -112,7 +112,8 @@ static enum lgv_status add_batch(struct search *x, size_t level, uint64_t paths)
 }
 
 static double variance(const struct lgv_pair_sums *s) {
-    return s->n > 1 ? fmax(0, s->ff - s->f * s->f / s->n) / (s->n - 1) : 0;
+    double ff = s->ff - s->f * s->f / s->n;
+    return s->n > 1 ? (ff < 0 ? 0 : ff) / (s->n - 1) : 0; /* what overflowed stays NaN */
 }
 
 static void update_level(struct search *x, size_t level) {
@@ -222,6 +223,11 @@ static enum lgv_status search(struct search *x) {
     }
     while (!status) {
         status = fill_levels(x);
+        for (size_t l = 0; !status && l < x->r->nlevels; l++)
+            if (!x->r->level[l].paths)
+                status =
+                    lgv_fail(x->err, LGV_CANNOT_RUN, "all paths fail on level %zu (step %g): a smaller --largest helps",
+                             l, x->r->level[l].step);
         believe(x, mean, var);
         if (!status) status = allocate(x, var);
         if (status || !enough(x)) continue;
