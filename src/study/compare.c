@@ -501,6 +501,12 @@ static enum lgv_status plan_grids(struct study *x, struct grid *time, struct gri
     enum lgv_status status = make_grid(x, time);
     if (!status && rungs) status = make_grid(x, ladder);
     if (status) return status;
+    double end = (double)time->total * time->base;
+    if (rungs && fabs((double)ladder->total * ladder->base - end) > 1e-6 * end)
+        return lgv_fail(
+            x->err, LGV_BAD_INPUT,
+            "the runs would end after %g and the ladder after %g: choose a reference step that divides the steps", end,
+            (double)ladder->total * ladder->base);
     double most = LADDER_STEPS / (double)(ladder->total * (ladder->count + 1) + 1);
     if (!x->o->ladder_paths) x->out->ladder_paths = (uint64_t)fmin((double)x->s->paths, fmax(64, fmin(1000, most)));
     x->out->until = x->s->start + (double)time->total * time->base;
@@ -552,7 +558,9 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     struct study x = {.m = m, .s = settings, .o = options, .out = out, .progress = progress, .user = user, .err = err};
     struct grid time = {0}, ladder = {0};
     double begin = now();
-    *out = (struct lgv_comparison){.exact = m->exact && !options->reference, .control = lgv_kernel_can_control(m)};
+    bool exact = m->exact != NULL; /* of every component, or it is no solution to measure errors by */
+    for (size_t i = 0; exact && i < 2 * m->nq; i++) exact = m->exact[i] >= 0;
+    *out = (struct lgv_comparison){.exact = exact && !options->reference, .control = lgv_kernel_can_control(m)};
     out->ladder_paths =
         options->ladder_paths && options->ladder_paths < settings->paths ? options->ladder_paths : settings->paths;
     enum lgv_status status = options->count ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "no methods to compare");
