@@ -10,31 +10,33 @@
  *     S_i  = alpha_i sum_nu q^nu l_nu'(c_i) - K_i,p = 0                                                       i = 1..r
  *     q' = q^s,   p' = p - sum_i K_i,q - sum_j k_j,q          (sum of all R_mu: the l_mu add up to 1)
  *
- * solved by Newton's method for (q^1..q^s, P_1..P_r).  For s = 1 and separable models all P_i are equal and
- *
- *     P = p - sum_i (1 - c_i) K_i,q(q + c_i x) - ...,   x = K_p(P; dt, dW),   q' = q + x,   p' = P - sum_i c_i K_i,q - ...
- *
- * leaves one unknown x per degree of freedom, and none at all when every node is 0 or 1: the explicit methods. */
+ * solved by Newton's method for (q^1..q^s, P_1..P_r).  Separable models have a shorter form, nystrom.h, which is explicit
+ * for many methods. */
 #include "kernel/method_file.h"
 
 /* Layout of the table, the same in generated kernels (a constant array) and for callbacks (the method's values):
- * s, r, n, diagonal, explicit, dz, general; then alpha beta gamma c [r], L D [r][s+1], beta gamma c [n], L [n][s+1] of the noise rule. */
+ * s, r, n, diagonal, dz, general, then five numbers of the Nystroem form; alpha beta gamma c [r], L D [r][s+1]; beta gamma c [n],
+ * L [n][s+1] of the noise rule; the table of nystrom.h. */
 #ifndef GALERKIN_S
 #define TABLE(k) c->option[k]
 #define GALERKIN_S ((long)TABLE(0))
 #define GALERKIN_R ((long)TABLE(1))
 #define GALERKIN_N ((long)TABLE(2))
 #define GALERKIN_DIAGONAL (TABLE(3) != 0)
-#define GALERKIN_EXPLICIT (TABLE(4) != 0)
-#define METHOD_DZ (TABLE(5) != 0)
-#define GALERKIN_GENERAL (TABLE(6) != 0)
+#define METHOD_DZ (TABLE(4) != 0)
+#define GALERKIN_GENERAL (TABLE(5) != 0)
+#define NYS_N ((long)TABLE(6))
+#define NYS_PRE ((long)TABLE(7))
+#define NYS_IMP ((long)TABLE(8))
+#define NYS_END ((long)TABLE(9))
+#define NYS_CARRY (TABLE(10) != 0)
 #else
 #define TABLE(k) galerkin_table[k]
 #endif
 #define GS GALERKIN_S
 #define GR GALERKIN_R
 #define GN GALERKIN_N
-#define HEAD 7
+#define HEAD 11
 #define ALPHA(i) TABLE(HEAD + (i))
 #define BETA(i) TABLE(HEAD + GR + (i))
 #define GAMMA(i) TABLE(HEAD + 2 * GR + (i))
@@ -46,18 +48,22 @@
 #define NGAMMA(j) TABLE(TAIL + GN + (j))
 #define NNODE(j) TABLE(TAIL + 2 * GN + (j))
 #define NSHAPE(j, mu) TABLE(TAIL + 3 * GN + (j) * (GS + 1) + (mu))
+#define NYS(k) TABLE(TAIL + (4 + GS) * GN + (k))
 
-/* All P_i are equal: s = 1, separable, K_p the same at all times, and either h = h(q) or the same weights for dt and dW. */
-#define REDUCED                                                                                                        \
-    (GS == 1 && !GALERKIN_GENERAL && MODEL_SEPARABLE && !MODEL_KINETIC_TIME &&                                         \
+/* K_p must be the same function at all nodes: steady, and with noise h(q,p) the same weights for dt and dW. */
+#define NYSTROM                                                                                                        \
+    (NYS_N > 0 && !GALERKIN_GENERAL && MODEL_SEPARABLE && !MODEL_KINETIC_TIME && (GS == 1 || MODEL_FLAT) &&            \
      (MODEL_NOISE_OF_Q || (GALERKIN_DIAGONAL && GN == 0)))
 #define UNKNOWNS ((GS + GR) * NQ)
 
-#define METHOD_CARRY 0
-#define METHOD_WORK (2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + 12 * NQ + 5 * NQ * NQ + 4 * NM)
+#define NYS_STRAIGHT (GS == 1)
+#define METHOD_CARRY (NYSTROM && NYS_CARRY ? NQ + NHQ : 0)
+#define METHOD_WORK (2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + 12 * NQ + 5 * NQ * NQ + 4 * NM + NYS_WORK)
+
+#include "kernel/nystrom.h"
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
-    (void)c, (void)q, (void)p, (void)carry;
+    if (NYSTROM) nystrom_begin(c, q, p, carry);
 }
 
 /* w = beta dW + gamma dZ / dt */
@@ -65,93 +71,6 @@ INLINE void node_weights(struct ctx *c, double beta, double gamma, const vec *dW
     for (long m = 0; m < NM; m++) {
         w[m] = beta * dW[m];
         if (METHOD_DZ) w[m] += gamma / c->dt * dZ[m];
-    }
-}
-
-/* ---- s = 1, separable ---- */
-
-/* sum_i f(c_i) K_i,q(q + c_i x) over both rules, f(c) = 1 - c (early) or c; B += sum_i c_i (1 - c_i) K_i,qq. */
-INLINE void straight_forces(struct ctx *c, const vec *q, const vec *p, const vec *x, const vec *dW, const vec *dZ,
-                            int late, vec *sum, vec *B) {
-    ARRAY(Q, NQ);
-    ARRAY(Kq, NQ);
-    ARRAY(Kqq, NQ * NQ);
-    ARRAY(w, NM);
-    for (long i = 0; i < NQ; i++) sum[i] = vec_set(0);
-    for (long i = 0; B && i < NQ * NQ; i++) B[i] = vec_set(0);
-    for (long k = 0; k < GR + GN; k++) {
-        int noise = k >= GR;
-        double at = noise ? NNODE(k - GR) : NODE(k), share = late ? at : 1.0 - at, a = noise ? 0 : c->dt * ALPHA(k);
-        double t = c->b->t0 + ((double)c->step + at) * c->dt;
-        if (share == 0) continue;
-        if (noise)
-            node_weights(c, NBETA(k - GR), NGAMMA(k - GR), dW, dZ, w);
-        else
-            node_weights(c, BETA(k), GAMMA(k), dW, dZ, w);
-        for (long i = 0; i < NQ; i++) Q[i] = at == 0 ? q[i] : q[i] + at * x[i];
-        if (B && at != 0)
-            model_K2(c, t, Q, p, a, w, Kq, 0, Kqq, 0, 0);
-        else
-            model_K1(c, t, Q, p, a, w, Kq, 0);
-        for (long i = 0; i < NQ; i++) sum[i] += share * Kq[i];
-        for (long i = 0; B && at != 0 && i < NQ * NQ; i++) B[i] += at * (1 - at) * Kqq[i];
-    }
-}
-
-/* The weights of dt add up to 1, those of dW too: K_p needs one evaluation.  P moves with x through the forces. */
-INLINE void straight_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
-    double t = c->b->t0 + ((double)c->step + 0.5) * c->dt;
-    ARRAY(x, NQ);
-    ARRAY(P, NQ);
-    ARRAY(f, NQ);
-    ARRAY(Kp, NQ);
-    ARRAY(w, NM);
-    node_weights(c, 1, 0, dW, dZ, w);
-    vec *top = c->top;
-    for (long i = 0; i < NQ; i++) x[i] = vec_set(0);
-    straight_forces(c, q, p, x, dW, dZ, 0, f, 0);
-    c->top = top;
-    for (long i = 0; i < NQ; i++) P[i] = p[i] - f[i];
-    model_K1(c, t, q, P, c->dt, w, 0, x);
-    if (!GALERKIN_EXPLICIT) {
-        ARRAY(B, NQ * NQ);
-        ARRAY(Kpp, NQ * NQ);
-        ARRAY(A, NQ * NQ);
-        ARRAY(e, NQ);
-        ARRAY(scratch, NQ * NQ + NQ);
-        ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
-        int k = 0;
-        top = c->top;
-        do {
-            straight_forces(c, q, p, x, dW, dZ, 0, f, B);
-            for (long i = 0; i < NQ; i++) P[i] = p[i] - f[i];
-            model_K2(c, t, q, P, c->dt, w, 0, Kp, 0, 0, Kpp);
-            c->top = top;
-            for (long i = 0; i < NQ; i++) {
-                e[i] = x[i] - Kp[i];
-                for (long j = 0; j < NQ; j++) {
-                    vec a = vec_set(i == j ? 1.0 : 0.0);
-                    for (long l = 0; l < NQ; l++) a += Kpp[i * NQ + l] * B[l * NQ + j];
-                    A[i * NQ + j] = a;
-                }
-            }
-            solve_dense((int)NQ, A, e, scratch, &now);
-            singular |= now & live;
-            for (long i = 0; i < NQ; i++) x[i] = vec_select(live, x[i] - e[i], x[i]);
-            live &= still_moving(NQ, e, x, q, NEWTON_RATE) & ~singular;
-            c->iterations++;
-            if (!MODEL_LINEAR && k >= NEWTON_PATIENT && vec_any(live)) settle(c, t, q, P, c->dt, w, e, 0, &live);
-        } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
-        if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-        if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
-        straight_forces(c, q, p, x, dW, dZ, 0, f, 0);
-        c->top = top;
-        for (long i = 0; i < NQ; i++) P[i] = p[i] - f[i];
-    }
-    straight_forces(c, q, p, x, dW, dZ, 1, f, 0);
-    for (long i = 0; i < NQ; i++) {
-        q[i] += x[i];
-        p[i] = vec_select((ivec)(p[i] == p[i]), P[i] - f[i], p[i]);
     }
 }
 
@@ -278,9 +197,8 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    (void)carry;
-    if (REDUCED)
-        straight_step(c, q, p, dW, dZ);
+    if (NYSTROM)
+        nystrom_step(c, q, p, dW, dZ, carry);
     else
         general_step(c, q, p, dW, dZ);
 }

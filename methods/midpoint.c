@@ -6,12 +6,23 @@
  *
  * Unknowns x = q' - q, y = p' - p, Newton's method with the exact Hessian.  With residuals r = x - K_p, s = y + K_q the
  * correction (e, f) solves   (1 - K_pq/2) e - K_pp/2 f = r,   K_qq/2 e + (1 + K_qp/2) f = s.
- * For separable models K_qp = 0 and f = s - K_qq e / 2 leaves (1 + K_pp K_qq / 4) e = r + K_pp s / 2, half the size. */
+ * Separable models have the Nystroem form: one node, half the unknowns. */
 #include "kernel/method_file.h"
 
 #define METHOD_DZ 0
+#define NYS_STRAIGHT 1
+#define NYS_N 1L
+#define NYS_PRE 0L
+#define NYS_IMP 1L
+#define NYS_END (-1L)
+#define NYS_CARRY 0
+#define NYS(k) midpoint_node[k]
+static const double midpoint_node[] = {0.5, 1, 1, 0, 0.5, 0.5};
+
 #define METHOD_CARRY 0
-#define METHOD_WORK (12 * NQ + 12 * NQ * NQ)
+#define METHOD_WORK (12 * NQ + 12 * NQ * NQ + NYS_WORK)
+
+#include "kernel/nystrom.h"
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
@@ -19,25 +30,6 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 
 /* (e, f) from (r, s) and the Hessian blocks; r, s become e, f. */
 INLINE void midpoint_correction(struct ctx *c, vec *e, const vec *Kqq, const vec *Kqp, const vec *Kpp, ivec *singular) {
-    vec *f = e + NQ;
-    if (MODEL_SEPARABLE) {
-        ARRAY(A, NQ * NQ);
-        ARRAY(scratch, NQ * NQ + NQ);
-        for (long i = 0; i < NQ; i++) {
-            vec b = e[i];
-            for (long j = 0; j < NQ; j++) b += 0.5 * Kpp[i * NQ + j] * f[j];
-            e[i] = b;
-            for (long j = 0; j < NQ; j++) {
-                vec a = vec_set(i == j ? 1.0 : 0.0);
-                for (long k = 0; k < NQ; k++) a += 0.25 * Kpp[i * NQ + k] * Kqq[k * NQ + j];
-                A[i * NQ + j] = a;
-            }
-        }
-        solve_dense((int)NQ, A, e, scratch, singular);
-        for (long i = 0; i < NQ; i++)
-            for (long j = 0; j < NQ; j++) f[i] -= 0.5 * Kqq[i * NQ + j] * e[j];
-        return;
-    }
     const long n = 2 * NQ;
     ARRAY(A, 4 * NQ * NQ);
     ARRAY(scratch, 4 * NQ * NQ + 2 * NQ);
@@ -52,7 +44,7 @@ INLINE void midpoint_correction(struct ctx *c, vec *e, const vec *Kqq, const vec
     solve_dense((int)n, A, e, scratch, singular);
 }
 
-INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
     double t = c->b->t0 + ((double)c->step + 0.5) * c->dt;
     ARRAY(x, 2 * NQ); /* x, then y */
     ARRAY(m, 2 * NQ); /* midpoint */
@@ -61,13 +53,11 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(Kqq, NQ * NQ);
     ARRAY(Kqp, NQ * NQ);
     ARRAY(Kpp, NQ * NQ);
-    (void)dZ, (void)carry;
-    /* The guess: none for linear equations, which one iteration solves; for separable ones that of x, since y follows from
-     * x in the correction; else an Euler step. */
-    if (!MODEL_LINEAR) model_K1(c, t, q, p, c->dt, dW, MODEL_SEPARABLE ? 0 : K, K + NQ);
+    /* The guess: none for linear equations, which one iteration solves; else an Euler step. */
+    if (!MODEL_LINEAR) model_K1(c, t, q, p, c->dt, dW, K, K + NQ);
     for (long i = 0; i < NQ; i++) {
         x[i] = MODEL_LINEAR ? vec_set(0) : K[NQ + i];
-        x[NQ + i] = MODEL_LINEAR || MODEL_SEPARABLE ? vec_set(0) : -K[i];
+        x[NQ + i] = MODEL_LINEAR ? vec_set(0) : -K[i];
     }
     ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
     vec *top = c->top;
@@ -77,7 +67,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
             m[i] = q[i] + 0.5 * x[i];
             m[NQ + i] = p[i] + 0.5 * x[NQ + i];
         }
-        model_K2(c, t, m, m + NQ, c->dt, dW, K, K + NQ, Kqq, MODEL_SEPARABLE ? 0 : Kqp, Kpp);
+        model_K2(c, t, m, m + NQ, c->dt, dW, K, K + NQ, Kqq, Kqp, Kpp);
         for (long i = 0; i < NQ; i++) {
             e[i] = x[i] - K[NQ + i];
             e[NQ + i] = x[NQ + i] + K[i];
@@ -96,6 +86,13 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
     if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    if (MODEL_SEPARABLE)
+        nystrom_step(c, q, p, dW, dZ, carry);
+    else
+        general_step(c, q, p, dW);
 }
 
 #include "kernel/method_end.h"

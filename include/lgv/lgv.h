@@ -75,6 +75,7 @@ struct lgv_callbacks {
     const double *q0, *p0; /* [dof] start values; copied */
     int separable;         /* H and every h are A(p) + B(q,t): methods may then be explicit */
     int noise_of_q;        /* every h is a function of q (and t) alone */
+    int constant_mass;     /* separable, and H_pp and every h_pp are constant: shorter forms of implicit methods */
     /* values: H [lane], h [noise][lane] */
     void (*value)(void *user, const struct lgv_batch *b, double *H, double *h);
     /* H_q, H_p [dof][lane]; h_q, h_p [noise][dof][lane] */

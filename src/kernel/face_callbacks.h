@@ -15,6 +15,7 @@
 #define MODEL_LINEAR 0
 #define MODEL_NOISE_OF_Q (c->cb->noise_of_q || c->cb->noises == 0)
 #define MODEL_TIME 1
+#define MODEL_FLAT (c->cb->separable && c->cb->constant_mass)
 #define MODEL_KINETIC_TIME 0 /* `separable` promises it */
 #define TRACK_BROWN 0
 #define FACE_WORK (8 + 4 * NQ + 4 * NM * NQ + NM + 3 * NQ * NQ * (1 + NM))

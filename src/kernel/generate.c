@@ -31,10 +31,13 @@ struct source {
 static void embed(struct lgv_text *out, const char *name) {
     for (size_t i = 0; i < lgv_embedded_count; i++) {
         if (strcmp(lgv_embedded[i].name, name) != 0) continue;
-        for (const char *line = lgv_embedded[i].text; *line;) { /* include lines belong to the library build */
-            const char *end = strchr(line, '\n');
+        for (const char *line = lgv_embedded[i].text; *line;) { /* most include lines belong to the library build */
+            const char *end = strchr(line, '\n'), *shared = "#include \"kernel/nystrom.h\"";
             size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
-            if (strncmp(line, "#include", 8) != 0) lgv_text_append(out, line, size);
+            if (strncmp(line, "#include", 8) != 0)
+                lgv_text_append(out, line, size);
+            else if (strncmp(line, shared, strlen(shared)) == 0)
+                embed(out, "nystrom.h");
             line += size;
         }
         return;
@@ -480,9 +483,9 @@ static void observe(struct source *s, const struct lgv_watch *watch) {
     lgv_terms_free(&t);
 }
 
-static void constants(struct source *s, const struct lgv_method *method, unsigned lanes, bool track) {
+static void constants(struct source *s, const struct lgv_method *method, const struct lgv_width *width, bool track) {
     struct lgv_text *o = &s->out;
-    lgv_text_add(o, "#define LANES %u\n", lanes);
+    lgv_text_add(o, "#define LANES %u\n#define GROUPS %u\n", width->lanes, width->groups);
     embed(o, "abi.h");
     embed(o, "lanes.h");
     embed(o, "noise.h");
@@ -491,9 +494,9 @@ static void constants(struct source *s, const struct lgv_method *method, unsigne
                  s->slots.total, s->m->nnoise + (method->correction != 0));
     lgv_text_add(o,
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
-                 "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n",
+                 "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n",
                  s->s->separable, s->s->linear, s->s->time_dependent, track, !(s->s->noise_depends & LGV_ON_P),
-                 s->s->kinetic_time);
+                 s->s->kinetic_time, s->s->flat);
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
     lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"
                     "#define KERNEL_NAME lgv_kernel_entry\nstruct lgv_callbacks;\n");
@@ -501,11 +504,12 @@ static void constants(struct source *s, const struct lgv_method *method, unsigne
 }
 
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
-                        const struct lgv_watch *watch, unsigned lanes, struct lgv_error *err) {
+                        const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err) {
     struct source s = {.m = m, .g = m->graph, .s = structure};
     unsigned face = lgv_kernel_face(method, structure);
     if (lgv_model_increment(m, &s.K) && add_correction(&s, method->correction) && find_slots(&s)) {
-        constants(&s, method, lanes, m->exact != NULL);
+        constants(&s, method, width, m->exact != NULL);
+        lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         embed(&s.out, "face.h");
         force(&s, face & LGV_FACE_FORCE);

@@ -109,7 +109,7 @@ static size_t noises(const struct lgv_model *m) {
 }
 
 bool lgv_kernel_separable(const struct lgv_method *method, const struct lgv_structure *s) {
-    return s->separable && !(method->steady_kinetic && s->kinetic_time);
+    return s->separable && !(method->steady_kinetic && s->kinetic_time) && !(method->flat_kinetic && !s->flat);
 }
 
 unsigned lgv_kernel_face(const struct lgv_method *method, const struct lgv_structure *s) {
@@ -309,13 +309,18 @@ static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watc
 
 /* ---- building ---- */
 
-/* The widest block whose state and matrices are still served by registers and the first cache (measured); gcc is only good
- * at the hardware width. */
+/* The widest block whose state and matrices are still served by registers and the first cache (measured). */
 static unsigned choose_lanes(size_t nq, bool dense, bool clang) {
+    if (nq < (dense ? 3 : clang ? 10 : 9)) return 16;
     if (!clang) return 4;
-    if (nq < (dense ? 3 : 10)) return 16;
     double vectors = dense ? 6.0 * (double)nq * (double)nq + 12.0 * (double)nq : 8.0 * (double)nq;
     return vectors * 8 * 8 <= 131072 ? 8 : 4;
+}
+
+/* gcc is only good at vectors of the hardware width, so there a wide block of a small model is made of several. */
+static struct lgv_width choose_width(size_t nq, unsigned lanes, bool clang) {
+    if (clang || lanes <= 4 || 2 * nq * lanes / 4 > 64) return (struct lgv_width){lanes, 1};
+    return (struct lgv_width){4, lanes / 4};
 }
 
 static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_options *options, struct lgv_kernel *k,
@@ -329,7 +334,8 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     unsigned face = lgv_kernel_face(k->method, &k->structure);
     unsigned lanes = options->lanes;
     if (!lanes) lanes = choose_lanes(m->nq, face & LGV_FACE_K2, cc.kind == LGV_COMPILER_CLANG);
-    char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, lanes, err);
+    struct lgv_width width = choose_width(m->nq, lanes, cc.kind == LGV_COMPILER_CLANG);
+    char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, &width, err);
     if (!source) return LGV_CANNOT_RUN;
     status = lgv_module_build(source, &cc, keep, &k->module, &k->compile_seconds, err);
     free(source);

@@ -61,9 +61,13 @@ bool lgv_kernel_can_control(const struct lgv_model *m);
 double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                                const char **reason);
 
+/* A block has `groups` vecs of `lanes` paths. */
+struct lgv_width {
+    unsigned lanes, groups;
+};
 /* generate.c: the C text of a kernel; free() it. */
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *s,
-                        const struct lgv_watch *watch, unsigned lanes, struct lgv_error *err);
+                        const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err);
 enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err);
 void lgv_kernel_watch_free(struct lgv_watch *w);
 

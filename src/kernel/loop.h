@@ -2,15 +2,26 @@
  *
  * The time loop of a block and the entry points of a kernel: the last part of every kernel.  Include-free.
  *
+ * A block is GROUPS vecs wide.  Groups take each step in turn, so that the processor can work on several of them at once
+ * where a vec is short: the operations of one step wait for each other, those of different groups do not.  Row i of group g
+ * is vec number i GROUPS + g of the block's state; during a call every group has its q and p in one piece.
+ *
  * Noise is drawn for NOISE_STEPS steps at a time: Philox gives normals in pairs, so an odd number of noises wastes nothing.
  * Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
 
 #define MANY_NOISES 16
+#ifndef GROUPS
+#define GROUPS 1
+#endif
 #ifndef CONTROLS
 #define CONTROLS 0 /* observables whose martingale part is summed, in the last rows of the state */
 #endif
 #define CONTROL_ROW (2 * NQ + (TRACK_BROWN ? NM + 2 * NQ : 0))
-#define LOOP_WORK (2 * NQ + 8 * NM + 64 + FACE_WORK + CONTROLS)
+#ifndef WATCHED
+#define WATCHED 0
+#endif
+#define STATE_ROWS (CONTROL_ROW + CONTROLS)
+#define LOOP_WORK (2 * NQ + 8 * NM * GROUPS + 64 + FACE_WORK + CONTROLS)
 
 #if TRACK_BROWN
 #define TRACKED(x) x
@@ -40,10 +51,10 @@ INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
  * increment of its step. */
 #if CONTROLS
 INLINE void add_martingale(struct ctx *c, const vec *dW) {
-    vec *top = c->top, *M = (vec *)c->b->state + CONTROL_ROW;
+    vec *top = c->top, *M = (vec *)c->b->state + CONTROL_ROW * GROUPS;
     ARRAY(X, CONTROLS);
     model_martingale(c, c->b->t0 + (double)c->step * c->dt, c->q, c->p, c->dt, dW, X);
-    for (long k = 0; k < CONTROLS; k++) M[k] += X[k];
+    for (long k = 0; k < CONTROLS; k++) M[k * GROUPS] += X[k];
     c->top = top;
 }
 #else
@@ -52,7 +63,7 @@ INLINE void add_martingale(struct ctx *c, const vec *dW) {
 
 INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     vec *top = c->top;
-    TRACKED(for (long m = 0; m < NM; m++) brown[m] += dW[m];) /* the true Brownian motion, before any cut */
+    TRACKED(for (long m = 0; m < NM; m++) brown[m * GROUPS] += dW[m];) /* the true Brownian motion, before any cut */
     if (NM > 0 && c->b->clip > 0) clip_increments(c, dW, dZ);
     add_martingale(c, dW);
     method_step(c, c->q, c->p, dW, dZ, carry);
@@ -61,69 +72,119 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     c->step++;
 }
 
-static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
-    struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work};
-    struct ctx *c = &context;
-    CONTEXT_SETUP(c, b->user);
-    c->end = c->top + METHOD_CARRY + METHOD_WORK + LOOP_WORK;
-    vec *state = (vec *)b->state;
-    ARRAY(q, 2 * NQ); /* small states live here for the whole loop */
-    int local = 2 * NQ <= SMALL_ARRAY;
-    if (!local) q = state;
-    vec *p = q + NQ, *brown = state + 2 * NQ;
-    for (long i = 0; local && i < 2 * NQ; i++) q[i] = state[i];
-    c->q = q;
-    c->p = p;
-    ARRAY(carry, METHOD_CARRY);
-    ARRAY(dW, NOISE_STEPS * NM);
-    ARRAY(dZ, METHOD_DZ ? NOISE_STEPS * NM : 0);
-    method_begin(c, q, p, carry);
+/* The part of a block that belongs to group g, as a block of its own. */
+INLINE struct lgv_block group_of(const struct lgv_block *b, int g) {
+    struct lgv_block part = *b;
+    part.state += g * LANES;
+    part.path += g * LANES;
+    if (b->fail) part.fail += g * LANES;
+    if (b->fail_step) part.fail_step += g * LANES;
+    if (b->clipped) part.clipped += g * LANES;
+    return part;
+}
+
+INLINE uvec paths_of(const struct lgv_block *b) {
     uvec path;
     for (int l = 0; l < LANES; l++) path[l] = b->path[l];
+    return path;
+}
+
+static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
+    struct lgv_block part[GROUPS];
+    struct ctx context[GROUPS], *c = context;
+    uvec path[GROUPS];
+    vec *state = (vec *)b->state;
+    context[0] = (struct ctx){.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work};
+    CONTEXT_SETUP(c, b->user);
+    c->end = c->top + GROUPS * METHOD_CARRY + METHOD_WORK + LOOP_WORK;
+    ARRAY(q, GROUPS * 2 * NQ);                  /* small states live here for the whole loop */
+    int local = GROUPS * 2 * NQ <= SMALL_ARRAY; /* always, when there is more than one group */
+    if (!local) q = state;
+    ARRAY(carry, GROUPS * METHOD_CARRY);
+    ARRAY(dW, GROUPS * NOISE_STEPS * NM);
+    ARRAY(dZ, METHOD_DZ ? GROUPS * NOISE_STEPS * NM : 0);
+    for (int g = 0; g < GROUPS; g++) {
+        part[g] = group_of(b, g);
+        path[g] = paths_of(&part[g]);
+        context[g] = context[0];
+        context[g].b = &part[g];
+        context[g].q = q + g * 2 * NQ;
+        context[g].p = context[g].q + NQ;
+        for (long i = 0; local && i < 2 * NQ; i++) context[g].q[i] = state[i * GROUPS + g];
+        method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
+    }
     int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1, fresh = 1;
     /* One copy of the step serves every case: a step's bits must not depend on where a call begins or ends. */
-    for (u64 end = b->step + steps; c->step < end;) {
-        long at = fine ? (long)(c->step % NOISE_STEPS) : 0;
-        if (fine && (fresh || at == 0))
-            noise_steps(b->seed, &path, c->step - (u64)at, b->dt, (int)NM, METHOD_DZ, dW, dZ);
-        if (NM > 0 && !fine) noise_step(b->seed, path, c->step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
+    for (u64 step = b->step, end = step + steps; step < end; step++) {
+        long at = fine ? (long)(step % NOISE_STEPS) : 0;
+        if (NM > 0 && (!fine || fresh || at == 0)) {
+            for (int g = 0; g < GROUPS; g++) {
+                vec *w = dW + g * NOISE_STEPS * NM, *z = dZ + (METHOD_DZ ? g * NOISE_STEPS * NM : 0);
+                if (fine)
+                    noise_steps(b->seed, &path[g], step - (u64)at, b->dt, (int)NM, METHOD_DZ, w, z);
+                else
+                    noise_step(b->seed, path[g], step, b->coarsen, b->dt, (int)NM, METHOD_DZ, w, z);
+            }
+        }
         fresh = 0;
-        one_step(c, brown, carry, dW + at * NM, dZ + (METHOD_DZ ? at * NM : 0));
+        for (int g = 0; g < GROUPS; g++)
+            one_step(&context[g], state + 2 * NQ * GROUPS + g, carry + g * METHOD_CARRY,
+                     dW + (g * NOISE_STEPS + at) * NM, dZ + (METHOD_DZ ? (g * NOISE_STEPS + at) * NM : 0));
     }
-    for (long i = 0; local && i < 2 * NQ; i++) state[i] = q[i];
-    b->step = c->step;
-    b->iterations += c->iterations;
-    b->evaluations += c->evaluations;
+    u64 iterations = 0, evaluations = 0;
+    for (int g = 0; g < GROUPS; g++) {
+        for (long i = 0; local && i < 2 * NQ; i++) state[i * GROUPS + g] = context[g].q[i];
+        iterations += context[g].iterations;
+        evaluations += context[g].evaluations;
+    }
+    b->step += steps;
+    b->iterations += iterations / GROUPS;
+    b->evaluations += evaluations / GROUPS;
 }
+
+/* All rows of a group in one piece: the state itself when there is one group, else a copy. */
+#if GROUPS > 1
+#define GROUP_ROWS(name, count, block) vec name[count]
+#else
+#define GROUP_ROWS(name, count, block) vec *name = (vec *)(block)
+#endif
 
 static void kernel_start(struct lgv_block *b) {
     struct ctx context = {.b = b}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    uvec path;
-    for (int l = 0; l < LANES; l++) path[l] = b->path[l];
-    vec *state = (vec *)b->state;
-    model_start(c, path, state, state + NQ);
-    for (long m = 0; TRACK_BROWN && m < NM; m++) state[2 * NQ + m] = vec_set(0);
-    for (long i = 0; TRACK_BROWN && i < 2 * NQ; i++) state[2 * NQ + NM + i] = state[i];
-    for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
+    for (int g = 0; g < GROUPS; g++) {
+        struct lgv_block part = group_of(b, g);
+        GROUP_ROWS(state, STATE_ROWS, b->state);
+        context.b = &part;
+        model_start(c, paths_of(&part), state, state + NQ);
+        for (long m = 0; TRACK_BROWN && m < NM; m++) state[2 * NQ + m] = vec_set(0);
+        for (long i = 0; TRACK_BROWN && i < 2 * NQ; i++) state[2 * NQ + NM + i] = state[i];
+        for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
+        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
+    }
 }
 
 static void kernel_observe(const struct lgv_block *b, double *out) {
     struct ctx context = {.par = b->par, .top = (vec *)b->work}, *c = &context;
     CONTEXT_SETUP(c, b->user);
     c->end = c->top + FACE_WORK;
-    const vec *state = (const vec *)b->state;
-    model_observe(c, b->t0 + (double)b->step * b->dt, state, state + NQ, state + 2 * NQ, state + 2 * NQ + NM,
-                  state + 3 * NQ + NM, (vec *)out);
-    for (long k = 0; k < CONTROLS; k++) ((vec *)out)[CONTROLS + k] = state[CONTROL_ROW + k];
+    for (int g = 0; g < GROUPS; g++) {
+        GROUP_ROWS(state, STATE_ROWS, b->state);
+        GROUP_ROWS(seen, WATCHED, out);
+        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * GROUPS + g];
+        model_observe(c, b->t0 + (double)b->step * b->dt, state, state + NQ, state + 2 * NQ, state + 2 * NQ + NM,
+                      state + 3 * NQ + NM, seen);
+        for (long k = 0; k < CONTROLS; k++) seen[CONTROLS + k] = state[CONTROL_ROW + k];
+        for (long i = 0; GROUPS > 1 && i < WATCHED; i++) ((vec *)out)[i * GROUPS + g] = seen[i];
+    }
 }
 
 static unsigned long long kernel_work(const void *user) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, user);
-    return (unsigned long long)(METHOD_CARRY + METHOD_WORK + LOOP_WORK) * sizeof(vec);
+    return (unsigned long long)(GROUPS * METHOD_CARRY + METHOD_WORK + LOOP_WORK) * sizeof(vec);
 }
 
 KERNEL_LINKAGE const struct lgv_entry KERNEL_NAME = {
-    LGV_ABI, LANES, kernel_work, kernel_start, kernel_advance, kernel_observe,
+    LGV_ABI, LANES *GROUPS, kernel_work, kernel_start, kernel_advance, kernel_observe,
 };

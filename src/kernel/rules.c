@@ -117,8 +117,7 @@ static bool parse_rule(const char **text, struct lgv_rule *r, char *why, size_t 
     return true;
 }
 
-/* Lagrange polynomial mu on control points nu/s, and its derivative, at x. */
-static void lagrange(int s, int mu, double x, double *value, double *slope) {
+void lgv_rule_lagrange(int s, int mu, double x, double *value, double *slope) {
     *value = 1;
     *slope = 0;
     for (int k = 0; k <= s; k++) {
@@ -134,15 +133,15 @@ static void lagrange(int s, int mu, double x, double *value, double *slope) {
 
 size_t lgv_galerkin_table(const struct lgv_galerkin *g, double *out) {
     int s = g->degree, r = g->rule.count, n = g->noise.count;
-    bool diagonal = true, explicit_nodes = true, dz = false;
+    bool diagonal = true, dz = false;
+    struct lgv_nystrom f;
     size_t k = 0;
     for (int i = 0; i < r; i++) {
         diagonal &= g->beta[i] == g->rule.weight[i] && g->gamma[i] == 0;
-        explicit_nodes &= g->rule.node[i] == 0 || g->rule.node[i] == 1;
         dz |= g->gamma[i] != 0;
     }
-    for (int j = 0; j < n; j++) explicit_nodes &= g->noise.node[j] == 0 || g->noise.node[j] == 1;
-    double head[] = {s, r, n, diagonal, explicit_nodes, dz, g->general};
+    lgv_nystrom_of(g, &f);
+    double head[] = {s, r, n, diagonal, dz, g->general, f.count, f.before, f.implicit, f.end, f.carry};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) out[k++] = head[i];
     for (int i = 0; i < r; i++) out[k++] = g->rule.weight[i];
     for (int i = 0; i < r; i++) out[k++] = n ? 0 : g->beta[i];
@@ -152,7 +151,7 @@ size_t lgv_galerkin_table(const struct lgv_galerkin *g, double *out) {
         for (int i = 0; i < r; i++)
             for (int mu = 0; mu <= s; mu++) {
                 double v, d;
-                lagrange(s, mu, g->rule.node[i], &v, &d);
+                lgv_rule_lagrange(s, mu, g->rule.node[i], &v, &d);
                 out[k++] = slope ? d : v;
             }
     for (int j = 0; j < n; j++) out[k++] = g->noise.weight[j];
@@ -161,9 +160,14 @@ size_t lgv_galerkin_table(const struct lgv_galerkin *g, double *out) {
     for (int j = 0; j < n; j++)
         for (int mu = 0; mu <= s; mu++) {
             double v, d;
-            lagrange(s, mu, g->noise.node[j], &v, &d);
+            lgv_rule_lagrange(s, mu, g->noise.node[j], &v, &d);
             out[k++] = v;
         }
+    const double *column[] = {f.node, f.alpha, f.beta, f.gamma};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < f.count; j++) out[k++] = column[i][j];
+    for (int i = 0; f.count && i <= f.count; i++)
+        for (int j = 0; j < f.count; j++) out[k++] = f.r[i][j];
     return k;
 }
 
@@ -242,11 +246,13 @@ char *lgv_table_text(const char *defines, const char *array, const double *table
 }
 
 static char *constants_text(const struct lgv_galerkin *g, const double *table, size_t count) {
-    char defines[400];
+    char defines[600];
     snprintf(defines, sizeof defines,
              "#define GALERKIN_S %dL\n#define GALERKIN_R %dL\n#define GALERKIN_N %dL\n#define GALERKIN_DIAGONAL %d\n"
-             "#define GALERKIN_EXPLICIT %d\n#define METHOD_DZ %d\n#define GALERKIN_GENERAL %d\n",
-             g->degree, g->rule.count, g->noise.count, table[3] != 0, table[4] != 0, table[5] != 0, g->general);
+             "#define METHOD_DZ %d\n#define GALERKIN_GENERAL %d\n#define NYS_N %.0fL\n#define NYS_PRE %.0fL\n"
+             "#define NYS_IMP %.0fL\n#define NYS_END (%.0fL)\n#define NYS_CARRY %d\n",
+             g->degree, g->rule.count, g->noise.count, table[3] != 0, table[4] != 0, g->general, table[6], table[7],
+             table[8], table[9], table[10] != 0);
     return lgv_table_text(defines, "galerkin_table", table, count);
 }
 
@@ -280,10 +286,13 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
     m->order = 2 * s < g->rule.order ? 2 * s : g->rule.order;
     m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second && diagonal;
     m->needs = galerkin_needs(g, diagonal);
-    if (table[5] != 0) describe_dz(g, m, lobz);
-    m->explicit_separable = s == 1 && table[4] != 0 && !g->general;
-    m->steady_kinetic = s == 1;
-    if (m->explicit_separable) m->face_separable = LGV_FACE_K1;
+    if (table[4] != 0) describe_dz(g, m, lobz);
+    if (table[6] > 0 && !g->general) { /* the Nystroem form */
+        m->steady_kinetic = true;
+        m->flat_kinetic = s > 1;
+        m->explicit_separable = table[8] == 0;
+        m->face_separable = LGV_FACE_K1 | (table[8] > 0 ? LGV_FACE_K2 : 0) | (table[10] != 0 ? LGV_FACE_FORCE : 0);
+    }
     snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.", s,
              g->rule.count, g->rule.count > 1 ? "s" : "", g->rule.order,
              second               ? ", and a rule of its own for the noise h(q)"

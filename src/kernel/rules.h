@@ -9,7 +9,9 @@
 
 #define LGV_RULE_NODES 12
 #define LGV_GALERKIN_DEGREE 10
-#define LGV_GALERKIN_TABLE (7 + LGV_RULE_NODES * (7 + 3 * (LGV_GALERKIN_DEGREE + 1)))
+#define LGV_NYSTROM_NODES (2 * LGV_RULE_NODES)
+#define LGV_NYSTROM_TABLE (LGV_NYSTROM_NODES * (LGV_NYSTROM_NODES + 5))
+#define LGV_GALERKIN_TABLE (11 + LGV_RULE_NODES * (7 + 3 * (LGV_GALERKIN_DEGREE + 1)) + LGV_NYSTROM_TABLE)
 
 struct lgv_rule {
     int count, order; /* count 0: none */
@@ -33,6 +35,17 @@ struct lgv_tableau {
 };
 #define LGV_TABLEAU_TABLE (3 + LGV_RULE_NODES * (5 + 4 * LGV_RULE_NODES))
 #define LGV_TABLEAU_SYMPLECTIC 1e-12 /* violations up to here are round-off of the given coefficients */
+
+/* The form of a method that src/kernel/nystrom.h works on; count 0: it has none.  Nodes are in the order of computation. */
+struct lgv_nystrom {
+    int count, before, implicit, end; /* end: the node at 1, or -1 */
+    bool carry;                       /* the force at node 1 is that of the next step at node 0 */
+    double node[LGV_NYSTROM_NODES], alpha[LGV_NYSTROM_NODES], beta[LGV_NYSTROM_NODES], gamma[LGV_NYSTROM_NODES];
+    double r[LGV_NYSTROM_NODES + 1][LGV_NYSTROM_NODES]; /* the row behind the last node is that of q' */
+};
+void lgv_nystrom_of(const struct lgv_galerkin *g, struct lgv_nystrom *out);
+/* Lagrange polynomial mu of degree s on the points nu/s, and its derivative, at x. */
+void lgv_rule_lagrange(int s, int mu, double x, double *value, double *slope);
 
 /* False with the reason in `why` when the name is not one. */
 bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *out, char *why, size_t size);

@@ -12,21 +12,38 @@
 
 /* A pivot below this part of its column sends the lane to the pivoting solver; at most three digits are lost. */
 #define SOLVE_THRESHOLD 1e-3
+/* So much cancellation in a pivot or determinant sends it there too, to find out whether the system is singular. */
+#define SOLVE_CANCELLED 1e-12
 #define SOLVE_LOCAL 4 /* up to this n no scratch is needed */
 
-/* Gaussian elimination with partial pivoting on one lane of A [n][n] and b [n], in place.  0 if singular. */
+/* Gaussian elimination with partial pivoting on one lane of A [n][n] and b [n], in place.  0 if singular: if a pivot is
+ * round-off of its column, rows being scaled to 1. */
 OUTLINE __attribute__((cold)) int solve_lane(int n, int lane, vec *A, vec *b) {
     double *a = (double *)A + lane, *x = (double *)b + lane;
 #define SOLVE_AT(i, j) a[((i)*n + (j)) * LANES]
+    for (int i = 0; i < n; i++) {
+        double size = 0.0;
+        for (int j = 0; j < n; j++) {
+            size = __builtin_fmax(size, __builtin_fabs(SOLVE_AT(i, j)));
+        }
+        for (int j = 0; j < n && size > 0.0; j++) {
+            SOLVE_AT(i, j) /= size;
+        }
+        x[i * LANES] /= size > 0.0 ? size : 1.0;
+    }
     for (int k = 0; k < n; k++) {
         int best = k;
+        double above = 0.0;
+        for (int i = 0; i < k; i++) {
+            above = __builtin_fmax(above, __builtin_fabs(SOLVE_AT(i, k)));
+        }
         for (int i = k + 1; i < n; i++) {
             if (__builtin_fabs(SOLVE_AT(i, k)) > __builtin_fabs(SOLVE_AT(best, k))) {
                 best = i;
             }
         }
         double pivot = __builtin_fabs(SOLVE_AT(best, k));
-        if (!(pivot > 0.0 && pivot <= 1.79769313486231570815e+308)) {
+        if (!(pivot > 2e-15 * n * above && pivot <= 1.79769313486231570815e+308)) {
             return 0;
         }
         for (int j = k; j < n && best != k; j++) {
@@ -75,7 +92,10 @@ INLINE ivec solve_eliminate(int n, vec *A, vec *b) {
     ivec bad = {0};
     vec sum = vec_set(0.0); /* of everything that must be finite */
     for (int k = 0; k < n; k++) {
-        vec below = vec_set(0.0), inverse = 1.0 / A[k * n + k];
+        vec below = vec_set(0.0), above = vec_set(0.0), inverse = 1.0 / A[k * n + k];
+        for (int i = 0; i < k; i++) {
+            above = above + vec_abs(A[i * n + k]);
+        }
         for (int i = k + 1; i < n; i++) {
             below = vec_max(below, vec_abs(A[i * n + k]));
             vec factor = A[i * n + k] * inverse;
@@ -84,7 +104,7 @@ INLINE ivec solve_eliminate(int n, vec *A, vec *b) {
             }
             b[i] = b[i] - factor * b[k];
         }
-        bad |= ~(ivec)(vec_abs(A[k * n + k]) > SOLVE_THRESHOLD * below);
+        bad |= ~(ivec)(vec_abs(A[k * n + k]) > SOLVE_THRESHOLD * below + SOLVE_CANCELLED * above);
         sum = sum + vec_abs(A[k * n + k]);
         A[k * n + k] = inverse;
     }
@@ -124,14 +144,14 @@ INLINE ivec solve_one(const vec *A, vec *b) {
     return (ivec)(check != check);
 }
 
-/* Cramer's rule.  An infinite determinant would give zeros, so it is looked for; one that vanishes or is denormal has
+/* Cramer's rule.  A determinant that is infinite, or round-off of its two products, is looked for; one that is denormal has
  * an infinite inverse and shows in x.  Not looked for: products |A| |b| that are denormal while |A|^2 is not. */
 INLINE ivec solve_two(const vec *A, vec *b) {
-    vec det = A[0] * A[3] - A[1] * A[2], inverse = 1.0 / det;
+    vec one = A[0] * A[3], two = A[1] * A[2], det = one - two, inverse = 1.0 / det, size = vec_abs(one) + vec_abs(two);
     vec x = (b[0] * A[3] - b[1] * A[1]) * inverse, y = (A[0] * b[1] - A[2] * b[0]) * inverse;
     b[0] = x;
     b[1] = y;
-    return ~((ivec)(vec_abs(det) < 1e280) & vec_finite(vec_abs(x) + vec_abs(y)));
+    return ~((ivec)(vec_abs(det) > SOLVE_CANCELLED * size) & vec_finite(vec_abs(x) + vec_abs(y)));
 }
 
 /* Solves A x = b in every lane: A [n][n] by rows, destroyed; x replaces b.  `scratch` has n n + n vecs, or is NULL for

@@ -306,6 +306,7 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
     *out = (struct lgv_structure){.derivative_error = NAN, .commutes = 1};
     if (m->callbacks) {
         out->separable = out->hamiltonian_separable = m->callbacks->separable;
+        out->flat = m->callbacks->separable && m->callbacks->constant_mass;
         out->time_dependent = true;
         out->noise_depends = m->callbacks->noises == 0 ? 0 : m->callbacks->noise_of_q ? LGV_ON_Q : LGV_ON_BOTH;
         out->commutes = m->callbacks->noises <= 1 || m->callbacks->noise_of_q ? 1 : -1;
@@ -325,6 +326,7 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
             out->time_dependent |= (g->node[K.group[i].body].uses & LGV_USES_TIME) != 0;
         lgv_terms_gradient(g, &K, LGV_P, &t[3]);
         out->kinetic_time = lgv_terms_use(g, &t[3], LGV_USES_TIME);
+        out->flat = out->separable && !out->kinetic_time && !lgv_terms_use(g, &t[2], state);
         t[3].count = 0;
         lgv_terms_hessian(g, &H, LGV_Q, LGV_P, &t[3]);
         out->hamiltonian_separable = t[3].count == 0;

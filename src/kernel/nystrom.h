@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The Nystroem form of Galerkin methods on separable models: positions at the nodes are the only unknowns.
+ *
+ * Let the nodes of both quadrature rules be c_k, each one once.  With N_k = -K_q(Q_k; alpha_k dt, beta_k dW + gamma_k J) the
+ * equations of galerkin.c become
+ *
+ *     Q_i = q + c_i K_p(p + sum_k R_ik N_k; dt, dW),     q' likewise with c = 1,     p' = p + sum_k N_k
+ *
+ * where R comes from the degree and the nodes alone (rules.c).  That holds when K_pp is constant: the P_i are then values
+ * of one polynomial of degree s - 1; and for s = 1 and any K_p(p): then all P_i are equal, R_ik = 1 - c_k.
+ *
+ * Nodes stand in the order in which they can be computed: NYS_PRE explicit ones, NYS_IMP that need each other, the rest
+ * explicit again.  When nodes 0 and 1 are both there (NYS_CARRY), the force at 1 serves the next step at 0.
+ *
+ * The unknowns of the implicit nodes are x_i = (Q_i - q) / c_i, which are all equal for s = 1 (NYS_STRAIGHT).
+ *
+ * The including file defines NYS_STRAIGHT, NYS_N, NYS_PRE, NYS_IMP, NYS_END (the node at 1, or -1), NYS_CARRY, METHOD_DZ and NYS(k), the numbers
+ * c alpha beta gamma [n], R [n + 1][n], whose last row is that of q'.  Include-free. */
+
+#define NYS_C(k) NYS(k)
+#define NYS_ALPHA(k) NYS(NYS_N + (k))
+#define NYS_BETA(k) NYS(2 * NYS_N + (k))
+#define NYS_GAMMA(k) NYS(3 * NYS_N + (k))
+#define NYS_R(i, k) NYS((4 + (i)) * NYS_N + (k))
+#define NYS_SETS (NYS_STRAIGHT && NYS_IMP > 1 ? 1 : NYS_IMP) /* of NQ unknowns */
+#define NYS_SET(i) (NYS_SETS == NYS_IMP ? (i) : 0)
+#define NYS_UNKNOWNS (NYS_SETS * NQ)
+#define NYS_SINGULAR 1e12 /* A is 1 + ...; where those cancel, what is left is round-off */
+#define NYS_WORK                                                                                                       \
+    ((NYS_N + NYS_IMP + 10) * NQ + 4 * NYS_UNKNOWNS + 2 * NYS_UNKNOWNS * NYS_UNKNOWNS + (NYS_IMP + 5) * NQ * NQ +      \
+     4 * NM + 8)
+
+INLINE double nystrom_time(const struct ctx *c, double at) {
+    return c->b->t0 + ((double)c->step + at) * c->dt;
+}
+
+INLINE void nystrom_weights(struct ctx *c, long k, const vec *dW, const vec *dZ, vec *w) {
+    for (long m = 0; m < NM; m++) {
+        w[m] = NYS_BETA(k) * dW[m];
+        if (METHOD_DZ) w[m] += NYS_GAMMA(k) / c->dt * dZ[m];
+    }
+}
+
+/* P = p + sum of R_ik N_k over the nodes known so far. */
+INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, const vec *N, vec *P) {
+    (void)c;
+    for (long j = 0; j < NQ; j++) {
+        P[j] = p[j];
+        for (long k = 0; k < known; k++)
+            if (NYS_R(i, k) != 0) P[j] += NYS_R(i, k) * N[k * NQ + j];
+    }
+}
+
+/* The direction (Q_i - q) / c_i of node i from the forces known: K_p, or what the implicit nodes have found for s = 1. */
+INLINE void nystrom_direction(struct ctx *c, long i, const vec *q, const vec *p, const vec *dW, const vec *N, vec *x) {
+    ARRAY(P, NQ);
+    if (NYS_STRAIGHT && NYS_IMP > 0 && i >= NYS_PRE) return;
+    nystrom_momentum(c, i, i, p, N, P);
+    model_K1(c, nystrom_time(c, 0.5), q, P, c->dt, dW, 0, x);
+}
+
+/* A node that needs earlier ones only. */
+INLINE void nystrom_node(struct ctx *c, long k, const vec *q, const vec *p, const vec *dW, const vec *dZ, vec *N,
+                         vec *x, vec *end, vec *carry) {
+    double at = NYS_C(k), t = nystrom_time(c, at), a = NYS_ALPHA(k) * c->dt;
+    ARRAY(Q, NQ);
+    ARRAY(K, NQ);
+    ARRAY(w, NM);
+    struct force F = {carry, carry + NQ};
+    nystrom_weights(c, k, dW, dZ, w);
+    for (long i = 0; i < NQ; i++) Q[i] = q[i];
+    if (at != 0) {
+        nystrom_direction(c, k, q, p, dW, N, x);
+        for (long i = 0; i < NQ; i++) Q[i] += at * x[i];
+    }
+    if (k == NYS_END)
+        for (long i = 0; i < NQ; i++) end[i] = Q[i];
+    if (NYS_CARRY && (at == 0 || k == NYS_END)) {
+        if (k == NYS_END) model_force(c, t, Q, p, &F);
+        for (long i = 0; i < NQ; i++) N[k * NQ + i] = vec_set(0);
+        model_kick(c, N + k * NQ, &F, a, w);
+    } else {
+        model_K1(c, t, Q, p, a, w, K, 0);
+        for (long i = 0; i < NQ; i++) N[k * NQ + i] = -K[i];
+    }
+}
+
+/* The rows of set i in the Newton system: e = x_i - K_p(P_i), A_ik = delta_ik + c_k R_ik K_pp K_qq,k. */
+INLINE void nystrom_rows(struct ctx *c, long i, const vec *q, const vec *p, const vec *dW, const vec *N, const vec *x,
+                         const vec *Kqq, vec *Kpp, vec *e, vec *A) {
+    long n = NYS_UNKNOWNS, node = NYS_PRE + i;
+    ARRAY(P, NQ);
+    ARRAY(Kp, NQ);
+    nystrom_momentum(c, node, NYS_PRE + NYS_IMP, p, N, P);
+    model_K2(c, nystrom_time(c, 0.5), q, P, c->dt, dW, 0, Kp, 0, 0, Kpp);
+    for (long j = 0; j < NQ; j++) {
+        vec *row = A + (i * NQ + j) * n;
+        e[i * NQ + j] = x[i * NQ + j] - Kp[j];
+        for (long l = 0; l < n; l++) row[l] = vec_set(l == i * NQ + j ? 1.0 : 0.0);
+        for (long k = 0; k < NYS_IMP; k++) {
+            double factor = NYS_C(NYS_PRE + k) * NYS_R(node, NYS_PRE + k);
+            for (long l = 0; factor != 0 && l < NQ; l++)
+                for (long h = 0; h < NQ; h++)
+                    row[NYS_SET(k) * NQ + l] += factor * Kpp[j * NQ + h] * Kqq[(k * NQ + h) * NQ + l];
+        }
+    }
+}
+
+/* Nodes that need each other: Newton's method for x.  The forces follow the last correction by their
+ * linear term, which is exact to round-off by then. */
+INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, vec *N, vec *x) {
+    const long n = NYS_UNKNOWNS;
+    ARRAY(found, NYS_IMP * NQ); /* the forces, which rest with their lane */
+    ARRAY(e, NYS_UNKNOWNS);
+    ARRAY(A, NYS_UNKNOWNS * NYS_UNKNOWNS);
+    ARRAY(scratch, NYS_UNKNOWNS * NYS_UNKNOWNS + NYS_UNKNOWNS);
+    ARRAY(Kqq, NYS_IMP * NQ * NQ);
+    ARRAY(Kpp, NQ * NQ);
+    ARRAY(Q, NQ);
+    ARRAY(K, NQ);
+    ARRAY(w, NM);
+    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
+    vec *top = c->top;
+    int it = 0;
+    for (long i = 0; i < NYS_SETS; i++) {
+        if (!MODEL_LINEAR) {
+            nystrom_momentum(c, NYS_PRE + i, NYS_PRE, p, N, Q);
+            model_K1(c, nystrom_time(c, 0.5), q, Q, c->dt, dW, 0, K);
+        }
+        for (long j = 0; j < NQ; j++) x[i * NQ + j] = MODEL_LINEAR ? vec_set(0) : K[j];
+    }
+    do {
+        for (long i = 0; i < NYS_IMP; i++) {
+            long k = NYS_PRE + i;
+            nystrom_weights(c, k, dW, dZ, w);
+            for (long j = 0; j < NQ; j++) Q[j] = q[j] + NYS_C(k) * x[NYS_SET(i) * NQ + j];
+            model_K2(c, nystrom_time(c, NYS_C(k)), Q, p, NYS_ALPHA(k) * c->dt, w, K, 0, Kqq + i * NQ * NQ, 0, 0);
+            for (long j = 0; j < NQ; j++) N[k * NQ + j] = -K[j];
+        }
+        for (long i = 0; i < NYS_SETS; i++) {
+            nystrom_rows(c, i, q, p, dW, N, x, Kqq, Kpp, e, A);
+            c->top = top;
+        }
+        vec residual = vec_set(0), solution = vec_set(0);
+        for (long i = 0; i < n; i++) residual += vec_abs(e[i]);
+        solve_dense((int)n, A, e, scratch, &now);
+        for (long i = 0; i < n; i++) solution += vec_abs(e[i]);
+        singular |= (now | (ivec)(solution > NYS_SINGULAR * residual)) & live;
+        ivec before = live, moving = {0}, unsettled = {0};
+        for (long i = 0; i < NYS_SETS; i++) {
+            for (long j = 0; j < NQ; j++) {
+                vec next = x[i * NQ + j] - e[i * NQ + j];
+                x[i * NQ + j] = MODEL_LINEAR ? next : vec_select(before, next, x[i * NQ + j]);
+            }
+            moving |= still_moving(NQ, e + i * NQ, x + i * NQ, q, NEWTON_RATE);
+        }
+        for (long i = 0; i < NYS_IMP; i++)
+            for (long j = 0; j < NQ; j++) {
+                vec next = N[(NYS_PRE + i) * NQ + j];
+                for (long l = 0; l < NQ; l++)
+                    next += NYS_C(NYS_PRE + i) * Kqq[(i * NQ + j) * NQ + l] * e[NYS_SET(i) * NQ + l];
+                found[i * NQ + j] = MODEL_LINEAR || it == 0 ? next : vec_select(before, next, found[i * NQ + j]);
+            }
+        live &= moving & ~singular;
+        c->iterations++;
+        for (long i = 0; !MODEL_LINEAR && it >= NEWTON_PATIENT && i < NYS_SETS; i++) {
+            ivec left = live;
+            settle(c, nystrom_time(c, 0.5), q, p, c->dt, dW, e + i * NQ, 0, &left);
+            unsettled |= left;
+        }
+        if (!MODEL_LINEAR && it >= NEWTON_PATIENT) live &= unsettled;
+    } while (!MODEL_LINEAR && ++it < NEWTON_MAX && vec_any(live));
+    for (long i = 0; i < NYS_IMP * NQ; i++) N[NYS_PRE * NQ + i] = found[i];
+    if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+}
+
+INLINE void nystrom_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    struct force F = {carry, carry + NQ};
+    if (NYS_CARRY) model_force(c, nystrom_time(c, 0), q, p, &F);
+}
+
+INLINE void nystrom_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    ARRAY(N, NYS_N * NQ);
+    ARRAY(end, NQ);
+    ARRAY(x, NYS_UNKNOWNS + NQ);
+    vec *top = c->top;
+    for (long k = 0; k < NYS_N; k++) {
+        if (k == NYS_PRE && NYS_IMP > 0) {
+            nystrom_implicit(c, q, p, dW, dZ, N, x);
+            k += NYS_IMP - 1;
+        } else {
+            nystrom_node(c, k, q, p, dW, dZ, N, x, end, carry);
+        }
+        c->top = top;
+    }
+    if (NYS_END < 0) {
+        nystrom_direction(c, NYS_N, q, p, dW, N, x);
+        for (long i = 0; i < NQ; i++) end[i] = q[i] + x[i];
+    }
+    for (long i = 0; i < NQ; i++) {
+        q[i] = NYS_IMP > 0 ? vec_select((ivec)(q[i] == q[i]), end[i], q[i]) : end[i];
+        for (long k = 0; k < NYS_N; k++) p[i] += N[k * NQ + i];
+    }
+}
