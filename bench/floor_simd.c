@@ -95,9 +95,9 @@ FLOOR(floor_kubo_midpoint, step_kubo_midpoint, 2, 0)
 FLOOR(floor_sync_midpoint, step_sync_midpoint, 4, 0)
 static FLOOR(sync_midpoint_plain, step_sync_midpoint_plain, 4, 0)
 
-/* ---- runs ---- */
+    /* ---- runs ---- */
 
-int floor_available(void) {
+    int floor_available(void) {
     return 1;
 }
 

@@ -17,7 +17,11 @@
 #include <time.h>
 
 #define INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
 #define UNROLL _Pragma("GCC unroll 16")
+#endif
 #define VECTORS 4           /* per block */
 #define LANES (4 * VECTORS) /* paths per block */
 #define GROUP 2             /* vectors whose noise is made side by side: hides latency without too many spills */
@@ -158,11 +162,12 @@ INLINE vec one_to_two(ivec a, ivec b) {
 /* Two standard normals per lane of a stream (0: dW, 1: dZ) for the vectors first..first+GROUP-1 of the block.  Only the low 32 bits of the words
  * count; what products leave above them is never read.  In round one every word is either constant in time or the same
  * in all lanes, and in round two still half of them: those cost no vector products. */
-INLINE void normals(const struct keys *k, const struct block_noise *b, uint64_t stream, uint64_t pair, int first, vec *n0,
-                    vec *n1) {
+INLINE void normals(const struct keys *k, const struct block_noise *b, uint64_t stream, uint64_t pair, int first,
+                    vec *n0, vec *n1) {
     uint64_t a1 = (uint64_t)PHILOX_M0 * (uint32_t)pair;
     uint64_t b2 = (uint64_t)PHILOX_M1 * (uint32_t)((a1 >> 32) ^ b->path_high ^ k->s1[0]);
-    ivec x1 = whole((pair >> 32) ^ (stream << 16) ^ k->s0[0]), x2 = whole((b2 >> 32) ^ k->s0[1]), y2 = whole((uint32_t)a1 ^ k->s1[1]);
+    ivec x1 = whole((pair >> 32) ^ (stream << 16) ^ k->s0[0]), x2 = whole((b2 >> 32) ^ k->s0[1]),
+         y2 = whole((uint32_t)a1 ^ k->s1[1]);
     ivec m0 = whole(PHILOX_M0), m1 = whole(PHILOX_M1), c0[GROUP], c1[GROUP], c2[GROUP], c3[GROUP];
     UNROLL
     for (int v = 0; v < GROUP; v++) {
@@ -203,8 +208,8 @@ struct lane_state {
 /* One step; chi and eta are standard normals, eta only for methods that draw dZ; root = sqrt(dt). */
 typedef void floor_step(struct lane_state *x, vec chi, vec eta, double dt, double root);
 /* Many steps of a block. */
-typedef void floor_advance(struct lane_state x[VECTORS], const struct keys *k, const struct block_noise *b, size_t steps,
-                           double dt);
+typedef void floor_advance(struct lane_state x[VECTORS], const struct keys *k, const struct block_noise *b,
+                           size_t steps, double dt);
 
 /* `width` vectors step side by side: two when the step is short, all four when its latency is long. */
 INLINE void advance(floor_step *step, int width, int with_dz, struct lane_state *x, const struct keys *k,
