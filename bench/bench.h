@@ -11,10 +11,12 @@
 
 struct bench {
     bool quick;
+    bool check;      /* only compare the paths of kernels and floors */
     json_t *json;    /* the document of --json */
     char folder[64]; /* private cache folder, removed at the end */
     bool clang, gcc; /* compilers found */
     int missed;      /* goals that were not met */
+    int wrong;       /* floors whose paths are not those of the kernel */
 };
 
 /* One of several things timed in turn; run returns seconds per unit of work.  best starts at 0: not yet measured. */
@@ -53,7 +55,7 @@ extern const char *const bench_kubo, *const bench_synchrotron;
 /* The phi^4 ring of n sites with one noise on all of them, by indexed sums; in `text`. */
 const char *bench_lattice(char *text, size_t size, int n);
 
-void bench_methods(struct bench *b); /* methods.c: every method */
+void bench_methods(struct bench *b); /* methods.c: every method beside its floor */
 void bench_speed(struct bench *b);   /* speed.c: flagship kernels against the floors, normals */
 void bench_compile(struct bench *b); /* system.c: compile latency, ... */
 void bench_size(struct bench *b);    /* ... cost against degrees of freedom */

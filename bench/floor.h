@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reference programs of the benchmark: how fast a specialist's hand-written kernel is (floor_simd.c), and how fast a
- * straightforward scalar program with callbacks is (scalar_callbacks.c).  Both integrate the same paths.
+ * Reference programs of the benchmark: how fast a specialist's hand-written kernel is (floor_simd.c, floor_methods.c),
+ * and how fast a straightforward scalar program with callbacks is (scalar_callbacks.c).  All integrate the same paths.
  *
  * Models, beta = 0.1, start q = 0, p = 1:
  *   Kubo          H = p^2/2 + q^2/2,   h = beta H
  *   synchrotron   H = p^2/2 - cos q,   h = beta sin q
- * Methods: stochastic Stoermer-Verlet (P2N2Q2Lob) and stochastic midpoint (P1N1Q2Gau).
+ * Methods: stochastic Stoermer-Verlet (P2N2Q2Lob) and stochastic midpoint (P1N1Q2Gau); floor_methods.c has all others.
  *
  * Noise of step n of a path: the increment is sqrt(dt) times half n&1 of the Box-Muller pair n>>1; the pair comes from
- * one Philox4x32-10 call with key = seed and counter = (pair, pair>>32 | stream<<16, path, path>>32), stream 0. */
+ * one Philox4x32-10 call with key = seed and counter = (pair, pair>>32 | stream<<16, path, path>>32), stream 0.
+ * Methods with dZ take a second normal eta in the same way from stream 1: dZ = dt^(3/2) (chi + eta / sqrt 3) / 2. */
 #ifndef LGV_BENCH_FLOOR_H
 #define LGV_BENCH_FLOOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The plain version of the synchrotron midpoint has two textbook Newton moves; it is here to show what the tricks of
@@ -31,6 +33,18 @@ double floor_run(enum floor_case c, size_t paths, size_t steps, double dt, unsig
                  double *mean_energy);
 double scalar_run(enum floor_case c, size_t paths, size_t steps, double dt, unsigned long long seed,
                   double *mean_energy);
+
+/* The floor of a method by name on one of the models. */
+enum floor_model { FLOOR_KUBO, FLOOR_SYNCHROTRON };
+#define FLOOR_PATHS 16
+struct floor_method;
+/* NULL: there is none, because the method does not fit the model or there is no AVX2 and FMA. */
+const struct floor_method *floor_find(const char *method, enum floor_model model);
+/* Does a step solve no equations? */
+bool floor_is_explicit(const struct floor_method *f);
+/* Integrates paths 0..FLOOR_PATHS-1 and returns the seconds it took; q and p become the states at the end. */
+double floor_method_run(const struct floor_method *f, size_t steps, double dt, unsigned long long seed,
+                        double q[FLOOR_PATHS], double p[FLOOR_PATHS]);
 
 /* Seconds to make `count` normals (rounded up to a multiple of 32). */
 double floor_normals(size_t count);
