@@ -24,6 +24,13 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(K, 2 * NQ);
     (void)dZ, (void)carry;
     model_K1(c, t, q, p, c->dt, dW, K, K + NQ);
+    if (MILSTEIN && MODEL_NOISE_OF_Q) { /* the Milstein term vanishes */
+        for (long i = 0; i < NQ; i++) {
+            q[i] += K[NQ + i];
+            p[i] -= K[i];
+        }
+        return;
+    }
     if (MILSTEIN) {
         ARRAY(k, 2 * NQ);
         ARRAY(Kqq, NQ * NQ);

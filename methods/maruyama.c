@@ -7,7 +7,7 @@
  *     IEM   X' = X + (f(X') + C(X')) dt + sum_m g_m(X) dW_m
  *
  * For noise h(q) the field g moves p and depends on q, so the Milstein term (Dg)g vanishes and the strong order is 1, not 1/2.
- * IEM is solved by Newton's method with the Jacobian of f; C is left to the iteration, whose rate is then O(dt). */
+ * IEM is solved by Newton's method. */
 #include "kernel/method_file.h"
 
 #ifndef IMPLICIT_DRIFT
@@ -15,7 +15,7 @@
 #endif
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
-#define METHOD_WORK (20 * NQ + NM + 12 * NQ * NQ)
+#define METHOD_WORK (24 * NQ + NM + 24 * NQ * NQ)
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
@@ -33,39 +33,58 @@ INLINE void add_ito_drift(struct ctx *c, double t, const vec *z, vec *x, const v
     }
 }
 
+/* z = base + dt (f + C)(z).  Newton's method with the Jacobian of f; C vanishes for h(q), is linear in z for quadratic
+ * models (its Jacobian then comes from its values at unit vectors), and else is left to the iteration. */
 INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *z, const vec *none) {
     const long n = 2 * NQ;
+    const int whole = MODEL_LINEAR && NQ <= 2; /* the system with the Jacobian of C too */
+    const double rate = MODEL_NOISE_OF_Q || whole ? NEWTON_RATE : 1e-14;
     ARRAY(r, 2 * NQ);
     ARRAY(x, 2 * NQ);
     ARRAY(Kqq, NQ * NQ);
     ARRAY(Kqp, NQ * NQ);
     ARRAY(Kpp, NQ * NQ);
-    ARRAY(A, 4 * NQ * NQ);
-    ARRAY(scratch, 4 * NQ * NQ + 2 * NQ);
+    ARRAY(A, whole ? 4 * NQ * NQ : 1);
     ivec live = (ivec)(base[0] == base[0]), singular = {0}, now;
     vec *top = c->top;
     int k = 0;
+    for (long i = 0; whole && i < n; i++) z[i] = vec_set(0); /* one correction leads from anywhere to the solution */
     do {
         for (long i = 0; i < n; i++) x[i] = base[i];
         add_ito_drift(c, t, z, x, none);
-        model_K2(c, t, z, z + NQ, c->dt, none, 0, 0, Kqq, Kqp, Kpp);
-        for (long i = 0; i < NQ; i++)
-            for (long j = 0; j < NQ; j++) {
-                double one = i == j ? 1.0 : 0.0;
-                A[i * n + j] = one - Kqp[j * NQ + i];
-                A[i * n + NQ + j] = -Kpp[i * NQ + j];
-                A[(NQ + i) * n + j] = Kqq[i * NQ + j];
-                A[(NQ + i) * n + NQ + j] = one + Kqp[i * NQ + j];
-            }
-        for (long i = 0; i < n; i++) r[i] = z[i] - x[i];
-        solve_dense((int)n, A, r, scratch, &now);
-        singular |= now & live;
-        for (long i = 0; i < n; i++) z[i] = vec_select(live, z[i] - r[i], z[i]);
-        live &= still_moving(n, r, z, z, 1e-14) & ~singular;
         c->top = top;
+        for (long i = 0; i < n; i++) r[i] = z[i] - x[i];
+        if (whole) {
+            for (long j = 0; j < n; j++) {
+                ARRAY(unit, 2 * NQ);
+                ARRAY(zero, 2 * NQ);
+                ARRAY(at, 4 * NQ);
+                for (long i = 0; i < n; i++) {
+                    unit[i] = vec_set(i == j ? 1.0 : 0.0);
+                    zero[i] = at[i] = at[n + i] = vec_set(0);
+                }
+                add_ito_drift(c, t, unit, at, none);
+                add_ito_drift(c, t, zero, at + n, none);
+                for (long i = 0; i < n; i++) A[i * n + j] = (i == j ? 1.0 : 0.0) - (at[i] - at[n + i]);
+                c->top = top;
+            }
+            if (n <= 3) {
+                now = solve_near_one((int)n, A, r);
+            } else {
+                ARRAY(scratch, 4 * NQ * NQ + 2 * NQ);
+                solve_dense((int)n, A, r, scratch, &now);
+            }
+        } else {
+            model_K2(c, t, z, z + NQ, c->dt, none, 0, 0, Kqq, Kqp, Kpp);
+            solve_partitioned(c, 1, Kqq, Kqp, Kpp, r, &now);
+        }
+        c->top = top;
+        singular |= now & live;
+        for (long i = 0; i < n; i++) z[i] = whole ? z[i] - r[i] : vec_select(live, z[i] - r[i], z[i]);
+        live &= still_moving(n, r, z, z, rate) & ~singular;
         c->iterations++;
-    } while (++k < NEWTON_MAX && vec_any(live));
-    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    } while (!whole && ++k < NEWTON_MAX && vec_any(live));
+    if (!whole && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
 }
 
@@ -87,6 +106,11 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         x[NQ + i] = p[i] - K[i];
     }
     if (IMPLICIT_DRIFT) {
+        if (MODEL_SEPARABLE &&
+            MODEL_NOISE_OF_Q) { /* a better guess costs nothing: p follows from q in the first correction */
+            model_K1(c, t1, q, x + NQ, c->dt, none, 0, K);
+            for (long i = 0; i < NQ; i++) z[i] = x[i] + K[i];
+        }
         solve_implicit_drift(c, t1, x, z, none);
     } else {
         add_ito_drift(c, t, z, x, none);
@@ -94,8 +118,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
     for (long i = 0; i < NQ; i++) {
         vec bad = q[i]; /* a lane marked as failed by the solver has NaN here; keep it */
-        q[i] = vec_select((ivec)(bad == bad), z[i], bad);
-        p[i] = vec_select((ivec)(bad == bad), z[NQ + i], bad);
+        q[i] = IMPLICIT_DRIFT ? vec_select((ivec)(bad == bad), z[i], bad) : z[i];
+        p[i] = IMPLICIT_DRIFT ? vec_select((ivec)(bad == bad), z[NQ + i], bad) : z[NQ + i];
     }
 }
 

@@ -28,22 +28,6 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
     (void)c, (void)q, (void)p, (void)carry;
 }
 
-/* (e, f) from (r, s) and the Hessian blocks; r, s become e, f. */
-INLINE void midpoint_correction(struct ctx *c, vec *e, const vec *Kqq, const vec *Kqp, const vec *Kpp, ivec *singular) {
-    const long n = 2 * NQ;
-    ARRAY(A, 4 * NQ * NQ);
-    ARRAY(scratch, 4 * NQ * NQ + 2 * NQ);
-    for (long i = 0; i < NQ; i++)
-        for (long j = 0; j < NQ; j++) {
-            double one = i == j ? 1.0 : 0.0;
-            A[i * n + j] = one - 0.5 * Kqp[j * NQ + i];
-            A[i * n + NQ + j] = -0.5 * Kpp[i * NQ + j];
-            A[(NQ + i) * n + j] = 0.5 * Kqq[i * NQ + j];
-            A[(NQ + i) * n + NQ + j] = one + 0.5 * Kqp[i * NQ + j];
-        }
-    solve_dense((int)n, A, e, scratch, singular);
-}
-
 INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
     double t = c->b->t0 + ((double)c->step + 0.5) * c->dt;
     ARRAY(x, 2 * NQ); /* x, then y */
@@ -72,7 +56,7 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
             e[i] = x[i] - K[NQ + i];
             e[NQ + i] = x[NQ + i] + K[i];
         }
-        midpoint_correction(c, e, Kqq, Kqp, Kpp, &now);
+        solve_partitioned(c, 0.5, Kqq, Kqp, Kpp, e, &now);
         singular |= now & live;
         c->top = top;
         for (long i = 0; i < 2 * NQ; i++) x[i] = MODEL_LINEAR ? x[i] - e[i] : vec_select(live, x[i] - e[i], x[i]);

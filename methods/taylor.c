@@ -7,7 +7,11 @@
  *     X' = X + a dt + b dW + L1 b (dW^2 - dt)/2 + L1 a dZ + L0 b (dW dt - dZ) + L0 a dt^2/2 + L1 L1 b (dW^2/3 - dt) dW/2      */
 #include "kernel/method_file.h"
 
+#ifdef TAYLOR_DZ
+#define METHOD_DZ TAYLOR_DZ /* 0 where the noise commutes with the drift: dZ drops out */
+#else
 #define METHOD_DZ 1
+#endif
 #define METHOD_CARRY 0
 #define METHOD_WORK (2 * NQ + 2 * NM)
 
@@ -21,7 +25,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     (void)carry;
     for (long m = 0; m < NM; m++) {
         w[m] = dW[m];
-        w[NM + m] = dZ[m];
+        w[NM + m] = METHOD_DZ ? dZ[m] : vec_set(0);
     }
     model_taylor(c, c->b->t0 + (double)c->step * c->dt, q, p, c->dt, w, X, X + NQ);
     for (long i = 0; i < NQ; i++) {

@@ -348,6 +348,11 @@ static int generator(struct source *s, int f, int H, const int *h) {
     return id;
 }
 
+/* Does the flow of H commute with that of h, so that L^m a = L0 b and dZ drops out?  {H, h} is then constant. */
+static bool drift_commutes(struct source *s, int H, int h) {
+    return !(s->g->node[along_field(s->g, H, h)].uses & (LGV_USES(LGV_Q) | LGV_USES(LGV_P)));
+}
+
 /* X = a dt + sum_m [b_m dW_m + L^m a dZ_m] + L0 a dt^2/2, and for one noise
  *     + L1 b (dW^2 - dt)/2 + L0 b (dW dt - dZ) + L1 L1 b (dW^2/3 - dt) dW/2,   a = L0 x, b_m = L^m x for the component x. */
 static int taylor_component(struct source *s, int x, int H, const int *h) {
@@ -361,10 +366,12 @@ static int taylor_component(struct source *s, int x, int H, const int *h) {
         int dZ = lgv_expr_ref_at(g, LGV_WEIGHTS, (long)(s->m->nnoise + m) + 1);
         int b = along_field(g, x, h[m]), square = lgv_expr_power(g, dW, 2);
         sum = lgv_expr_add(g, sum, lgv_expr_mul(g, b, dW));
-        sum = lgv_expr_add(g, sum, lgv_expr_mul(g, along_field(g, a, h[m]), dZ));
+        bool commutes = drift_commutes(s, H, h[m]);
+        if (!commutes) sum = lgv_expr_add(g, sum, lgv_expr_mul(g, along_field(g, a, h[m]), dZ));
         if (s->m->nnoise > 1) continue; /* additive: the rest vanishes */
         int b1 = along_field(g, b, h[m]), b11 = along_field(g, b1, h[m]);
-        int rest = lgv_expr_sub(g, lgv_expr_mul(g, dW, dt), dZ);
+        int rest = lgv_expr_mul(g, dW, dt);
+        if (!commutes) rest = lgv_expr_sub(g, rest, dZ);
         int third = lgv_expr_mul(g, lgv_expr_sub(g, lgv_expr_scale(g, 1.0 / 3, square), dt), dW);
         sum = lgv_expr_add(g, sum, lgv_expr_scale(g, 0.5, lgv_expr_mul(g, b1, lgv_expr_sub(g, square, dt))));
         sum = lgv_expr_add(g, sum, lgv_expr_mul(g, generator(s, b, H, h), rest));
@@ -373,22 +380,40 @@ static int taylor_component(struct source *s, int x, int H, const int *h) {
     return sum;
 }
 
+/* A formula that is affine in the state, as constant term plus coefficient times component: then what the coefficients have in
+ * common is computed once. */
+static int collected(struct lgv_graph *g, int x) {
+    size_t n = 0;
+    int *leaf = lgv_diff_leaves(g, x, LGV_USES(LGV_Q) | LGV_USES(LGV_P), &n);
+    int id = lgv_expr_unit(g, lgv_expr_unit(g, x, LGV_Q, -1), LGV_P, -1);
+    for (size_t i = 0; leaf && i < n; i++)
+        id = lgv_expr_add(g, id, lgv_expr_mul(g, lgv_diff_one(g, x, leaf[i]), leaf[i]));
+    if (!leaf) g->failed = g->failed ? g->failed : "out of memory";
+    free(leaf);
+    return id;
+}
+
 static void taylor(struct source *s, bool wanted) {
+    int *h = lgv_model_noises(s->m), H = wanted ? lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0) : 0;
+    bool dz = false;
+    for (size_t m = 0; h && wanted && m < s->m->nnoise; m++) dz |= !drift_commutes(s, H, h[m]);
+    lgv_text_add(&s->out, "#define TAYLOR_DZ %d\n", dz);
     signature(
         s,
         "model_taylor(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Xq, vec *Xp)");
     if (!wanted) {
+        free(h);
         absent(s);
         return;
     }
     size_t n = s->m->nq;
     struct lgv_terms X[2] = {0};
-    int *h = lgv_model_noises(s->m), H = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
     for (size_t i = 0; h && i < 2 * n && !s->g->failed; i++) {
         long at = (long)(i < n ? i : i - n);
         int x = lgv_expr_ref_at(s->g, i < n ? LGV_Q : LGV_P, at);
-        lgv_terms_add(s->g, &X[i >= n],
-                      (struct lgv_term){-1, lgv_expr_iconst(s->g, at), -1, taylor_component(s, x, H, h)});
+        int value = taylor_component(s, x, H, h);
+        if (s->s->linear && n <= 8) value = collected(s->g, value);
+        lgv_terms_add(s->g, &X[i >= n], (struct lgv_term){-1, lgv_expr_iconst(s->g, at), -1, value});
     }
     struct lgv_target target[] = {{"Xq", &X[0], (long)n, NULL, false}, {"Xp", &X[1], (long)n, NULL, false}};
     lgv_emit_targets(&s->out, s->g, target, 2);
@@ -510,6 +535,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     if (lgv_model_increment(m, &s.K) && add_correction(&s, method->correction) && find_slots(&s)) {
         constants(&s, method, width, m->exact != NULL);
         lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
+        if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         embed(&s.out, "face.h");
         force(&s, face & LGV_FACE_FORCE);

@@ -96,6 +96,11 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     vec *state = (vec *)b->state;
     context[0] = (struct ctx){.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work};
     CONTEXT_SETUP(c, b->user);
+#ifdef PARAMETERS /* beside everything else the loop reads: where they lie must not matter for its speed */
+    double par[PARAMETERS + 1];
+    for (int i = 0; i < PARAMETERS; i++) par[i] = b->par[i];
+    context[0].par = par;
+#endif
     c->end = c->top + GROUPS * METHOD_CARRY + METHOD_WORK + LOOP_WORK;
     ARRAY(q, GROUPS * 2 * NQ);                  /* small states live here for the whole loop */
     int local = GROUPS * 2 * NQ <= SMALL_ARRAY; /* always, when there is more than one group */

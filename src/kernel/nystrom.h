@@ -11,13 +11,15 @@
  * of one polynomial of degree s - 1; and for s = 1 and any K_p(p): then all P_i are equal, R_ik = 1 - c_k.
  *
  * Nodes stand in the order in which they can be computed: NYS_PRE explicit ones, NYS_IMP that need each other, the rest
- * explicit again.  When nodes 0 and 1 are both there (NYS_CARRY), the force at 1 serves the next step at 0.
+ * explicit again.  When nodes 0 and 1 are both there (NYS_CARRY), the force at 1 serves the next step at 0, unless it is
+ * faster to compute than to keep.
  *
  * The unknowns of the implicit nodes are x_i = (Q_i - q) / c_i, which are all equal for s = 1 (NYS_STRAIGHT).
  *
  * The including file defines NYS_STRAIGHT, NYS_N, NYS_PRE, NYS_IMP, NYS_END (the node at 1, or -1), NYS_CARRY, METHOD_DZ and NYS(k), the numbers
  * c alpha beta gamma [n], R [n + 1][n], whose last row is that of q'.  Include-free. */
 
+#define NYS_KEEP (NYS_CARRY && !(MODEL_LINEAR && NQ <= 2))
 #define NYS_C(k) NYS(k)
 #define NYS_ALPHA(k) NYS(NYS_N + (k))
 #define NYS_BETA(k) NYS(2 * NYS_N + (k))
@@ -26,7 +28,6 @@
 #define NYS_SETS (NYS_STRAIGHT && NYS_IMP > 1 ? 1 : NYS_IMP) /* of NQ unknowns */
 #define NYS_SET(i) (NYS_SETS == NYS_IMP ? (i) : 0)
 #define NYS_UNKNOWNS (NYS_SETS * NQ)
-#define NYS_SINGULAR 1e12 /* A is 1 + ...; where those cancel, what is left is round-off */
 #define NYS_WORK                                                                                                       \
     ((NYS_N + NYS_IMP + 10) * NQ + 4 * NYS_UNKNOWNS + 2 * NYS_UNKNOWNS * NYS_UNKNOWNS + (NYS_IMP + 5) * NQ * NQ +      \
      4 * NM + 8)
@@ -76,7 +77,7 @@ INLINE void nystrom_node(struct ctx *c, long k, const vec *q, const vec *p, cons
     }
     if (k == NYS_END)
         for (long i = 0; i < NQ; i++) end[i] = Q[i];
-    if (NYS_CARRY && (at == 0 || k == NYS_END)) {
+    if (NYS_KEEP && (at == 0 || k == NYS_END)) {
         if (k == NYS_END) model_force(c, t, Q, p, &F);
         for (long i = 0; i < NQ; i++) N[k * NQ + i] = vec_set(0);
         model_kick(c, N + k * NQ, &F, a, w);
@@ -142,11 +143,16 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
             nystrom_rows(c, i, q, p, dW, N, x, Kqq, Kpp, e, A);
             c->top = top;
         }
-        vec residual = vec_set(0), solution = vec_set(0);
-        for (long i = 0; i < n; i++) residual += vec_abs(e[i]);
-        solve_dense((int)n, A, e, scratch, &now);
-        for (long i = 0; i < n; i++) solution += vec_abs(e[i]);
-        singular |= (now | (ivec)(solution > NYS_SINGULAR * residual)) & live;
+        if (n <= 3) {
+            now = solve_near_one((int)n, A, e);
+        } else { /* A is 1 + ...; where those cancel, what is left is round-off */
+            vec residual = vec_set(0), solution = vec_set(0);
+            for (long i = 0; i < n; i++) residual += vec_abs(e[i]);
+            solve_dense((int)n, A, e, scratch, &now);
+            for (long i = 0; i < n; i++) solution += vec_abs(e[i]);
+            now |= (ivec)(solution > 1e12 * residual);
+        }
+        singular |= MODEL_LINEAR ? now : now & live;
         ivec before = live, moving = {0}, unsettled = {0};
         for (long i = 0; i < NYS_SETS; i++) {
             for (long j = 0; j < NQ; j++) {
@@ -178,7 +184,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
 
 INLINE void nystrom_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     struct force F = {carry, carry + NQ};
-    if (NYS_CARRY) model_force(c, nystrom_time(c, 0), q, p, &F);
+    if (NYS_KEEP) model_force(c, nystrom_time(c, 0), q, p, &F);
 }
 
 INLINE void nystrom_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
@@ -200,7 +206,9 @@ INLINE void nystrom_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
         for (long i = 0; i < NQ; i++) end[i] = q[i] + x[i];
     }
     for (long i = 0; i < NQ; i++) {
-        q[i] = NYS_IMP > 0 ? vec_select((ivec)(q[i] == q[i]), end[i], q[i]) : end[i];
+        /* a lane that failed behind the end node has NaN in q and not yet here */
+        q[i] =
+            NYS_IMP > 0 && NYS_END >= 0 && NYS_END < NYS_PRE ? vec_select((ivec)(q[i] == q[i]), end[i], q[i]) : end[i];
         for (long k = 0; k < NYS_N; k++) p[i] += N[k * NQ + i];
     }
 }

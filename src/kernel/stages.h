@@ -80,4 +80,40 @@ INLINE void implicit_drift(struct ctx *c, double t, const vec *q, const vec *p, 
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
 }
 
+/* Solves (1 - theta K_pq) e - theta K_pp f = r,  theta K_qq e + (1 + theta K_qp) f = s: Newton's correction for implicit steps
+ * x = theta-part of the field.  (r, s) in x [2 NQ] become (e, f).  For separable models f = s - theta K_qq e leaves half the
+ * size, (1 + theta^2 K_pp K_qq) e = r + theta K_pp s. */
+INLINE void solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const vec *Kqp, const vec *Kpp, vec *x,
+                              ivec *singular) {
+    vec *f = x + NQ;
+    if (MODEL_SEPARABLE) {
+        ARRAY(A, NQ * NQ);
+        ARRAY(scratch, NQ * NQ + NQ);
+        for (long i = 0; i < NQ; i++) {
+            for (long j = 0; j < NQ; j++) x[i] += theta * Kpp[i * NQ + j] * f[j];
+            for (long j = 0; j < NQ; j++) {
+                vec a = vec_set(i == j ? 1.0 : 0.0);
+                for (long k = 0; k < NQ; k++) a += theta * theta * Kpp[i * NQ + k] * Kqq[k * NQ + j];
+                A[i * NQ + j] = a;
+            }
+        }
+        solve_dense((int)NQ, A, x, scratch, singular);
+        for (long i = 0; i < NQ; i++)
+            for (long j = 0; j < NQ; j++) f[i] -= theta * Kqq[i * NQ + j] * x[j];
+        return;
+    }
+    const long n = 2 * NQ;
+    ARRAY(A, 4 * NQ * NQ);
+    ARRAY(scratch, 4 * NQ * NQ + 2 * NQ);
+    for (long i = 0; i < NQ; i++)
+        for (long j = 0; j < NQ; j++) {
+            double one = i == j ? 1.0 : 0.0;
+            A[i * n + j] = one - theta * Kqp[j * NQ + i];
+            A[i * n + NQ + j] = -theta * Kpp[i * NQ + j];
+            A[(NQ + i) * n + j] = theta * Kqq[i * NQ + j];
+            A[(NQ + i) * n + NQ + j] = one + theta * Kqp[i * NQ + j];
+        }
+    solve_dense((int)n, A, x, scratch, singular);
+}
+
 #define STAGE_WORK (3 * NQ + 6 * NQ * NQ)
