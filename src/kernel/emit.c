@@ -62,7 +62,7 @@ void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node) {
 }
 
 static void reference(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
-    static const char *const array[] = {"q[", "p[", "w[-1 + ", "brown[", "zn[", "zu[", "dq[", "dp["};
+    static const char *const array[] = {"q[", "p[", "w[-1 + ", "brown[", "zn[", "zu[", "dq[", "dp[", "v[", "lambda["};
     lgv_text_add(out, "%s", array[n->count]);
     lgv_emit_index(out, g, n->aux);
     lgv_text_add(out, "]");

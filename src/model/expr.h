@@ -56,6 +56,8 @@ enum lgv_space {
     LGV_UNIFORM, /* uniform draws of the start values */
     LGV_DQ,      /* direction of a directional derivative, q part */
     LGV_DP,      /* ... p part */
+    LGV_V,       /* velocities of a Lagrangian */
+    LGV_LAMBDA,  /* multipliers of the constraints, component k-1 of g_k */
     LGV_SPACES
 };
 

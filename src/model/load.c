@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Model files: text to struct lgv_model.  The format is described in docs/model-files.md; this file reads the sections
- * in an order that lets later ones use the names of earlier ones: parameters, coordinates, momenta, where, Hamiltonian,
- * noise, symmetries, observe, exact, methods, run. */
+ * in an order that lets later ones use the names of earlier ones: parameters, coordinates, velocities, momenta, where,
+ * Hamiltonian or Lagrangian, constraints, noise, symmetries, observe, exact, methods, run. */
 #include "model/load.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES_TIME)
+#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES_TIME)
 
 enum section {
     NAME,
@@ -17,9 +17,12 @@ enum section {
     WHERE,
     COORDINATES,
     MOMENTA,
+    VELOCITIES,
     HAMILTONIAN,
     KINETIC,
     POTENTIAL,
+    LAGRANGIAN,
+    CONSTRAINTS,
     NOISE,
     NOISE_POTENTIAL,
     SYMMETRIES,
@@ -29,11 +32,11 @@ enum section {
     RUN,
     SECTIONS
 };
-static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "hamiltonian",
-                                       "kinetic", "potential", "noise", "noise_potential", "symmetries", "observe",
-                                       "exact", "methods", "run",
+static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "velocities",
+                                       "hamiltonian", "kinetic", "potential", "lagrangian", "constraints", "noise",
+                                       "noise_potential", "symmetries", "observe", "exact", "methods", "run",
                                        /* of a later version */
-                                       "constraints", "force", "langevin", "lagrangian", "rotations"};
+                                       "force", "langevin", "rotations"};
 #define NAMES (sizeof sections / sizeof *sections)
 
 /* ---- formulas and names ---- */
@@ -220,6 +223,26 @@ static bool read_hamiltonian(struct lgv_loader *l, const int *at, const int *key
     return lgv_load_value(l, "H", m->hamiltonian);
 }
 
+/* A model is given by a Hamiltonian and momenta, or by a Lagrangian and velocities. */
+static bool check_kind(struct lgv_loader *l, const int *at, const int *key) {
+    if (at[LAGRANGIAN] < 0) {
+        if (at[HAMILTONIAN] < 0 && at[POTENTIAL] < 0)
+            return lgv_yaml_fail(l, 0, "the model has neither hamiltonian nor potential nor lagrangian");
+        return at[VELOCITIES] < 0 ||
+               lgv_yaml_fail(l, key[VELOCITIES], "velocities belong to a lagrangian; a Hamiltonian has momenta");
+    }
+    static const int other[] = {HAMILTONIAN, KINETIC, POTENTIAL};
+    for (int k = 0; k < 3; k++)
+        if (at[other[k]] >= 0)
+            return lgv_yaml_fail(l, key[other[k]], "lagrangian is given; %s would be a second model",
+                                 sections[other[k]]);
+    if (at[MOMENTA] >= 0)
+        return lgv_yaml_fail(l, key[MOMENTA], "lagrangian is given: its momenta are L_v, called p_NAME for the coordinate "
+                                              "NAME; give velocities instead");
+    return at[VELOCITIES] >= 0 ||
+           lgv_yaml_fail(l, key[LAGRANGIAN], "a lagrangian needs velocities: names and start values, as for coordinates");
+}
+
 /* ---- the whole ---- */
 
 static bool read_name(struct lgv_loader *l, int node) {
@@ -257,9 +280,7 @@ static bool find_sections(struct lgv_loader *l, int *at, int *key_at) {
         return lgv_yaml_fail(l, key, near ? "unknown key %.60s; did you mean %s?" : "unknown key %.60s", name, near);
     }
     if (at[COORDINATES] < 0) return lgv_yaml_fail(l, 0, "the model has no coordinates");
-    if (at[HAMILTONIAN] < 0 && at[POTENTIAL] < 0)
-        return lgv_yaml_fail(l, 0, "the model has neither hamiltonian nor potential");
-    return true;
+    return check_kind(l, at, key_at);
 }
 
 /* What later stages do first, tried here: what cannot be written as loops must be refused with the file's name. */
@@ -273,13 +294,16 @@ static bool try_increment(struct lgv_loader *l, int node) {
 
 static bool read_model(struct lgv_loader *l) {
     int at[SECTIONS], key[SECTIONS];
-    return lgv_yaml_read(l) && find_sections(l, at, key) && read_name(l, at[NAME]) &&
-           read_parameters(l, at[PARAMETERS]) && read_where(l, at[WHERE], true) &&
-           lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_momenta(l, at[MOMENTA]) &&
-           read_where(l, at[WHERE], false) && read_hamiltonian(l, at, key) && lgv_load_noise(l, at[NOISE], false) &&
+    if (!lgv_yaml_read(l) || !find_sections(l, at, key)) return false;
+    int energy = at[LAGRANGIAN] >= 0 ? at[LAGRANGIAN] : at[HAMILTONIAN] >= 0 ? at[HAMILTONIAN] : at[POTENTIAL];
+    return read_name(l, at[NAME]) && read_parameters(l, at[PARAMETERS]) && read_where(l, at[WHERE], true) &&
+           lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_velocities(l, at[VELOCITIES]) &&
+           lgv_load_momenta(l, at[MOMENTA]) && read_where(l, at[WHERE], false) &&
+           (at[LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LAGRANGIAN]) : read_hamiltonian(l, at, key)) &&
+           lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
            lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) && lgv_load_methods(l, at[METHODS]) &&
-           lgv_load_run(l, at[RUN]) && try_increment(l, at[HAMILTONIAN] >= 0 ? at[HAMILTONIAN] : at[POTENTIAL]);
+           lgv_load_run(l, at[RUN]) && try_increment(l, energy);
 }
 
 static bool keep_settings(struct lgv_loader *l) {
@@ -315,6 +339,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     struct lgv_model *m = l.m;
     if (!m) return lgv_fail_memory(err);
     l.err->status = LGV_CANNOT_RUN;
+    m->lagrangian = -1;
     m->text = lgv_copy(text);
     m->file = lgv_copy(l.file);
     m->graph = m->scope.graph = lgv_expr_graph_create();
@@ -322,6 +347,8 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     lgv_yaml_free(&l.yaml);
     free(l.coordinate);
     free(l.momentum);
+    free(l.velocity);
+    free(l.velocity_of);
     if (!ok) {
         lgv_model_free(m);
         return l.err->status;
@@ -383,6 +410,7 @@ void lgv_model_free(struct lgv_model *m) {
     if (!m) return;
     free_texts(m->par_name, m->npar + 1); /* one more: a parameter that failed half way */
     free_texts(m->component, 2 * m->nq);
+    free_texts(m->velocity_name, m->nq);
     free_texts(m->setting_name, m->nsettings);
     for (size_t k = 0; k < m->nentries; k++) free(m->noise[k].text);
     for (size_t k = 0; k < m->nobservables; k++) free(m->observable[k].name), free(m->observable[k].text);
@@ -398,8 +426,12 @@ void lgv_model_free(struct lgv_model *m) {
         free((void *)m->callbacks->q0);
         free((void *)m->callbacks->p0);
     }
+    for (size_t k = 0; k < m->nconstraint_entries; k++) free(m->constraint[k].text);
     free(m->callbacks);
     free(m->noise);
+    free(m->constraint);
+    free(m->start_velocity);
+    free(m->lagrangian_text);
     free(m->observable);
     free(m->symmetry);
     free(m->run);
@@ -427,6 +459,12 @@ static bool add_weighted(struct lgv_graph *g, int node, int weight, struct lgv_f
     return ok && !g->failed;
 }
 
+/* node times the weight; a family: its sum over the members, each with its own. */
+static bool add_member(struct lgv_graph *g, int nest, int body, int weight, struct lgv_function *out) {
+    if (nest < 0) return add_weighted(g, body, weight, out);
+    return add_weighted(g, lgv_expr_loop(g, nest, lgv_expr_mul(g, weight, body)), lgv_expr_const(g, 1), out);
+}
+
 bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out) {
     struct lgv_graph *g = m->graph;
     *out = (struct lgv_function){0};
@@ -434,13 +472,25 @@ bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out) {
     bool ok = add_weighted(g, m->hamiltonian, lgv_expr_ref_at(g, LGV_WEIGHTS, 0), out);
     for (size_t k = 0; ok && k < m->nentries; k++) {
         const struct lgv_noise *h = &m->noise[k];
-        int weight = lgv_expr_ref(g, LGV_WEIGHTS, h->weight);
-        if (h->nest < 0)
-            ok = add_weighted(g, h->body, weight, out);
-        else
-            ok =
-                add_weighted(g, lgv_expr_loop(g, h->nest, lgv_expr_mul(g, weight, h->body)), lgv_expr_const(g, 1), out);
+        ok = add_member(g, h->nest, h->body, lgv_expr_ref(g, LGV_WEIGHTS, h->weight), out);
     }
     if (!ok) lgv_function_free(out);
     return ok;
+}
+
+bool lgv_model_constraint_sum(struct lgv_model *m, struct lgv_function *out) {
+    struct lgv_graph *g = m->graph;
+    *out = (struct lgv_function){0};
+    bool ok = g != NULL;
+    for (size_t k = 0; ok && k < m->nconstraint_entries; k++) {
+        const struct lgv_constraint *c = &m->constraint[k];
+        ok = add_member(g, c->nest, c->body, lgv_expr_ref(g, LGV_LAMBDA, c->weight), out);
+    }
+    if (!ok) lgv_function_free(out);
+    return ok;
+}
+
+bool lgv_model_lagrangian(struct lgv_model *m, struct lgv_function *out) {
+    *out = (struct lgv_function){0};
+    return m->graph && m->lagrangian_text && lgv_function_split(m->graph, m->lagrangian, false, out);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from
- * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, symmetries, noise;
- * load_observe.c: observables, exact solution, run; load_methods.c: methods). */
+ * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, velocities, symmetries;
+ * load_noise.c: noise and constraints; legendre.c: the Lagrangian; load_observe.c: observables, exact solution, run;
+ * load_methods.c: methods). */
 #ifndef LGV_LOAD_H
 #define LGV_LOAD_H
 
@@ -45,8 +46,10 @@ struct lgv_loader {
     struct lgv_yaml yaml;
     const struct lgv_override *override;
     size_t noverrides;
-    struct lgv_declared *coordinate, *momentum;
-    size_t ncoordinates, nmomenta;
+    struct lgv_declared *coordinate, *momentum, *velocity;
+    size_t ncoordinates, nmomenta, nvelocities;
+    int *velocity_of; /* [nq] velocities in terms of q and p, once they are needed; see legendre.c */
+    int mass;         /* the one mass of all velocities (v = p/mass), or -1 */
 };
 
 /* ---- load_yaml.c; every bool is false when the error has been filled ---- */
@@ -88,10 +91,22 @@ bool lgv_load_value(struct lgv_loader *l, const char *name, int node); /* adds t
 
 bool lgv_load_coordinates(struct lgv_loader *l, int node);
 bool lgv_load_momenta(struct lgv_loader *l, int node); /* -1: not given */
+bool lgv_load_velocities(struct lgv_loader *l, int node);
 bool lgv_load_symmetries(struct lgv_loader *l, int node);
-bool lgv_load_noise(struct lgv_loader *l, int node, bool potential);
 /* p^2/(2 m) summed over all momenta; node -1: mass 1. */
 bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
+
+/* ---- load_noise.c ---- */
+
+bool lgv_load_noise(struct lgv_loader *l, int node, bool potential);
+bool lgv_load_constraints(struct lgv_loader *l, int node);
+
+/* ---- legendre.c ---- */
+
+/* L, its Hamiltonian or energy, and the start momenta L_v. */
+bool lgv_load_lagrangian(struct lgv_loader *l, int node);
+/* The formula with velocities in terms of momenta, where there is a Hamiltonian in closed form. */
+int lgv_load_without_velocities(struct lgv_loader *l, int formula);
 
 /* ---- load_observe.c ---- */
 

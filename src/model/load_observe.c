@@ -6,7 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES_TIME)
+#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES(LGV_LAMBDA) | LGV_USES_TIME)
+
+/* Names known in observables only: h1, h2, ... and the multipliers lambda[k], unless the file uses the name itself. */
+static bool add_names(struct lgv_loader *l) {
+    struct lgv_model *m = l->m;
+    for (size_t k = 0; k < m->nentries; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "h%zu", m->noise[k].first + 1);
+        if (m->noise[k].nest < 0 && !lgv_scope_find(&m->scope, name) && !lgv_load_value(l, name, m->noise[k].body))
+            return false;
+    }
+    if (!m->nconstraints || lgv_scope_find(&m->scope, "lambda")) return true;
+    struct lgv_symbol *s = lgv_scope_add(&m->scope, "lambda", LGV_SYM_STATE);
+    if (!s) return lgv_yaml_memory(l);
+    s->space = LGV_LAMBDA;
+    s->length = (long)m->nconstraints;
+    return true;
+}
 
 bool lgv_load_observe(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
@@ -14,13 +31,8 @@ bool lgv_load_observe(struct lgv_loader *l, int node) {
     if (!lgv_yaml_mapping(l, node, "observables as name: formula")) return false;
     m->observable = lgv_new((size_t)lgv_yaml_node(l, node)->count / 2 + 1, sizeof *m->observable);
     if (!m->observable) return lgv_yaml_memory(l);
-    size_t known = m->scope.count; /* h1, h2, ... are known here only */
-    for (size_t k = 0; k < m->nentries; k++) {
-        char name[32];
-        snprintf(name, sizeof name, "h%zu", m->noise[k].first + 1);
-        if (m->noise[k].nest < 0 && !lgv_scope_find(&m->scope, name) && !lgv_load_value(l, name, m->noise[k].body))
-            return false;
-    }
+    size_t known = m->scope.count;
+    if (!add_names(l)) return false;
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         struct lgv_observable *o = &m->observable[m->nobservables];
@@ -29,6 +41,8 @@ bool lgv_load_observe(struct lgv_loader *l, int node) {
         if (!lgv_formula_is_name(name))
             return lgv_yaml_fail(l, key, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
         if (!lgv_load_number(l, value, "an observable", STATE, &o->node)) return false;
+        o->node = lgv_load_without_velocities(l, o->node);
+        if (m->graph->failed) return lgv_yaml_fail(l, value, "%s", m->graph->failed);
         if (strcmp(name, "H") == 0 && o->node != m->hamiltonian)
             return lgv_yaml_fail(l, key, "H is the Hamiltonian and is always observed; choose another name");
         m->nobservables++;

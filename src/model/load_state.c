@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sections of a model file that say what there is: coordinates and momenta with their start values, the kinetic
- * energy
+ * The sections of a model file that say what there is: coordinates, momenta and velocities with their start values, the
+ * kinetic energy
  *     sum_k p_k^2 / (2 m_k),
- * noise Hamiltonians (a family each(k=1..N, h) is N noises) and generators of symmetries. */
+ * and generators of symmetries. */
 #include "model/load.h"
 #include <math.h>
 #include <stdlib.h>
@@ -123,20 +123,22 @@ static bool name_components(struct lgv_loader *l, const struct lgv_declared *d, 
     return true;
 }
 
-static bool read_starts(struct lgv_loader *l, int node, const struct lgv_declared *d, enum lgv_space space) {
+/* Start values and component names of all declared names, from [0] on. */
+static bool read_starts(struct lgv_loader *l, int node, const struct lgv_declared *d, enum lgv_space space, int *start,
+                        char **component) {
     struct lgv_model *m = l->m;
-    size_t k = 0, shift = space == LGV_P ? m->nq : 0;
+    size_t k = 0;
     m->scope.draws = m->draws;
     bool ok = true;
     LGV_EACH(l, node, key, value) {
-        size_t first = shift + (size_t)d[k].offset;
         struct target t = {.d = &d[k],
-                           .out = m->start + first,
+                           .out = start + d[k].offset,
                            .place = "a start value",
                            .space = space,
                            .start = true,
-                           .allow = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_NORMAL) | LGV_USES(LGV_UNIFORM)};
-        ok = values(l, &t, value) && name_components(l, &d[k], m->component + first);
+                           .allow = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES(LGV_NORMAL) |
+                                    LGV_USES(LGV_UNIFORM)};
+        ok = values(l, &t, value) && name_components(l, &d[k], component + d[k].offset);
         if (!ok) break;
         k++;
     }
@@ -167,7 +169,7 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     m->component = lgv_new(2 * (size_t)total, sizeof *m->component);
     if (!m->start || !m->component) return lgv_yaml_memory(l);
     m->nq = (size_t)total;
-    return read_starts(l, node, l->coordinate, LGV_Q);
+    return read_starts(l, node, l->coordinate, LGV_Q, m->start, m->component);
 }
 
 static bool standard_momenta(struct lgv_loader *l) {
@@ -177,8 +179,10 @@ static bool standard_momenta(struct lgv_loader *l) {
         *d = l->coordinate[k];
         snprintf(d->name, sizeof d->name, "p_%.60s", l->coordinate[k].name);
         if (lgv_scope_find(&m->scope, d->name)) {
-            lgv_fail(l->err, LGV_BAD_INPUT, "%s: %s is in use: give the momenta names in a section momenta", l->file,
-                     d->name);
+            lgv_fail(l->err, LGV_BAD_INPUT,
+                     l->nvelocities ? "%s: %s is the name of the momentum of %s: choose another name"
+                                    : "%s: %s is in use: give the momenta names in a section momenta",
+                     l->file, d->name, l->coordinate[k].name);
             return false;
         }
         struct target t = {.d = d, .space = LGV_P, .start = true}; /* the nodes are 0, the constant 0 */
@@ -189,31 +193,51 @@ static bool standard_momenta(struct lgv_loader *l) {
     return true;
 }
 
-bool lgv_load_momenta(struct lgv_loader *l, int node) {
-    l->momentum = lgv_new(l->ncoordinates, sizeof *l->momentum);
-    if (!l->momentum) return lgv_yaml_memory(l);
-    if (node < 0) return standard_momenta(l);
-    if (!lgv_yaml_mapping(l, node, "momenta as name: start value")) return false;
-    size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
-    if (count != l->ncoordinates)
-        return lgv_yaml_fail(l, node, "%zu coordinates, but %zu momenta: each coordinate has one, in the same order",
-                             l->ncoordinates, count);
+/* Names in the order and with the shapes of the coordinates. */
+static bool declare_partners(struct lgv_loader *l, int node, bool velocities, struct lgv_declared *out, size_t *count) {
+    const char *many = velocities ? "velocities" : "momenta", *one = velocities ? "velocity" : "momentum";
+    char what[64];
+    snprintf(what, sizeof what, "%s as name: start value", many);
+    if (!lgv_yaml_mapping(l, node, what)) return false;
+    size_t given = (size_t)lgv_yaml_node(l, node)->count / 2;
+    if (given != l->ncoordinates)
+        return lgv_yaml_fail(l, node, "%zu coordinates, but %zu %s: each coordinate has one, in the same order",
+                             l->ncoordinates, given, many);
     LGV_EACH(l, node, key, value) {
-        const struct lgv_declared *q = &l->coordinate[l->nmomenta];
-        struct lgv_declared *d = &l->momentum[l->nmomenta];
+        const struct lgv_declared *q = &l->coordinate[*count];
+        struct lgv_declared *d = &out[*count];
         if (!declare(l, key, d)) return false;
-        for (size_t k = 0; k < l->nmomenta; k++)
-            if (strcmp(l->momentum[k].name, d->name) == 0)
-                return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
+        for (size_t k = 0; k < *count; k++)
+            if (strcmp(out[k].name, d->name) == 0) return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
         if ((d->length && d->length != q->length) || (d->dim > 1 && d->dim != q->dim))
-            return lgv_yaml_fail(l, key, "%s is the momentum of %s and must have its shape", d->name, q->name);
+            return lgv_yaml_fail(l, key, "%s is the %s of %s and must have its shape", d->name, one, q->name);
         d->length = q->length;
         d->dim = q->dim;
         d->offset = q->offset;
         d->size = q->size;
-        l->nmomenta++;
+        ++*count;
     }
-    return read_starts(l, node, l->momentum, LGV_P);
+    return true;
+}
+
+bool lgv_load_momenta(struct lgv_loader *l, int node) {
+    struct lgv_model *m = l->m;
+    l->momentum = lgv_new(l->ncoordinates, sizeof *l->momentum);
+    if (!l->momentum) return lgv_yaml_memory(l);
+    if (node < 0) return standard_momenta(l);
+    return declare_partners(l, node, false, l->momentum, &l->nmomenta) &&
+           read_starts(l, node, l->momentum, LGV_P, m->start + m->nq, m->component + m->nq);
+}
+
+bool lgv_load_velocities(struct lgv_loader *l, int node) {
+    struct lgv_model *m = l->m;
+    if (node < 0) return true;
+    l->velocity = lgv_new(l->ncoordinates, sizeof *l->velocity);
+    m->start_velocity = lgv_new(m->nq, sizeof *m->start_velocity);
+    m->velocity_name = lgv_new(m->nq, sizeof *m->velocity_name);
+    if (!l->velocity || !m->start_velocity || !m->velocity_name) return lgv_yaml_memory(l);
+    return declare_partners(l, node, true, l->velocity, &l->nvelocities) &&
+           read_starts(l, node, l->velocity, LGV_V, m->start_velocity, m->velocity_name);
 }
 
 /* ---- kinetic energy ---- */
@@ -286,66 +310,6 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out) {
         *out = lgv_expr_add(g, *out, half);
     }
     return !g->failed || (node < 0 ? lgv_yaml_fail_at(l, 0, "%s", g->failed) : lgv_yaml_fail(l, node, "%s", g->failed));
-}
-
-/* ---- noise ---- */
-
-/* The number of members and the integer expression of a member's number. */
-static bool count_family(struct lgv_loader *l, int node, struct lgv_noise *h) {
-    struct lgv_graph *g = l->m->graph;
-    const struct lgv_nest nest = g->nest[h->nest];
-    if (nest.ncond) return lgv_yaml_fail(l, node, "a family of noises may not have conditions");
-    int position = lgv_expr_iconst(g, 0);
-    h->count = 1;
-    for (int k = 0; k < nest.count; k++) {
-        const struct lgv_level level = g->level[nest.first + k];
-        const struct lgv_inode low = g->inode[level.low], high = g->inode[level.high];
-        if (low.op != LGV_ICONST || high.op != LGV_ICONST)
-            return lgv_yaml_fail(l, node, "the ranges of a family of noises must be constant");
-        if (low.value > high.value) return lgv_yaml_fail(l, node, "this family of noises is empty");
-        size_t length = (size_t)(high.value - low.value) + 1;
-        if (length > LGV_MAX_NOISES || (h->count *= length) > LGV_MAX_NOISES)
-            return lgv_yaml_fail(l, node, "more than %d noises", LGV_MAX_NOISES);
-        int here = lgv_expr_iop(g, LGV_IADD, lgv_expr_ivar(g, k), lgv_expr_iconst(g, -low.value));
-        position = lgv_expr_iop(g, LGV_IMUL, position, lgv_expr_iconst(g, (long)length));
-        position = lgv_expr_iop(g, LGV_IADD, position, here);
-    }
-    h->weight = lgv_expr_iop(g, LGV_IADD, position, lgv_expr_iconst(g, (long)h->first + 1));
-    return !g->failed || lgv_yaml_fail(l, node, "%s", g->failed);
-}
-
-static bool read_noise(struct lgv_loader *l, int node, bool potential) {
-    struct lgv_model *m = l->m;
-    struct lgv_value v;
-    struct lgv_noise h = {.first = m->nnoise, .count = 1};
-    unsigned allow = LGV_USES(LGV_Q) | (potential ? 0 : LGV_USES(LGV_P)) | LGV_USES_TIME;
-    const char *place = potential ? "a noise potential" : "a noise Hamiltonian";
-    if (!lgv_load_formula(l, node, place, allow, &v, &h.nest)) return false;
-    if (v.dim != 1) return lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
-    h.body = potential ? lgv_expr_scale(m->graph, -1, v.node[0]) : v.node[0];
-    h.weight = lgv_expr_iconst(m->graph, (long)h.first + 1);
-    if (h.nest >= 0 && !count_family(l, node, &h)) return false;
-    if (m->nnoise + h.count > LGV_MAX_NOISES) return lgv_yaml_fail(l, node, "more than %d noises", LGV_MAX_NOISES);
-    if (!(h.text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
-    m->nnoise += h.count;
-    m->noise[m->nentries++] = h;
-    return true;
-}
-
-bool lgv_load_noise(struct lgv_loader *l, int node, bool potential) {
-    struct lgv_model *m = l->m;
-    if (node < 0) return true;
-    const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
-    bool list = n->kind == LGV_YAML_SEQUENCE;
-    if (list && !lgv_yaml_sequence(l, node, LGV_MAX_ENTRIES, "a formula or a sequence of formulas")) return false;
-    size_t count = list ? (size_t)n->count : 1;
-    struct lgv_noise *grown = realloc(m->noise, (m->nentries + count + 1) * sizeof *grown);
-    if (!grown) return lgv_yaml_memory(l);
-    m->noise = grown;
-    if (!list) return read_noise(l, node, potential);
-    for (int child = n->first; child >= 0; child = lgv_yaml_next(l, child))
-        if (!read_noise(l, child, potential)) return false;
-    return true;
 }
 
 /* ---- symmetries ---- */

@@ -8,7 +8,7 @@
  *
  * The graph is asked first: canonical forms make most brackets vanish by themselves.  Where a bracket stays, it is
  * evaluated at random points near the start values; "zero" then means zero to round-off at all of them. */
-#include "model/model.h"
+#include "model/point.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,55 +16,6 @@
 #define POINTS 12
 #define MAX_PAIRS 2000
 #define SYMBOLIC_DOF 16 /* beyond it brackets are only evaluated, not built */
-
-/* ---- random points ---- */
-
-struct point {
-    double *x; /* q, then p */
-    double t;
-};
-
-static double draw(uint64_t *state) { /* splitmix64, uniform in (0,1) */
-    uint64_t z = (*state += 0x9E3779B97F4A7C15ull);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double draw_normal(uint64_t *state) {
-    double u = draw(state), v = draw(state);
-    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-}
-
-/* Start values with their random draws, then shaken in their own units: even points a little, odd ones a lot. */
-static bool point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, struct point *out) {
-    uint64_t seed = 0x5eed + (uint64_t)number * 7919;
-    size_t n = m->nq, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
-    double *z = lgv_new(2 * draws + 2, sizeof *z);
-    out->x = lgv_new(2 * n, sizeof *out->x);
-    if (!z || !out->x) {
-        free(z);
-        return false;
-    }
-    for (size_t i = 0; i < draws; i++) {
-        z[i] = draw_normal(&seed);
-        z[draws + i] = draw(&seed);
-    }
-    struct lgv_env env = {
-        .par = m->par, .space = {[LGV_Q] = out->x, [LGV_P] = out->x + n, [LGV_NORMAL] = z, [LGV_UNIFORM] = z + draws}};
-    for (size_t i = 0; i < 2 * n; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
-    double scale[2] = {0, 0}; /* of the coordinates and of the momenta at the start: the unit of the shaking */
-    for (size_t i = 0; i < 2 * n; i++) scale[i >= n] = fmax(scale[i >= n], isfinite(out->x[i]) ? fabs(out->x[i]) : 0);
-    for (size_t i = 0; i < 2 * n; i++)
-        out->x[i] += (number % 2 ? 1.0 : 0.1) * (scale[i >= n] > 0 ? scale[i >= n] : 1) * draw_normal(&seed);
-    out->t = draw(&seed);
-    free(z);
-    return true;
-}
-
-static struct lgv_env env_at(const struct lgv_model *m, const struct point *at) {
-    return (struct lgv_env){.par = m->par, .space = {[LGV_Q] = at->x, [LGV_P] = at->x + m->nq}, .t = at->t};
-}
 
 /* ---- the noises one by one ---- */
 
@@ -170,9 +121,9 @@ static int bracket_constant(struct lgv_model *m, int f, int h) {
     double *d = lgv_new(4 * m->nq, sizeof *d);
     if (ok && answer < 0 && d && lgv_eval_begin(&e, g)) {
         for (int k = 0; k < POINTS && answer != 0; k++) {
-            struct point at;
-            if (!point_make(m, &e, k, &at)) break;
-            struct lgv_env env = env_at(m, &at);
+            struct lgv_point at;
+            if (!lgv_point_make(m, &e, k, &at)) break;
+            struct lgv_env env = lgv_point_env(m, &at);
             double size = bracket_size(&e, &env, &df, &dh, d, m->nq), change = 0;
             lgv_eval_terms(&e, &db.q, &env, d, m->nq, 1);
             lgv_eval_terms(&e, &db.p, &env, d + m->nq, m->nq, 1);
@@ -217,9 +168,9 @@ static double bracket_residual(struct lgv_model *m, const struct gradients *F, c
     struct lgv_evaluator e;
     if (d && lgv_eval_begin(&e, m->graph)) {
         for (int k = 0; k < POINTS; k++) {
-            struct point at;
-            if (!point_make(m, &e, k, &at)) break;
-            struct lgv_env env = env_at(m, &at);
+            struct lgv_point at;
+            if (!lgv_point_make(m, &e, k, &at)) break;
+            struct lgv_env env = lgv_point_env(m, &at);
             lgv_eval_terms(&e, &F->q, &env, d, n, 1);
             lgv_eval_terms(&e, &F->p, &env, d + n, n, 1);
             lgv_eval_terms(&e, &J->q, &env, d + 2 * n, n, 1);
@@ -381,16 +332,16 @@ static double function_error(struct lgv_model *m, int node) {
     }
     bool ok = lgv_function_split(m->graph, node, false, &f) && lgv_eval_begin(&e, m->graph);
     for (int k = 0; ok && k < 6; k++) {
-        struct point at;
+        struct lgv_point at;
         uint64_t pick = 77 + (uint64_t)k;
-        if (!point_make(m, &e, k, &at)) break;
-        struct lgv_env env = env_at(m, &at);
+        if (!lgv_point_make(m, &e, k, &at)) break;
+        struct lgv_env env = lgv_point_env(m, &at);
         lgv_eval_terms(&e, &d.q, &env, g, n, 1);
         lgv_eval_terms(&e, &d.p, &env, g + n, n, 1);
         double size = 0; /* of the gradient, per component of the same kind: what a wrong entry is compared with */
         for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[i] * at.x[i]));
         for (size_t c = 0; c < checks; c++) {
-            size_t i = 2 * n <= 24 ? c : (size_t)(draw(&pick) * (double)(2 * n));
+            size_t i = 2 * n <= 24 ? c : (size_t)(lgv_point_draw(&pick) * (double)(2 * n));
             double error = difference_error(&e, &f, &env, &at.x[i], g[i], at.x[i] != 0 ? size / fabs(at.x[i]) : 0);
             if (isfinite(error) && error > worst) worst = error;
         }

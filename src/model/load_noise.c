@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The sections of a model file that are lists of functions: noise Hamiltonians h_m and constraints g_k(q) = 0.  An entry
+ * each(k=1..N, formula) is a family of N of them. */
+#include "model/load.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- families ---- */
+
+struct family {
+    const char *what; /* "noises" */
+    size_t limit;     /* on their number */
+    size_t count;
+    int position; /* integer expression: number of the member, from 0 */
+};
+
+/* The number of members and the integer expression of a member's number. */
+static bool count_family(struct lgv_loader *l, int node, int nest_number, struct family *f) {
+    struct lgv_graph *g = l->m->graph;
+    const struct lgv_nest nest = g->nest[nest_number];
+    if (nest.ncond) return lgv_yaml_fail(l, node, "a family of %s may not have conditions", f->what);
+    f->position = lgv_expr_iconst(g, 0);
+    f->count = 1;
+    for (int k = 0; k < nest.count; k++) {
+        const struct lgv_level level = g->level[nest.first + k];
+        const struct lgv_inode low = g->inode[level.low], high = g->inode[level.high];
+        if (low.op != LGV_ICONST || high.op != LGV_ICONST)
+            return lgv_yaml_fail(l, node, "the ranges of a family of %s must be constant", f->what);
+        if (low.value > high.value) return lgv_yaml_fail(l, node, "this family of %s is empty", f->what);
+        size_t length = (size_t)(high.value - low.value) + 1;
+        if (length > f->limit || (f->count *= length) > f->limit)
+            return lgv_yaml_fail(l, node, "more than %zu %s", f->limit, f->what);
+        int here = lgv_expr_iop(g, LGV_IADD, lgv_expr_ivar(g, k), lgv_expr_iconst(g, -low.value));
+        f->position = lgv_expr_iop(g, LGV_IMUL, f->position, lgv_expr_iconst(g, (long)length));
+        f->position = lgv_expr_iop(g, LGV_IADD, f->position, here);
+    }
+    return !g->failed || lgv_yaml_fail(l, node, "%s", g->failed);
+}
+
+/* A formula or a sequence of formulas: how many there are, and reading them one by one. */
+static bool list_size(struct lgv_loader *l, int node, size_t *out) {
+    const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
+    *out = n->kind == LGV_YAML_SEQUENCE ? (size_t)n->count : 1;
+    return n->kind != LGV_YAML_SEQUENCE ||
+           lgv_yaml_sequence(l, node, LGV_MAX_ENTRIES, "a formula or a sequence of formulas");
+}
+
+static bool read_each(struct lgv_loader *l, int node, bool (*read)(struct lgv_loader *, int, bool), bool flag) {
+    if (lgv_yaml_node(l, node)->kind != LGV_YAML_SEQUENCE) return read(l, node, flag);
+    for (int child = lgv_yaml_node(l, node)->first; child >= 0; child = lgv_yaml_next(l, child))
+        if (!read(l, child, flag)) return false;
+    return true;
+}
+
+/* ---- noise ---- */
+
+static bool read_noise(struct lgv_loader *l, int node, bool potential) {
+    struct lgv_model *m = l->m;
+    struct lgv_value v;
+    struct lgv_noise h = {.first = m->nnoise, .count = 1};
+    bool momenta = !potential && m->lagrangian < 0;
+    unsigned allow = LGV_USES(LGV_Q) | (momenta ? LGV_USES(LGV_P) : 0) | LGV_USES_TIME;
+    const char *place = potential           ? "a noise potential"
+                        : m->lagrangian < 0 ? "a noise Hamiltonian"
+                                            : "the noise of a model with a Lagrangian";
+    if (!lgv_load_formula(l, node, place, allow, &v, &h.nest)) return false;
+    if (v.dim != 1) return lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
+    h.body = potential ? lgv_expr_scale(m->graph, -1, v.node[0]) : v.node[0];
+    h.weight = lgv_expr_iconst(m->graph, (long)h.first + 1);
+    if (h.nest >= 0) {
+        struct family f = {.what = "noises", .limit = LGV_MAX_NOISES};
+        if (!count_family(l, node, h.nest, &f)) return false;
+        h.count = f.count;
+        h.weight = lgv_expr_iop(m->graph, LGV_IADD, f.position, h.weight);
+    }
+    if (m->nnoise + h.count > LGV_MAX_NOISES) return lgv_yaml_fail(l, node, "more than %d noises", LGV_MAX_NOISES);
+    if (!(h.text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
+    m->nnoise += h.count;
+    m->noise[m->nentries++] = h;
+    return true;
+}
+
+bool lgv_load_noise(struct lgv_loader *l, int node, bool potential) {
+    struct lgv_model *m = l->m;
+    size_t count;
+    if (node < 0) return true;
+    if (!list_size(l, node, &count)) return false;
+    struct lgv_noise *grown = realloc(m->noise, (m->nentries + count + 1) * sizeof *grown);
+    if (!grown) return lgv_yaml_memory(l);
+    m->noise = grown;
+    return read_each(l, node, read_noise, potential);
+}
+
+/* ---- constraints ---- */
+
+static bool read_constraint(struct lgv_loader *l, int node, bool unused) {
+    struct lgv_model *m = l->m;
+    struct lgv_value v;
+    struct lgv_constraint c = {.first = m->nconstraints, .count = 1};
+    (void)unused;
+    if (!lgv_load_formula(l, node, "a constraint, which is a function of the coordinates", LGV_USES(LGV_Q), &v, &c.nest))
+        return false;
+    if (v.dim != 1) return lgv_yaml_fail(l, node, "a constraint is a number, but this is a vector");
+    c.body = v.node[0];
+    if (!(m->graph->node[c.body].uses & LGV_USES(LGV_Q)))
+        return lgv_yaml_fail(l, node, "this constraint does not depend on any coordinate");
+    c.weight = lgv_expr_iconst(m->graph, (long)c.first);
+    if (c.nest >= 0) {
+        struct family f = {.what = "constraints", .limit = LGV_MAX_DOF};
+        if (!count_family(l, node, c.nest, &f)) return false;
+        c.count = f.count;
+        c.weight = lgv_expr_iop(m->graph, LGV_IADD, f.position, c.weight);
+    }
+    if (m->nconstraints + c.count > m->nq)
+        return lgv_yaml_fail(l, node, "more constraints than coordinates: %zu up to here, but %zu coordinates",
+                             m->nconstraints + c.count, m->nq);
+    lgv_yaml_place(l, node, &c.line, &c.column);
+    if (!(c.text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
+    m->nconstraints += c.count;
+    m->constraint[m->nconstraint_entries++] = c;
+    return true;
+}
+
+/* What later stages do first: what cannot be written as loops must be refused with the file's name. */
+static bool try_sum(struct lgv_loader *l, int node) {
+    struct lgv_function f = {0};
+    bool ok = lgv_model_constraint_sum(l->m, &f);
+    lgv_function_free(&f);
+    const char *why = l->m->graph->failed;
+    return ok || lgv_yaml_fail(l, node, "%s", why ? why : "the formulas are too large");
+}
+
+bool lgv_load_constraints(struct lgv_loader *l, int node) {
+    struct lgv_model *m = l->m;
+    size_t count;
+    if (node < 0) return true;
+    if (!list_size(l, node, &count)) return false;
+    m->constraint = lgv_new(count + 1, sizeof *m->constraint);
+    if (!m->constraint) return lgv_yaml_memory(l);
+    return read_each(l, node, read_constraint, false) && try_sum(l, node);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Points near the start values: where formulas are evaluated when they do not answer a question by their form. */
+#include "model/point.h"
+#include <math.h>
+#include <stdlib.h>
+
+double lgv_point_draw(uint64_t *state) { /* splitmix64 */
+    uint64_t z = (*state += 0x9E3779B97F4A7C15ull);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double draw_normal(uint64_t *state) {
+    double u = lgv_point_draw(state), v = lgv_point_draw(state);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+/* x += normal numbers times the largest of its entries. */
+static void shake(double *x, size_t n, double amount, uint64_t *seed) {
+    double scale = 0;
+    for (size_t i = 0; i < n; i++) scale = fmax(scale, isfinite(x[i]) ? fabs(x[i]) : 0);
+    for (size_t i = 0; i < n; i++) x[i] += amount * (scale > 0 ? scale : 1) * draw_normal(seed);
+}
+
+bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, struct lgv_point *out) {
+    uint64_t seed = 0x5eed + (uint64_t)(number < 0 ? 0 : number) * 7919;
+    size_t n = m->nq, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
+    double *z = lgv_new(2 * draws + 2, sizeof *z);
+    out->x = lgv_new(3 * n, sizeof *out->x);
+    if (!z || !out->x) {
+        free(z);
+        return false;
+    }
+    for (size_t i = 0; i < draws; i++) {
+        z[i] = draw_normal(&seed);
+        z[draws + i] = lgv_point_draw(&seed);
+    }
+    struct lgv_env env = lgv_point_env(m, out);
+    env.space[LGV_NORMAL] = z;
+    env.space[LGV_UNIFORM] = z + draws;
+    env.t = 0;
+    for (size_t i = 0; i < n; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
+    for (size_t i = 0; m->start_velocity && i < n; i++)
+        out->x[2 * n + i] = lgv_eval_node(e, m->start_velocity[i], &env, NULL);
+    for (size_t i = n; i < 2 * n; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
+    double amount = number % 2 ? 1.0 : 0.1;
+    for (size_t part = 0; number >= 0 && part < (m->start_velocity ? 3u : 2u); part++)
+        shake(out->x + part * n, n, amount, &seed);
+    out->t = number < 0 ? 0 : lgv_point_draw(&seed);
+    free(z);
+    return true;
+}
+
+struct lgv_env lgv_point_env(const struct lgv_model *m, const struct lgv_point *at) {
+    size_t n = m->nq;
+    return (struct lgv_env){
+        .par = m->par, .space = {[LGV_Q] = at->x, [LGV_P] = at->x + n, [LGV_V] = at->x + 2 * n}, .t = at->t};
+}
