@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 1
+#define LGV_ABI 2
 
 enum lgv_fail_reason {
     LGV_FAIL_NONE = 0,
@@ -16,7 +16,8 @@ enum lgv_fail_reason {
 };
 
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes.
- * Row order of `state`: q (nq), p (nq); then, when an exact solution is declared, W (nnoise) and the start q0, p0;
+ * Row order of `state`: q (nq), p (nq); for methods on a Lagrangian the velocities (nq), with constraints their multipliers;
+ * then, when an exact solution is declared, W (nnoise) and the start q0, p0;
  * then, when control variates are asked for, the martingale part of every observable. */
 struct lgv_block {
     double *state;
@@ -43,6 +44,7 @@ struct lgv_entry {
     void (*start)(struct lgv_block *);            /* fills state with the start values of each lane's path */
     void (*advance)(struct lgv_block *, unsigned long long steps);
     void (*observe)(const struct lgv_block *, double *out); /* out [nobserve][lane] at the present state and time */
+    void (*project)(struct lgv_block *); /* moves the state onto the constraints; does nothing without any */
 };
 
 #endif

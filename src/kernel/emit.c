@@ -257,7 +257,10 @@ static void place(struct lgv_text *out, const struct lgv_graph *g, const struct 
     else
         lgv_text_add(out, "    ");
     lgv_text_add(out, "%s[", t->array);
-    lgv_emit_index(out, g, term->row);
+    if (t->map)
+        lgv_text_add(out, "%s[at_%s++]", t->map, t->array);
+    else
+        lgv_emit_index(out, g, term->row);
     if (t->cols) {
         lgv_text_add(out, " * %s + ", t->cols);
         lgv_emit_index(out, g, term->col);
@@ -309,7 +312,8 @@ static bool all_plain(const struct lgv_graph *g, const struct lgv_target *t) {
 
 void lgv_emit_targets(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count) {
     for (size_t k = 0; k < count; k++) {
-        if (all_plain(g, &target[k])) continue; /* every entry is assigned below */
+        if (target[k].map) lgv_text_add(out, "    long at_%s = 0;\n", target[k].array);
+        if (!target[k].map && all_plain(g, &target[k])) continue; /* every entry is assigned below */
         lgv_text_add(out, "    %s%s%sfor (long z = 0; z < %ld; z++) %s[z] = vec_set(0);\n",
                      target[k].guarded ? "if (" : "", target[k].guarded ? target[k].array : "",
                      target[k].guarded ? ") " : "", target[k].rows, target[k].array);

@@ -26,6 +26,7 @@ struct ctx {
     const struct lgv_callbacks *cb; /* models given as callbacks */
     const double *option;           /* methods compiled ahead of time: their constants */
     vec *q, *p;                     /* the state, to mark failed lanes */
+    vec *extra;                     /* further rows of the state, GROUPS apart */
 };
 
 /* The force is computed at the beginning of a call and inside the step.  gcc fuses multiplications and additions across

@@ -119,7 +119,8 @@ INLINE void model_taylor(struct ctx *c, double t, const vec *q, const vec *p, do
     __builtin_trap();
 }
 
-INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p) {
+INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {
+    (void)v;
     (void)path;
     for (long i = 0; i < NQ; i++) {
         q[i] = vec_set(c->cb->q0[i]);
@@ -129,7 +130,8 @@ INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p) {
 
 /* Rows: the energy, then (small systems) the coordinates and momenta. */
 INLINE void model_observe(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,
-                          const vec *dp, vec *out) {
+                          const vec *dp, const vec *v, const vec *lambda, vec *out) {
+    (void)v, (void)lambda;
     struct lgv_batch b = batch_of(t, q, p);
     (void)brown, (void)dq, (void)dp;
     if (c->cb->value)

@@ -5,38 +5,19 @@
  * With K = a H + sum_m w_m h_m the face functions are scatter terms of K's derivatives.  model_force keeps H_q and the
  * entries of h_m,q apart, so that an explicit method evaluates the force once and applies different weights to it. */
 #include "kernel/embedded.h"
-#include "kernel/emit.h"
-#include "kernel/kernel.h"
+#include "kernel/generate.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* Gradients of the noises in q, each entry with its weight: w_m enters as the number of the noise. */
-struct slots {
-    struct lgv_term *term;
-    int *weight;
-    size_t count, capacity, weight_capacity;
-    long total; /* places in force.h */
-};
-
-struct source {
-    struct lgv_model *m;
-    struct lgv_graph *g;
-    const struct lgv_structure *s;
-    struct lgv_text out;
-    struct lgv_function K;
-    struct lgv_terms Hq;
-    struct slots slots;
-};
 
 static void embed(struct lgv_text *out, const char *name) {
     for (size_t i = 0; i < lgv_embedded_count; i++) {
         if (strcmp(lgv_embedded[i].name, name) != 0) continue;
         for (const char *line = lgv_embedded[i].text; *line;) { /* most include lines belong to the library build */
-            const char *end = strchr(line, '\n'), *shared = "#include \"kernel/nystrom.h\"";
+            const char *end = strchr(line, '\n');
             size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
             if (strncmp(line, "#include", 8) != 0)
                 lgv_text_append(out, line, size);
-            else if (strncmp(line, shared, strlen(shared)) == 0)
+            else if (strstr(line, "kernel/nystrom.h\"") && strstr(line, "kernel/nystrom.h\"") < line + size)
                 embed(out, "nystrom.h");
             line += size;
         }
@@ -45,8 +26,8 @@ static void embed(struct lgv_text *out, const char *name) {
     out->failed = true;
 }
 
-static bool add_slot(struct source *s, struct lgv_term term, int weight) {
-    struct slots *l = &s->slots;
+static bool add_slot(struct lgv_source *s, struct lgv_term term, int weight) {
+    struct lgv_slots *l = &s->slots;
     if (!lgv_grow(&l->term, &l->capacity, l->count + 1, sizeof *l->term) ||
         !lgv_grow(&l->weight, &l->weight_capacity, l->count + 1, sizeof *l->weight))
         return false;
@@ -57,7 +38,7 @@ static bool add_slot(struct source *s, struct lgv_term term, int weight) {
 }
 
 /* K_q is linear in the weights: its coefficient of a gives H_q, those of the w_m the entries of h_m,q. */
-static bool find_slots(struct source *s) {
+static bool find_slots(struct lgv_source *s) {
     struct lgv_terms Kq = {0};
     bool ok = true;
     lgv_terms_gradient(s->g, &s->K, LGV_Q, &Kq);
@@ -79,22 +60,22 @@ static bool find_slots(struct source *s) {
     return ok && !s->g->failed;
 }
 
-static void signature(struct source *s, const char *text) {
+void lgv_generate_signature(struct lgv_source *s, const char *text) {
     lgv_text_add(&s->out, "\n%s void %s {\n    const double *par = c->par;\n    (void)par;\n%s",
                  strncmp(text, "model_force", 11) == 0 ? "ONE_COPY" : "INLINE", text,
-                 strncmp(text, "model_K", 7) == 0 || strncmp(text, "model_f", 7) == 0 ||
+                 strncmp(text, "model_K", 7) == 0 || strncmp(text, "model_L", 7) == 0 || strncmp(text, "model_f", 7) == 0 ||
                          strncmp(text, "model_t", 7) == 0
                      ? "    c->evaluations++;\n"
                      : "");
 }
 
-static void absent(struct source *s) {
+void lgv_generate_absent(struct lgv_source *s) {
     lgv_text_add(&s->out, "    __builtin_unreachable();\n}\n");
 }
 
 /* Instances of one nest walk through consecutive places of F->h, all terms of an instance side by side. */
-static void noise_loops(struct source *s, bool kick) {
-    struct slots *l = &s->slots;
+static void noise_loops(struct lgv_source *s, bool kick) {
+    struct lgv_slots *l = &s->slots;
     long base = 0;
     for (size_t i = 0; i < l->count; i++) base += l->term[i].nest < 0;
     for (int nest = 0; nest < (int)s->g->nnests; nest++) {
@@ -132,10 +113,10 @@ static void noise_loops(struct source *s, bool kick) {
     }
 }
 
-static void force(struct source *s, bool wanted) {
-    signature(s, "model_force(struct ctx *c, double t, const vec *q, const vec *p, struct force *F)");
+static void force(struct lgv_source *s, bool wanted) {
+    lgv_generate_signature(s, "model_force(struct ctx *c, double t, const vec *q, const vec *p, struct force *F)");
     if (!wanted) {
-        absent(s);
+        lgv_generate_absent(s);
         return;
     }
     struct lgv_terms hq = {0};
@@ -146,17 +127,17 @@ static void force(struct source *s, bool wanted) {
         t.row = lgv_expr_iconst(s->g, slot++);
         lgv_terms_add(s->g, &hq, t);
     }
-    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->nq, NULL, false}, {"F->h", &hq, slot, NULL, false}};
+    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->nq, NULL, false, NULL}, {"F->h", &hq, slot, NULL, false, NULL}};
     lgv_emit_targets(&s->out, s->g, target, 2);
     noise_loops(s, false);
     lgv_text_add(&s->out, "}\n");
     lgv_terms_free(&hq);
 }
 
-static void kick(struct source *s, bool wanted) {
-    signature(s, "model_kick(struct ctx *c, vec *p, const struct force *F, double a, const vec *w)");
+static void kick(struct lgv_source *s, bool wanted) {
+    lgv_generate_signature(s, "model_kick(struct ctx *c, vec *p, const struct force *F, double a, const vec *w)");
     if (!wanted) {
-        absent(s);
+        lgv_generate_absent(s);
         return;
     }
     lgv_text_add(&s->out, "    for (long i = 0; i < NQ; i++) p[i] -= a * F->H[i];\n");
@@ -173,24 +154,24 @@ static void kick(struct source *s, bool wanted) {
     lgv_text_add(&s->out, "}\n");
 }
 
-static void increment(struct source *s, bool first, bool second) {
+static void increment(struct lgv_source *s, bool first, bool second) {
     struct lgv_terms t[5] = {0};
     long n = (long)s->m->nq;
     lgv_terms_gradient(s->g, &s->K, LGV_Q, &t[0]);
     lgv_terms_gradient(s->g, &s->K, LGV_P, &t[1]);
-    struct lgv_target target[] = {{"Kq", &t[0], n, NULL, true},
-                                  {"Kp", &t[1], n, NULL, true},
-                                  {"Kqq", &t[2], n * n, "NQ", true},
-                                  {"Kqp", &t[3], n * n, "NQ", true},
-                                  {"Kpp", &t[4], n * n, "NQ", true}};
-    signature(
+    struct lgv_target target[] = {{"Kq", &t[0], n, NULL, true, NULL},
+                                  {"Kp", &t[1], n, NULL, true, NULL},
+                                  {"Kqq", &t[2], n * n, "NQ", true, NULL},
+                                  {"Kqp", &t[3], n * n, "NQ", true, NULL},
+                                  {"Kpp", &t[4], n * n, "NQ", true, NULL}};
+    lgv_generate_signature(
         s, "model_K1(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp)");
     if (first) lgv_emit_targets(&s->out, s->g, target, 2);
     if (first)
         lgv_text_add(&s->out, "}\n");
     else
-        absent(s);
-    signature(
+        lgv_generate_absent(s);
+    lgv_generate_signature(
         s, "model_K2(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp,\n"
            "                     vec *Kqq, vec *Kqp, vec *Kpp)");
     if (second) {
@@ -200,13 +181,13 @@ static void increment(struct source *s, bool first, bool second) {
         lgv_emit_targets(&s->out, s->g, target, 5);
         lgv_text_add(&s->out, "}\n");
     } else {
-        absent(s);
+        lgv_generate_absent(s);
     }
     for (int k = 0; k < 5; k++) lgv_terms_free(&t[k]);
 }
 
 /* Adds sum_m (Dg_m) g_m / 2 for one noise, g = (h_p, -h_q), to the rows of Cq and Cp. */
-static void ito_of(struct source *s, int h, struct lgv_arg **row, size_t *count, size_t *capacity) {
+static void ito_of(struct lgv_source *s, int h, struct lgv_arg **row, size_t *count, size_t *capacity) {
     struct lgv_graph *g = s->g;
     size_t n, k;
     int *leaf = lgv_diff_leaves(g, h, LGV_USES(LGV_Q) | LGV_USES(LGV_P), &n);
@@ -243,10 +224,10 @@ static void ito_of(struct source *s, int h, struct lgv_arg **row, size_t *count,
     free(flow);
 }
 
-static void ito(struct source *s, bool wanted) {
-    signature(s, "model_ito(struct ctx *c, double t, const vec *q, const vec *p, vec *Cq, vec *Cp)");
+static void ito(struct lgv_source *s, bool wanted) {
+    lgv_generate_signature(s, "model_ito(struct ctx *c, double t, const vec *q, const vec *p, vec *Cq, vec *Cp)");
     if (!wanted) {
-        absent(s);
+        lgv_generate_absent(s);
         return;
     }
     size_t n = s->m->nq;
@@ -266,7 +247,7 @@ static void ito(struct source *s, bool wanted) {
     } else {
         s->out.failed = true;
     }
-    struct lgv_target target[] = {{"Cq", &C[0], (long)n, NULL, false}, {"Cp", &C[1], (long)n, NULL, false}};
+    struct lgv_target target[] = {{"Cq", &C[0], (long)n, NULL, false, NULL}, {"Cp", &C[1], (long)n, NULL, false, NULL}};
     lgv_emit_targets(&s->out, s->g, target, 2);
     lgv_text_add(&s->out, "}\n");
     free(row);
@@ -279,7 +260,7 @@ static void ito(struct source *s, bool wanted) {
 /* ---- corrected potentials: c sum_m grad h_m . M^-1 grad h_m, with a weight of its own behind those of the noises ---- */
 
 /* grad h . M^-1 grad h for one noise; M^-1 = H_pp entry by entry. */
-static int gradient_square(struct source *s, int T, int h) {
+static int gradient_square(struct lgv_source *s, int T, int h) {
     struct lgv_graph *g = s->g;
     size_t n;
     int *leaf = lgv_diff_leaves(g, h, LGV_USES(LGV_Q), &n), id = lgv_expr_const(g, 0);
@@ -301,7 +282,7 @@ static int gradient_square(struct source *s, int T, int h) {
     return id;
 }
 
-static bool add_correction(struct source *s, double factor) {
+static bool add_correction(struct lgv_source *s, double factor) {
     if (factor == 0 || s->m->nnoise == 0) return !s->g->failed;
     int *h = lgv_model_noises(s->m), C = lgv_expr_const(s->g, 0),
         T = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
@@ -341,7 +322,7 @@ static int along_field(struct lgv_graph *g, int f, int h) {
 }
 
 /* L0 f: in Stratonovich form the generator is {., H} + 1/2 sum_m {{., h_m}, h_m} (+ d/dt, models without t only). */
-static int generator(struct source *s, int f, int H, const int *h) {
+static int generator(struct lgv_source *s, int f, int H, const int *h) {
     int id = along_field(s->g, f, H);
     for (size_t m = 0; m < s->m->nnoise; m++)
         id = lgv_expr_add(s->g, id, lgv_expr_scale(s->g, 0.5, along_field(s->g, along_field(s->g, f, h[m]), h[m])));
@@ -349,13 +330,13 @@ static int generator(struct source *s, int f, int H, const int *h) {
 }
 
 /* Does the flow of H commute with that of h, so that L^m a = L0 b and dZ drops out?  {H, h} is then constant. */
-static bool drift_commutes(struct source *s, int H, int h) {
+static bool drift_commutes(struct lgv_source *s, int H, int h) {
     return !(s->g->node[along_field(s->g, H, h)].uses & (LGV_USES(LGV_Q) | LGV_USES(LGV_P)));
 }
 
 /* X = a dt + sum_m [b_m dW_m + L^m a dZ_m] + L0 a dt^2/2, and for one noise
  *     + L1 b (dW^2 - dt)/2 + L0 b (dW dt - dZ) + L1 L1 b (dW^2/3 - dt) dW/2,   a = L0 x, b_m = L^m x for the component x. */
-static int taylor_component(struct source *s, int x, int H, const int *h) {
+static int taylor_component(struct lgv_source *s, int x, int H, const int *h) {
     struct lgv_graph *g = s->g;
     int dt = lgv_expr_ref_at(g, LGV_WEIGHTS, 0), a = generator(s, x, H, h);
     int sum = lgv_expr_mul(g, a, dt);
@@ -393,17 +374,17 @@ static int collected(struct lgv_graph *g, int x) {
     return id;
 }
 
-static void taylor(struct source *s, bool wanted) {
+static void taylor(struct lgv_source *s, bool wanted) {
     int *h = lgv_model_noises(s->m), H = wanted ? lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0) : 0;
     bool dz = false;
     for (size_t m = 0; h && wanted && m < s->m->nnoise; m++) dz |= !drift_commutes(s, H, h[m]);
     lgv_text_add(&s->out, "#define TAYLOR_DZ %d\n", dz);
-    signature(
+    lgv_generate_signature(
         s,
         "model_taylor(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Xq, vec *Xp)");
     if (!wanted) {
         free(h);
-        absent(s);
+        lgv_generate_absent(s);
         return;
     }
     size_t n = s->m->nq;
@@ -415,7 +396,7 @@ static void taylor(struct source *s, bool wanted) {
         if (s->s->linear && n <= 8) value = collected(s->g, value);
         lgv_terms_add(s->g, &X[i >= n], (struct lgv_term){-1, lgv_expr_iconst(s->g, at), -1, value});
     }
-    struct lgv_target target[] = {{"Xq", &X[0], (long)n, NULL, false}, {"Xp", &X[1], (long)n, NULL, false}};
+    struct lgv_target target[] = {{"Xq", &X[0], (long)n, NULL, false, NULL}, {"Xp", &X[1], (long)n, NULL, false, NULL}};
     lgv_emit_targets(&s->out, s->g, target, 2);
     lgv_text_add(&s->out, "}\n");
     free(h);
@@ -423,10 +404,10 @@ static void taylor(struct source *s, bool wanted) {
     lgv_terms_free(&X[1]);
 }
 
-static void start(struct source *s) {
+static void start(struct lgv_source *s) {
     const struct lgv_model *m = s->m;
-    lgv_text_add(&s->out, "\nINLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p) {\n"
-                          "    const double *par = c->b->par;\n    double t = c->b->t0;\n    (void)par, (void)t;\n");
+    lgv_text_add(&s->out, "\nINLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {\n"
+                          "    const double *par = c->b->par;\n    double t = c->b->t0;\n    (void)par, (void)t, (void)v;\n");
     /* Draws come from memory of the caller's scratch: their number can be large. */
     lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->work, *zu = zn + %d;\n", m->draws[0] + 1);
     if (m->draws[0])
@@ -441,11 +422,14 @@ static void start(struct source *s) {
                      "        uniform_pair(c->b->seed, path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
                      "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
                      m->draws[1], m->draws[1]);
-    for (size_t i = 0; i < 2 * m->nq; i++) {
+    static const char *const name[] = {"q", "p", "v"};
+    size_t parts = m->start_velocity && s->lagrangian ? 3 : 2;
+    for (size_t i = 0; i < parts * m->nq; i++) {
+        int node = i < 2 * m->nq ? m->start[i] : m->start_velocity[i - 2 * m->nq];
         lgv_text_add(&s->out, "    {\n");
-        lgv_emit_nodes(&s->out, s->g, &m->start[i], 1);
-        lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", i < m->nq ? "q" : "p", i < m->nq ? i : i - m->nq);
-        lgv_emit_value(&s->out, s->g, m->start[i]);
+        lgv_emit_nodes(&s->out, s->g, &node, 1);
+        lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", name[i / m->nq], i % m->nq);
+        lgv_emit_value(&s->out, s->g, node);
         lgv_text_add(&s->out, ";\n    }\n");
     }
     lgv_text_add(&s->out, "}\n");
@@ -457,7 +441,7 @@ static void start(struct source *s) {
 
 /* sum_m ({f, h_m} + dt/2 {{f, h_m}, H}) w_m with {f, h} = f_q.h_p - f_p.h_q, every sum written out.  The second term moves
  * the bracket to the middle of the step along the drift: known at its beginning too, and what most methods really do. */
-static int martingale_of(struct source *s, int f, const int *h, int H) {
+static int martingale_of(struct lgv_source *s, int f, const int *h, int H) {
     struct lgv_graph *g = s->g;
     bool small = s->m->nnoise * s->m->nq <= CONTROL_SMALL;
     int id = lgv_expr_const(g, 0), node = lgv_loops_instance(g, f, NULL, 0);
@@ -470,11 +454,11 @@ static int martingale_of(struct source *s, int f, const int *h, int H) {
     return id;
 }
 
-static void martingale(struct source *s, const struct lgv_watch *watch) {
+static void martingale(struct lgv_source *s, const struct lgv_watch *watch) {
     if (!watch->controls) return;
     struct lgv_terms X = {0};
     int *h = lgv_model_noises(s->m), H = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
-    signature(s,
+    lgv_generate_signature(s,
               "model_martingale(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *X)");
     for (size_t k = 0; h && k < watch->controls && !s->g->failed; k++) {
         /* The distance to the exact solution depends on W itself and gets none. */
@@ -482,33 +466,34 @@ static void martingale(struct source *s, const struct lgv_watch *watch) {
         int value = plain ? martingale_of(s, watch->item[k].node, h, H) : lgv_expr_const(s->g, 0);
         lgv_terms_add(s->g, &X, (struct lgv_term){-1, lgv_expr_iconst(s->g, (long)k), -1, value});
     }
-    struct lgv_target target = {"X", &X, (long)watch->controls, NULL, false};
+    struct lgv_target target = {"X", &X, (long)watch->controls, NULL, false, NULL};
     lgv_emit_targets(&s->out, s->g, &target, 1);
     lgv_text_add(&s->out, "    (void)a;\n}\n");
     free(h);
     lgv_terms_free(&X);
 }
 
-static void observe(struct source *s, const struct lgv_watch *watch) {
+static void observe(struct lgv_source *s, const struct lgv_watch *watch) {
     struct lgv_terms t = {0};
     size_t count = watch->count - watch->controls; /* the loop adds the martingale parts */
-    signature(s, "model_observe(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,\n"
-                 "                          const vec *dp, vec *out)");
+    lgv_generate_signature(s, "model_observe(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,\n"
+                 "                          const vec *dp, const vec *v, const vec *lambda, vec *out)");
     for (size_t k = 0; k < count; k++) {
         struct lgv_function f;
+        if (watch->item[k].node < 0) continue; /* the loop fills it */
         if (!lgv_function_split(s->g, watch->item[k].node, false, &f)) break;
         for (size_t i = 0; i < f.count; i++)
             lgv_terms_add(s->g, &t,
                           (struct lgv_term){f.group[i].nest, lgv_expr_iconst(s->g, (long)k), -1, f.group[i].body});
         lgv_function_free(&f);
     }
-    struct lgv_target target = {"out", &t, (long)count, NULL, false};
+    struct lgv_target target = {"out", &t, (long)count, NULL, false, NULL};
     lgv_emit_targets(&s->out, s->g, &target, 1);
     lgv_text_add(&s->out, "}\n");
     lgv_terms_free(&t);
 }
 
-static void constants(struct source *s, const struct lgv_method *method, const struct lgv_width *width, bool track) {
+static void constants(struct lgv_source *s, const struct lgv_method *method, const struct lgv_width *width, bool track) {
     struct lgv_text *o = &s->out;
     lgv_text_add(o, "#define LANES %u\n#define GROUPS %u\n", width->lanes, width->groups);
     embed(o, "abi.h");
@@ -516,7 +501,7 @@ static void constants(struct source *s, const struct lgv_method *method, const s
     embed(o, "noise.h");
     embed(o, "solve.h");
     lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nq, s->m->nnoise,
-                 s->slots.total, s->m->nnoise + (method->correction != 0));
+                 s->slots.total, s->m->nnoise + (method->correction != 0 && !method->constrained));
     lgv_text_add(o,
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n",
@@ -525,16 +510,20 @@ static void constants(struct source *s, const struct lgv_method *method, const s
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
     lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"
                     "#define KERNEL_NAME lgv_kernel_entry\nstruct lgv_callbacks;\n");
+    lgv_generate_constraint_sizes(s);
     if (method->constants) lgv_text_add(o, "%s", method->constants);
 }
 
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err) {
-    struct source s = {.m = m, .g = m->graph, .s = structure};
-    unsigned face = lgv_kernel_face(method, structure);
-    if (lgv_model_increment(m, &s.K) && add_correction(&s, method->correction) && find_slots(&s)) {
+    struct lgv_source s = {.m = m, .g = m->graph, .s = structure};
+    s.lagrangian = lgv_kernel_lagrangian(method, m, structure);
+    s.sparse = m->nconstraints > LGV_DENSE_CONSTRAINTS && method->kicks && !s.lagrangian;
+    unsigned face = s.lagrangian ? 0 : lgv_kernel_face(method, structure);
+    if (lgv_model_increment(m, &s.K) && add_correction(&s, method->constrained ? 0 : method->correction) && find_slots(&s)) {
         constants(&s, method, width, m->exact != NULL);
         lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
+        if (m->nconstraints) lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);
         if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         embed(&s.out, "face.h");
@@ -543,10 +532,13 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         increment(&s, face & LGV_FACE_K1, face & LGV_FACE_K2);
         ito(&s, face & LGV_FACE_ITO);
         taylor(&s, face & LGV_FACE_TAYLOR);
+        lgv_generate_constraints(&s);
         start(&s);
         observe(&s, watch);
         martingale(&s, watch);
         embed(&s.out, "stages.h");
+        if (s.sparse) embed(&s.out, "sparse_lanes.h");
+        if (m->nconstraints || method->constrained) embed(&s.out, "constrained.h");
         embed(&s.out, method->source);
         embed(&s.out, "loop.h");
     }

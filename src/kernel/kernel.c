@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "kernel/compile.h"
 #include "kernel/rules.h"
+#include "kernel/vprk.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_m
     lgv_method_rk4, lgv_method_vz, lgv_method_vzc, lgv_method_mrt32, lgv_method_heun, lgv_method_milstein,
     lgv_method_taylor;
 
-/* Methods with a file of their own; NULL: made from the name by rules.c. */
+/* Methods with a file of their own; NULL: made from the name by rules.c or vprk.c. */
 static const struct {
     const char *name, *alias;
     const struct lgv_method *method;
@@ -46,6 +47,18 @@ static const struct {
     {"Milstein", NULL, &lgv_method_milstein},
     {"Taylor15", NULL, &lgv_method_taylor},
     {"RK4", NULL, &lgv_method_rk4},
+    {"VE", NULL, NULL},
+    {"VE-adjoint", NULL, NULL},
+    {"SVE", NULL, NULL},
+    {"RATTLE", NULL, NULL},
+    {"RATTLE-J", NULL, NULL},
+    {"RATTLE-Jc", NULL, NULL},
+    {"RATTLE-weak2", NULL, NULL},
+    {"SHAKE", NULL, NULL},
+    {"Lobatto3", NULL, NULL},
+    {"Lobatto4", NULL, NULL},
+    {"Lobatto3-W1", NULL, NULL},
+    {"Lobatto3-W2", NULL, NULL},
 };
 
 const size_t lgv_method_count = sizeof methods / sizeof *methods;
@@ -53,6 +66,8 @@ const size_t lgv_method_count = sizeof methods / sizeof *methods;
 static const struct lgv_method *made(const char *name, const char *alias) {
     struct lgv_galerkin g;
     char ignore[200];
+    const struct lgv_method *variational = lgv_vprk_find(name);
+    if (variational) return variational;
     return lgv_galerkin_parse(name, &g, ignore, sizeof ignore) ? lgv_galerkin_method(name, alias, &g) : NULL;
 }
 
@@ -116,6 +131,10 @@ unsigned lgv_kernel_face(const struct lgv_method *method, const struct lgv_struc
     return lgv_kernel_separable(method, s) ? method->face_separable : method->face_general;
 }
 
+bool lgv_kernel_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    return method->constrained && m->lagrangian >= 0 && !m->callbacks && !s->flat;
+}
+
 bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_structure *s) {
     return method->explicit_always || (method->explicit_separable && lgv_kernel_separable(method, s));
 }
@@ -123,6 +142,42 @@ bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_struc
 const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv_model *m,
                                const struct lgv_structure *s, char *why, size_t size) {
     unsigned face = lgv_kernel_face(method, s);
+    if (m->nconstraints && !method->constrained) {
+        snprintf(why, size, "the model has constraints, and %s does not keep them", method->name);
+        return why;
+    }
+    if (m->lagrangian_only && !method->constrained) {
+        snprintf(why, size, "the Lagrangian is not quadratic in the velocities, so there is no formula for H, which %s needs",
+                 method->name);
+        return why;
+    }
+    if (method->constrained && m->callbacks) {
+        snprintf(why, size, "%s needs formulas: it works with the Lagrangian and the constraints", method->name);
+        return why;
+    }
+    if (method->constrained && m->lagrangian < 0 && !s->flat) {
+        snprintf(why, size,
+                 "%s works with a Lagrangian, or with H = p.M^-1 p/2 + U(q) with constant masses: write this model with "
+                 "`lagrangian:` and `velocities:`",
+                 method->name);
+        return why;
+    }
+    if (method->constrained && method->correction != 0 && m->lagrangian_only) {
+        snprintf(why, size, "the correction of %s needs masses that do not depend on the velocities", method->name);
+        return why;
+    }
+    if (method->constrained && (!method->kicks || lgv_kernel_lagrangian(method, m, s)) && m->nq > LGV_SECOND_DOF) {
+        snprintf(why, size,
+                 "%s solves dense equations of all stages here, for up to %d degrees of freedom; RATTLE and SVE with constant "
+                 "masses have no such limit",
+                 method->name, LGV_SECOND_DOF);
+        return why;
+    }
+    if (method->constrained && method->correction != 0 && m->nq > LGV_CORRECTED_DOF) {
+        snprintf(why, size, "the correction of %s is for models with up to %d degrees of freedom", method->name,
+                 LGV_CORRECTED_DOF);
+        return why;
+    }
     if ((method->needs & LGV_NEEDS_NO_NOISE) && noises(m) > 0) {
         snprintf(why, size, "the model has noise, and %s is a method for models without noise", method->name);
         return why;
@@ -154,6 +209,10 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
         snprintf(why, size,
                  "%s is for one noise or additive noise: with several it would need iterated integrals of pairs",
                  method->name);
+        return why;
+    }
+    if (m->callbacks && !method->callbacks) {
+        snprintf(why, size, "%s needs formulas", method->name);
         return why;
     }
     if (m->callbacks && (method->correction != 0 || (method->face_general & LGV_FACE_TAYLOR))) {
@@ -263,6 +322,9 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
             int node = m->callbacks ? 0 : lgv_expr_ref_at(m->graph, i < n ? LGV_Q : LGV_P, (long)(i < n ? i : i - n));
             ok = watch_add(out, &capacity, m->component[i], NULL, i < n ? 3 : 4, node);
         }
+    if (ok && m->nconstraints) /* the last two, filled by the time loop */
+        ok = watch_add(out, &capacity, "constraint", "|g(q)|", 7, -1) &&
+             watch_add(out, &capacity, "hidden_constraint", "|G(q) v|", 8, -1);
     if (ok && !(m->graph && m->graph->failed)) return LGV_OK;
     lgv_kernel_watch_free(out);
     return m->graph && m->graph->failed ? lgv_fail(err, LGV_CANNOT_RUN, "%s", m->graph->failed) : lgv_fail_memory(err);
@@ -284,7 +346,7 @@ void lgv_kernel_watch_free(struct lgv_watch *w) {
 
 bool lgv_kernel_can_control(const struct lgv_model *m) {
     size_t watched = 2 + m->nobservables + m->nsymmetries + (m->nq <= LGV_WATCHED_DOF ? 2 * m->nq : 0);
-    return !m->callbacks && m->nnoise > 0 && m->nq <= CONTROL_DOF && watched * m->nnoise <= CONTROL_BRACKETS;
+    return !m->callbacks && !m->nconstraints && !m->lagrangian_only && m->nnoise > 0 && m->nq <= CONTROL_DOF && watched * m->nnoise <= CONTROL_BRACKETS;
 }
 
 /* Doubles the list: behind every observable its martingale part. */
@@ -363,6 +425,8 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     if (status) return status;
     if (lgv_kernel_refusal(method, m, &out->structure, why, sizeof why))
         return refuse(method, m, &out->structure, why, err);
+    out->nextra = m->nconstraints + (lgv_kernel_lagrangian(method, m, &out->structure) ? m->nq : 0);
+    out->nstate += out->nextra;
     unsigned face = lgv_kernel_face(method, &out->structure);
     if ((face & LGV_FACE_K2) && m->nq > DENSE_LIMIT)
         return lgv_fail(err, LGV_CANNOT_RUN,

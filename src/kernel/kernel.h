@@ -24,6 +24,7 @@ struct lgv_kernel {
     struct lgv_structure structure;
     bool energy_known;         /* row 0 of what is observed is H (a model of C functions may not tell) */
     size_t nq, nnoise, nstate; /* nstate: rows of a block's state */
+    size_t nextra;             /* rows behind q and p: velocities of a Lagrangian, multipliers */
     double compile_seconds;    /* 0 when the cache had it */
     char compiler[256];
     struct lgv_module *module;
@@ -55,6 +56,12 @@ void lgv_kernel_free(struct lgv_kernel *k);
 bool lgv_kernel_separable(const struct lgv_method *method, const struct lgv_structure *s);
 unsigned lgv_kernel_face(const struct lgv_method *method, const struct lgv_structure *s);
 bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_structure *s);
+/* Does the method work with the Lagrangian of the model, whose velocities are then rows of the state?  Where it can, it works
+ * with H: for constant masses. */
+bool lgv_kernel_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+#define LGV_CORRECTED_DOF 64
+#define LGV_SECOND_DOF 200 /* up to here the stages of Lagrangian methods are solved with dense second derivatives */
+#define LGV_DENSE_CONSTRAINTS 6 /* beyond, their Jacobian is sparse */
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);
 /* Strong order to expect, and one sentence why. */

@@ -16,7 +16,13 @@
 #ifndef CONTROLS
 #define CONTROLS 0 /* observables whose martingale part is summed, in the last rows of the state */
 #endif
-#define CONTROL_ROW (2 * NQ + (TRACK_BROWN ? NM + 2 * NQ : 0))
+#ifndef NC
+#define NC 0L
+#define MODEL_L 0
+#endif
+#define EXTRA_ROWS (NC + (MODEL_L ? NQ : 0)) /* velocities, multipliers */
+#define BROWN_ROW (2 * NQ + EXTRA_ROWS)
+#define CONTROL_ROW (BROWN_ROW + (TRACK_BROWN ? NM + 2 * NQ : 0))
 #ifndef WATCHED
 #define WATCHED 0
 #endif
@@ -115,6 +121,7 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
         context[g].b = &part[g];
         context[g].q = q + g * 2 * NQ;
         context[g].p = context[g].q + NQ;
+        context[g].extra = state + 2 * NQ * GROUPS + g;
         for (long i = 0; local && i < 2 * NQ; i++) context[g].q[i] = state[i * GROUPS + g];
         method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
     }
@@ -133,7 +140,7 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
         }
         fresh = 0;
         for (int g = 0; g < GROUPS; g++)
-            one_step(&context[g], state + 2 * NQ * GROUPS + g, carry + g * METHOD_CARRY,
+            one_step(&context[g], state + BROWN_ROW * GROUPS + g, carry + g * METHOD_CARRY,
                      dW + (g * NOISE_STEPS + at) * NM, dZ + (METHOD_DZ ? (g * NOISE_STEPS + at) * NM : 0));
     }
     u64 iterations = 0, evaluations = 0;
@@ -154,6 +161,29 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
 #define GROUP_ROWS(name, count, block) vec *name = (vec *)(block)
 #endif
 
+#ifdef CONSTRAINED
+#define OBSERVE_CONSTRAINTS(c, state, seen) observe_constraints(c, state, state + NQ, state + 2 * NQ, seen)
+static void kernel_project(struct lgv_block *b) {
+    struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work}, *c = &context;
+    c->end = c->top + METHOD_WORK + LOOP_WORK;
+    for (int g = 0; g < GROUPS; g++) {
+        struct lgv_block part = group_of(b, g);
+        GROUP_ROWS(state, STATE_ROWS, b->state);
+        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((vec *)b->state)[i * GROUPS + g];
+        context.b = &part;
+        context.q = state;
+        context.p = state + NQ;
+        project_state(c, state, state + NQ, state + 2 * NQ);
+        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
+    }
+}
+#else
+#define OBSERVE_CONSTRAINTS(c, state, seen) ((void)0)
+static void kernel_project(struct lgv_block *b) {
+    (void)b;
+}
+#endif
+
 static void kernel_start(struct lgv_block *b) {
     struct ctx context = {.b = b}, *c = &context;
     CONTEXT_SETUP(c, b->user);
@@ -161,24 +191,27 @@ static void kernel_start(struct lgv_block *b) {
         struct lgv_block part = group_of(b, g);
         GROUP_ROWS(state, STATE_ROWS, b->state);
         context.b = &part;
-        model_start(c, paths_of(&part), state, state + NQ);
-        for (long m = 0; TRACK_BROWN && m < NM; m++) state[2 * NQ + m] = vec_set(0);
-        for (long i = 0; TRACK_BROWN && i < 2 * NQ; i++) state[2 * NQ + NM + i] = state[i];
+        for (long i = 2 * NQ; i < BROWN_ROW; i++) state[i] = vec_set(0);
+        model_start(c, paths_of(&part), state, state + NQ, state + 2 * NQ);
+        for (long m = 0; TRACK_BROWN && m < NM; m++) state[BROWN_ROW + m] = vec_set(0);
+        for (long i = 0; TRACK_BROWN && i < 2 * NQ; i++) state[BROWN_ROW + NM + i] = state[i];
         for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
     }
+    kernel_project(b);
 }
 
 static void kernel_observe(const struct lgv_block *b, double *out) {
     struct ctx context = {.par = b->par, .top = (vec *)b->work}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    c->end = c->top + FACE_WORK;
+    c->end = c->top + METHOD_WORK + FACE_WORK;
     for (int g = 0; g < GROUPS; g++) {
         GROUP_ROWS(state, STATE_ROWS, b->state);
         GROUP_ROWS(seen, WATCHED, out);
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * GROUPS + g];
-        model_observe(c, b->t0 + (double)b->step * b->dt, state, state + NQ, state + 2 * NQ, state + 2 * NQ + NM,
-                      state + 3 * NQ + NM, seen);
+        model_observe(c, b->t0 + (double)b->step * b->dt, state, state + NQ, state + BROWN_ROW, state + BROWN_ROW + NM,
+                      state + BROWN_ROW + NM + NQ, state + 2 * NQ, state + BROWN_ROW - NC, seen);
+        OBSERVE_CONSTRAINTS(c, state, seen);
         for (long k = 0; k < CONTROLS; k++) seen[CONTROLS + k] = state[CONTROL_ROW + k];
         for (long i = 0; GROUPS > 1 && i < WATCHED; i++) ((vec *)out)[i * GROUPS + g] = seen[i];
     }
@@ -191,5 +224,5 @@ static unsigned long long kernel_work(const void *user) {
 }
 
 KERNEL_LINKAGE const struct lgv_entry KERNEL_NAME = {
-    LGV_ABI, LANES *GROUPS, kernel_work, kernel_start, kernel_advance, kernel_observe,
+    LGV_ABI, LANES *GROUPS, kernel_work, kernel_start, kernel_advance, kernel_observe, kernel_project,
 };

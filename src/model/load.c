@@ -478,6 +478,18 @@ bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out) {
     return ok;
 }
 
+bool lgv_model_increment_lagrangian(struct lgv_model *m, struct lgv_function *out) {
+    struct lgv_graph *g = m->graph;
+    *out = (struct lgv_function){0};
+    bool ok = g && m->lagrangian_text && add_weighted(g, m->lagrangian, lgv_expr_ref_at(g, LGV_WEIGHTS, 0), out);
+    for (size_t k = 0; ok && k < m->nentries; k++) {
+        const struct lgv_noise *h = &m->noise[k];
+        ok = add_member(g, h->nest, lgv_expr_scale(g, -1, h->body), lgv_expr_ref(g, LGV_WEIGHTS, h->weight), out);
+    }
+    if (!ok) lgv_function_free(out);
+    return ok;
+}
+
 bool lgv_model_constraint_sum(struct lgv_model *m, struct lgv_function *out) {
     struct lgv_graph *g = m->graph;
     *out = (struct lgv_function){0};

@@ -102,6 +102,8 @@ bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out);
 bool lgv_model_constraint_sum(struct lgv_model *m, struct lgv_function *out);
 /* L(q, v, t) as groups; false without a Lagrangian. */
 bool lgv_model_lagrangian(struct lgv_model *m, struct lgv_function *out);
+/* The increment Lagrangian a L(q, v) - sum w_m h_m(q) as groups. */
+bool lgv_model_increment_lagrangian(struct lgv_model *m, struct lgv_function *out);
 
 /* constraints.c: how a typical start stands to the constraints.  Refuses (LGV_BAD_INPUT, at the entry of the file) constraints
  * that depend on each other or have a vanishing gradient at the point of g = 0 nearest to it, or that have no such point. */

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Stochastic variational partitioned Runge-Kutta methods for L(q, v), noise h_r(q) and constraints g(q) = 0.
+ * Paper A (constrained stochastic VPRK), equations (5)-(8), (17)-(20).  Stages i = 1..s, multipliers m = 1..M:
+ *
+ *     Q_i = q + dt sum_j a_ij V_j,     P_i = L_v(Q_i, V_i) = p + sum_j ahat_ij F_j + sum_m am_im G(X_m)^T lam_m
+ *     F_j = dt b_j L_q(Q_j, V_j) - sum_r w_jr grad h_r(Q_j),     X_m = q + dt sum_j d_mj V_j
+ *     g(q + dt sum_j e_mj V_j) = 0,     q' = q + dt sum_j b_j V_j,     p* = p + sum_j F_j + sum_m G(X_m)^T lam_m
+ *     p' = p* + G(q')^T mu  with  G(q') v(q', p') = 0                                 (no mu: SHAKE)
+ *
+ * Lobatto IIIA-IIIB: ahat_ij = 1 - a_ji / b_i, multipliers on stages 1..s-1, constraints on stages 2..s.  Variational Euler has
+ * s = 1 and a = 0 (force, noise and multiplier at q), its adjoint a = 1, ahat = 0 (force and noise at q').  Noise weights are
+ * w_j = beta_j dW + gamma_j J.  RATTLE-Jc and -weak2 subtract dt c C(q) from L, C = sum_r |P grad h_r|^2 in the metric M^-1, P the
+ * tangential projector; with u_r = M^-1 (grad h_r - G^T y_r), G u_r = 0, its gradient is
+ *
+ *     C_q = sum_r [2 h_r,qq u_r - 2 (y_r . g)_qq u_r - u_r . M_q . u_r].
+ *
+ * For constant masses (H-face) V = H_p(P).  Methods with one multiplier and all forces at q and q' (VPRK_KICKS) are then kicks and
+ * a drift, and only lam is unknown: g(q + dt H_p(p + F + G(q)^T lam)) = 0.  Otherwise Newton's method for all stages. */
+#ifdef NQ /* in a kernel */
+
+#define METHOD_DZ VPRK_DZ
+#define VS VPRK_S
+#define VM VPRK_M
+#define V_B(j) vprk_table[j]
+#define V_BETA(j) vprk_table[VS + (j)]
+#define V_GAMMA(j) vprk_table[2 * VS + (j)]
+#define V_TIME(j) vprk_table[3 * VS + (j)]
+#define V_A(i, j) vprk_table[(4 + (i)) * VS + (j)]
+#define V_AHAT(i, j) vprk_table[(4 + VS + (i)) * VS + (j)]
+#define V_D(m, j) vprk_table[(4 + 2 * VS + (m)) * VS + (j)]
+#define V_E(m, j) vprk_table[(4 + 2 * VS + VM + (m)) * VS + (j)]
+#define V_AM(i, m) vprk_table[(4 + 2 * VS + 2 * VM) * VS + (i)*VM + (m)]
+#define KICKS (VPRK_KICKS && !MODEL_L)
+#define CORRECTED (VPRK_CORRECTION != 0)
+
+#define UNKNOWNS (VS * NQ + VM * NC)
+#define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN : 0)
+#define METHOD_WORK                                                                                                    \
+    (2 * PROJECTION_WORK + 20 * NQ + 10 * NC + 4 * NM +                                                                \
+     (CORRECTED ? 4 * NQ * NQ + 10 * NQ + 4 * NC : 0) +                                                                \
+     (KICKS ? JACOBIAN + MASSES + SYSTEM                                                                               \
+            : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + VS * (6 * NQ + 3 * NQ * NQ) + 8 * NQ * NQ + VM * (2 * NC * NQ + 2 * NQ * NQ + 6 * NQ)))
+
+INLINE double stage_time(const struct ctx *c, double at) {
+    return c->b->t0 + ((double)c->step + at) * c->dt;
+}
+
+INLINE void stage_weights(const struct ctx *c, double beta, double gamma, const vec *dW, const vec *dZ, vec *w) {
+    for (long m = 0; m < NM; m++) {
+        w[m] = beta * dW[m];
+        if (METHOD_DZ) w[m] += gamma / c->dt * dZ[m];
+    }
+}
+
+/* x = grad C(q). */
+INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec *G, const vec *mass, vec *x) {
+    vec *top = c->top;
+    ARRAY(unit, NM);
+    ARRAY(zero, NQ);
+    ARRAY(d, NQ);
+    ARRAY(u, NQ);
+    ARRAY(y, NC);
+    ARRAY(hqq, NQ * NQ);
+    ARRAY(Sqq, NQ * NQ);
+    ARRAY(Lq, NQ);
+    ivec singular;
+    for (long i = 0; i < NQ; i++) x[i] = zero[i] = vec_set(0);
+    for (long m = 0; m < NM; m++) {
+        for (long k = 0; k < NM; k++) unit[k] = vec_set(k == m ? 1.0 : 0.0);
+        if (MODEL_L) {
+            face_L2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
+            for (long i = 0; i < NQ; i++) d[i] = -d[i];
+            for (long i = 0; i < NQ * NQ; i++) hqq[i] = -hqq[i];
+        } else {
+            face_K2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
+        }
+        for (long i = 0; i < NQ; i++) u[i] = d[i];
+        apply_masses(c, t, q, mass, u);
+        constraint_multiply(G, u, y);
+        constraint_solve(c, G, mass, G, y, &singular);
+        for (long i = 0; i < NQ; i++) u[i] = vec_set(0);
+        constraint_add(G, y, u);
+        for (long i = 0; i < NQ; i++) u[i] = d[i] - u[i];
+        apply_masses(c, t, q, mass, u);
+        model_S2(c, q, y, Sqq);
+        for (long i = 0; i < NQ; i++)
+            for (long j = 0; j < NQ; j++) x[i] += 2.0 * (hqq[i * NQ + j] - Sqq[i * NQ + j]) * u[j];
+        if (MODEL_L) { /* u . M_q . u from L_q at u, -u and 0: L is quadratic in v */
+            for (long k = 0; k < NM; k++) unit[k] = vec_set(0);
+            for (int sign = -1; sign <= 1; sign++) {
+                for (long i = 0; i < NQ; i++) d[i] = (double)sign * u[i];
+                face_L1(c, t, q, d, 1.0, unit, Lq, 0);
+                for (long i = 0; i < NQ; i++) x[i] -= (sign == 0 ? -2.0 : 1.0) * Lq[i];
+            }
+        }
+    }
+    c->top = top;
+}
+
+/* ---- kicks and a drift ---- */
+
+struct kept {
+    struct force F;
+    vec *C, *G;
+};
+
+INLINE struct kept kept_in(vec *carry) {
+    vec *C = carry + NQ + NHQ;
+    return (struct kept){{carry, carry + NQ}, C, C + (CORRECTED ? NQ : 0)};
+}
+
+/* Force, gradient of the correction, and G at q. */
+INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, const vec *mass, struct kept *k) {
+#if KICKS
+    model_force(c, t, q, p, &k->F);
+    model_G(c, q, k->G);
+    if (CORRECTED) correction_gradient(c, t, q, k->G, mass, k->C);
+#else
+    (void)c, (void)t, (void)q, (void)p, (void)mass, (void)k;
+#endif
+}
+
+INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, vec *p) {
+#if KICKS
+    model_kick(c, p, &k->F, b * c->dt, w);
+    for (long i = 0; CORRECTED && i < NQ; i++) p[i] -= b * c->dt * VPRK_CORRECTION * c->dt * k->C[i];
+#else
+    (void)c, (void)k, (void)b, (void)w, (void)p;
+#endif
+}
+
+/* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q. */
+INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const vec *G, const vec *mass, vec *P, vec *Q,
+                              vec *lam) {
+    double t = stage_time(c, 0.5);
+    ARRAY(none, NM);
+    ARRAY(e, NC);
+    ARRAY(x, NQ);
+    ARRAY(move, NQ);
+    ARRAY(G1, JACOBIAN);
+    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
+    vec *top = c->top;
+    int it = 0;
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    for (long k = 0; k < NC; k++) lam[k] = vec_set(0);
+    for (long i = 0; i < NQ; i++) P[i] = p[i];
+    face_K1(c, t, q, P, c->dt, none, 0, x);
+    for (long i = 0; i < NQ; i++) Q[i] = q[i] + x[i];
+    if (NC == 0) return;
+    do {
+        model_g(c, Q, e);
+        model_G(c, Q, G1);
+        constraint_solve(c, G1, mass, G, e, &now);
+        singular |= now & live;
+        for (long k = 0; k < NC; k++) lam[k] = vec_select(live, lam[k] - e[k] / c->dt, lam[k]);
+        for (long i = 0; i < NQ; i++) {
+            P[i] = p[i];
+            move[i] = x[i];
+        }
+        constraint_add(G, lam, P);
+        face_K1(c, t, q, P, c->dt, none, 0, x);
+        for (long i = 0; i < NQ; i++) {
+            Q[i] = q[i] + x[i];
+            move[i] -= x[i];
+        }
+        live &= still_moving(NQ, move, x, q, NEWTON_RATE) & ~singular;
+        c->top = top;
+        c->iterations++;
+    } while (++it < NEWTON_MAX && vec_any(live));
+    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+}
+
+/* Stages lie at q (their row of a vanishes) or at q'. */
+INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    double b[2] = {0, 0}, beta[2] = {0, 0}, gamma[2] = {0, 0};
+    struct kept k = kept_in(carry);
+    ARRAY(w, NM);
+    ARRAY(P, NQ);
+    ARRAY(Q, NQ);
+    ARRAY(v, NQ);
+    ARRAY(lam, NC);
+    ARRAY(mu, NC);
+    ARRAY(mass, MASSES);
+    ivec singular = {0};
+    vec *top = c->top;
+    for (long j = 0; j < VS; j++) {
+        int end = V_TIME(j) != 0;
+        b[end] += V_B(j);
+        beta[end] += V_BETA(j);
+        gamma[end] += V_GAMMA(j);
+    }
+    constraint_masses(c, stage_time(c, 0), q, p, mass);
+    stage_weights(c, beta[0], gamma[0], dW, dZ, w);
+    kick(c, &k, b[0], w, p);
+    constrained_drift(c, q, p, k.G, mass, P, Q, lam);
+    c->top = top;
+    for (long i = 0; i < NQ; i++) {
+        q[i] = vec_select((ivec)(p[i] == p[i]), Q[i], p[i]); /* a lane that failed has NaN in p */
+        p[i] = vec_select((ivec)(p[i] == p[i]), P[i], p[i]);
+    }
+    keep(c, stage_time(c, 1), q, p, mass, &k);
+    stage_weights(c, beta[1], gamma[1], dW, dZ, w);
+    kick(c, &k, b[1], w, p);
+    for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
+    if (VPRK_PROJECT) project_momentum(c, stage_time(c, 1), q, k.G, mass, p, v, mu, &singular);
+    singular &= (ivec)(p[0] == p[0]);
+    if (NC > 0 && vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    for (long m = 0; m < NC; m++) c->extra[m * GROUPS] = (lam[m] + mu[m]) / c->dt;
+}
+
+/* ---- all stages by Newton's method ---- */
+
+/* Velocity, momentum and force of stage values: unknown Y is V (Lagrangian) or P (constant masses). */
+struct stages {
+    vec *Y, *V, *Q, *P, *f;    /* [s][NQ] */
+    vec *PQ, *PY, *fQ, *fY;    /* [NQ][NQ], of the stage looked at */
+    vec *X, *GX, *S, *GT, *lam; /* multipliers: [M][NQ], [M][NC][NQ], [M][NQ][NQ], [M][NQ], [M][NC] */
+};
+
+INLINE void combine(const struct ctx *c, const vec *q, const double *row, const vec *V, vec *Q) {
+    for (long i = 0; i < NQ; i++) {
+        Q[i] = q[i];
+        for (long j = 0; j < VS; j++)
+            if (row[j] != 0) Q[i] += c->dt * row[j] * V[j * NQ + i];
+    }
+}
+
+INLINE void stage_positions(struct ctx *c, const vec *q, const vec *none, struct stages *s) {
+    for (long j = 0; j < VS; j++) {
+        if (MODEL_L)
+            for (long i = 0; i < NQ; i++) s->V[j * NQ + i] = s->Y[j * NQ + i];
+        else
+            face_K1(c, stage_time(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, none, 0, s->V + j * NQ);
+    }
+    for (long j = 0; j < VS; j++) combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
+    for (long m = 0; NC > 0 && m < VM; m++) {
+        combine(c, q, &V_D(m, 0), s->V, s->X + m * NQ);
+        model_GT(c, s->X + m * NQ, s->lam + m * NC, s->GT + m * NQ);
+    }
+}
+
+/* Force of stage j and, if wanted, the derivatives of force and momentum. */
+INLINE void stage_values(struct ctx *c, long j, const vec *w, const vec *none, int second, struct stages *s) {
+    double t = stage_time(c, V_TIME(j));
+    const vec *Q = s->Q + j * NQ, *Y = s->Y + j * NQ;
+    vec *f = s->f + j * NQ, *P = s->P + j * NQ;
+    if (MODEL_L) {
+        face_L2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, second ? s->fY : 0, 0);
+        face_L2(c, t, Q, Y, 1.0, none, 0, P, 0, second ? s->PQ : 0, second ? s->PY : 0);
+        return;
+    }
+    face_K2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, 0, 0);
+    for (long i = 0; i < NQ; i++) {
+        f[i] = -f[i];
+        P[i] = Y[i];
+    }
+    for (long i = 0; second && i < NQ * NQ; i++) s->fQ[i] = -s->fQ[i];
+}
+
+/* B += factor A VY, VY the derivative of the velocity: 1 or the masses. */
+INLINE void add_product(double factor, const vec *A, const vec *mass, vec *B, long stride) {
+    for (long i = 0; i < NQ; i++)
+        for (long j = 0; j < NQ; j++) {
+            vec sum = MODEL_L ? A[i * NQ + j] : vec_set(0);
+            for (long k = 0; !MODEL_L && k < NQ; k++) sum += A[i * NQ + k] * mass[k * NQ + j];
+            B[i * stride + j] += factor * sum;
+        }
+}
+
+/* Columns of stage j's force and momentum in the matrix; fQ, fY, PQ, PY are those of stage j. */
+INLINE void add_stage(const struct ctx *c, long j, const struct stages *s, const vec *mass, vec *A) {
+    const long n = UNKNOWNS;
+    for (long k = 0; k < VS; k++) {
+        if (V_A(j, k) != 0)
+            for (long i = 0; i < VS; i++)
+                if (V_AHAT(i, j) != 0)
+                    add_product(-V_AHAT(i, j) * c->dt * V_A(j, k), s->fQ, mass, A + i * NQ * n + k * NQ, n);
+        if (MODEL_L && V_A(j, k) != 0) /* L_vq: the transpose of L_qv */
+            for (long a = 0; a < NQ; a++)
+                for (long b = 0; b < NQ; b++)
+                    A[(j * NQ + a) * n + k * NQ + b] += c->dt * V_A(j, k) * s->PQ[b * NQ + a];
+    }
+    for (long a = 0; a < NQ; a++)
+        for (long b = 0; b < NQ; b++) {
+            A[(j * NQ + a) * n + j * NQ + b] += MODEL_L ? s->PY[a * NQ + b] : vec_set(a == b ? 1.0 : 0.0);
+            for (long i = 0; MODEL_L && i < VS; i++)
+                A[(i * NQ + a) * n + j * NQ + b] -= V_AHAT(i, j) * s->fY[a * NQ + b];
+        }
+}
+
+INLINE void add_multiplier(const struct ctx *c, long m, const struct stages *s, const vec *mass, vec *A) {
+    const long n = UNKNOWNS;
+    for (long i = 0; i < VS; i++) {
+        if (V_AM(i, m) == 0) continue;
+        for (long k = 0; k < VS; k++)
+            if (V_D(m, k) != 0) add_product(-V_AM(i, m) * c->dt * V_D(m, k), s->S + m * NQ * NQ, mass, A + i * NQ * n + k * NQ, n);
+        for (long a = 0; a < NQ; a++)
+            for (long l = 0; l < NC; l++)
+                A[(i * NQ + a) * n + VS * NQ + m * NC + l] -= V_AM(i, m) * s->GX[(m * NC + l) * NQ + a];
+    }
+}
+
+/* Residual r and matrix A of stage equations and of constraints (divided by dt). */
+INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *none,
+                         const vec *extra, const vec *mass, struct stages *s, vec *r, vec *A) {
+    const long n = UNKNOWNS;
+    vec *top = c->top;
+    ARRAY(w, NM);
+    ARRAY(point, NQ);
+    ARRAY(G, NC * NQ);
+    for (long i = 0; i < n * n; i++) A[i] = vec_set(0);
+    for (long j = 0; j < VS; j++) {
+        stage_weights(c, V_BETA(j), V_GAMMA(j), dW, dZ, w);
+        stage_values(c, j, w, none, 1, s);
+        for (long i = 0; CORRECTED && V_TIME(j) == 0 && i < NQ; i++) s->f[j * NQ + i] += V_B(j) * extra[i];
+        add_stage(c, j, s, mass, A);
+    }
+    for (long m = 0; NC > 0 && m < VM; m++) {
+        model_G(c, s->X + m * NQ, s->GX + m * NC * NQ);
+        model_S2(c, s->X + m * NQ, s->lam + m * NC, s->S + m * NQ * NQ);
+        add_multiplier(c, m, s, mass, A);
+        combine(c, q, &V_E(m, 0), s->V, point);
+        model_g(c, point, r + VS * NQ + m * NC);
+        model_G(c, point, G);
+        for (long l = 0; l < NC; l++) {
+            vec *row = A + (VS * NQ + m * NC + l) * n;
+            r[VS * NQ + m * NC + l] /= c->dt;
+            for (long k = 0; k < VS; k++)
+                for (long a = 0; V_E(m, k) != 0 && a < NQ; a++) {
+                    vec sum = MODEL_L ? G[l * NQ + a] : vec_set(0);
+                    for (long b = 0; !MODEL_L && b < NQ; b++) sum += G[l * NQ + b] * mass[b * NQ + a];
+                    row[k * NQ + a] += V_E(m, k) * sum;
+                }
+        }
+    }
+    for (long i = 0; i < VS; i++)
+        for (long a = 0; a < NQ; a++) {
+            vec sum = s->P[i * NQ + a] - p[a];
+            for (long j = 0; j < VS; j++)
+                if (V_AHAT(i, j) != 0) sum -= V_AHAT(i, j) * s->f[j * NQ + a];
+            for (long m = 0; NC > 0 && m < VM; m++) sum -= V_AM(i, m) * s->GT[m * NQ + a];
+            r[i * NQ + a] = sum;
+        }
+    c->top = top;
+}
+
+INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
+    const long n = UNKNOWNS;
+    ARRAY(values, VS * 5 * NQ);
+    ARRAY(blocks, 4 * NQ * NQ);
+    ARRAY(multipliers, VM * (2 * NQ + NC * NQ + NQ * NQ + NC));
+    ARRAY(none, NM);
+    ARRAY(w, NM);
+    ARRAY(mass, NQ * NQ);
+    ARRAY(v, NQ);
+    ARRAY(mu, NC);
+    ARRAY(end, NQ);
+    ARRAY(move, NQ);
+    ARRAY(x, NQ);
+    ARRAY(extra, NQ);
+    ARRAY(G, NC * NQ);
+    struct stages s = {.Y = values, .V = values + VS * NQ, .Q = values + 2 * VS * NQ, .P = values + 3 * VS * NQ,
+                       .f = values + 4 * VS * NQ, .PQ = blocks, .PY = blocks + NQ * NQ, .fQ = blocks + 2 * NQ * NQ,
+                       .fY = blocks + 3 * NQ * NQ, .X = multipliers, .GT = multipliers + VM * NQ,
+                       .GX = multipliers + 2 * VM * NQ, .S = multipliers + VM * (2 * NQ + NC * NQ),
+                       .lam = multipliers + VM * (2 * NQ + NC * NQ + NQ * NQ)};
+    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
+    int it = 0;
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    for (long i = 0; i < NQ; i++) v[i] = MODEL_L ? c->extra[i * GROUPS] : p[i];
+    for (long j = 0; j < VS; j++)
+        for (long i = 0; i < NQ; i++) s.Y[j * NQ + i] = v[i];
+    for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_set(0);
+    if (!MODEL_L || CORRECTED) constraint_masses(c, stage_time(c, 0), q, v, mass);
+    if (CORRECTED) {
+        model_G(c, q, G);
+        correction_gradient(c, stage_time(c, 0), q, G, mass, extra);
+        for (long i = 0; i < NQ; i++) extra[i] *= -c->dt * VPRK_CORRECTION * c->dt;
+    }
+    vec *top = c->top;
+    ARRAY(A, UNKNOWNS * UNKNOWNS);
+    ARRAY(scratch, UNKNOWNS * UNKNOWNS + UNKNOWNS);
+    ARRAY(r, UNKNOWNS);
+    vec *inner = c->top;
+    stage_positions(c, q, none, &s);
+    combine(c, q, vprk_table, s.V, end);
+    do {
+        stage_system(c, q, p, dW, dZ, none, extra, mass, &s, r, A);
+        solve_dense((int)n, A, r, scratch, &now);
+        singular |= now & live;
+        for (long i = 0; i < VS * NQ; i++) s.Y[i] = vec_select(live, s.Y[i] - r[i], s.Y[i]);
+        for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_select(live, s.lam[i] - r[VS * NQ + i], s.lam[i]);
+        for (long i = 0; i < NQ; i++) move[i] = end[i];
+        stage_positions(c, q, none, &s);
+        combine(c, q, vprk_table, s.V, end);
+        for (long i = 0; i < NQ; i++) {
+            x[i] = end[i] - q[i];
+            move[i] -= end[i];
+        }
+        live &= (still_moving(NQ, move, x, q, 1e-9) | (ivec)(vec_set(it == 0 ? 1.0 : 0.0) > 0.5)) & ~singular;
+        c->top = inner;
+        c->iterations++;
+    } while (++it < NEWTON_MAX && vec_any(live));
+    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    c->top = top;
+    for (long j = 0; j < VS; j++) {
+        stage_weights(c, V_BETA(j), V_GAMMA(j), dW, dZ, w);
+        stage_values(c, j, w, none, 0, &s);
+        for (long i = 0; i < NQ; i++) p[i] += s.f[j * NQ + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
+    }
+    for (long m = 0; NC > 0 && m < VM; m++)
+        for (long i = 0; i < NQ; i++) p[i] += s.GT[m * NQ + i];
+    for (long i = 0; i < NQ; i++) {
+        q[i] = vec_select((ivec)(q[i] == q[i]), end[i], q[i]);
+        v[i] = s.Y[(VS - 1) * NQ + i];
+    }
+    model_G(c, q, G);
+    if (!MODEL_L || CORRECTED) constraint_masses(c, stage_time(c, 1), q, v, mass);
+    if (CORRECTED) {
+        correction_gradient(c, stage_time(c, 1), q, G, mass, extra);
+        for (long j = 0; j < VS; j++)
+            for (long i = 0; V_TIME(j) == 1 && i < NQ; i++) p[i] -= V_B(j) * c->dt * VPRK_CORRECTION * c->dt * extra[i];
+    }
+    for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
+    singular = (ivec){0};
+    if (VPRK_PROJECT) project_momentum(c, stage_time(c, 1), q, G, mass, p, v, mu, &singular);
+    if (!VPRK_PROJECT && MODEL_L) { /* the velocity that belongs to p, for the rows of the state */
+        ARRAY(P, NQ);
+        for (long i = 0; i < NQ; i++) P[i] = p[i];
+        find_velocity(c, stage_time(c, 1), q, P, v, &singular);
+    }
+    singular &= (ivec)(p[0] == p[0]);
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    for (long i = 0; MODEL_L && i < NQ; i++) c->extra[i * GROUPS] = v[i];
+    for (long m = 0; m < NC; m++) {
+        vec sum = mu[m];
+        for (long k = 0; k < VM; k++) sum += s.lam[k * NC + m];
+        c->extra[(m + (MODEL_L ? NQ : 0)) * GROUPS] = sum / c->dt;
+    }
+}
+
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    if (KICKS) {
+        vec *top = c->top;
+        ARRAY(mass, MASSES);
+        struct kept k = kept_in(carry);
+        constraint_masses(c, stage_time(c, 0), q, p, mass);
+        keep(c, stage_time(c, 0), q, p, mass, &k);
+        c->top = top;
+    }
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    if (KICKS)
+        kicks_step(c, q, p, dW, dZ, carry);
+    else
+        stages_step(c, q, p, dW, dZ);
+}
+#else
+#include "kernel/method.h"
+const struct lgv_method lgv_method_vprk = {
+    .family = "variational Runge-Kutta",
+    .source = "vprk.c",
+    .needs = LGV_NEEDS_NOISE_OF_Q,
+    .weak_order = 1,
+    .symplectic = true,
+    .linear_momentum_maps = true,
+    .constrained = true,
+};
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Linear algebra of constraints g(q) = 0 with Jacobian G, and the projections onto the constraint set T*S:
+ *
+ *     positions   q += M^-1 G^T y until g(q) = 0
+ *     momenta     p += G^T mu so that G v(q, p) = 0, v the velocity that belongs to (q, p)        (hidden constraint)
+ *
+ * v = H_p for models with constant masses (H-face), L_v(q, v) = p for a Lagrangian (MODEL_L), whose velocities are rows of
+ * the state.  NC may be 0: everything then disappears.  Include-free; it follows stages.h. */
+#define CONSTRAINED 1
+
+#if MODEL_SPARSE
+#define JACOBIAN SPARSE_NG
+#define MASSES SPARSE_NM
+#define SYSTEM SPARSE_NA
+#else
+#define JACOBIAN (NC * NQ)
+#define MASSES (NQ * NQ)
+#define SYSTEM (2 * NC * NC + NC + NC * NQ)
+#endif
+#define PROJECTION_WORK                                                                                                \
+    (JACOBIAN + 3 * MASSES + SYSTEM + 8 * NC + 8 * NQ + NM + 8 +                                                       \
+     (MODEL_L ? 2 * (NQ + NC) * (NQ + NC) + 2 * (NQ + NC) + 3 * NQ * NQ : 0))
+
+#if NC == 0
+INLINE void model_g(struct ctx *c, const vec *q, vec *g) {
+    (void)c, (void)q, (void)g;
+}
+INLINE void model_G(struct ctx *c, const vec *q, vec *G) {
+    (void)c, (void)q, (void)G;
+}
+INLINE void model_GT(struct ctx *c, const vec *q, const vec *lambda, vec *x) {
+    (void)c, (void)q, (void)lambda;
+    for (long i = 0; i < NQ; i++) x[i] = vec_set(0);
+}
+INLINE void model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq) {
+    (void)c, (void)q, (void)lambda;
+    for (long i = 0; i < NQ * NQ; i++) Sqq[i] = vec_set(0);
+}
+INLINE void model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass) {
+    (void)c, (void)q, (void)p, (void)mass;
+}
+#endif
+/* Only one of the two faces exists. */
+#if MODEL_L
+#define face_K1(...) __builtin_unreachable()
+#define face_K2(...) __builtin_unreachable()
+#define face_L1 model_L1
+#define face_L2 model_L2
+#else
+#define face_K1 model_K1
+#define face_K2 model_K2
+#define face_L1(...) __builtin_unreachable()
+#define face_L2(...) __builtin_unreachable()
+#endif
+
+/* ---- linear algebra ---- */
+
+/* y = G x */
+INLINE void constraint_multiply(const vec *G, const vec *x, vec *y) {
+#if MODEL_SPARSE
+    sparse_multiply(G, x, y);
+#else
+    for (long k = 0; k < NC; k++) {
+        y[k] = vec_set(0);
+        for (long i = 0; i < NQ; i++) y[k] += G[k * NQ + i] * x[i];
+    }
+#endif
+}
+
+/* x += G^T y */
+INLINE void constraint_add(const vec *G, const vec *y, vec *x) {
+#if MODEL_SPARSE
+    sparse_multiply_transposed(G, y, x);
+#else
+    for (long k = 0; k < NC; k++)
+        for (long i = 0; i < NQ; i++) x[i] += G[k * NQ + i] * y[k];
+#endif
+}
+
+/* b = (G1 mass G0^T)^-1 b */
+INLINE void constraint_solve(struct ctx *c, const vec *G1, const vec *mass, const vec *G0, vec *b, ivec *singular) {
+    vec *top = c->top;
+    *singular = (ivec){0};
+#if MODEL_SPARSE
+    ARRAY(A, SPARSE_NA);
+    ARRAY(work, NC);
+    sparse_assemble(G1, mass, G0, A);
+    sparse_solve(A, b, work, singular);
+#elif NC > 0
+    ARRAY(A, NC * NC);
+    ARRAY(scratch, NC * NC + NC);
+    ARRAY(MG, NC * NQ); /* G0 mass: the masses are symmetric */
+    for (long k = 0; k < NC; k++)
+        for (long i = 0; i < NQ; i++) {
+            vec sum = vec_set(0);
+            for (long j = 0; j < NQ; j++) sum += mass[i * NQ + j] * G0[k * NQ + j];
+            MG[k * NQ + i] = sum;
+        }
+    for (long k = 0; k < NC; k++)
+        for (long l = 0; l < NC; l++) {
+            vec sum = vec_set(0);
+            for (long i = 0; i < NQ; i++) sum += G1[k * NQ + i] * MG[l * NQ + i];
+            A[k * NC + l] = sum;
+        }
+    solve_dense((int)NC, A, b, scratch, singular);
+#else
+    (void)G1, (void)mass, (void)G0, (void)b;
+#endif
+    c->top = top;
+}
+
+/* M^-1: constant for the H-face, the inverse of L_vv for a Lagrangian (dense). */
+INLINE void constraint_masses(struct ctx *c, double t, const vec *q, const vec *v, vec *mass) {
+    vec *top = c->top;
+    if (MODEL_L) {
+        ARRAY(none, NM);
+        ARRAY(Lvv, NQ * NQ);
+        ARRAY(A, NQ * NQ);
+        ARRAY(b, NQ);
+        ARRAY(scratch, NQ * NQ + NQ);
+        ivec singular;
+        for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+        face_L2(c, t, q, v, 1.0, none, 0, 0, 0, 0, Lvv);
+        for (long j = 0; j < NQ; j++) {
+            for (long i = 0; i < NQ * NQ; i++) A[i] = Lvv[i];
+            for (long i = 0; i < NQ; i++) b[i] = vec_set(i == j ? 1.0 : 0.0);
+            solve_dense((int)NQ, A, b, scratch, &singular);
+            for (long i = 0; i < NQ; i++) mass[i * NQ + j] = b[i];
+        }
+    } else {
+        model_mass(c, q, v, mass);
+    }
+    c->top = top;
+}
+
+/* x = M^-1 x: for constant masses H_p(x) - H_p(0), which knows their pattern. */
+INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass, vec *x) {
+    vec *top = c->top;
+    ARRAY(y, NQ);
+    ARRAY(z, NQ);
+    ARRAY(none, NM);
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    if (MODEL_L) {
+        for (long i = 0; i < NQ; i++) {
+            y[i] = vec_set(0);
+            for (long j = 0; j < NQ; j++) y[i] += mass[i * NQ + j] * x[j];
+        }
+        for (long i = 0; i < NQ; i++) x[i] = y[i];
+    } else {
+        for (long i = 0; i < NQ; i++) z[i] = vec_set(0);
+        face_K1(c, t, q, z, 1.0, none, 0, y);
+        face_K1(c, t, q, x, 1.0, none, 0, z);
+        for (long i = 0; i < NQ; i++) x[i] = z[i] - y[i];
+    }
+    c->top = top;
+}
+
+/* ---- projections ---- */
+
+/* Newton's method for L_v(q, v) = p + G^T mu, G v = 0, in (v, mu); one step for quadratic L.  p becomes p + G^T mu. */
+INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G, vec *p, vec *v, vec *mu,
+                             ivec *singular) {
+    const long n = NQ + NC;
+    vec *top = c->top;
+    ARRAY(none, NM);
+    ARRAY(Lvv, NQ * NQ);
+    ARRAY(A, (NQ + NC) * (NQ + NC));
+    ARRAY(scratch, (NQ + NC) * (NQ + NC) + NQ + NC);
+    ARRAY(r, NQ + NC);
+    ivec live = (ivec)(p[0] == p[0]), now;
+    int it = 0;
+    *singular = (ivec){0};
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    for (long k = 0; k < NC; k++) mu[k] = vec_set(0);
+    do {
+        face_L2(c, t, q, v, 1.0, none, 0, r, 0, 0, Lvv);
+        for (long i = 0; i < n; i++)
+            for (long j = 0; j < n; j++)
+                A[i * n + j] = i < NQ && j < NQ ? Lvv[i * NQ + j]
+                               : i < NQ         ? -G[(j - NQ) * NQ + i]
+                               : j < NQ         ? G[(i - NQ) * NQ + j]
+                                                : vec_set(0);
+        for (long i = 0; i < NQ; i++) {
+            r[i] -= p[i];
+            for (long k = 0; k < NC; k++) r[i] -= G[k * NQ + i] * mu[k];
+        }
+        constraint_multiply(G, v, r + NQ);
+        solve_dense((int)n, A, r, scratch, &now);
+        *singular |= now & live;
+        for (long i = 0; i < NQ; i++) v[i] = vec_select(live, v[i] - r[i], v[i]);
+        for (long k = 0; k < NC; k++) mu[k] = vec_select(live, mu[k] - r[NQ + k], mu[k]);
+        live &= still_moving(NQ, r, v, v, 1e-9) & ~*singular;
+        c->iterations++;
+    } while (++it < NEWTON_MAX && vec_any(live));
+    *singular |= live;
+    constraint_add(G, mu, p);
+    c->top = top;
+}
+
+/* L_v(q, v) = p. */
+INLINE void find_velocity(struct ctx *c, double t, const vec *q, const vec *p, vec *v, ivec *singular) {
+    vec *top = c->top;
+    ARRAY(none, NM);
+    ARRAY(Lvv, NQ * NQ);
+    ARRAY(scratch, NQ * NQ + NQ);
+    ARRAY(r, NQ);
+    ivec live = (ivec)(p[0] == p[0]), now;
+    int it = 0;
+    *singular = (ivec){0};
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    do {
+        face_L2(c, t, q, v, 1.0, none, 0, r, 0, 0, Lvv);
+        for (long i = 0; i < NQ; i++) r[i] -= p[i];
+        solve_dense((int)NQ, Lvv, r, scratch, &now);
+        *singular |= now & live;
+        for (long i = 0; i < NQ; i++) v[i] = vec_select(live, v[i] - r[i], v[i]);
+        live &= still_moving(NQ, r, v, v, 1e-9) & ~*singular;
+    } while (++it < NEWTON_MAX && vec_any(live));
+    *singular |= live;
+    c->top = top;
+}
+
+/* p += G^T mu with G v = 0; the velocity is left in v. */
+INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G, const vec *mass, vec *p, vec *v,
+                             vec *mu, ivec *singular) {
+    if (MODEL_L) {
+        project_velocity(c, t, q, G, p, v, mu, singular);
+        return;
+    }
+    vec *top = c->top;
+    ARRAY(none, NM);
+    ARRAY(Kp, NQ);
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    face_K1(c, t, q, p, 1.0, none, 0, Kp);
+    constraint_multiply(G, Kp, mu);
+    for (long k = 0; k < NC; k++) mu[k] = -mu[k];
+    constraint_solve(c, G, mass, G, mu, singular);
+    constraint_add(G, mu, p);
+    c->top = top;
+}
+
+#define START_MAX 100
+
+/* The start of a path, or a state near T*S, onto it. */
+static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *p, vec *v) {
+    double t = c->b->t0 + (double)c->step * c->dt;
+    vec *top = c->top;
+    ARRAY(G, JACOBIAN);
+    ARRAY(mass, MASSES);
+    ARRAY(g, NC);
+    ARRAY(x, NQ);
+    ARRAY(mu, NC);
+    ivec live = (ivec)(p[0] == p[0]), lost = {0}, now;
+    for (int it = 0; NC > 0 && it < START_MAX && vec_any(live); it++) {
+        model_g(c, q, g);
+        model_G(c, q, G);
+        constraint_masses(c, t, q, v, mass);
+        constraint_solve(c, G, mass, G, g, &now);
+        lost |= now & live;
+        for (long i = 0; i < NQ; i++) x[i] = vec_set(0);
+        constraint_add(G, g, x);
+        apply_masses(c, t, q, mass, x);
+        vec size = vec_set(0), moved = vec_set(0);
+        for (long i = 0; i < NQ; i++) {
+            q[i] = vec_select(live, q[i] - x[i], q[i]);
+            size += vec_abs(q[i]);
+            moved += vec_abs(x[i]);
+        }
+        live &= (ivec)(moved > 1e-15 * size) & ~lost;
+        if (it >= 30) live &= (ivec)(moved > 1e-13 * size); /* round-off of g itself */
+    }
+    lost |= live;
+    model_G(c, q, G);
+    constraint_masses(c, t, q, v, mass);
+    project_momentum(c, t, q, G, mass, p, v, mu, &now);
+    lost |= now & (ivec)(p[0] == p[0]);
+    if (vec_any(lost)) lanes_failed(c, &lost, NQ, LGV_FAIL_START);
+    c->top = top;
+}
+
+/* Rows for the certificate: |g| and |G v|. */
+INLINE void observe_constraints(struct ctx *c, const vec *q, const vec *p, const vec *rows, vec *seen) {
+#if NC > 0
+    vec *top = c->top, sum[2] = {vec_set(0), vec_set(0)};
+    ARRAY(G, JACOBIAN);
+    ARRAY(g, NC);
+    ARRAY(v, NQ);
+    ARRAY(none, NM);
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    if (MODEL_L)
+        for (long i = 0; i < NQ; i++) v[i] = rows[i];
+    else
+        face_K1(c, 0.0, q, p, 1.0, none, 0, v);
+    model_g(c, q, g);
+    for (long k = 0; k < NC; k++) sum[0] += g[k] * g[k];
+    model_G(c, q, G);
+    constraint_multiply(G, v, g);
+    for (long k = 0; k < NC; k++) sum[1] += g[k] * g[k];
+    seen[WATCH_CONSTRAINT] = vec_sqrt(sum[0]);
+    seen[WATCH_CONSTRAINT + 1] = vec_sqrt(sum[1]);
+    c->top = top;
+#else
+    (void)c, (void)q, (void)p, (void)rows, (void)seen;
+#endif
+}

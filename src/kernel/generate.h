@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files that write the text of a kernel share; private to generate*.c. */
+#ifndef LGV_GENERATE_H
+#define LGV_GENERATE_H
+
+#include "kernel/emit.h"
+#include "kernel/kernel.h"
+
+/* Gradients of the noises in q, each entry with its weight: w_m enters as the number of the noise. */
+struct lgv_slots {
+    struct lgv_term *term;
+    int *weight;
+    size_t count, capacity, weight_capacity;
+    long total; /* places in force.h */
+};
+
+struct lgv_source {
+    struct lgv_model *m;
+    struct lgv_graph *g;
+    const struct lgv_structure *s;
+    struct lgv_text out;
+    struct lgv_function K;
+    struct lgv_terms Hq;
+    struct lgv_slots slots;
+    bool lagrangian; /* the method works with L(q, v), not with H */
+    bool sparse;     /* and with sparse constraints */
+};
+
+/* The head of a face function with this declarator; without the rest of it the function is absent. */
+void lgv_generate_signature(struct lgv_source *s, const char *text);
+void lgv_generate_absent(struct lgv_source *s);
+
+/* generate_constraints.c: constraints and the Lagrangian side of the face.  Sizes first, before face.h. */
+void lgv_generate_constraint_sizes(struct lgv_source *s);
+void lgv_generate_constraints(struct lgv_source *s);
+
+#endif

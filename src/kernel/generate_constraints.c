@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The face of constraints and Lagrangians.  With S(q; lambda) = sum_k lambda_k g_k(q)
+ *
+ *     model_g = S_lambda,   model_G = S_lambda,q (the Jacobian G),   model_GT = S_q (G^T lambda),   model_S2 = S_qq
+ *
+ * and with the increment Lagrangian a L(q, v) - sum_m w_m h_m(q) model_L1 and model_L2 are its gradient and Hessian.
+ * Of many constraints G and the inverse masses are sparse: entries in the order of rows and columns (sparse_lanes.h). */
+#include "kernel/generate.h"
+#include "kernel/sparse.h"
+#include <stdlib.h>
+
+void lgv_generate_constraint_sizes(struct lgv_source *s) {
+    lgv_text_add(&s->out, "#define NC %zuL\n#define MODEL_L %d\n#define MODEL_SPARSE %d\n", s->m->nconstraints,
+                 s->lagrangian, s->sparse);
+}
+
+static void one(struct lgv_source *s, const char *signature, const char *array, const struct lgv_terms *terms,
+                long rows, const char *cols) {
+    struct lgv_target target = {array, terms, rows, cols, false, NULL};
+    lgv_generate_signature(s, signature);
+    lgv_emit_targets(&s->out, s->g, &target, 1);
+    lgv_text_add(&s->out, "}\n");
+}
+
+/* ---- sparse matrices: a map from the instances of the terms, in the order of the text, to their place ---- */
+
+struct walk {
+    const struct lgv_graph *g;
+    const struct lgv_terms *terms;
+    int nest;
+    struct lgv_place *place;
+    size_t count, capacity;
+    bool failed;
+};
+
+static bool visit(void *user, const long *vars) {
+    struct walk *w = user;
+    for (size_t i = 0; i < w->terms->count && !w->failed; i++) {
+        const struct lgv_term *t = &w->terms->term[i];
+        if (t->nest != w->nest) continue;
+        if (!lgv_grow(&w->place, &w->capacity, w->count + 1, sizeof *w->place)) {
+            w->failed = true;
+            return false;
+        }
+        w->place[w->count++] = (struct lgv_place){(int)lgv_loops_index(w->g, t->row, vars),
+                                                  (int)lgv_loops_index(w->g, t->col, vars)};
+    }
+    return true;
+}
+
+/* All instances of the terms in the order in which lgv_emit_targets writes them. */
+static bool instances(struct lgv_source *s, const struct lgv_terms *terms, struct walk *w) {
+    long none[LGV_MAX_LOOPS] = {0};
+    *w = (struct walk){.g = s->g, .terms = terms, .nest = -1};
+    visit(w, none);
+    for (w->nest = 0; w->nest < (int)s->g->nnests && !w->failed; w->nest++) {
+        bool used = false;
+        for (size_t i = 0; i < terms->count; i++) used |= terms->term[i].nest == w->nest;
+        if (used && lgv_loops_each(s->g, w->nest, LGV_MAX_INSTANCES, visit, w) < 0) w->failed = true;
+    }
+    return !w->failed;
+}
+
+static int by_place(const void *x, const void *y) {
+    const struct lgv_place *a = x, *b = y;
+    return a->row != b->row ? (a->row > b->row) - (a->row < b->row) : (a->col > b->col) - (a->col < b->col);
+}
+
+static bool emit_map(struct lgv_source *s, const char *name, const struct lgv_terms *terms,
+                     const struct lgv_place *place, size_t count) {
+    struct walk w;
+    bool ok = instances(s, terms, &w);
+    if (ok) lgv_text_add(&s->out, "static const int %s[] = {", name);
+    for (size_t i = 0; ok && i < w.count; i++) {
+        const struct lgv_place *at = bsearch(&w.place[i], place, count, sizeof *place, by_place);
+        if (at) lgv_text_add(&s->out, "%d,", (int)(at - place));
+        ok = at != NULL;
+    }
+    if (ok) lgv_text_add(&s->out, "0};\n");
+    free(w.place);
+    return ok;
+}
+
+static void sparse(struct lgv_source *s, const struct lgv_terms *G, const struct lgv_terms *mass) {
+    struct lgv_place *places[2] = {NULL, NULL};
+    struct lgv_sparse plan = {0};
+    long n[2] = {lgv_terms_pattern(s->g, G, LGV_MAX_INSTANCES, &places[0]),
+                 lgv_terms_pattern(s->g, mass, LGV_MAX_INSTANCES, &places[1])};
+    bool ok = n[0] >= 0 && n[1] >= 0 &&
+              lgv_sparse_make(&plan, (int)s->m->nconstraints, (int)s->m->nq, places[0], n[0], places[1], n[1], NULL) ==
+                  LGV_OK &&
+              lgv_sparse_emit(&plan, &s->out) && emit_map(s, "jacobian_map", G, places[0], (size_t)n[0]) &&
+              emit_map(s, "mass_map", mass, places[1], (size_t)n[1]);
+    if (!ok && !s->g->failed) s->g->failed = "the pattern of the constraints is too large";
+    struct lgv_target jacobian = {"G", G, n[0], NULL, false, "jacobian_map"};
+    struct lgv_target masses = {"mass", mass, n[1], NULL, false, "mass_map"};
+    lgv_generate_signature(s, "model_G(struct ctx *c, const vec *q, vec *G)");
+    if (ok) lgv_emit_targets(&s->out, s->g, &jacobian, 1);
+    lgv_text_add(&s->out, "}\n");
+    lgv_generate_signature(s, "model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass)");
+    if (ok) lgv_emit_targets(&s->out, s->g, &masses, 1);
+    lgv_text_add(&s->out, "}\n");
+    lgv_sparse_free(&plan);
+    free(places[0]);
+    free(places[1]);
+}
+
+static void constraints(struct lgv_source *s) {
+    struct lgv_function S, H;
+    struct lgv_terms t[5] = {0};
+    long n = (long)s->m->nq, m = (long)s->m->nconstraints;
+    if (!lgv_model_constraint_sum(s->m, &S)) return;
+    lgv_terms_gradient(s->g, &S, LGV_LAMBDA, &t[0]);
+    lgv_terms_hessian(s->g, &S, LGV_LAMBDA, LGV_Q, &t[1]);
+    lgv_terms_gradient(s->g, &S, LGV_Q, &t[2]);
+    one(s, "model_g(struct ctx *c, const vec *q, vec *g)", "g", &t[0], m, NULL);
+    one(s, "model_GT(struct ctx *c, const vec *q, const vec *lambda, vec *x)", "x", &t[2], n, NULL);
+    if (!s->lagrangian && lgv_function_split(s->g, s->m->hamiltonian, false, &H)) {
+        lgv_terms_hessian(s->g, &H, LGV_P, LGV_P, &t[4]);
+        lgv_function_free(&H);
+    }
+    if (s->sparse) {
+        sparse(s, &t[1], &t[4]);
+    } else {
+        one(s, "model_G(struct ctx *c, const vec *q, vec *G)", "G", &t[1], m * n, "NQ");
+        one(s, "model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass)", "mass", &t[4], n * n, "NQ");
+    }
+    lgv_generate_signature(s, "model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq)");
+    if (n <= LGV_SECOND_DOF) {
+        struct lgv_target target = {"Sqq", &t[3], n * n, "NQ", false, NULL};
+        lgv_terms_hessian(s->g, &S, LGV_Q, LGV_Q, &t[3]);
+        lgv_emit_targets(&s->out, s->g, &target, 1);
+        lgv_text_add(&s->out, "}\n");
+    } else {
+        lgv_generate_absent(s);
+    }
+    for (int k = 0; k < 5; k++) lgv_terms_free(&t[k]);
+    lgv_function_free(&S);
+}
+
+static void lagrangian(struct lgv_source *s) {
+    struct lgv_function L;
+    struct lgv_terms t[5] = {0};
+    long n = (long)s->m->nq;
+    struct lgv_target target[] = {{"Lq", &t[0], n, NULL, true, NULL},
+                                  {"Lv", &t[1], n, NULL, true, NULL},
+                                  {"Lqq", &t[2], n * n, "NQ", true, NULL},
+                                  {"Lqv", &t[3], n * n, "NQ", true, NULL},
+                                  {"Lvv", &t[4], n * n, "NQ", true, NULL}};
+    if (!lgv_model_increment_lagrangian(s->m, &L)) return;
+    lgv_terms_gradient(s->g, &L, LGV_Q, &t[0]);
+    lgv_terms_gradient(s->g, &L, LGV_V, &t[1]);
+    lgv_generate_signature(
+        s, "model_L1(struct ctx *c, double t, const vec *q, const vec *v, double a, const vec *w, vec *Lq, vec *Lv)");
+    lgv_emit_targets(&s->out, s->g, target, 2);
+    lgv_text_add(&s->out, "}\n");
+    lgv_terms_hessian(s->g, &L, LGV_Q, LGV_Q, &t[2]);
+    lgv_terms_hessian(s->g, &L, LGV_Q, LGV_V, &t[3]);
+    lgv_terms_hessian(s->g, &L, LGV_V, LGV_V, &t[4]);
+    lgv_generate_signature(
+        s, "model_L2(struct ctx *c, double t, const vec *q, const vec *v, double a, const vec *w, vec *Lq, vec *Lv,\n"
+           "                     vec *Lqq, vec *Lqv, vec *Lvv)");
+    lgv_emit_targets(&s->out, s->g, target, 5);
+    lgv_text_add(&s->out, "}\n");
+    for (int k = 0; k < 5; k++) lgv_terms_free(&t[k]);
+    lgv_function_free(&L);
+}
+
+void lgv_generate_constraints(struct lgv_source *s) {
+    if (s->m->nconstraints) constraints(s);
+    if (s->lagrangian) lagrangian(s);
+}

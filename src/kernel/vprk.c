@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Coefficients and descriptions of the variational partitioned Runge-Kutta methods (methods/vprk.c).
+ *
+ * A tableau (a, b) with a_1j = 0 and a_sj = b_j gives ahat_ij = 1 - a_ji / b_i, multipliers on the stages 1..s-1 and constraints
+ * on the stages 2..s.  The constraints determine the multipliers when the matrix (sum_k a_ik ahat_kj), i = 2..s, j = 1..s-1, is
+ * invertible: to lowest order in dt the constraints are dt^2 times it, times G M^-1 G^T lam. */
+#include "kernel/vprk.h"
+#include "base/base.h"
+#include "kernel/rules.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+extern const struct lgv_method lgv_method_vprk;
+
+#define TABLE (LGV_VPRK_STAGES * (4 + 5 * LGV_VPRK_STAGES))
+
+/* ---- tableaux ---- */
+
+static double determinant(int n, double A[LGV_VPRK_STAGES][LGV_VPRK_STAGES]) {
+    double det = 1;
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(A[i][k]) > fabs(A[best][k])) best = i;
+        if (A[best][k] == 0) return 0;
+        for (int j = 0; j < n && best != k; j++) {
+            double swap = A[k][j];
+            A[k][j] = A[best][j];
+            A[best][j] = swap;
+        }
+        det *= best == k ? A[k][k] : -A[k][k];
+        for (int i = k + 1; i < n; i++) {
+            double f = A[i][k] / A[k][k];
+            for (int j = k; j < n; j++) A[i][j] -= f * A[k][j];
+        }
+    }
+    return det;
+}
+
+bool lgv_vprk_complete(struct lgv_vprk *t, char *why, size_t size) {
+    int s = t->stages;
+    double A[LGV_VPRK_STAGES][LGV_VPRK_STAGES] = {{0}}, total = 0;
+    if (s < 2 || s > LGV_VPRK_STAGES) {
+        snprintf(why, size, "a tableau has 2 to %d stages", LGV_VPRK_STAGES);
+        return false;
+    }
+    for (int i = 0; i < s; i++) {
+        total += t->b[i];
+        if (t->b[i] == 0) {
+            snprintf(why, size, "weight b[%d] is zero: the momentum of that stage is then not determined", i + 1);
+            return false;
+        }
+        if (fabs(t->a[0][i]) > 1e-12 || fabs(t->a[s - 1][i] - t->b[i]) > 1e-12) {
+            snprintf(why, size,
+                     "the first row of a must vanish and its last row must be b (column %d): stages must begin at q and "
+                     "end at the new q, where constraints hold",
+                     i + 1);
+            return false;
+        }
+    }
+    if (fabs(total - 1) > 1e-12) {
+        snprintf(why, size, "the weights b must add up to 1 (they give %.15g)", total);
+        return false;
+    }
+    t->multipliers = s - 1;
+    for (int i = 0; i < s; i++) {
+        t->time[i] = 0;
+        for (int j = 0; j < s; j++) {
+            double hat = 1 - t->a[j][i] / t->b[i];
+            t->ahat[i][j] = fabs(hat) < 1e-14 ? 0 : hat;
+            t->time[i] += t->a[i][j];
+        }
+        if (fabs(t->time[i] - 1) < 1e-14) t->time[i] = 1;
+        if (fabs(t->time[i]) < 1e-14) t->time[i] = 0;
+    }
+    for (int m = 0; m + 1 < s; m++)
+        for (int j = 0; j < s; j++) {
+            t->d[m][j] = t->a[m][j];
+            t->e[m][j] = t->a[m + 1][j];
+            t->am[j][m] = t->ahat[j][m];
+        }
+    for (int i = 1; i < s; i++)
+        for (int j = 0; j + 1 < s; j++)
+            for (int k = 0; k < s; k++) A[i - 1][j] += t->a[i][k] * t->ahat[k][j];
+    double det = determinant(s - 1, A);
+    if (!(fabs(det) > 1e-10)) {
+        snprintf(why, size,
+                 "the solvability condition fails: the matrix sum_k a_ik (1 - a_jk/b_k), i = 2..s, j = 1..s-1, is "
+                 "singular (determinant %.3g), so constraints would not determine the multipliers",
+                 det);
+        return false;
+    }
+    return true;
+}
+
+/* Lobatto IIIA: a_ij is the integral of the Lagrange polynomial j from 0 to c_i. */
+static void lobatto(int s, struct lgv_vprk *t) {
+    struct lgv_galerkin g, gauss;
+    char name[32], ignore[200];
+    *t = (struct lgv_vprk){.stages = s, .project = true};
+    snprintf(name, sizeof name, "P1N%dQ%dLob", s, 2 * s - 2);
+    if (!lgv_galerkin_parse(name, &g, ignore, sizeof ignore) ||
+        !lgv_galerkin_parse("P1N6Q12Gau", &gauss, ignore, sizeof ignore))
+        return;
+    for (int i = 0; i < s; i++) {
+        t->b[i] = t->nu[i] = g.rule.weight[i];
+        for (int j = 0; j < s; j++)
+            for (int k = 0; i > 0 && k < gauss.rule.count; k++) {
+                double x = g.rule.node[i] * gauss.rule.node[k], value = gauss.rule.weight[k] * g.rule.node[i];
+                for (int l = 0; l < s; l++)
+                    if (l != j) value *= (x - g.rule.node[l]) / (g.rule.node[j] - g.rule.node[l]);
+                t->a[i][j] += value;
+            }
+    }
+    memcpy(t->a[s - 1], t->b, sizeof t->b);
+    lgv_vprk_complete(t, ignore, sizeof ignore);
+}
+
+/* One stage, at q (adjoint: at the new q). */
+static void euler(bool adjoint, struct lgv_vprk *t) {
+    *t = (struct lgv_vprk){.stages = 1, .multipliers = 1, .b = {1}, .nu = {1}, .project = true};
+    t->e[0][0] = t->am[0][0] = 1;
+    t->a[0][0] = t->time[0] = adjoint;
+    t->ahat[0][0] = !adjoint;
+}
+
+/* All forces at q, entering the drift, or at the new q: kicks around one drift. */
+static bool kicks(const struct lgv_vprk *t) {
+    if (t->multipliers != 1) return false;
+    for (int i = 0; i < t->stages; i++)
+        for (int j = 0; j < t->stages; j++)
+            if ((t->time[i] != 0 && t->time[i] != 1) || t->ahat[i][j] != (t->time[j] == 0) || t->am[i][0] != 1 ||
+                (t->time[i] == 0 && t->a[i][j] != 0))
+                return false;
+    return true;
+}
+
+static bool with_dz(const struct lgv_vprk *t) {
+    for (int j = 0; j < t->stages; j++)
+        if (t->kappa[j] != 0) return true;
+    return false;
+}
+
+static size_t table_of(const struct lgv_vprk *t, double *out) {
+    int s = t->stages, m = t->multipliers;
+    size_t k = 0;
+    const double root = 1.7320508075688772935;
+    for (int j = 0; j < s; j++) out[k++] = t->b[j];
+    for (int j = 0; j < s; j++) {
+        double beta = t->nu[j] - root * t->kappa[j]; /* psi = sqrt 12 (J - dW/2) */
+        out[k++] = fabs(beta) < 1e-15 ? 0 : beta;
+    }
+    for (int j = 0; j < s; j++) out[k++] = 2 * root * t->kappa[j];
+    for (int j = 0; j < s; j++) out[k++] = t->time[j];
+    for (int i = 0; i < s; i++)
+        for (int j = 0; j < s; j++) out[k++] = t->a[i][j];
+    for (int i = 0; i < s; i++)
+        for (int j = 0; j < s; j++) out[k++] = t->ahat[i][j];
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < s; j++) out[k++] = t->d[i][j];
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < s; j++) out[k++] = t->e[i][j];
+    for (int i = 0; i < s; i++)
+        for (int j = 0; j < m; j++) out[k++] = t->am[i][j];
+    return k;
+}
+
+/* ---- descriptions ---- */
+
+static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, struct lgv_method *m) {
+    double table[TABLE];
+    char defines[400];
+    size_t count = table_of(t, table);
+    *m = lgv_method_vprk;
+    m->uses_dz = with_dz(t);
+    m->kicks = kicks(t);
+    m->correction = t->correction;
+    m->face_general = m->face_separable =
+        LGV_FACE_K1 | (m->kicks ? LGV_FACE_FORCE : LGV_FACE_K2) | (t->correction != 0 ? LGV_FACE_K2 : 0);
+    snprintf(defines, sizeof defines,
+             "#define VPRK_S %dL\n#define VPRK_M %dL\n#define VPRK_DZ %d\n#define VPRK_KICKS %d\n#define VPRK_PROJECT %d\n"
+             "#define VPRK_CORRECTION %.17g\n",
+             t->stages, t->multipliers, m->uses_dz, m->kicks, t->project, t->correction);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    m->constants = lgv_table_text(defines, "vprk_table", table, count);
+    return m->name && m->doc && m->constants;
+}
+
+struct lgv_method *lgv_vprk_describe(const char *name, const struct lgv_vprk *t) {
+    struct lgv_method *m = lgv_new(1, sizeof *m);
+    char doc[100];
+    snprintf(doc, sizeof doc, "Variational partitioned Runge-Kutta method with %d stages, given in the model file.",
+             t->stages);
+    if (m && fill(name, doc, t, m)) {
+        m->paper = "given in the model file";
+        m->order = m->strong_order = m->strong_noncommuting = m->strong_additive = 1;
+        m->claims = "Symplectic; keeps constraints and momentum maps of symmetries that act linearly on coordinates.";
+        return m;
+    }
+    if (m) lgv_method_free(m);
+    return NULL;
+}
+
+static const struct entry {
+    const char *name, *aliases, *doc;
+    int kind; /* 0 Euler, 1 its adjoint, else the number of Lobatto stages */
+    double order, strong, additive, weak, correction;
+    double nu[3], kappa[3];
+    bool weights, loose;
+} entries[] = {
+    {"VE", "variational-euler", "Variational Euler: force, noise and multipliers at the old position.", 0, 1, 1, 1, 1, 0,
+     {0}, {0}, false, false},
+    {"SVE", "stochastic-variational-euler",
+     "Stochastic variational Euler: variational Euler (VE) under the name it has with noise.", 0, 1, 1, 1, 1, 0, {0}, {0},
+     false, false},
+    {"VE-adjoint", "", "Adjoint of variational Euler: force and noise at the new position.", 1, 1, 1, 1, 1, 0, {0}, {0},
+     false, false},
+    {"RATTLE", "", "Stochastic RATTLE (Lobatto IIIA-IIIB, s = 2) with noise weights (dW/2, dW/2).", 2, 2, 1, 1, 1, 0, {0},
+     {0}, false, false},
+    {"RATTLE-J", "",
+     "RATTLE with noise weights (J, dW - J): of order 3/2 for additive noise in flat space, where it has order 2 without.",
+     2, 2, 1, 1.5, 1, 0, {0.5, 0.5}, {0.28867513459481288, -0.28867513459481288}, true, false},
+    {"RATTLE-Jc", "", "RATTLE-J on a potential corrected by dt/12 |P grad h|^2: strong order 3/2, weak order 2.", 2, 2, 1.5,
+     1.5, 2, 1.0 / 12, {0.5, 0.5}, {0.28867513459481288, -0.28867513459481288}, true, false},
+    {"RATTLE-weak2", "", "RATTLE on a potential corrected by dt/8 |P grad h|^2: weak order 2.", 2, 2, 1, 1, 2, 1.0 / 8, {0},
+     {0}, false, false},
+    {"SHAKE", "", "SHAKE: RATTLE without the last projection. Its positions are those of RATTLE, its momenta violate the "
+     "hidden constraint.", 2, 2, 1, 1, 1, 0, {0}, {0}, false, true},
+    {"Lobatto3", "", "Lobatto IIIA-IIIB with 3 stages: order 4 without noise.", 3, 4, 1, 1, 1, 0, {0}, {0}, false, false},
+    {"Lobatto4", "", "Lobatto IIIA-IIIB with 4 stages: order 6 without noise.", 4, 6, 1, 1, 1, 0, {0}, {0}, false, false},
+    {"Lobatto3-W1", "", "Lobatto3 with noise weights of strong order 3/2, symmetric in time.", 3, 4, 1.5, 1.5, 1, 0,
+     {0.028595479208968317, 0.94280904158206337, 0.028595479208968317}, {0.28867513459481288, 0, -0.28867513459481288},
+     true, false},
+    {"Lobatto3-W2", "", "Lobatto3 with the weights of its rule for dW and further ones for J: strong order 3/2.", 3, 4, 1.5,
+     1.5, 1, 0, {1.0 / 6, 2.0 / 3, 1.0 / 6},
+     {0.28867513459481288 - 1.0 / 3, 2.0 / 3, -0.28867513459481288 - 1.0 / 3}, true, false},
+};
+#define ENTRIES (sizeof entries / sizeof *entries)
+
+static bool describe(const struct entry *e, struct lgv_method *m) {
+    struct lgv_vprk t;
+    if (e->kind < 2)
+        euler(e->kind, &t);
+    else
+        lobatto(e->kind, &t);
+    for (int j = 0; e->weights && j < t.stages; j++) {
+        t.nu[j] = e->nu[j];
+        t.kappa[j] = e->kappa[j];
+    }
+    t.project = !e->loose;
+    t.correction = e->correction;
+    if (!fill(e->name, e->doc, &t, m)) return false;
+    m->aliases = e->aliases;
+    m->paper = e->correction != 0 ? "derived for this project on top of constrained stochastic VPRK"
+                                  : "constrained stochastic variational partitioned Runge-Kutta methods";
+    m->order = e->order;
+    m->strong_order = m->strong_noncommuting = e->strong;
+    m->strong_additive = e->additive;
+    m->weak_order = e->weak;
+    m->claims = e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
+                           "linearly on coordinates."
+                         : "Symplectic on the constraint set; keeps constraints and hidden constraints, and momentum maps of "
+                           "symmetries that act linearly on coordinates.";
+    return true;
+}
+
+const struct lgv_method *lgv_vprk_find(const char *name) {
+    static struct lgv_method made[ENTRIES];
+    static bool ready[ENTRIES];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        if (strcasecmp(name, entries[i].name) != 0) continue;
+        pthread_mutex_lock(&lock);
+        if (!ready[i]) ready[i] = describe(&entries[i], &made[i]);
+        pthread_mutex_unlock(&lock);
+        return ready[i] ? &made[i] : NULL;
+    }
+    return NULL;
+}
