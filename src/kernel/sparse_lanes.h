@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Linear systems A x = b, A = G1 M G0^T with sparse G0, G1 (constraint Jacobians) and M (inverse mass), one per lane.
+ *
+ * All lanes share the pattern, and it is known before compilation: the tables are those of lgv_sparse_emit, explained
+ * in sparse.h.  A = L U without pivoting, row by row: row k < i is taken off row i with the factor L_ik = A_ik / U_kk.
+ * This is stable for G1 = G0 and M positive definite, and near it; for a chain all work is linear in its length.
+ *
+ * This file has no includes; it follows lanes.h and the tables. */
+#ifndef LGV_SPARSE_LANES_H
+#define LGV_SPARSE_LANES_H
+
+/* Where the tables are; a program without generated text defines this and the sizes SPARSE_NC, ... before. */
+#ifndef SPARSE_TABLE
+#define SPARSE_TABLE(name) sparse_##name
+#endif
+/* A pivot below this part of the diagonal it came from is round-off: constraints depend on each other. */
+#define SPARSE_CANCELLED 1e-13
+
+/* The entries A [SPARSE_NA] from G1, G0 [SPARSE_NG] and M [SPARSE_NM]; zero where the factors fill in. */
+OUTLINE void sparse_assemble(const vec *G1, const vec *M, const vec *G0, vec *A) {
+    int p = 0;
+    for (int k = 0; k < SPARSE_NA; k++) {
+        int end = SPARSE_TABLE(sum)[k + 1];
+        vec value = vec_set(0.0);
+        for (; p < end; p++) value = value + G1[SPARSE_TABLE(g1)[p]] * M[SPARSE_TABLE(m)[p]] * G0[SPARSE_TABLE(g0)[p]];
+        A[k] = value;
+    }
+}
+
+/* A becomes L and U, with the inverse of the diagonal.  *singular becomes the mask of the lanes with a bad pivot. */
+OUTLINE void sparse_factor(vec *A, ivec *singular) {
+    int at[SPARSE_NC]; /* of row i: where column j is.  Row k only has columns that row i has too. */
+    ivec bad = {0};
+    for (int i = 0; i < SPARSE_NC; i++) {
+        int begin = SPARSE_TABLE(a_row)[i], diagonal = SPARSE_TABLE(a_diagonal)[i], end = SPARSE_TABLE(a_row)[i + 1];
+        vec before = vec_abs(A[diagonal]);
+        for (int p = begin; p < end; p++) at[SPARSE_TABLE(a_col)[p]] = p;
+        for (int p = begin; p < diagonal; p++) {
+            int k = SPARSE_TABLE(a_col)[p], first = SPARSE_TABLE(a_diagonal)[k], last = SPARSE_TABLE(a_row)[k + 1];
+            vec factor = A[p] * A[first];
+            for (int q = first + 1; q < last; q++) {
+                int to = at[SPARSE_TABLE(a_col)[q]];
+                A[to] = A[to] - factor * A[q];
+            }
+            A[p] = factor;
+        }
+        vec pivot = A[diagonal];
+        bad |= ~((ivec)(vec_abs(pivot) > SPARSE_CANCELLED * before) & vec_finite(pivot));
+        A[diagonal] = 1.0 / pivot;
+    }
+    *singular = bad;
+}
+
+/* Solves A x = b with the factors; x replaces b [SPARSE_NC], `work` has SPARSE_NC vecs.  Lanes without a finite
+ * solution are added to *singular; x is NaN in all of its lanes. */
+OUTLINE void sparse_substitute(const vec *A, vec *b, vec *work, ivec *singular) {
+    vec sum = vec_set(0.0); /* finite if all of x is */
+    for (int i = 0; i < SPARSE_NC; i++) {
+        vec x = b[SPARSE_TABLE(order)[i]];
+        for (int p = SPARSE_TABLE(a_row)[i]; p < SPARSE_TABLE(a_diagonal)[i]; p++)
+            x = x - A[p] * work[SPARSE_TABLE(a_col)[p]];
+        work[i] = x;
+    }
+    for (int i = SPARSE_NC - 1; i >= 0; i--) {
+        int diagonal = SPARSE_TABLE(a_diagonal)[i];
+        vec x = work[i];
+        for (int p = diagonal + 1; p < SPARSE_TABLE(a_row)[i + 1]; p++) x = x - A[p] * work[SPARSE_TABLE(a_col)[p]];
+        x = x * A[diagonal];
+        sum = sum + vec_abs(x);
+        work[i] = x;
+        b[SPARSE_TABLE(order)[i]] = x;
+    }
+    *singular |= ~vec_finite(sum);
+    if (RARELY(vec_any(*singular)))
+        for (int i = 0; i < SPARSE_NC; i++) b[i] = vec_select(*singular, vec_set(__builtin_nan("")), b[i]);
+}
+
+/* Both at once: A is destroyed, x replaces b.  *singular becomes the mask of the lanes without a solution. */
+INLINE void sparse_solve(vec *A, vec *b, vec *work, ivec *singular) {
+    sparse_factor(A, singular);
+    sparse_substitute(A, b, work, singular);
+}
+
+/* y = G x. */
+OUTLINE void sparse_multiply(const vec *G, const vec *x, vec *y) {
+    for (int i = 0; i < SPARSE_NC; i++) {
+        vec value = vec_set(0.0);
+        for (int p = SPARSE_TABLE(g_row)[i]; p < SPARSE_TABLE(g_row)[i + 1]; p++)
+            value = value + G[p] * x[SPARSE_TABLE(g_col)[p]];
+        y[i] = value;
+    }
+}
+
+/* x = x + G^T lambda. */
+OUTLINE void sparse_multiply_transposed(const vec *G, const vec *lambda, vec *x) {
+    for (int i = 0; i < SPARSE_NC; i++) {
+        for (int p = SPARSE_TABLE(g_row)[i]; p < SPARSE_TABLE(g_row)[i + 1]; p++) {
+            int j = SPARSE_TABLE(g_col)[p];
+            x[j] = x[j] + G[p] * lambda[i];
+        }
+    }
+}
+
+/* y = M x. */
+OUTLINE void sparse_multiply_mass(const vec *M, const vec *x, vec *y) {
+    for (int i = 0; i < SPARSE_NQ; i++) {
+        vec value = vec_set(0.0);
+        for (int p = SPARSE_TABLE(m_row)[i]; p < SPARSE_TABLE(m_row)[i + 1]; p++)
+            value = value + M[p] * x[SPARSE_TABLE(m_col)[p]];
+        y[i] = value;
+    }
+}
+
+#endif
