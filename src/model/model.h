@@ -147,7 +147,7 @@ struct lgv_structure {
     } symmetry[32];
 };
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err);
-/* Largest relative error of symbolic gradients of H and every h against finite differences at random points. */
+/* Largest relative error of symbolic gradients of H, L, every h and every g against finite differences at random points. */
 double lgv_model_derivative_error(struct lgv_model *m);
 
 #endif
