@@ -14,7 +14,7 @@
 #define DENSE_WORK 1.5e8       /* operations of an orthogonalisation of all rows, beyond which the factor has to do */
 #define TINY_PIVOT 1e-13       /* of the factor: a distance of 3e-7; smaller ones drown in rounding errors */
 #define TINY_ROW 1e-10         /* of the orthogonalisation */
-#define MAX_STEPS 60
+#define MAX_STEPS 100
 
 struct lgv_projector {
     struct lgv_model *m;
@@ -416,11 +416,11 @@ static enum lgv_status refuse_dependent(const struct lgv_model *m, const struct 
     return status;
 }
 
-static enum lgv_status refuse_start(struct lgv_projector *c, size_t worst, struct lgv_error *err) {
+/* moved: the projection got away from the start, but not to g = 0. */
+static enum lgv_status refuse_start(struct lgv_projector *c, size_t worst, bool moved, struct lgv_error *err) {
     struct dependence d;
     char text[160];
-    bool zero = !(c->norm[worst] > 0);
-    if (zero && c->value[worst] != 0)
+    if (!moved && !(c->norm[worst] > 0))
         return refuse(c->m, worst, err, " does not hold at the start, and its gradient vanishes there", "");
     if (find_rank(c, &d) && d.rank < c->nc && c->norm[d.row] > 0) return refuse_dependent(c->m, &d, false, err);
     snprintf(text, sizeof text, "it stays at %.3g", c->value[worst]);
@@ -477,7 +477,7 @@ static enum lgv_status check_at(struct lgv_projector *c, double *q, struct lgv_s
     for (size_t i = 0; i < c->nq; i++) out->moved = fmax(out->moved, fabs(q[i] - start[i]));
     free(start);
     if (how == UNKNOWN) return LGV_OK;
-    if (how == OFF_IT) return refuse_start(c, worst, err);
+    if (how == OFF_IT) return refuse_start(c, worst, out->moved > 0, err);
     size_t flat = vanishing(c, q);
     if (flat < c->nc)
         return refuse(c->m, flat, err, " is singular: its gradient vanishes where it holds, near the start", "");

@@ -11,8 +11,8 @@ struct lgv_point {
     double t;
 };
 
-/* Start values with their random draws, then shaken in their own units: even numbers a little, odd ones a lot, a negative
- * number not at all.  False when memory is out. */
+/* Start values with their random draws, then shaken in their own units: even numbers a little, odd ones a lot, negative
+ * numbers not at all.  False when memory is out. */
 bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, struct lgv_point *out);
 struct lgv_env lgv_point_env(const struct lgv_model *m, const struct lgv_point *at);
 double lgv_point_draw(uint64_t *state); /* uniform in (0,1) */

@@ -260,29 +260,43 @@ static bool constraints_invariant(struct lgv_model *m, const struct lgv_symmetry
     return zero;
 }
 
-/* The same at random points moved onto g = 0: largest |xi . grad g| relative to its parts; NaN when there is no such
- * point. */
-static double constraint_residual(struct lgv_model *m, const struct lgv_symmetry *s) {
-    struct lgv_projector *c = lgv_projector_create(m);
+/* The same at random points: largest |xi . grad g| relative to its parts, NaN when there is no such point.  onto: at points
+ * moved onto g = 0, which stay close enough to the start for that: the first is the start itself, the others are as far
+ * from it in all as a tenth of the largest coordinate. */
+static double constraint_residual_at(struct lgv_model *m, struct lgv_projector *c, const struct lgv_symmetry *s,
+                                     bool onto) {
     struct lgv_evaluator e;
-    double *xi = lgv_new(m->nq, sizeof *xi), worst = NAN;
-    if (c && xi && lgv_eval_begin(&e, m->graph)) {
-        for (int k = 0; k < POINTS; k += 2) {
-            struct lgv_point at;
-            if (!lgv_point_make(m, &e, k, &at)) break;
-            struct lgv_env env = lgv_point_env(m, &at);
-            if (lgv_projector_move(c, at.x)) {
-                for (size_t i = 0; i < m->nq; i++) xi[i] = lgv_eval_node(&e, s->xi[i], &env, NULL);
-                double r = lgv_projector_change(c, at.x, xi);
-                if (isfinite(r)) worst = fmax(isnan(worst) ? 0 : worst, r);
-            }
-            free(at.x);
-        }
-        lgv_eval_end(&e);
+    double *xi = lgv_new(m->nq, sizeof *xi), worst = NAN, scale = 0;
+    uint64_t seed = 4711;
+    if (!xi || !lgv_eval_begin(&e, m->graph)) {
+        free(xi);
+        return NAN;
     }
-    lgv_projector_free(c);
+    for (int k = 0; k < (onto && m->nconstraints > 100 ? 2 : POINTS); k++) {
+        struct lgv_point at;
+        if (!lgv_point_make(m, &e, onto ? -1 - k : k, &at)) break;
+        struct lgv_env env = lgv_point_env(m, &at);
+        for (size_t i = 0; i < m->nq; i++) scale = fmax(scale, fabs(at.x[i]));
+        double amount = onto && k ? 0.3 * (scale > 0 ? scale : 1) / sqrt((double)m->nq) : 0;
+        for (size_t i = 0; i < m->nq; i++) at.x[i] += amount * (lgv_point_draw(&seed) - 0.5);
+        if (!onto || lgv_projector_move(c, at.x)) {
+            for (size_t i = 0; i < m->nq; i++) xi[i] = lgv_eval_node(&e, s->xi[i], &env, NULL);
+            double r = lgv_projector_change(c, at.x, xi);
+            if (isfinite(r)) worst = fmax(isnan(worst) ? 0 : worst, r);
+        }
+        free(at.x);
+    }
+    lgv_eval_end(&e);
     free(xi);
     return worst;
+}
+
+static double constraint_residual(struct lgv_model *m, const struct lgv_symmetry *s) {
+    struct lgv_projector *c = lgv_projector_create(m);
+    double r = c ? constraint_residual_at(m, c, s, false) : NAN;
+    if (c && !(r <= 1e-10)) r = constraint_residual_at(m, c, s, true);
+    lgv_projector_free(c);
+    return r;
 }
 
 /* H and all noises as formulas, families as sums of their members with weights of 1: one bracket each. */
