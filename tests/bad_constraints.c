@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lagrangians and constraints that are refused: by the reader, with the right words at the exact line and column, and at
- * the start values, where constraints contradict each other, repeat each other, or have a vanishing gradient. */
+ * Lagrangians and constraints that are refused: by the reader, with the right words at the exact line and column, and
+ * at the start values, where constraints contradict each other, repeat each other, or have a vanishing gradient. */
 #include "model/model.h"
 
 #include <math.h>
@@ -35,7 +35,8 @@ static void compare(const struct bad *b, enum lgv_status status, const struct lg
 static void test_reader(void **state) {
     (void)state;
     static const struct bad row[] = {
-        {QV "lagrangian: v^2\nhamiltonian: 1\n", 4, 1, "lagrangian is given; hamiltonian would be a second model", NULL},
+        {QV "lagrangian: v^2\nhamiltonian: 1\n", 4, 1, "lagrangian is given; hamiltonian would be a second model",
+         NULL},
         {QV "lagrangian: v^2\npotential: q\n", 4, 1, "lagrangian is given; potential", NULL},
         {QV "kinetic: {mass: 1}\nlagrangian: v^2\n", 3, 1, "lagrangian is given; kinetic", NULL},
         {QV "momenta: {p: 0}\nlagrangian: v^2\n", 3, 1, "give velocities instead", NULL},
@@ -46,7 +47,8 @@ static void test_reader(void **state) {
         {QV "lagrangain: v^2\n", 3, 1, "did you mean lagrangian?", NULL},
         {QP "constraint: q\n", 4, 1, "did you mean constraints?", NULL},
         {"coordinates: {q: 0}\nvelocity: {v: 0}\nlagrangian: v^2\n", 2, 1, "did you mean velocities?", NULL},
-        {"coordinates: {q: 0, r: 0}\nvelocities: {v: 0}\nlagrangian: v^2\n", 2, 13, "2 coordinates, but 1 velocities", NULL},
+        {"coordinates: {q: 0, r: 0}\nvelocities: {v: 0}\nlagrangian: v^2\n", 2, 13, "2 coordinates, but 1 velocities",
+         NULL},
         {"coordinates: {'q[3]': 0}\nvelocities: {'v[2]': 0}\nlagrangian: v^2\n", 2, 15, "is the velocity of q", NULL},
         {"coordinates: {q: 0}\nvelocities: {q: 0}\nlagrangian: v^2\n", 2, 14, "q is declared twice", NULL},
         /* degenerate */
@@ -56,12 +58,15 @@ static void test_reader(void **state) {
          "w does not follow"},
         {"coordinates: {q: 0, r: 0}\nvelocities: {v: 0, w: 0}\nlagrangian: (q*v + r*w)^2 + (q*v + r*w)^4\n", 3, 13,
          "degenerate", "w does not follow"},
-        {"parameters: {a: 0}\ncoordinates: {q: 0}\nvelocities: {v: 0}\nlagrangian: a*v^2\n", 4, 13, "degenerate", "v does"},
-        {"parameters: {N: 50}\ncoordinates: {'x[N]': 0}\nvelocities: {v: 0}\nlagrangian: sum(i=1..N-1, v[i]^2)\n", 4, 13,
-         "degenerate: v[50]", NULL},
+        {"parameters: {a: 0}\ncoordinates: {q: 0}\nvelocities: {v: 0}\nlagrangian: a*v^2\n", 4, 13, "degenerate",
+         "v does"},
+        {"parameters: {N: 50}\ncoordinates: {'x[N]': 0}\nvelocities: {v: 0}\nlagrangian: sum(i=1..N-1, v[i]^2)\n", 4,
+         13, "degenerate: v[50]", NULL},
         /* noise */
-        {QV "lagrangian: v^2\nnoise: q*v\n", 4, 10, "v may not be used in the noise of a model with a Lagrangian", NULL},
-        {QV "lagrangian: v^2\nnoise: p_q\n", 4, 8, "p_q may not be used in the noise of a model with a Lagrangian", NULL},
+        {QV "lagrangian: v^2\nnoise: q*v\n", 4, 10, "v may not be used in the noise of a model with a Lagrangian",
+         NULL},
+        {QV "lagrangian: v^2\nnoise: p_q\n", 4, 8, "p_q may not be used in the noise of a model with a Lagrangian",
+         NULL},
         {QV "lagrangian: v^2\nnoise: 0.1*H\n", 4, 12, "H depends on what may not be used in the noise", NULL},
         /* constraints */
         {QP "constraints: q + p\n", 4, 18, "p may not be used in a constraint", NULL},
@@ -104,9 +109,11 @@ static void test_start(void **state) {
          "constraints:\n  - each(k=1..N-1, x[k+1] - x[k] - 1)\n  - x[5] - x[1] - 4\n",
          6, 5, "constraint 5 (x[5] - x[1] - 4) is redundant", "constraint 4"},
         /* contradictory */
-        {XY "constraints: [x - 1, x - 2]\n", 4, 22, "constraint 2 (x - 2) cannot hold together", "constraint 1 (x - 1)"},
+        {XY "constraints: [x - 1, x - 2]\n", 4, 22, "constraint 2 (x - 2) cannot hold together",
+         "constraint 1 (x - 1)"},
         {XY "constraints: [x^2 + y^2 - 1, x^2 + y^2 - 4]\n", 4, 30, "cannot hold together", "constraint 1"},
-        {XY "constraints: [x^2 + y^2 - 1, x - 3]\n", 4, 30, "constraint 2 (x - 3) cannot hold together", "constraint 1"},
+        {XY "constraints: [x^2 + y^2 - 1, x - 3]\n", 4, 30, "constraint 2 (x - 3) cannot hold together",
+         "constraint 1"},
         {"coordinates: {x: 1, y: 0.3}\nhamiltonian: p_x^2\nconstraints: [x^2 + y^2 - 1, x - 3]\n", 3, 30,
          "constraint 2 (x - 3) cannot be met near the start: it stays at", NULL},
         {XY "constraints: x^2 + y^2 + 1\n", 4, 14, "cannot be met near the start: it stays at", NULL},
@@ -134,8 +141,10 @@ static void test_start(void **state) {
 static void test_large(void **state) {
     (void)state;
     static const struct bad row[] = {
-        {"parameters: {N: 800}\ncoordinates: {'x[N] in R3': '[i, 0, 0]'}\nhamiltonian: sum(i=1..N, dot(p_x[i], p_x[i]))\n"
-         "constraints:\n  - each(k=1..N-1, dot(x[k+1] - x[k], x[k+1] - x[k]) - 1)\n  - dot(x[1] - x[2], x[1] - x[2]) - 1\n",
+        {"parameters: {N: 800}\ncoordinates: {'x[N] in R3': '[i, 0, 0]'}\nhamiltonian: sum(i=1..N, dot(p_x[i], "
+         "p_x[i]))\n"
+         "constraints:\n  - each(k=1..N-1, dot(x[k+1] - x[k], x[k+1] - x[k]) - 1)\n  - dot(x[1] - x[2], x[1] - x[2]) - "
+         "1\n",
          6, 5, "constraint 800 (dot(x[1] - x[2], x[1] - x[2]) - 1) is redundant", "constraints before it"},
     };
     struct lgv_model *m = NULL;

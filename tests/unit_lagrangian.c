@@ -2,8 +2,8 @@
  *
  * Models given by a Lagrangian, and constraints: the Legendre transform against its definition
  *     p = L_v,   H = p.v - L,   H_p = v,   H_q = -L_q
- * with derivatives of L by finite differences; the sum S = lambda.g against the constraints it consists of; what is found
- * about the start and about symmetries. */
+ * with derivatives of L by finite differences; the sum S = lambda.g against the constraints it consists of; what is
+ * found about the start and about symmetries. */
 #include "helpers.h"
 #include <time.h>
 
@@ -138,8 +138,9 @@ static void test_legendre(void **state) {
         ARRAY "lagrangian: sum(i=1..N, (1 + x[i]^2)*v[i]^2/2 + x[wrap(i+1)]*v[i])\nobserve: {V3: 'v[3]'}\n",
         ARRAY "lagrangian: sum(i=1..N, v[i]^2/2) + v[1]^2 + sum(i=2..N, x[i]*v[i-1])\nobserve: {V1: 'v[1]'}\n",
         ARRAY "lagrangian: sum(i=1..N/2, v[2*i]^2 + v[2*i-1]^2 + v[2*i]*v[2*i-1])\nobserve: {V7: 'v[7]'}\n",
-        POINTS "lagrangian: sum(i=1..N, m*dot(v[i], v[i])/2 + B*(x[i].x*v[i].y - x[i].y*v[i].x)/2) - cos(norm(x[1] + x[2]))\n"
-               "observe: {V1: 'v[1].x', V18: 'v[9].y'}\n",
+        POINTS
+        "lagrangian: sum(i=1..N, m*dot(v[i], v[i])/2 + B*(x[i].x*v[i].y - x[i].y*v[i].x)/2) - cos(norm(x[1] + x[2]))\n"
+        "observe: {V1: 'v[1].x', V18: 'v[9].y'}\n",
         POINTS "where: {T: 'sum(i=1..N, m*dot(v[i], v[i])/2)'}\nlagrangian: T - sum(i=1..N, dot(x[i], x[i]))\n"
                "observe: {V4: 'v[2].y', energy: T}\n",
     };
@@ -288,8 +289,7 @@ static void test_constraint_sum(void **state) {
             int part = lgv_expr_mul(m->graph, lgv_expr_ref(m->graph, LGV_LAMBDA, c->weight), c->body);
             sum = lgv_expr_add(m->graph, sum, c->nest < 0 ? part : lgv_expr_loop(m->graph, c->nest, part));
         }
-        for (int i = 0; i < 30; i++)
-            assert_near(G[k * 30 + i], slope_of(m, sum, &one, &one.q[i]), 1e-9, "Jacobian");
+        for (int i = 0; i < 30; i++) assert_near(G[k * 30 + i], slope_of(m, sum, &one, &one.q[i]), 1e-9, "Jacobian");
     }
     for (int i = 0; i < 30; i++) {
         double sum = 0;

@@ -204,7 +204,8 @@ int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s) {
     return id;
 }
 
-/* Largest |xi . L_q + (xi_q v) . L_v| relative to its parts at random points; NaN when it cannot be evaluated anywhere. */
+/* Largest |xi . L_q + (xi_q v) . L_v| relative to its parts at random points; NaN when it cannot be evaluated
+ * anywhere. */
 static double lagrangian_residual(struct lgv_model *m, const struct lgv_symmetry *s) {
     size_t n = m->nq;
     struct gradients L = {0};
@@ -260,9 +261,9 @@ static bool constraints_invariant(struct lgv_model *m, const struct lgv_symmetry
     return zero;
 }
 
-/* The same at random points: largest |xi . grad g| relative to its parts, NaN when there is no such point.  onto: at points
- * moved onto g = 0, which stay close enough to the start for that: the first is the start itself, the others are as far
- * from it in all as a tenth of the largest coordinate. */
+/* The same at random points: largest |xi . grad g| relative to its parts, NaN when there is no such point.  onto: at
+ * points moved onto g = 0, which stay close enough to the start for that: the first is the start itself, the others are
+ * as far from it in all as a tenth of the largest coordinate. */
 static double constraint_residual_at(struct lgv_model *m, struct lgv_projector *c, const struct lgv_symmetry *s,
                                      bool onto) {
     struct lgv_evaluator e;
@@ -311,8 +312,7 @@ static void check_symmetry(struct lgv_model *m, size_t k, struct lgv_structure *
         bool sums = (m->graph->node[F].uses & LGV_USES_LOOP) != 0;
         double zero;
         bool symbolic = !sums && m->nq <= SYMBOLIC_DOF && !(i == 0 && m->lagrangian_only);
-        if (symbolic && lgv_expr_is_const(m->graph, bracket(m->graph, F, J), &zero) && zero == 0)
-            continue;
+        if (symbolic && lgv_expr_is_const(m->graph, bracket(m->graph, F, J), &zero) && zero == 0) continue;
         struct gradients dF = {0};
         double r = NAN;
         formula = false;
