@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How a start value stands to the constraints g(q) = 0 with Jacobian G: its residuals |g| and |G v|, the nearest point of
- * g = 0 by Gauss-Newton steps
+ * How a start value stands to the constraints g(q) = 0 with Jacobian G: its residuals |g| and |G v|, the nearest point
+ * of g = 0 by Gauss-Newton steps
  *     q -= G^T (G G^T)^-1 g,
- * and the rank of G there.  G G^T is factorised with rows scaled to length 1 and stored by its envelope, which is narrow for
- * chains.  A pivot is the squared distance of a row from the rows before it. */
+ * and the rank of G there.  G G^T is factorised with rows scaled to length 1 and stored by its envelope, which is narrow
+ * for chains.  A pivot is the squared distance of a row from the rows before it. */
 #include "model/point.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define DENSE_WORK 1.5e8       /* operations of an orthogonalisation of all rows, beyond which the factor has to do */
 #define TINY_PIVOT 1e-13       /* of the factor: a distance of 3e-7; smaller ones drown in rounding errors */
 #define TINY_ROW 1e-10         /* of the orthogonalisation */
-#define MAX_STEPS 60
+#define MAX_STEPS 100
 
 struct lgv_projector {
     struct lgv_model *m;
@@ -25,7 +25,7 @@ struct lgv_projector {
     struct element {
         size_t row, col;
         double value;
-    } *G;                 /* sorted by row and column */
+    } * G;                /* sorted by row and column */
     size_t *first;        /* [nc + 1] of a row */
     double *value, *norm; /* [nc] g, length of the rows */
     double *u, *step;     /* [nc], [nq] */
@@ -287,4 +287,234 @@ double lgv_projector_change(struct lgv_projector *c, const double *q, const doub
         worst = fmax(worst, fabs(sum) / (1e-300 + parts));
     }
     return worst;
+}
+
+/* ---- rank ---- */
+
+struct dependence {
+    size_t rank, row;    /* row: the first dependent constraint, when rank < nc */
+    size_t other[4];     /* some of the constraints it depends on */
+    size_t nother, more; /* more: how many further ones */
+};
+
+/* The combination of chosen rows that gives row r: coef[k * nc + s] are components along the s-th direction. */
+static void combination(const struct lgv_projector *c, const double *coef, const size_t *chosen, double *x,
+                        struct dependence *out) {
+    size_t nc = c->nc, r = out->row;
+    for (size_t s = out->rank; s-- > 0;) {
+        x[s] = coef[r * nc + s];
+        for (size_t t = s + 1; t < out->rank; t++) x[s] -= x[t] * coef[chosen[t] * nc + s];
+        x[s] /= coef[chosen[s] * nc + s];
+    }
+    for (size_t k = 0; k < nc; k++)
+        for (size_t s = 0; s < out->rank; s++) {
+            if (chosen[s] != k || fabs(x[s]) < 1e-6) continue;
+            if (out->nother < 4)
+                out->other[out->nother++] = k;
+            else
+                out->more++;
+        }
+}
+
+/* Orthogonalises the scaled rows of G, the longest remaining one first; a[nc][nq] and coef[nc][nc] are cleared. */
+static void orthogonalise(const struct lgv_projector *c, double *a, double *coef, size_t *chosen,
+                          struct dependence *out) {
+    size_t nc = c->nc, nq = c->nq;
+    double *length = coef + nc * nc;
+    bool *used = (bool *)(chosen + nc);
+    for (size_t k = 0; k < c->count; k++)
+        if (c->norm[c->G[k].row] > 0) a[c->G[k].row * nq + c->G[k].col] = c->G[k].value / c->norm[c->G[k].row];
+    for (size_t k = 0; k < nc; k++) length[k] = c->norm[k] > 0;
+    while (out->rank < nc) {
+        size_t best = nc;
+        for (size_t k = 0; k < nc; k++)
+            if (!used[k] && (best == nc || length[k] > 1.0000001 * length[best])) best = k;
+        if (!(length[best] > TINY_ROW)) break;
+        size_t s = out->rank++;
+        double *e = a + best * nq;
+        used[best] = true;
+        chosen[s] = best;
+        coef[best * nc + s] = length[best];
+        for (size_t i = 0; i < nq; i++) e[i] /= length[best];
+        for (size_t k = 0; k < nc; k++) {
+            double dot = 0, rest = 0, *r = a + k * nq;
+            if (used[k]) continue;
+            for (size_t i = 0; i < nq; i++) dot += r[i] * e[i];
+            for (size_t i = 0; i < nq; i++) {
+                r[i] -= dot * e[i];
+                rest += r[i] * r[i];
+            }
+            coef[k * nc + s] = dot;
+            length[k] = sqrt(rest);
+        }
+    }
+    out->row = nc;
+    for (size_t k = nc; k-- > 0;)
+        if (!used[k]) out->row = k;
+}
+
+/* The rank of G as it stands in c; false when it cannot be found.  Large models, where all rows cannot be orthogonalised
+ * in passing, have the pivots of the factor instead: those see rows 3e-7 apart, not 1e-10, and name one row only. */
+static bool find_rank(struct lgv_projector *c, struct dependence *out) {
+    size_t nc = c->nc;
+    *out = (struct dependence){.row = nc};
+    if ((double)nc * (double)nc * (double)c->nq <= DENSE_WORK) {
+        double *a = lgv_new(nc * c->nq, sizeof *a), *coef = lgv_new(nc * nc + 2 * nc, sizeof *coef);
+        size_t *chosen = lgv_new(2 * nc, sizeof *chosen);
+        bool ok = a && coef && chosen;
+        if (ok) orthogonalise(c, a, coef, chosen, out);
+        if (ok && out->rank < nc) combination(c, coef, chosen, coef + nc * nc + nc, out);
+        free(a);
+        free(coef);
+        free(chosen);
+        return ok;
+    }
+    if (!assemble(c)) return false;
+    out->rank = factorise(c);
+    for (size_t k = nc; k-- > 0;)
+        if (!(row_of(c, k)[k] > 0)) out->row = k;
+    return true;
+}
+
+/* ---- messages ---- */
+
+static const struct lgv_constraint *entry_of(const struct lgv_model *m, size_t k) {
+    size_t e = 0;
+    while (e + 1 < m->nconstraint_entries && k >= m->constraint[e].first + m->constraint[e].count) e++;
+    return &m->constraint[e];
+}
+
+void lgv_model_constraint_name(const struct lgv_model *m, size_t k, char *out, size_t size) {
+    const char *text = entry_of(m, k)->text;
+    snprintf(out, size, "constraint %zu (%.*s%s)", k + 1, 60, text, strlen(text) > 60 ? "..." : "");
+}
+
+static enum lgv_status refuse(const struct lgv_model *m, size_t k, struct lgv_error *err, const char *format,
+                              const char *detail) {
+    const struct lgv_constraint *at = entry_of(m, k);
+    char name[128];
+    lgv_model_constraint_name(m, k, name, sizeof name);
+    return lgv_model_fail(err, m->file, m->text, at->line, at->column, "%s%s%s", name, format, detail);
+}
+
+static enum lgv_status refuse_dependent(const struct lgv_model *m, const struct dependence *d, bool holds,
+                                        struct lgv_error *err) {
+    struct lgv_text t = {0};
+    for (size_t i = 0; i < d->nother; i++) {
+        char name[128];
+        lgv_model_constraint_name(m, d->other[i], name, sizeof name);
+        lgv_text_add(&t, "%s%s", i == 0 ? "" : i + 1 < d->nother || d->more ? ", " : " and ", name);
+    }
+    if (d->more) lgv_text_add(&t, " and %zu more", d->more);
+    if (!d->nother) lgv_text_add(&t, "constraints before it");
+    enum lgv_status status =
+        refuse(m, d->row, err,
+               holds ? " is redundant: at the start its gradient depends on that of "
+                     : " cannot hold together with the others: near the start its gradient depends on that of ",
+               t.data ? t.data : "others");
+    lgv_text_free(&t);
+    return status;
+}
+
+/* moved: the projection got away from the start, but not to g = 0. */
+static enum lgv_status refuse_start(struct lgv_projector *c, size_t worst, bool moved, struct lgv_error *err) {
+    struct dependence d;
+    char text[160];
+    if (!moved && !(c->norm[worst] > 0))
+        return refuse(c->m, worst, err, " does not hold at the start, and its gradient vanishes there", "");
+    if (find_rank(c, &d) && d.rank < c->nc && c->norm[d.row] > 0) return refuse_dependent(c->m, &d, false, err);
+    snprintf(text, sizeof text, "it stays at %.3g", c->value[worst]);
+    return refuse(c->m, worst, err, " cannot be met near the start: ", text);
+}
+
+/* ---- the check ---- */
+
+/* v at the point: of the start, or H_p. */
+static void velocity_at(struct lgv_model *m, struct lgv_evaluator *e, const struct lgv_terms *Hp,
+                        const struct lgv_point *at, double *v) {
+    struct lgv_env env = lgv_point_env(m, at);
+    if (m->lagrangian_only)
+        memcpy(v, at->x + 2 * m->nq, m->nq * sizeof *v);
+    else
+        lgv_eval_terms(e, Hp, &env, v, m->nq, 1);
+}
+
+/* Residuals of the start as given. */
+static void residuals(struct lgv_projector *c, const double *q, const double *v, struct lgv_start_report *out) {
+    residual(c, q, c->value);
+    for (size_t k = 0; k < c->nc; k++) {
+        double hidden = 0;
+        for (size_t i = c->first[k]; i < c->first[k + 1]; i++) hidden += c->G[i].value * v[c->G[i].col];
+        if (!(fabs(c->value[k]) <= out->residual)) out->residual = fabs(c->value[k]), out->worst = k;
+        if (!(fabs(hidden) <= out->hidden)) out->hidden = fabs(hidden), out->worst_hidden = k;
+    }
+}
+
+/* A constraint whose gradient is tiny on g = 0 compared with points around: a square, or a singular point. */
+static size_t vanishing(struct lgv_projector *c, const double *q) {
+    double *norm = lgv_new(c->nc + c->nq, sizeof *norm), *x = norm ? norm + c->nc : NULL;
+    uint64_t seed = 99;
+    double scale = largest(q, c->nq);
+    size_t bad = c->nc;
+    if (!norm) return bad;
+    memcpy(norm, c->norm, c->nc * sizeof *norm);
+    for (size_t i = 0; i < c->nq; i++) x[i] = q[i] + 0.2 * (scale > 0 ? scale : 1) * (lgv_point_draw(&seed) - 0.5);
+    if (jacobian(c, x))
+        for (size_t k = c->nc; k-- > 0;)
+            if (norm[k] == 0 || norm[k] < 1e-6 * c->norm[k]) bad = k;
+    free(norm);
+    jacobian(c, q);
+    return bad;
+}
+
+static enum lgv_status check_at(struct lgv_projector *c, double *q, struct lgv_start_report *out,
+                                struct lgv_error *err) {
+    size_t worst = 0;
+    double *start = lgv_new(c->nq, sizeof *start);
+    if (!start) return lgv_fail_memory(err);
+    memcpy(start, q, c->nq * sizeof *start);
+    enum outcome how = project(c, q, &out->iterations, &worst);
+    for (size_t i = 0; i < c->nq; i++) out->moved = fmax(out->moved, fabs(q[i] - start[i]));
+    free(start);
+    if (how == UNKNOWN) return LGV_OK;
+    if (how == OFF_IT) return refuse_start(c, worst, out->moved > 0, err);
+    size_t flat = vanishing(c, q);
+    if (flat < c->nc)
+        return refuse(c->m, flat, err, " is singular: its gradient vanishes where it holds, near the start", "");
+    struct dependence d;
+    if (!find_rank(c, &d)) return LGV_OK;
+    out->rank_known = true;
+    out->rank = d.rank;
+    return d.rank < c->nc ? refuse_dependent(c->m, &d, true, err) : LGV_OK;
+}
+
+enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err) {
+    struct lgv_function H = {0};
+    struct lgv_terms Hp = {0};
+    struct lgv_point at = {0};
+    *out = (struct lgv_start_report){0};
+    if (!m->nconstraints) return LGV_OK;
+    if (!m->lagrangian_only && lgv_function_split(m->graph, m->hamiltonian, false, &H))
+        lgv_terms_gradient(m->graph, &H, LGV_P, &Hp);
+    lgv_function_free(&H);
+    struct lgv_projector *c = lgv_projector_create(m);
+    double *v = lgv_new(m->nq, sizeof *v);
+    enum lgv_status status;
+    if (m->graph->failed)
+        status = lgv_fail(err, LGV_BAD_INPUT, "%s: the constraints cannot be analysed: %s", m->file, m->graph->failed);
+    else if (!c || !v || !lgv_point_make(m, &c->e, -1, &at))
+        status = lgv_fail_memory(err);
+    else if (!isfinite(largest(at.x, m->nq)))
+        status = lgv_fail(err, LGV_BAD_INPUT, "%s: start values of the coordinates are not finite", m->file);
+    else {
+        velocity_at(m, &c->e, &Hp, &at, v);
+        bool ok = jacobian(c, at.x);
+        if (ok) residuals(c, at.x, v, out);
+        status = ok ? check_at(c, at.x, out, err) : lgv_fail_memory(err);
+    }
+    lgv_projector_free(c);
+    lgv_terms_free(&Hp);
+    free(at.x);
+    free(v);
+    return status;
 }

@@ -3,8 +3,8 @@
  * The Lagrangian of a model file and what follows from it.  With p = L_v and M = L_vv, a Lagrangian without third
  * derivatives in v is
  *     L = v.M(q)v/2 + a(q).v - U(q)    so    v = M^-1 (p - a),    H = (p - a).M^-1 (p - a)/2 + U.
- * H is built when M falls apart into blocks of at most four velocities; sums stay loops when every instance of a term has
- * its own velocity.  Otherwise the model has no Hamiltonian in closed form, and its energy is v.L_v - L. */
+ * H is built when M falls apart into blocks of at most four velocities; sums stay loops when every instance of a term
+ * has its own velocity.  Otherwise the model has no Hamiltonian in closed form, and its energy is v.L_v - L. */
 #include "model/load.h"
 #include "model/point.h"
 #include <math.h>
@@ -189,10 +189,11 @@ static bool find_blocks(struct legendre *x, int node) {
     }
     free(size);
     if (missing == n) return true;
-    return lgv_yaml_fail(x->l, node,
-                         "the Lagrangian is degenerate: %s does not enter, or only linearly, so that it does not follow "
-                         "from the momentum",
-                         x->m->velocity_name[missing]);
+    return lgv_yaml_fail(
+        x->l, node,
+        "the Lagrangian is degenerate: %s does not enter, or only linearly, so that it does not follow "
+        "from the momentum",
+        x->m->velocity_name[missing]);
 }
 
 /* Elimination of a[n][n] with row pivots; the first column without one, or -1.  Rows are scaled before. */
@@ -231,7 +232,8 @@ struct values { /* of L_vv at a point, by place */
 
 static bool put_value(void *user, const long *vars) {
     struct values *v = user;
-    int row = (int)lgv_loops_index(v->e->g, v->term->row, vars), col = (int)lgv_loops_index(v->e->g, v->term->col, vars);
+    int row = (int)lgv_loops_index(v->e->g, v->term->row, vars),
+        col = (int)lgv_loops_index(v->e->g, v->term->col, vars);
     if (v->block[row] == v->only)
         v->a[v->position[row] * v->size + v->position[col]] += lgv_eval_node(v->e, v->term->value, v->env, vars);
     return true;
@@ -284,9 +286,10 @@ static bool check_regular(struct legendre *x, int node) {
     free(position);
     free(a);
     if (!ok) return lgv_yaml_memory(x->l);
-    return bad < 0 || lgv_yaml_fail(x->l, node,
-                                    "the Lagrangian is degenerate: L_vv is singular, and %s does not follow from the momenta",
-                                    x->m->velocity_name[bad]);
+    return bad < 0 ||
+           lgv_yaml_fail(x->l, node,
+                         "the Lagrangian is degenerate: L_vv is singular, and %s does not follow from the momenta",
+                         x->m->velocity_name[bad]);
 }
 
 /* ---- the Hamiltonian ---- */
@@ -307,8 +310,8 @@ static bool see(void *user, const long *vars) {
     return true;
 }
 
-/* sum of (p - a)^2/(2 m) over the terms m v + a of L_v, as loops: when every instance has a velocity of its own.  -1 when
- * that is not so.  l->mass becomes the mass if there is but one and a = 0. */
+/* sum of (p - a)^2/(2 m) over the terms m v + a of L_v, as loops: when every instance has a velocity of its own.  -1
+ * when that is not so.  l->mass becomes the mass if there is but one and a = 0. */
 static int kinetic_loops(struct legendre *x) {
     static const long none[LGV_MAX_LOOPS];
     struct lgv_graph *g = x->g;
@@ -469,8 +472,7 @@ static bool start_momenta(struct legendre *x) {
     free(r.memo);
     r.memo = NULL;
     ok = ok && write_out(x, &x->gradient, false, &p) && replace_begin(&r);
-    for (size_t k = 0; ok && k < p.count; k++)
-        m->start[m->nq + (size_t)p.entry[k].row] = replaced(&r, p.entry[k].node);
+    for (size_t k = 0; ok && k < p.count; k++) m->start[m->nq + (size_t)p.entry[k].row] = replaced(&r, p.entry[k].node);
     free(r.memo);
     free(p.entry);
     return ok && !x->g->failed;
@@ -484,7 +486,8 @@ bool lgv_load_lagrangian(struct lgv_loader *l, int node) {
     struct legendre x;
     int L;
     l->mass = -1;
-    if (!lgv_load_number(l, node, "the Lagrangian", LGV_USES(LGV_Q) | LGV_USES(LGV_V) | LGV_USES_TIME, &L)) return false;
+    if (!lgv_load_number(l, node, "the Lagrangian", LGV_USES(LGV_Q) | LGV_USES(LGV_V) | LGV_USES_TIME, &L))
+        return false;
     m->lagrangian = L;
     if (!(m->lagrangian_text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
     bool made = legendre_make(l, &x), ok = made && find_blocks(&x, node);

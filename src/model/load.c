@@ -237,10 +237,12 @@ static bool check_kind(struct lgv_loader *l, const int *at, const int *key) {
             return lgv_yaml_fail(l, key[other[k]], "lagrangian is given; %s would be a second model",
                                  sections[other[k]]);
     if (at[MOMENTA] >= 0)
-        return lgv_yaml_fail(l, key[MOMENTA], "lagrangian is given: its momenta are L_v, called p_NAME for the coordinate "
-                                              "NAME; give velocities instead");
+        return lgv_yaml_fail(l, key[MOMENTA],
+                             "lagrangian is given: its momenta are L_v, called p_NAME for the coordinate "
+                             "NAME; give velocities instead");
     return at[VELOCITIES] >= 0 ||
-           lgv_yaml_fail(l, key[LAGRANGIAN], "a lagrangian needs velocities: names and start values, as for coordinates");
+           lgv_yaml_fail(l, key[LAGRANGIAN],
+                         "a lagrangian needs velocities: names and start values, as for coordinates");
 }
 
 /* ---- the whole ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sections of a model file that are lists of functions: noise Hamiltonians h_m and constraints g_k(q) = 0.  An entry
- * each(k=1..N, formula) is a family of N of them. */
+ * The sections of a model file that are lists of functions: noise Hamiltonians h_m and constraints g_k(q) = 0.  An
+ * entry each(k=1..N, formula) is a family of N of them. */
 #include "model/load.h"
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,8 @@ static bool read_constraint(struct lgv_loader *l, int node, bool unused) {
     struct lgv_value v;
     struct lgv_constraint c = {.first = m->nconstraints, .count = 1};
     (void)unused;
-    if (!lgv_load_formula(l, node, "a constraint, which is a function of the coordinates", LGV_USES(LGV_Q), &v, &c.nest))
+    if (!lgv_load_formula(l, node, "a constraint, which is a function of the coordinates", LGV_USES(LGV_Q), &v,
+                          &c.nest))
         return false;
     if (v.dim != 1) return lgv_yaml_fail(l, node, "a constraint is a number, but this is a vector");
     c.body = v.node[0];

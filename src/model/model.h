@@ -58,11 +58,11 @@ struct lgv_model {
     char **component; /* [2 nq] "x", "x[3].y", ...: coordinates, then momenta */
     int hamiltonian;  /* node */
     char *hamiltonian_text;
-    int lagrangian; /* node of L(q, v, t), or -1 */
-    char *lagrangian_text;
-    bool lagrangian_only;  /* no Hamiltonian in closed form: `hamiltonian` is the energy v.L_v - L in terms of q and v */
-    char **velocity_name;  /* [nq] like component, or NULL without a Lagrangian */
-    int *start_velocity;   /* [nq] nodes in terms of q and draws, or NULL when the file gives momenta */
+    int lagrangian;        /* node of L(q, v, t), or -1 */
+    char *lagrangian_text; /* NULL without a Lagrangian */
+    bool lagrangian_only; /* no Hamiltonian in closed form: `hamiltonian` is the energy v.L_v - L in terms of q and v */
+    char **velocity_name; /* [nq] like component, or NULL without a Lagrangian */
+    int *start_velocity;  /* [nq] nodes in terms of q and draws, or NULL when the file gives momenta */
     size_t nconstraints, nconstraint_entries;
     struct lgv_constraint *constraint;
     size_t nnoise, nentries; /* noises, entries */
@@ -98,22 +98,24 @@ enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const ch
 /* The increment Hamiltonian K = a H + sum w_m h_m as groups (weights are REFs of LGV_WEIGHTS). */
 bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out);
 
-/* S = sum_k lambda_k g_k(q) as groups (multipliers are REFs of LGV_LAMBDA): S_lambda = g, S_lambda,q = G, S_q = G^T lambda. */
+/* S = sum_k lambda_k g_k(q) as groups (multipliers are REFs of LGV_LAMBDA): S_lambda = g, S_lambda,q = G,
+ * S_q = G^T lambda. */
 bool lgv_model_constraint_sum(struct lgv_model *m, struct lgv_function *out);
 /* L(q, v, t) as groups; false without a Lagrangian. */
 bool lgv_model_lagrangian(struct lgv_model *m, struct lgv_function *out);
 /* The increment Lagrangian a L(q, v) - sum w_m h_m(q) as groups. */
 bool lgv_model_increment_lagrangian(struct lgv_model *m, struct lgv_function *out);
 
-/* constraints.c: how a typical start stands to the constraints.  Refuses (LGV_BAD_INPUT, at the entry of the file) constraints
- * that depend on each other or have a vanishing gradient at the point of g = 0 nearest to it, or that have no such point. */
+/* constraints.c: how a typical start stands to the constraints.  Refuses (LGV_BAD_INPUT, at the entry of the file)
+ * constraints that depend on each other or have a vanishing gradient at the point of g = 0 nearest to it, or that have
+ * no such point. */
 struct lgv_start_report {
-    double residual, hidden;      /* largest |g_k| and |(G v)_k| of the start as given */
-    size_t worst, worst_hidden;   /* number of that constraint, from 0 */
-    double moved;                 /* largest change of a coordinate by the projection onto g = 0 */
-    int iterations;               /* it took */
-    size_t rank;                  /* of G there */
-    bool rank_known;              /* false: too large to be found */
+    double residual, hidden;    /* largest |g_k| and |(G v)_k| of the start as given */
+    size_t worst, worst_hidden; /* number of that constraint, from 0 */
+    double moved;               /* largest change of a coordinate by the projection onto g = 0 */
+    int iterations;             /* it took */
+    size_t rank;                /* of G there */
+    bool rank_known;            /* false: too large to be found */
 };
 enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err);
 /* The text of constraint number k with its number, "constraint 3 (x^2 + y^2 - 1)", into `out`. */
@@ -128,7 +130,7 @@ int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s);
 enum lgv_depends { LGV_ON_NOTHING = 0, LGV_ON_Q = 1, LGV_ON_P = 2, LGV_ON_BOTH = 3 };
 struct lgv_structure {
     bool constrained; /* there are constraints */
-    bool separable; /* H and every h are A(p) + B(q) */
+    bool separable;   /* H and every h are A(p) + B(q) */
     bool hamiltonian_separable;
     bool quadratic_kinetic; /* H = p.M^-1 p / 2 + U(q) with constant M (terms linear in p allowed) */
     bool linear;            /* H and every h at most quadratic: Newton needs one step */
@@ -149,7 +151,8 @@ struct lgv_structure {
     } symmetry[32];
 };
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err);
-/* Largest relative error of symbolic gradients of H and every h against finite differences at random points. */
+/* Largest relative error of symbolic gradients of H, L, every h and every g against finite differences at random
+ * points. */
 double lgv_model_derivative_error(struct lgv_model *m);
 
 #endif

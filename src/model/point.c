@@ -25,7 +25,7 @@ static void shake(double *x, size_t n, double amount, uint64_t *seed) {
 }
 
 bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, struct lgv_point *out) {
-    uint64_t seed = 0x5eed + (uint64_t)(number < 0 ? 0 : number) * 7919;
+    uint64_t seed = 0x5eed + (uint64_t)(number < 0 ? -1 - number : number) * 7919;
     size_t n = m->nq, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
     double *z = lgv_new(2 * draws + 2, sizeof *z);
     out->x = lgv_new(3 * n, sizeof *out->x);

@@ -11,16 +11,16 @@ struct lgv_point {
     double t;
 };
 
-/* Start values with their random draws, then shaken in their own units: even numbers a little, odd ones a lot, a negative
- * number not at all.  False when memory is out. */
+/* Start values with their random draws, then shaken in their own units: even numbers a little, odd ones a lot, negative
+ * numbers not at all.  False when memory is out. */
 bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, struct lgv_point *out);
 struct lgv_env lgv_point_env(const struct lgv_model *m, const struct lgv_point *at);
 double lgv_point_draw(uint64_t *state); /* uniform in (0,1) */
 
-/* constraints.c: moves q onto g = 0 (Gauss-Newton, q -= G^T (G G^T)^-1 g); false when that fails.  e may be older than
- * formulas made on the way: it is begun again inside. */
+/* constraints.c */
 struct lgv_projector;
 struct lgv_projector *lgv_projector_create(struct lgv_model *m); /* NULL: memory, or graph->failed */
+/* Moves q onto g = 0 (Gauss-Newton, q -= G^T (G G^T)^-1 g); false when that fails. */
 bool lgv_projector_move(struct lgv_projector *c, double *q);
 /* Largest |(G xi)_k| relative to its parts at q. */
 double lgv_projector_change(struct lgv_projector *c, const double *q, const double *xi);

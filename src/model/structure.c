@@ -4,7 +4,9 @@
  *
  *     separable            every second derivative K_qp vanishes
  *     noises commute       grad {h_i, h_j} = 0 for all pairs, {f, g} = f_q . g_p - f_p . g_q
- *     a symmetry holds     {H, J} = 0 and {h_m, J} = 0 for its momentum map J = p . xi(q)
+ *     a symmetry holds     {H, J} = 0 and {h_m, J} = 0 for its momentum map J = p . xi(q), and xi . g_k,q = 0 for every
+ *                          constraint where all of them hold; for a Lagrangian without a Hamiltonian in place of H
+ *                          xi . L_q + (xi_q v) . L_v = 0
  *
  * The graph is asked first: canonical forms make most brackets vanish by themselves.  Where a bracket stays, it is
  * evaluated at random points near the start values; "zero" then means zero to round-off at all of them. */
@@ -77,8 +79,9 @@ static int bracket(struct lgv_graph *g, int f, int h) {
     return id;
 }
 
-struct gradients { /* of one function, as terms in q and p */
+struct gradients { /* of one function, as terms in q and p (or v, where the function uses it) */
     struct lgv_terms q, p;
+    bool velocities;
 };
 
 static bool gradients_of(struct lgv_model *m, int node, struct gradients *out) {
@@ -86,7 +89,8 @@ static bool gradients_of(struct lgv_model *m, int node, struct gradients *out) {
     *out = (struct gradients){0};
     if (!lgv_function_split(m->graph, node, false, &f)) return false;
     lgv_terms_gradient(m->graph, &f, LGV_Q, &out->q);
-    lgv_terms_gradient(m->graph, &f, LGV_P, &out->p);
+    out->velocities = (m->graph->node[node].uses & LGV_USES(LGV_V)) != 0;
+    lgv_terms_gradient(m->graph, &f, out->velocities ? LGV_V : LGV_P, &out->p);
     lgv_function_free(&f);
     return !m->graph->failed;
 }
@@ -200,6 +204,102 @@ int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s) {
     return id;
 }
 
+/* Largest |xi . L_q + (xi_q v) . L_v| relative to its parts at random points; NaN when it cannot be evaluated
+ * anywhere. */
+static double lagrangian_residual(struct lgv_model *m, const struct lgv_symmetry *s) {
+    size_t n = m->nq;
+    struct gradients L = {0};
+    struct lgv_evaluator e;
+    int *along = lgv_new(n, sizeof *along); /* xi_q v: directions are velocities here */
+    double *d = lgv_new(2 * n, sizeof *d), worst = NAN;
+    bool ok = along && d && gradients_of(m, m->lagrangian, &L);
+    for (size_t i = 0; ok && i < n; i++)
+        along[i] = lgv_diff_along(m->graph, lgv_loops_instance(m->graph, s->xi[i], NULL, 0));
+    if (ok && !m->graph->failed && lgv_eval_begin(&e, m->graph)) {
+        for (int k = 0; k < POINTS; k++) {
+            struct lgv_point at;
+            if (!lgv_point_make(m, &e, k, &at)) break;
+            struct lgv_env env = lgv_point_env(m, &at);
+            env.space[LGV_DQ] = env.space[LGV_V];
+            lgv_eval_terms(&e, &L.q, &env, d, n, 1);
+            lgv_eval_terms(&e, &L.p, &env, d + n, n, 1);
+            double value = 0, parts = 0;
+            for (size_t i = 0; i < n; i++) {
+                double a = d[i] * lgv_eval_node(&e, s->xi[i], &env, NULL);
+                double b = d[n + i] * lgv_eval_node(&e, along[i], &env, NULL);
+                value += a + b;
+                parts += fabs(a) + fabs(b);
+            }
+            if (isfinite(value)) worst = fmax(isnan(worst) ? 0 : worst, fabs(value) / (1e-300 + parts));
+            free(at.x);
+        }
+        lgv_eval_end(&e);
+    }
+    gradients_free(&L);
+    free(along);
+    free(d);
+    return worst;
+}
+
+/* xi . grad g = 0 identically, for every constraint of a small model without families? */
+static bool constraints_invariant(struct lgv_model *m, const struct lgv_symmetry *s) {
+    struct lgv_graph *g = m->graph;
+    bool zero = m->nq <= SYMBOLIC_DOF;
+    for (size_t c = 0; zero && c < m->nconstraint_entries; c++) {
+        const struct lgv_constraint *h = &m->constraint[c];
+        int body = h->body, change = 0;
+        size_t n = 0;
+        zero = h->nest < 0 && !(g->node[body].uses & LGV_USES_LOOP);
+        int *leaf = zero ? lgv_diff_leaves(g, body, LGV_USES(LGV_Q), &n) : NULL;
+        for (size_t i = 0; leaf && i < n; i++) {
+            int xi = s->xi[g->inode[g->node[leaf[i]].aux].value];
+            change = lgv_expr_add(g, change, lgv_expr_mul(g, lgv_diff_one(g, body, leaf[i]), xi));
+        }
+        free(leaf);
+        zero = zero && change == 0 && !g->failed; /* node 0 is the constant 0 */
+    }
+    return zero;
+}
+
+/* The same at random points: largest |xi . grad g| relative to its parts, NaN when there is no such point.  onto: at
+ * points moved onto g = 0, which stay close enough to the start for that: the first is the start itself, the others are
+ * as far from it in all as a tenth of the largest coordinate. */
+static double constraint_residual_at(struct lgv_model *m, struct lgv_projector *c, const struct lgv_symmetry *s,
+                                     bool onto) {
+    struct lgv_evaluator e;
+    double *xi = lgv_new(m->nq, sizeof *xi), worst = NAN, scale = 0;
+    uint64_t seed = 4711;
+    if (!xi || !lgv_eval_begin(&e, m->graph)) {
+        free(xi);
+        return NAN;
+    }
+    for (int k = 0; k < (onto && m->nconstraints > 100 ? 2 : POINTS); k++) {
+        struct lgv_point at;
+        if (!lgv_point_make(m, &e, onto ? -1 - k : k, &at)) break;
+        struct lgv_env env = lgv_point_env(m, &at);
+        for (size_t i = 0; i < m->nq; i++) scale = fmax(scale, fabs(at.x[i]));
+        double amount = onto && k ? 0.3 * (scale > 0 ? scale : 1) / sqrt((double)m->nq) : 0;
+        for (size_t i = 0; i < m->nq; i++) at.x[i] += amount * (lgv_point_draw(&seed) - 0.5);
+        if (!onto || lgv_projector_move(c, at.x)) {
+            for (size_t i = 0; i < m->nq; i++) xi[i] = lgv_eval_node(&e, s->xi[i], &env, NULL);
+            double r = lgv_projector_change(c, at.x, xi);
+            if (isfinite(r)) worst = fmax(isnan(worst) ? 0 : worst, r);
+        }
+        free(at.x);
+    }
+    lgv_eval_end(&e);
+    free(xi);
+    return worst;
+}
+
+static double constraint_residual(struct lgv_model *m, const struct lgv_symmetry *s) {
+    struct lgv_projector *c = lgv_projector_create(m);
+    double r = c ? constraint_residual_at(m, c, s, false) : NAN;
+    if (c && !(r <= 1e-10)) r = constraint_residual_at(m, c, s, true);
+    lgv_projector_free(c);
+    return r;
+}
+
 /* H and all noises as formulas, families as sums of their members with weights of 1: one bracket each. */
 static void check_symmetry(struct lgv_model *m, size_t k, struct lgv_structure *s) {
     int J = lgv_model_momentum_map(m, &m->symmetry[k]);
@@ -211,13 +311,22 @@ static void check_symmetry(struct lgv_model *m, size_t k, struct lgv_structure *
         int F = i == 0 ? m->hamiltonian : h[i - 1];
         bool sums = (m->graph->node[F].uses & LGV_USES_LOOP) != 0;
         double zero;
-        if (!sums && m->nq <= SYMBOLIC_DOF && lgv_expr_is_const(m->graph, bracket(m->graph, F, J), &zero) && zero == 0)
-            continue;
-        struct gradients dF;
+        bool symbolic = !sums && m->nq <= SYMBOLIC_DOF && !(i == 0 && m->lagrangian_only);
+        if (symbolic && lgv_expr_is_const(m->graph, bracket(m->graph, F, J), &zero) && zero == 0) continue;
+        struct gradients dF = {0};
+        double r = NAN;
         formula = false;
-        double r = gradients_of(m, F, &dF) ? bracket_residual(m, &dF, &dJ) : NAN;
+        if (i == 0 && m->lagrangian_only)
+            r = lagrangian_residual(m, &m->symmetry[k]);
+        else if (gradients_of(m, F, &dF))
+            r = bracket_residual(m, &dF, &dJ);
         worst = isnan(r) ? INFINITY : fmax(worst, r);
         gradients_free(&dF);
+    }
+    if (m->nconstraints && !constraints_invariant(m, &m->symmetry[k])) {
+        double r = constraint_residual(m, &m->symmetry[k]);
+        formula = false;
+        worst = isnan(r) ? INFINITY : fmax(worst, r);
     }
     gradients_free(&dJ);
     free(h);
@@ -254,7 +363,7 @@ static void noise_structure(struct lgv_model *m, struct lgv_structure *s) {
 
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
     struct lgv_graph *g = m->graph;
-    *out = (struct lgv_structure){.derivative_error = NAN, .commutes = 1};
+    *out = (struct lgv_structure){.derivative_error = NAN, .commutes = 1, .constrained = m->nconstraints > 0};
     if (m->callbacks) {
         out->separable = out->hamiltonian_separable = m->callbacks->separable;
         out->flat = m->callbacks->separable && m->callbacks->constant_mass;
@@ -285,6 +394,8 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
         lgv_terms_hessian(g, &H, LGV_P, LGV_P, &t[3]);
         out->quadratic_kinetic =
             out->hamiltonian_separable && t[3].count && !lgv_terms_use(g, &t[3], state | LGV_USES_TIME);
+        if (m->lagrangian_only) /* the energy in terms of q and v says nothing about H */
+            out->separable = out->linear = out->flat = out->hamiltonian_separable = out->quadratic_kinetic = false;
         noise_structure(m, out);
         commutativity(m, out);
         out->nsymmetries = m->nsymmetries;
@@ -324,13 +435,14 @@ static double function_error(struct lgv_model *m, int node) {
     struct lgv_function f;
     struct gradients d;
     struct lgv_evaluator e;
-    size_t n = m->nq, checks = 2 * n < 24 ? 2 * n : 24;
+    size_t n = m->nq, checks = 2 * n < 24 ? 2 * n : 24, skip = 0;
     double *g = lgv_new(2 * n, sizeof *g), worst = 0;
     if (!g || !gradients_of(m, node, &d)) {
         free(g);
         return NAN;
     }
     bool ok = lgv_function_split(m->graph, node, false, &f) && lgv_eval_begin(&e, m->graph);
+    if (d.velocities) skip = n; /* x holds q, p, v */
     for (int k = 0; ok && k < 6; k++) {
         struct lgv_point at;
         uint64_t pick = 77 + (uint64_t)k;
@@ -339,10 +451,11 @@ static double function_error(struct lgv_model *m, int node) {
         lgv_eval_terms(&e, &d.q, &env, g, n, 1);
         lgv_eval_terms(&e, &d.p, &env, g + n, n, 1);
         double size = 0; /* of the gradient, per component of the same kind: what a wrong entry is compared with */
-        for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[i] * at.x[i]));
+        for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[i] * at.x[i + (i < n ? 0 : skip)]));
         for (size_t c = 0; c < checks; c++) {
             size_t i = 2 * n <= 24 ? c : (size_t)(lgv_point_draw(&pick) * (double)(2 * n));
-            double error = difference_error(&e, &f, &env, &at.x[i], g[i], at.x[i] != 0 ? size / fabs(at.x[i]) : 0);
+            double *x = &at.x[i + (i < n ? 0 : skip)];
+            double error = difference_error(&e, &f, &env, x, g[i], *x != 0 ? size / fabs(*x) : 0);
             if (isfinite(error) && error > worst) worst = error;
         }
         free(at.x);
@@ -361,5 +474,10 @@ double lgv_model_derivative_error(struct lgv_model *m) {
         const struct lgv_noise *n = &m->noise[e];
         worst = fmax(worst, function_error(m, n->nest < 0 ? n->body : lgv_expr_loop(m->graph, n->nest, n->body)));
     }
+    for (size_t e = 0; e < m->nconstraint_entries; e++) {
+        const struct lgv_constraint *c = &m->constraint[e];
+        worst = fmax(worst, function_error(m, c->nest < 0 ? c->body : lgv_expr_loop(m->graph, c->nest, c->body)));
+    }
+    if (m->lagrangian_text) worst = fmax(worst, function_error(m, m->lagrangian));
     return worst;
 }
