@@ -11,7 +11,8 @@
  *
  *     defect = max |omega(J u, J v) - omega(u, v)|,   omega(u, v) = u_q . v_p - u_p . v_q
  *
- * over pairs of directions; u is measured in units of the size of q and p, so the defect has no unit. */
+ * over pairs of directions; u is measured in units of the size of q and p, so the defect has no unit.  With constraints the
+ * perturbed states are first moved onto T*S: u is then the derivative of these states, a tangent vector of T*S. */
 #include "stats/stats.h"
 #include <float.h>
 #include <math.h>
@@ -31,8 +32,9 @@ struct probe {
     double action;
 };
 
-/* One step from x + offset[i] * u for up to `lanes` offsets; result i in out[i * n ...].  False when a step fails. */
-static bool steps_from(struct probe *p, const double *u, const double *offset, size_t count, double *out) {
+/* One step from x + offset[i] * u for up to `lanes` offsets; result i in out[i * n ...], where it started in from[i * n ...].
+ * False when a step fails. */
+static bool steps_from(struct probe *p, const double *u, const double *offset, size_t count, double *from, double *out) {
     size_t lanes = p->k->entry->lanes;
     struct lgv_block *b = &p->b.block;
     for (size_t first = 0; first < count; first += lanes) {
@@ -44,6 +46,9 @@ static bool steps_from(struct probe *p, const double *u, const double *offset, s
                 b->state[r * lanes + l] = r < p->n ? p->x[r] + offset[i] * u[r] : 0;
         }
         b->step = p->step;
+        p->k->entry->project(b);
+        for (size_t l = 0; l < lanes && first + l < count; l++)
+            for (size_t r = 0; r < p->n; r++) from[(first + l) * p->n + r] = b->state[r * lanes + l];
         p->k->entry->advance(b, 1);
         for (size_t l = 0; l < lanes && first + l < count; l++) {
             if (b->fail[l]) return false;
@@ -56,36 +61,47 @@ static bool steps_from(struct probe *p, const double *u, const double *offset, s
     return true;
 }
 
-/* J u with its uncertainty (largest component in units of the scales); NaN when no step size works. */
-static double derivative(struct probe *p, const double *u, double *Ju, double *work) {
-    static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6};
+/* The derivative of states by the formulas of order 8; its difference to order 6, and the size of the states, in units of the
+ * scales. */
+static void difference(const struct probe *p, const double *states, double h, double *out, double *error, double *size) {
     static const double eight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, six[] = {3.0 / 4, -3.0 / 20, 1.0 / 60, 0};
-    double best = NAN;
+    for (size_t r = 0; r < p->n; r++) {
+        double d8 = 0, d6 = 0;
+        for (size_t k = 0; k < 4; k++) {
+            double D = states[2 * k * p->n + r] - states[(2 * k + 1) * p->n + r];
+            d8 += eight[k] * D;
+            d6 += six[k] * D;
+        }
+        out[r] = d8 / h;
+        *error = fmax(*error, fabs(d8 - d6) / h / p->scale[r]);
+        *size = fmax(*size, fabs(states[r]) / p->scale[r]);
+    }
+}
+
+/* J u with its uncertainty (largest component in units of the scales); NaN when no step size works.  With constraints u
+ * becomes tangent to them. */
+static double derivative(struct probe *p, double *u, double *Ju, double *work) {
+    static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6};
+    double best = NAN, *from = work + 10 * p->n, *tangent = work + 18 * p->n, *taken = work + 19 * p->n;
+    memcpy(taken, u, p->n * sizeof *u);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         double h = sizes[s], offset[8], error = 0, size = 0;
         for (int k = 0; k < 4; k++) {
             offset[2 * k] = (k + 1) * h;
             offset[2 * k + 1] = -(k + 1) * h;
         }
-        if (!steps_from(p, u, offset, 8, work)) continue;
+        if (!steps_from(p, u, offset, 8, from, work)) continue;
         double *trial = work + 8 * p->n;
-        for (size_t r = 0; r < p->n; r++) {
-            double d8 = 0, d6 = 0;
-            for (size_t k = 0; k < 4; k++) {
-                double D = work[2 * k * p->n + r] - work[(2 * k + 1) * p->n + r];
-                d8 += eight[k] * D;
-                d6 += six[k] * D;
-            }
-            trial[r] = d8 / h;
-            error = fmax(error, fabs(d8 - d6) / h / p->scale[r]);
-            size = fmax(size, fabs(work[r]) / p->scale[r]);
-        }
+        difference(p, work, h, trial, &error, &size);
+        if (p->k->nextra) difference(p, from, h, tangent, &error, &size);
         error += 4 * DBL_EPSILON * (1 + size) / h; /* round-off of the step itself, which both formulas share */
         if (isnan(best) || error < best) {
             best = error;
             memcpy(Ju, trial, p->n * sizeof *Ju);
+            if (p->k->nextra) memcpy(taken, tangent, p->n * sizeof *taken);
         }
     }
+    memcpy(u, taken, p->n * sizeof *u);
     return best;
 }
 
@@ -119,7 +135,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     struct probe p = {.k = k, .x = x, .n = 2 * k->nq, .path = path, .step = n};
     size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
     double *u = lgv_new(count * p.n, sizeof *u), *Ju = lgv_new(count * p.n, sizeof *Ju);
-    double *work = lgv_new(9 * p.n, sizeof *work), defect = NAN, unsure = 0;
+    double *work = lgv_new(20 * p.n, sizeof *work), defect = NAN, unsure = 0;
     double *own = scale ? NULL : lgv_new(p.n, sizeof *own);
     if (!scale && !own) goto done;
     double size_of[2] = {0, 0}; /* of the coordinates and of the momenta */
