@@ -284,6 +284,10 @@ static void check_linear(int n, int dim, bool vectors) {
     int width = vectors ? dim : 1;
     assert_true(s.na <= 3 * n * width * width);
     print_message("chain of %d, %d rows: %d entries, %d products\n", n, rows, s.na, s.np);
+    struct lgv_text text = {0};
+    assert_true(lgv_sparse_emit(&s, &text));
+    assert_non_null(strstr(text.data, s.np > 65535 ? "const int sparse_sum[" : "const unsigned short sparse_sum["));
+    lgv_text_free(&text);
     lgv_sparse_free(&s);
     free(g);
     free(m);
@@ -333,6 +337,23 @@ static void test_singular(void **state) {
         }
         for (int p = table.g_row[11]; p < table.g_row[12]; p++) G0[p][0] = 0; /* a rod without direction */
         assert_singular(alone);
+    }
+}
+
+/* Finite entries with a pivot that overflows: its inverse is 0, and the solution would look finite. */
+static void test_overflow(void **state) {
+    (void)state;
+    random_state = 1;
+    fill(CHAIN, 2, 3, false);
+    prepare();
+    for (int k = 0; k < 4; k++) A[k] = vec_set(k == 0 || k == 3 ? 2.0 : 1.0);
+    A[1][0] = -1e200;
+    A[2][0] = 1e200;
+    b[0] = b[1] = vec_set(1.0);
+    sparse_solve(A, b, work, &singular);
+    for (int l = 0; l < LANES; l++) {
+        assert_int_equal(singular[l], l == 0 ? -1 : 0);
+        assert_true(l == 0 ? isnan(b[0][l]) && isnan(b[1][l]) : fabs(b[0][l] - 1.0 / 3) < 1e-15);
     }
 }
 
@@ -433,9 +454,10 @@ static int clean(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dense),      cmocka_unit_test(test_tables),    cmocka_unit_test(test_multiply),
-        cmocka_unit_test(test_linear),     cmocka_unit_test(test_singular),  cmocka_unit_test(test_dependent),
-        cmocka_unit_test(test_degenerate), cmocka_unit_test(test_too_dense), cmocka_unit_test(test_text),
+        cmocka_unit_test(test_dense),      cmocka_unit_test(test_tables),   cmocka_unit_test(test_multiply),
+        cmocka_unit_test(test_linear),     cmocka_unit_test(test_singular), cmocka_unit_test(test_dependent),
+        cmocka_unit_test(test_degenerate), cmocka_unit_test(test_overflow), cmocka_unit_test(test_too_dense),
+        cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }

@@ -5,6 +5,7 @@
  * All lanes share the pattern, and it is known before compilation: the tables are those of lgv_sparse_emit, explained
  * in sparse.h.  A = L U without pivoting, row by row: row k < i is taken off row i with the factor L_ik = A_ik / U_kk.
  * This is stable for G1 = G0 and M positive definite, and near it; for a chain all work is linear in its length.
+ * Products are added by vec_fused: left to itself gcc fuses in loops that sum up or not, depending on the width.
  *
  * This file has no includes; it follows lanes.h and the tables. */
 #ifndef LGV_SPARSE_LANES_H
@@ -23,7 +24,8 @@ OUTLINE void sparse_assemble(const vec *G1, const vec *M, const vec *G0, vec *A)
     for (int k = 0; k < SPARSE_NA; k++) {
         int end = SPARSE_TABLE(sum)[k + 1];
         vec value = vec_set(0.0);
-        for (; p < end; p++) value = value + G1[SPARSE_TABLE(g1)[p]] * M[SPARSE_TABLE(m)[p]] * G0[SPARSE_TABLE(g0)[p]];
+        for (; p < end; p++)
+            value = vec_fused(G1[SPARSE_TABLE(g1)[p]] * M[SPARSE_TABLE(m)[p]], G0[SPARSE_TABLE(g0)[p]], value);
         A[k] = value;
     }
 }
@@ -41,7 +43,7 @@ OUTLINE void sparse_factor(vec *A, ivec *singular) {
             vec factor = A[p] * A[first];
             for (int q = first + 1; q < last; q++) {
                 int to = at[SPARSE_TABLE(a_col)[q]];
-                A[to] = A[to] - factor * A[q];
+                A[to] = vec_fused(-factor, A[q], A[to]);
             }
             A[p] = factor;
         }
@@ -59,13 +61,14 @@ OUTLINE void sparse_substitute(const vec *A, vec *b, vec *work, ivec *singular) 
     for (int i = 0; i < SPARSE_NC; i++) {
         vec x = b[SPARSE_TABLE(order)[i]];
         for (int p = SPARSE_TABLE(a_row)[i]; p < SPARSE_TABLE(a_diagonal)[i]; p++)
-            x = x - A[p] * work[SPARSE_TABLE(a_col)[p]];
+            x = vec_fused(-A[p], work[SPARSE_TABLE(a_col)[p]], x);
         work[i] = x;
     }
     for (int i = SPARSE_NC - 1; i >= 0; i--) {
         int diagonal = SPARSE_TABLE(a_diagonal)[i];
         vec x = work[i];
-        for (int p = diagonal + 1; p < SPARSE_TABLE(a_row)[i + 1]; p++) x = x - A[p] * work[SPARSE_TABLE(a_col)[p]];
+        for (int p = diagonal + 1; p < SPARSE_TABLE(a_row)[i + 1]; p++)
+            x = vec_fused(-A[p], work[SPARSE_TABLE(a_col)[p]], x);
         x = x * A[diagonal];
         sum = sum + vec_abs(x);
         work[i] = x;
@@ -87,7 +90,7 @@ OUTLINE void sparse_multiply(const vec *G, const vec *x, vec *y) {
     for (int i = 0; i < SPARSE_NC; i++) {
         vec value = vec_set(0.0);
         for (int p = SPARSE_TABLE(g_row)[i]; p < SPARSE_TABLE(g_row)[i + 1]; p++)
-            value = value + G[p] * x[SPARSE_TABLE(g_col)[p]];
+            value = vec_fused(G[p], x[SPARSE_TABLE(g_col)[p]], value);
         y[i] = value;
     }
 }
@@ -97,7 +100,7 @@ OUTLINE void sparse_multiply_transposed(const vec *G, const vec *lambda, vec *x)
     for (int i = 0; i < SPARSE_NC; i++) {
         for (int p = SPARSE_TABLE(g_row)[i]; p < SPARSE_TABLE(g_row)[i + 1]; p++) {
             int j = SPARSE_TABLE(g_col)[p];
-            x[j] = x[j] + G[p] * lambda[i];
+            x[j] = vec_fused(G[p], lambda[i], x[j]);
         }
     }
 }
@@ -107,7 +110,7 @@ OUTLINE void sparse_multiply_mass(const vec *M, const vec *x, vec *y) {
     for (int i = 0; i < SPARSE_NQ; i++) {
         vec value = vec_set(0.0);
         for (int p = SPARSE_TABLE(m_row)[i]; p < SPARSE_TABLE(m_row)[i + 1]; p++)
-            value = value + M[p] * x[SPARSE_TABLE(m_col)[p]];
+            value = vec_fused(M[p], x[SPARSE_TABLE(m_col)[p]], value);
         y[i] = value;
     }
 }
