@@ -130,6 +130,7 @@ static bool describe(const struct lgv_settings *s, const struct lgv_model *m, co
     r->date = lgv_copy(date);
     r->nq = k->nq;
     r->nnoise = k->nnoise;
+    r->nconstraints = m->nconstraints;
     r->t0 = s->start;
     r->step = s->step;
     r->paths = s->paths;
@@ -216,12 +217,18 @@ static void certify(const struct lgv_settings *s, const struct lgv_kernel *k, co
                                   .constraint = NAN,
                                   .hidden_constraint = NAN,
                                   .symplectic_claim = k->method->symplectic,
+                                  .hidden_claim = !k->method->loose,
                                   .noise_commutes = k->structure.commutes,
                                   .time_dependent = k->structure.time_dependent,
                                   .commutes_decided = k->structure.commutes_decided};
     c->strong_order = lgv_kernel_strong_order(k->method, &k->structure, k->nnoise, &reason);
     c->weak_order = k->nnoise ? k->method->weak_order : k->method->order;
     c->order_reason = lgv_copy(reason);
+    for (size_t i = 0; i < r->nseries; i++) {
+        const struct lgv_series *x = &r->series[i];
+        double *to = x->kind == LGV_SERIES_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
+        for (size_t j = 0; x->kind >= LGV_SERIES_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
+    }
     double *scale = state_scales(k->nq, plan, report), begin = seconds_now();
     for (size_t i = 0; scale && plan->nsnapshots && i < s->check_states;
          i++) { /* path i at snapshot i, cycling through both */

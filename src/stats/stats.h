@@ -13,7 +13,10 @@ enum lgv_series_kind {
     LGV_SERIES_MOMENTUM = 2,   /* momentum map of a declared symmetry */
     LGV_SERIES_COORDINATE = 3, /* a coordinate q (small systems: all of them) */
     LGV_SERIES_CONJUGATE = 4,  /* a momentum p */
-    LGV_SERIES_ERROR = 5       /* distance to the declared exact solution */
+    LGV_SERIES_ERROR = 5,      /* distance to the declared exact solution */
+    /* 6: martingale parts, in kernels of studies only */
+    LGV_SERIES_CONSTRAINT = 7, /* |g(q)| */
+    LGV_SERIES_HIDDEN = 8      /* |G(q) v| */
 };
 
 #define LGV_QUANTILES 5 /* levels 0.05 0.25 0.5 0.75 0.95 */
@@ -59,6 +62,7 @@ struct lgv_certificate {
     double symplectic_defect_error;       /* how well the derivative J is known: defects below it mean "round-off" */
     uint64_t defect_states;               /* number of states it was measured at */
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
+    int hidden_claim;                     /* the method promises the hidden one */
     int symplectic_claim;                 /* the method's table says it is symplectic */
     int time_dependent;                   /* a formula depends on t: H need not be kept */
     int noise_commutes;                   /* 1 yes, 0 no, -1 unknown */
