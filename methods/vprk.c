@@ -37,10 +37,10 @@
 #define UNKNOWNS (VS * NQ + VM * NC)
 #define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN : 0)
 #define METHOD_WORK                                                                                                    \
-    (2 * PROJECTION_WORK + 20 * NQ + 10 * NC + 4 * NM +                                                                \
-     (CORRECTED ? 4 * NQ * NQ + 10 * NQ + 4 * NC : 0) +                                                                \
+    (2 * PROJECTION_WORK + 20 * NQ + 10 * NC + 4 * NM + (CORRECTED ? 4 * NQ * NQ + 10 * NQ + 4 * NC : 0) +             \
      (KICKS ? JACOBIAN + MASSES + SYSTEM                                                                               \
-            : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + VS * (6 * NQ + 3 * NQ * NQ) + 8 * NQ * NQ + VM * (2 * NC * NQ + 2 * NQ * NQ + 6 * NQ)))
+            : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + VS * (6 * NQ + 3 * NQ * NQ) + 8 * NQ * NQ +                     \
+                  VM * (2 * NC * NQ + 2 * NQ * NQ + 6 * NQ)))
 
 INLINE double stage_time(const struct ctx *c, double at) {
     return c->b->t0 + ((double)c->step + at) * c->dt;
@@ -214,8 +214,8 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
 
 /* Velocity, momentum and force of stage values: unknown Y is V (Lagrangian) or P (constant masses). */
 struct stages {
-    vec *Y, *V, *Q, *P, *f;    /* [s][NQ] */
-    vec *PQ, *PY, *fQ, *fY;    /* [NQ][NQ], of the stage looked at */
+    vec *Y, *V, *Q, *P, *f;     /* [s][NQ] */
+    vec *PQ, *PY, *fQ, *fY;     /* [NQ][NQ], of the stage looked at */
     vec *X, *GX, *S, *GT, *lam; /* multipliers: [M][NQ], [M][NC][NQ], [M][NQ][NQ], [M][NQ], [M][NC] */
 };
 
@@ -279,8 +279,7 @@ INLINE void add_stage(const struct ctx *c, long j, const struct stages *s, const
                     add_product(-V_AHAT(i, j) * c->dt * V_A(j, k), s->fQ, mass, A + i * NQ * n + k * NQ, n);
         if (MODEL_L && V_A(j, k) != 0) /* L_vq: the transpose of L_qv */
             for (long a = 0; a < NQ; a++)
-                for (long b = 0; b < NQ; b++)
-                    A[(j * NQ + a) * n + k * NQ + b] += c->dt * V_A(j, k) * s->PQ[b * NQ + a];
+                for (long b = 0; b < NQ; b++) A[(j * NQ + a) * n + k * NQ + b] += c->dt * V_A(j, k) * s->PQ[b * NQ + a];
     }
     for (long a = 0; a < NQ; a++)
         for (long b = 0; b < NQ; b++) {
@@ -295,7 +294,8 @@ INLINE void add_multiplier(const struct ctx *c, long m, const struct stages *s, 
     for (long i = 0; i < VS; i++) {
         if (V_AM(i, m) == 0) continue;
         for (long k = 0; k < VS; k++)
-            if (V_D(m, k) != 0) add_product(-V_AM(i, m) * c->dt * V_D(m, k), s->S + m * NQ * NQ, mass, A + i * NQ * n + k * NQ, n);
+            if (V_D(m, k) != 0)
+                add_product(-V_AM(i, m) * c->dt * V_D(m, k), s->S + m * NQ * NQ, mass, A + i * NQ * n + k * NQ, n);
         for (long a = 0; a < NQ; a++)
             for (long l = 0; l < NC; l++)
                 A[(i * NQ + a) * n + VS * NQ + m * NC + l] -= V_AM(i, m) * s->GX[(m * NC + l) * NQ + a];
@@ -361,10 +361,19 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(x, NQ);
     ARRAY(extra, NQ);
     ARRAY(G, NC * NQ);
-    struct stages s = {.Y = values, .V = values + VS * NQ, .Q = values + 2 * VS * NQ, .P = values + 3 * VS * NQ,
-                       .f = values + 4 * VS * NQ, .PQ = blocks, .PY = blocks + NQ * NQ, .fQ = blocks + 2 * NQ * NQ,
-                       .fY = blocks + 3 * NQ * NQ, .X = multipliers, .GT = multipliers + VM * NQ,
-                       .GX = multipliers + 2 * VM * NQ, .S = multipliers + VM * (2 * NQ + NC * NQ),
+    struct stages s = {.Y = values,
+                       .V = values + VS * NQ,
+                       .Q = values + 2 * VS * NQ,
+                       .P = values + 3 * VS * NQ,
+                       .f = values + 4 * VS * NQ,
+                       .PQ = blocks,
+                       .PY = blocks + NQ * NQ,
+                       .fQ = blocks + 2 * NQ * NQ,
+                       .fY = blocks + 3 * NQ * NQ,
+                       .X = multipliers,
+                       .GT = multipliers + VM * NQ,
+                       .GX = multipliers + 2 * VM * NQ,
+                       .S = multipliers + VM * (2 * NQ + NC * NQ),
                        .lam = multipliers + VM * (2 * NQ + NC * NQ + NQ * NQ)};
     ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
     int it = 0;
@@ -409,7 +418,8 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     for (long j = 0; j < VS; j++) {
         stage_weights(c, V_BETA(j), V_GAMMA(j), dW, dZ, w);
         stage_values(c, j, w, none, 0, &s);
-        for (long i = 0; i < NQ; i++) p[i] += s.f[j * NQ + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
+        for (long i = 0; i < NQ; i++)
+            p[i] += s.f[j * NQ + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
     }
     for (long m = 0; NC > 0 && m < VM; m++)
         for (long i = 0; i < NQ; i++) p[i] += s.GT[m * NQ + i];

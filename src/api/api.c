@@ -60,6 +60,7 @@ enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, 
     if (!m) return lgv_fail_memory(err);
     m->nq = callbacks->dof;
     m->nnoise = callbacks->noises;
+    m->lagrangian = -1;
     m->callbacks = copy_callbacks(callbacks, name);
     m->name = lgv_copy(name);
     m->text = lgv_copy("# a model given as C functions\n");

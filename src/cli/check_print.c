@@ -49,14 +49,18 @@ static void print_structure(const struct lgv_examination *x) {
             s->additive ? " (additive: constant gradients)" : "");
     else
         row("noises", "none");
-    row("structure", "%s%s%s",
-        s->separable               ? "separable: H and every h are A(p) + B(q)"
-        : s->hamiltonian_separable ? "H is separable, the noise is not"
-                                   : "not separable: H mixes q and p",
-        s->quadratic_kinetic ? "; kinetic energy quadratic with constant masses" : "",
-        s->linear ? "; equations linear" : "");
+    if (x->model->nconstraints) row("constraints", "%zu", x->model->nconstraints);
+    if (x->model->lagrangian_only)
+        row("structure", "a Lagrangian that is not quadratic in the velocities: no formula for H");
+    else
+        row("structure", "%s%s%s",
+            s->separable               ? "separable: H and every h are A(p) + B(q)"
+            : s->hamiltonian_separable ? "H is separable, the noise is not"
+                                       : "not separable: H mixes q and p",
+            s->quadratic_kinetic ? "; kinetic energy quadratic with constant masses" : "",
+            s->linear && !x->model->nconstraints ? "; equations linear" : "");
     row("time", "%s", s->time_dependent ? "H or a noise depends on t" : "no formula depends on t");
-    if (x->hessian_entries >= 0)
+    if (x->hessian_entries >= 0 && !x->model->lagrangian_only)
         row("Hessian of H", "%ld of %.0f entries can differ from zero", x->hessian_entries,
             4.0 * (double)n * (double)n);
     row("derivatives", "agree with finite differences to %.2g", x->derivative_error);
@@ -71,7 +75,8 @@ static void print_symmetries(const struct lgv_examination *x, const struct look 
         double drift = lgv_examination_drift(x, i);
         printf("  %s%s%s %-14s ", good ? l->good : l->bad, good ? "ok  " : "FAIL", l->off, x->model->symmetry[i].name);
         if (good)
-            printf("H and every noise are invariant (%s)",
+            printf("H%s are invariant (%s)",
+                   x->model->nconstraints ? ", every noise and every constraint" : " and every noise",
                    x->structure.symmetry[i].decided_by_formula ? "from the formulas" : "at random points");
         else
             printf("NOT invariant: |{., J}| reaches %.2g at random points", x->structure.symmetry[i].residual);

@@ -13,7 +13,8 @@ struct lgv_target {
     long rows;        /* number of entries of the array that must be defined */
     const char *cols; /* text of the row length of a matrix, NULL for a vector */
     bool guarded;     /* the array may be a null pointer */
-    const char *map;  /* name of an array of places, one for each instance in the order of the text; NULL: rows and columns */
+    const char
+        *map; /* name of an array of places, one for each instance in the order of the text; NULL: rows and columns */
 };
 
 /* Clears, fills and accumulates all targets; common subexpressions are shared between them. */

@@ -63,8 +63,8 @@ static bool find_slots(struct lgv_source *s) {
 void lgv_generate_signature(struct lgv_source *s, const char *text) {
     lgv_text_add(&s->out, "\n%s void %s {\n    const double *par = c->par;\n    (void)par;\n%s",
                  strncmp(text, "model_force", 11) == 0 ? "ONE_COPY" : "INLINE", text,
-                 strncmp(text, "model_K", 7) == 0 || strncmp(text, "model_L", 7) == 0 || strncmp(text, "model_f", 7) == 0 ||
-                         strncmp(text, "model_t", 7) == 0
+                 strncmp(text, "model_K", 7) == 0 || strncmp(text, "model_L", 7) == 0 ||
+                         strncmp(text, "model_f", 7) == 0 || strncmp(text, "model_t", 7) == 0
                      ? "    c->evaluations++;\n"
                      : "");
 }
@@ -127,7 +127,8 @@ static void force(struct lgv_source *s, bool wanted) {
         t.row = lgv_expr_iconst(s->g, slot++);
         lgv_terms_add(s->g, &hq, t);
     }
-    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->nq, NULL, false, NULL}, {"F->h", &hq, slot, NULL, false, NULL}};
+    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->nq, NULL, false, NULL},
+                                  {"F->h", &hq, slot, NULL, false, NULL}};
     lgv_emit_targets(&s->out, s->g, target, 2);
     noise_loops(s, false);
     lgv_text_add(&s->out, "}\n");
@@ -406,8 +407,9 @@ static void taylor(struct lgv_source *s, bool wanted) {
 
 static void start(struct lgv_source *s) {
     const struct lgv_model *m = s->m;
-    lgv_text_add(&s->out, "\nINLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {\n"
-                          "    const double *par = c->b->par;\n    double t = c->b->t0;\n    (void)par, (void)t, (void)v;\n");
+    lgv_text_add(&s->out,
+                 "\nINLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {\n"
+                 "    const double *par = c->b->par;\n    double t = c->b->t0;\n    (void)par, (void)t, (void)v;\n");
     /* Draws come from memory of the caller's scratch: their number can be large. */
     lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->work, *zu = zn + %d;\n", m->draws[0] + 1);
     if (m->draws[0])
@@ -458,8 +460,8 @@ static void martingale(struct lgv_source *s, const struct lgv_watch *watch) {
     if (!watch->controls) return;
     struct lgv_terms X = {0};
     int *h = lgv_model_noises(s->m), H = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
-    lgv_generate_signature(s,
-              "model_martingale(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *X)");
+    lgv_generate_signature(
+        s, "model_martingale(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *X)");
     for (size_t k = 0; h && k < watch->controls && !s->g->failed; k++) {
         /* The distance to the exact solution depends on W itself and gets none. */
         bool plain = !(s->g->node[watch->item[k].node].uses & LGV_USES(LGV_BROWN));
@@ -476,8 +478,9 @@ static void martingale(struct lgv_source *s, const struct lgv_watch *watch) {
 static void observe(struct lgv_source *s, const struct lgv_watch *watch) {
     struct lgv_terms t = {0};
     size_t count = watch->count - watch->controls; /* the loop adds the martingale parts */
-    lgv_generate_signature(s, "model_observe(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,\n"
-                 "                          const vec *dp, const vec *v, const vec *lambda, vec *out)");
+    lgv_generate_signature(
+        s, "model_observe(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,\n"
+           "                          const vec *dp, const vec *v, const vec *lambda, vec *out)");
     for (size_t k = 0; k < count; k++) {
         struct lgv_function f;
         if (watch->item[k].node < 0) continue; /* the loop fills it */
@@ -493,7 +496,8 @@ static void observe(struct lgv_source *s, const struct lgv_watch *watch) {
     lgv_terms_free(&t);
 }
 
-static void constants(struct lgv_source *s, const struct lgv_method *method, const struct lgv_width *width, bool track) {
+static void constants(struct lgv_source *s, const struct lgv_method *method, const struct lgv_width *width,
+                      bool track) {
     struct lgv_text *o = &s->out;
     lgv_text_add(o, "#define LANES %u\n#define GROUPS %u\n", width->lanes, width->groups);
     embed(o, "abi.h");
@@ -520,10 +524,12 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     s.lagrangian = lgv_kernel_lagrangian(method, m, structure);
     s.sparse = m->nconstraints > LGV_DENSE_CONSTRAINTS && method->kicks && !s.lagrangian;
     unsigned face = s.lagrangian ? 0 : lgv_kernel_face(method, structure);
-    if (lgv_model_increment(m, &s.K) && add_correction(&s, method->constrained ? 0 : method->correction) && find_slots(&s)) {
+    if (lgv_model_increment(m, &s.K) && add_correction(&s, method->constrained ? 0 : method->correction) &&
+        find_slots(&s)) {
         constants(&s, method, width, m->exact != NULL);
         lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
-        if (m->nconstraints) lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);
+        if (m->nconstraints)
+            lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);
         if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         embed(&s.out, "face.h");

@@ -43,8 +43,8 @@ static bool visit(void *user, const long *vars) {
             w->failed = true;
             return false;
         }
-        w->place[w->count++] = (struct lgv_place){(int)lgv_loops_index(w->g, t->row, vars),
-                                                  (int)lgv_loops_index(w->g, t->col, vars)};
+        w->place[w->count++] =
+            (struct lgv_place){(int)lgv_loops_index(w->g, t->row, vars), (int)lgv_loops_index(w->g, t->col, vars)};
     }
     return true;
 }

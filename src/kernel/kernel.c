@@ -147,7 +147,8 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
         return why;
     }
     if (m->lagrangian_only && !method->constrained) {
-        snprintf(why, size, "the Lagrangian is not quadratic in the velocities, so there is no formula for H, which %s needs",
+        snprintf(why, size,
+                 "the Lagrangian is not quadratic in the velocities, so there is no formula for H, which %s needs",
                  method->name);
         return why;
     }
@@ -156,10 +157,11 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
         return why;
     }
     if (method->constrained && m->lagrangian < 0 && !s->flat) {
-        snprintf(why, size,
-                 "%s works with a Lagrangian, or with H = p.M^-1 p/2 + U(q) with constant masses: write this model with "
-                 "`lagrangian:` and `velocities:`",
-                 method->name);
+        snprintf(
+            why, size,
+            "%s works with a Lagrangian, or with H = p.M^-1 p/2 + U(q) with constant masses: write this model with "
+            "`lagrangian:` and `velocities:`",
+            method->name);
         return why;
     }
     if (method->constrained && method->correction != 0 && m->lagrangian_only) {
@@ -168,7 +170,8 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
     }
     if (method->constrained && (!method->kicks || lgv_kernel_lagrangian(method, m, s)) && m->nq > LGV_SECOND_DOF) {
         snprintf(why, size,
-                 "%s solves dense equations of all stages here, for up to %d degrees of freedom; RATTLE and SVE with constant "
+                 "%s solves dense equations of all stages here, for up to %d degrees of freedom; RATTLE and SVE with "
+                 "constant "
                  "masses have no such limit",
                  method->name, LGV_SECOND_DOF);
         return why;
@@ -346,7 +349,8 @@ void lgv_kernel_watch_free(struct lgv_watch *w) {
 
 bool lgv_kernel_can_control(const struct lgv_model *m) {
     size_t watched = 2 + m->nobservables + m->nsymmetries + (m->nq <= LGV_WATCHED_DOF ? 2 * m->nq : 0);
-    return !m->callbacks && !m->nconstraints && !m->lagrangian_only && m->nnoise > 0 && m->nq <= CONTROL_DOF && watched * m->nnoise <= CONTROL_BRACKETS;
+    return !m->callbacks && !m->nconstraints && !m->lagrangian_only && m->nnoise > 0 && m->nq <= CONTROL_DOF &&
+           watched * m->nnoise <= CONTROL_BRACKETS;
 }
 
 /* Doubles the list: behind every observable its martingale part. */
@@ -425,6 +429,8 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     if (status) return status;
     if (lgv_kernel_refusal(method, m, &out->structure, why, sizeof why))
         return refuse(method, m, &out->structure, why, err);
+    if (m->nconstraints) status = lgv_model_constraint_check(m, &out->start, err);
+    if (status) return status;
     out->nextra = m->nconstraints + (lgv_kernel_lagrangian(method, m, &out->structure) ? m->nq : 0);
     out->nstate += out->nextra;
     unsigned face = lgv_kernel_face(method, &out->structure);

@@ -28,8 +28,9 @@ struct lgv_kernel {
     double compile_seconds;    /* 0 when the cache had it */
     char compiler[256];
     struct lgv_module *module;
-    struct lgv_kernel_user user; /* models given as C functions */
-    const double *par;           /* of the model */
+    struct lgv_kernel_user user;   /* models given as C functions */
+    const double *par;             /* of the model */
+    struct lgv_start_report start; /* how typical start values stand to the constraints */
 };
 
 struct lgv_kernel_options {

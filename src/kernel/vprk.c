@@ -55,10 +55,11 @@ bool lgv_vprk_complete(struct lgv_vprk *t, char *why, size_t size) {
             return false;
         }
         if (fabs(t->a[0][i]) > 1e-12 || fabs(t->a[s - 1][i] - t->b[i]) > 1e-12) {
-            snprintf(why, size,
-                     "the first row of a must vanish and its last row must be b (column %d): stages must begin at q and "
-                     "end at the new q, where constraints hold",
-                     i + 1);
+            snprintf(
+                why, size,
+                "the first row of a must vanish and its last row must be b (column %d): stages must begin at q and "
+                "end at the new q, where constraints hold",
+                i + 1);
             return false;
         }
     }
@@ -181,10 +182,11 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, st
     m->correction = t->correction;
     m->face_general = m->face_separable =
         LGV_FACE_K1 | (m->kicks ? LGV_FACE_FORCE : LGV_FACE_K2) | (t->correction != 0 ? LGV_FACE_K2 : 0);
-    snprintf(defines, sizeof defines,
-             "#define VPRK_S %dL\n#define VPRK_M %dL\n#define VPRK_DZ %d\n#define VPRK_KICKS %d\n#define VPRK_PROJECT %d\n"
-             "#define VPRK_CORRECTION %.17g\n",
-             t->stages, t->multipliers, m->uses_dz, m->kicks, t->project, t->correction);
+    snprintf(
+        defines, sizeof defines,
+        "#define VPRK_S %dL\n#define VPRK_M %dL\n#define VPRK_DZ %d\n#define VPRK_KICKS %d\n#define VPRK_PROJECT %d\n"
+        "#define VPRK_CORRECTION %.17g\n",
+        t->stages, t->multipliers, m->uses_dz, m->kicks, t->project, t->correction);
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     m->constants = lgv_table_text(defines, "vprk_table", table, count);
@@ -213,32 +215,164 @@ static const struct entry {
     double nu[3], kappa[3];
     bool weights, loose;
 } entries[] = {
-    {"VE", "variational-euler", "Variational Euler: force, noise and multipliers at the old position.", 0, 1, 1, 1, 1, 0,
-     {0}, {0}, false, false},
-    {"SVE", "stochastic-variational-euler",
-     "Stochastic variational Euler: variational Euler (VE) under the name it has with noise.", 0, 1, 1, 1, 1, 0, {0}, {0},
-     false, false},
-    {"VE-adjoint", "", "Adjoint of variational Euler: force and noise at the new position.", 1, 1, 1, 1, 1, 0, {0}, {0},
-     false, false},
-    {"RATTLE", "", "Stochastic RATTLE (Lobatto IIIA-IIIB, s = 2) with noise weights (dW/2, dW/2).", 2, 2, 1, 1, 1, 0, {0},
-     {0}, false, false},
-    {"RATTLE-J", "",
-     "RATTLE with noise weights (J, dW - J): of order 3/2 for additive noise in flat space, where it has order 2 without.",
-     2, 2, 1, 1.5, 1, 0, {0.5, 0.5}, {0.28867513459481288, -0.28867513459481288}, true, false},
-    {"RATTLE-Jc", "", "RATTLE-J on a potential corrected by dt/12 |P grad h|^2: strong order 3/2, weak order 2.", 2, 2, 1.5,
-     1.5, 2, 1.0 / 12, {0.5, 0.5}, {0.28867513459481288, -0.28867513459481288}, true, false},
-    {"RATTLE-weak2", "", "RATTLE on a potential corrected by dt/8 |P grad h|^2: weak order 2.", 2, 2, 1, 1, 2, 1.0 / 8, {0},
-     {0}, false, false},
-    {"SHAKE", "", "SHAKE: RATTLE without the last projection. Its positions are those of RATTLE, its momenta violate the "
-     "hidden constraint.", 2, 2, 1, 1, 1, 0, {0}, {0}, false, true},
-    {"Lobatto3", "", "Lobatto IIIA-IIIB with 3 stages: order 4 without noise.", 3, 4, 1, 1, 1, 0, {0}, {0}, false, false},
-    {"Lobatto4", "", "Lobatto IIIA-IIIB with 4 stages: order 6 without noise.", 4, 6, 1, 1, 1, 0, {0}, {0}, false, false},
-    {"Lobatto3-W1", "", "Lobatto3 with noise weights of strong order 3/2, symmetric in time.", 3, 4, 1.5, 1.5, 1, 0,
-     {0.028595479208968317, 0.94280904158206337, 0.028595479208968317}, {0.28867513459481288, 0, -0.28867513459481288},
-     true, false},
-    {"Lobatto3-W2", "", "Lobatto3 with the weights of its rule for dW and further ones for J: strong order 3/2.", 3, 4, 1.5,
-     1.5, 1, 0, {1.0 / 6, 2.0 / 3, 1.0 / 6},
-     {0.28867513459481288 - 1.0 / 3, 2.0 / 3, -0.28867513459481288 - 1.0 / 3}, true, false},
+    {"VE",
+     "variational-euler",
+     "Variational Euler: force, noise and multipliers at the old position.",
+     0,
+     1,
+     1,
+     1,
+     1,
+     0,
+     {0},
+     {0},
+     false,
+     false},
+    {"SVE",
+     "stochastic-variational-euler",
+     "Stochastic variational Euler: variational Euler (VE) under the name it has with noise.",
+     0,
+     1,
+     1,
+     1,
+     1,
+     0,
+     {0},
+     {0},
+     false,
+     false},
+    {"VE-adjoint",
+     "",
+     "Adjoint of variational Euler: force and noise at the new position.",
+     1,
+     1,
+     1,
+     1,
+     1,
+     0,
+     {0},
+     {0},
+     false,
+     false},
+    {"RATTLE",
+     "",
+     "Stochastic RATTLE (Lobatto IIIA-IIIB, s = 2) with noise weights (dW/2, dW/2).",
+     2,
+     2,
+     1,
+     1,
+     1,
+     0,
+     {0},
+     {0},
+     false,
+     false},
+    {"RATTLE-J",
+     "",
+     "RATTLE with noise weights (J, dW - J): of order 3/2 for additive noise in flat space, where it has order 2 "
+     "without.",
+     2,
+     2,
+     1,
+     1.5,
+     1,
+     0,
+     {0.5, 0.5},
+     {0.28867513459481288, -0.28867513459481288},
+     true,
+     false},
+    {"RATTLE-Jc",
+     "",
+     "RATTLE-J on a potential corrected by dt/12 |P grad h|^2: strong order 3/2, weak order 2.",
+     2,
+     2,
+     1.5,
+     1.5,
+     2,
+     1.0 / 12,
+     {0.5, 0.5},
+     {0.28867513459481288, -0.28867513459481288},
+     true,
+     false},
+    {"RATTLE-weak2",
+     "",
+     "RATTLE on a potential corrected by dt/8 |P grad h|^2: weak order 2.",
+     2,
+     2,
+     1,
+     1,
+     2,
+     1.0 / 8,
+     {0},
+     {0},
+     false,
+     false},
+    {"SHAKE",
+     "",
+     "SHAKE: RATTLE without the last projection. Its positions are those of RATTLE, its momenta violate the "
+     "hidden constraint.",
+     2,
+     2,
+     1,
+     1,
+     1,
+     0,
+     {0},
+     {0},
+     false,
+     true},
+    {"Lobatto3",
+     "",
+     "Lobatto IIIA-IIIB with 3 stages: order 4 without noise.",
+     3,
+     4,
+     1,
+     1,
+     1,
+     0,
+     {0},
+     {0},
+     false,
+     false},
+    {"Lobatto4",
+     "",
+     "Lobatto IIIA-IIIB with 4 stages: order 6 without noise.",
+     4,
+     6,
+     1,
+     1,
+     1,
+     0,
+     {0},
+     {0},
+     false,
+     false},
+    {"Lobatto3-W1",
+     "",
+     "Lobatto3 with noise weights of strong order 3/2, symmetric in time.",
+     3,
+     4,
+     1.5,
+     1.5,
+     1,
+     0,
+     {0.028595479208968317, 0.94280904158206337, 0.028595479208968317},
+     {0.28867513459481288, 0, -0.28867513459481288},
+     true,
+     false},
+    {"Lobatto3-W2",
+     "",
+     "Lobatto3 with the weights of its rule for dW and further ones for J: strong order 3/2.",
+     3,
+     4,
+     1.5,
+     1.5,
+     1,
+     0,
+     {1.0 / 6, 2.0 / 3, 1.0 / 6},
+     {0.28867513459481288 - 1.0 / 3, 2.0 / 3, -0.28867513459481288 - 1.0 / 3},
+     true,
+     false},
 };
 #define ENTRIES (sizeof entries / sizeof *entries)
 
@@ -263,10 +397,11 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     m->strong_order = m->strong_noncommuting = e->strong;
     m->strong_additive = e->additive;
     m->weak_order = e->weak;
-    m->claims = e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
-                           "linearly on coordinates."
-                         : "Symplectic on the constraint set; keeps constraints and hidden constraints, and momentum maps of "
-                           "symmetries that act linearly on coordinates.";
+    m->claims =
+        e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
+                   "linearly on coordinates."
+                 : "Symplectic on the constraint set; keeps constraints and hidden constraints, and momentum maps of "
+                   "symmetries that act linearly on coordinates.";
     return true;
 }
 

@@ -14,8 +14,8 @@ struct lgv_vprk {
     double b[LGV_VPRK_STAGES], time[LGV_VPRK_STAGES];
     double nu[LGV_VPRK_STAGES], kappa[LGV_VPRK_STAGES]; /* noise weights nu dW + kappa psi, psi = sqrt 12 (J - dW/2) */
     double a[LGV_VPRK_STAGES][LGV_VPRK_STAGES], ahat[LGV_VPRK_STAGES][LGV_VPRK_STAGES];
-    double d[LGV_VPRK_STAGES][LGV_VPRK_STAGES]; /* [multiplier][stage] where G is taken */
-    double e[LGV_VPRK_STAGES][LGV_VPRK_STAGES]; /* [multiplier][stage] where g vanishes */
+    double d[LGV_VPRK_STAGES][LGV_VPRK_STAGES];  /* [multiplier][stage] where G is taken */
+    double e[LGV_VPRK_STAGES][LGV_VPRK_STAGES];  /* [multiplier][stage] where g vanishes */
     double am[LGV_VPRK_STAGES][LGV_VPRK_STAGES]; /* [stage][multiplier] */
     bool project;
     double correction;

@@ -6,9 +6,12 @@
  *           + noise_nodes, noise_weights                              a second rule, or
  *           + noise_weights, j_weights                                weights beta_i dW + gamma_i J on the same nodes
  *     NAME: { a: [[..]], abar: [[..]], alpha: [..], b: [[..]], bbar: [[..]], beta: [..] }     partitioned Runge-Kutta method
+ *     NAME: { a: [[..]], weights: [b_i] }                             variational one, for constraints and Lagrangians,
+ *           + noise_weights, psi_weights                              with noise weights nu_i dW + kappa_i psi
  *
  * What methods there are already, and what a description is made of, only the kernel stage knows: this file alone asks it. */
 #include "kernel/rules.h"
+#include "kernel/vprk.h"
 #include "model/load.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,9 +22,25 @@
 #define MOST LGV_RULE_NODES
 #define EXACT 1e-12
 
-enum key { DEGREE, NODES, WEIGHTS, NOISE_NODES, NOISE_WEIGHTS, J_WEIGHTS, A, ABAR, ALPHA, B, BBAR, BETA, KEYS };
-static const char *const keys[] = {"degree", "nodes", "weights", "noise_nodes", "noise_weights", "j_weights",
-                                   "a",      "abar",  "alpha",   "b",           "bbar",          "beta"};
+enum key {
+    DEGREE,
+    NODES,
+    WEIGHTS,
+    NOISE_NODES,
+    NOISE_WEIGHTS,
+    J_WEIGHTS,
+    PSI_WEIGHTS,
+    A,
+    ABAR,
+    ALPHA,
+    B,
+    BBAR,
+    BETA,
+    KEYS
+};
+static const char *const keys[] = {"degree",    "nodes",       "weights", "noise_nodes", "noise_weights",
+                                   "j_weights", "psi_weights", "a",       "abar",        "alpha",
+                                   "b",         "bbar",        "beta"};
 
 /* ---- numbers ---- */
 
@@ -117,14 +136,15 @@ static bool read_galerkin(struct lgv_loader *l, const int *at, struct lgv_galerk
 
 /* ---- partitioned Runge-Kutta methods ---- */
 
-static bool read_matrix(struct lgv_loader *l, int node, const char *name, int want, double (*out)[MOST]) {
+static bool read_matrix(struct lgv_loader *l, int node, const char *name, int want, const char *other,
+                        double (*out)[MOST]) {
     int rows = 0, count;
     if (!lgv_yaml_sequence(l, node, MOST, "a sequence of rows")) return false;
     for (int k = lgv_yaml_node(l, node)->first; k >= 0; k = lgv_yaml_next(l, k), rows++)
         if (!read_numbers(l, k, "a row of coefficients", out[rows], &count) ||
-            !same_count(l, k, "this row", count, "alpha", want))
+            !same_count(l, k, "this row", count, other, want))
             return false;
-    return same_count(l, node, name, rows, "alpha", want);
+    return same_count(l, node, name, rows, other, want);
 }
 
 static bool read_tableau(struct lgv_loader *l, const int *at, struct lgv_tableau *t) {
@@ -133,9 +153,50 @@ static bool read_tableau(struct lgv_loader *l, const int *at, struct lgv_tableau
            sums_to(l, at[ALPHA], "alpha", t->alpha, t->stages, 1) &&
            read_numbers(l, at[BETA], "a sequence of weights", t->beta, &count) &&
            same_count(l, at[BETA], "beta", count, "alpha", t->stages) &&
-           sums_to(l, at[BETA], "beta", t->beta, t->stages, 1) && read_matrix(l, at[A], "a", t->stages, t->a) &&
-           read_matrix(l, at[ABAR], "abar", t->stages, t->abar) && read_matrix(l, at[B], "b", t->stages, t->b) &&
-           read_matrix(l, at[BBAR], "bbar", t->stages, t->bbar);
+           sums_to(l, at[BETA], "beta", t->beta, t->stages, 1) &&
+           read_matrix(l, at[A], "a", t->stages, "alpha", t->a) &&
+           read_matrix(l, at[ABAR], "abar", t->stages, "alpha", t->abar) &&
+           read_matrix(l, at[B], "b", t->stages, "alpha", t->b) &&
+           read_matrix(l, at[BBAR], "bbar", t->stages, "alpha", t->bbar);
+}
+
+/* A variational method: a and weights, and what its conditions say. */
+static bool read_variational(struct lgv_loader *l, int key, const int *at, struct lgv_vprk *t) {
+    double a[MOST][MOST], x[MOST];
+    char why[400];
+    int count;
+    for (int k = 0; k < KEYS; k++)
+        if (at[k] >= 0 && k != A && k != WEIGHTS && k != NOISE_WEIGHTS && k != PSI_WEIGHTS)
+            return lgv_yaml_fail(l, at[k],
+                                 "%s does not belong to a variational method, which has a, weights, noise_weights "
+                                 "and psi_weights",
+                                 keys[k]);
+    if (at[WEIGHTS] < 0) return lgv_yaml_fail(l, key, "weights is missing: a variational method has a and weights");
+    if (!read_numbers(l, at[WEIGHTS], "a sequence of weights", x, &t->stages) ||
+        !read_matrix(l, at[A], "a", t->stages, "weights", a))
+        return false;
+    if (t->stages > LGV_VPRK_STAGES)
+        return lgv_yaml_fail(l, at[WEIGHTS], "a variational method has at most %d stages", LGV_VPRK_STAGES);
+    for (int i = 0; i < t->stages; i++) {
+        t->b[i] = t->nu[i] = x[i];
+        for (int j = 0; j < t->stages; j++) t->a[i][j] = a[i][j];
+    }
+    if (at[NOISE_WEIGHTS] >= 0) {
+        if (!read_numbers(l, at[NOISE_WEIGHTS], "a sequence of weights", x, &count) ||
+            !same_count(l, at[NOISE_WEIGHTS], "noise_weights", count, "weights", t->stages) ||
+            !sums_to(l, at[NOISE_WEIGHTS], "noise_weights", x, count, 1))
+            return false;
+        for (int i = 0; i < count; i++) t->nu[i] = x[i];
+    }
+    if (at[PSI_WEIGHTS] >= 0) {
+        if (!read_numbers(l, at[PSI_WEIGHTS], "a sequence of weights", x, &count) ||
+            !same_count(l, at[PSI_WEIGHTS], "psi_weights", count, "weights", t->stages) ||
+            !sums_to(l, at[PSI_WEIGHTS], "psi_weights", x, count, 0))
+            return false;
+        for (int i = 0; i < count; i++) t->kappa[i] = x[i];
+    }
+    t->project = true;
+    return lgv_vprk_complete(t, why, sizeof why) || lgv_yaml_fail(l, at[A], "%s", why);
 }
 
 /* ---- the section ---- */
@@ -188,12 +249,18 @@ static bool read_method(struct lgv_loader *l, int key, int value) {
     const char *name = lgv_yaml_node(l, key)->text;
     struct lgv_galerkin g = {0};
     struct lgv_tableau t = {0};
+    struct lgv_vprk v = {0};
     int at[KEYS];
     if (!check_name(l, key, name) || !find_keys(l, value, at)) return false;
-    bool tableau = at[DEGREE] < 0 && at[NODES] < 0 && at[WEIGHTS] < 0;
-    if (!check_keys(l, key, at, tableau) || !(tableau ? read_tableau(l, at, &t) : read_galerkin(l, at, &g)))
+    bool variational = at[A] >= 0 && at[ABAR] < 0 && at[ALPHA] < 0 && at[B] < 0 && at[BBAR] < 0 && at[BETA] < 0;
+    bool tableau = !variational && at[DEGREE] < 0 && at[NODES] < 0 && at[WEIGHTS] < 0;
+    if (variational
+            ? !read_variational(l, key, at, &v)
+            : !check_keys(l, key, at, tableau) || !(tableau ? read_tableau(l, at, &t) : read_galerkin(l, at, &g)))
         return false;
-    struct lgv_method *made = tableau ? lgv_tableau_describe(name, &t) : lgv_galerkin_describe(name, &g);
+    struct lgv_method *made = variational ? lgv_vprk_describe(name, &v)
+                              : tableau   ? lgv_tableau_describe(name, &t)
+                                          : lgv_galerkin_describe(name, &g);
     if (!made) return lgv_yaml_memory(l);
     l->m->method[l->m->nmethods++] = made;
     return true;

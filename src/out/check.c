@@ -46,7 +46,8 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     if (small || k->symplectic_claim) c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
 }
 
-static void check_constraint(struct lgv_check *c, const char *name, double residual, bool claim, const char *explained) {
+static void check_constraint(struct lgv_check *c, const char *name, double residual, bool claim,
+                             const char *explained) {
     put(c, name, explained);
     bool small = residual <= CONSTRAINT_LIMIT; /* false for NaN */
     lgv_brief(c->value, sizeof c->value, residual, 2);
@@ -55,6 +56,19 @@ static void check_constraint(struct lgv_check *c, const char *name, double resid
              : claim ? "NOT kept"
                      : "not kept, and not promised by the method");
     c->mark = small ? LGV_MARK_HOLDS : claim ? LGV_MARK_BROKEN : LGV_MARK_NONE;
+}
+
+#define START_LIMIT 1e-8 /* start values off by more have been changed noticeably */
+
+static void check_start(const struct lgv_result *r, struct lgv_check *c) {
+    const struct lgv_certificate *k = &r->certificate;
+    put(c, "start values",
+        "Start values are moved onto the constraints, and velocities onto their tangents. Here is how far off those of "
+        "a "
+        "typical path were.");
+    snprintf(c->value, sizeof c->value, "moved");
+    snprintf(c->verdict, sizeof c->verdict, "as given |g| was %.2g and |d/dt g| %.2g: not what the file says",
+             k->start_constraint, k->start_hidden);
 }
 
 static double series_scale(const struct lgv_result *r, const struct lgv_series *s) {
@@ -99,7 +113,8 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
     snprintf(c->verdict, sizeof c->verdict, "largest over paths; mean over paths %s, H starts at %s%s",
              lgv_brief(mean, sizeof mean, s->drift_mean, 3), lgv_brief(h, sizeof h, start, 4),
              r->nnoise == 0 ? " (no noise)" : "");
-    if (r->nnoise == 0 && !r->certificate.time_dependent && start != 0 && grown > 1e3) { /* H is constant for the exact flow */
+    if (r->nnoise == 0 && !r->certificate.time_dependent && start != 0 &&
+        grown > 1e3) { /* H is constant for the exact flow */
         snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: the step is too large for this model",
                  grown);
         c->mark = LGV_MARK_BROKEN;
@@ -168,7 +183,7 @@ static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 8, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 10, sizeof *rows);
     *count = 0;
     if (!rows) return NULL;
     size_t n = 0;
@@ -179,6 +194,7 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
         check_constraint(&rows[n++], "hidden constraint", r->certificate.hidden_constraint, r->certificate.hidden_claim,
                          "Largest |d/dt g(q)|: the velocities must be tangent to the constraint too.");
     }
+    if (fmax(r->certificate.start_constraint, r->certificate.start_hidden) > START_LIMIT) check_start(r, &rows[n++]);
     for (size_t i = 0; i < r->nseries; i++)
         if (r->series[i].kind == LGV_SERIES_MOMENTUM) check_momentum(r, &r->series[i], &rows[n++]);
     for (size_t i = 0; i < r->nseries; i++)
@@ -195,8 +211,8 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
 }
 
 const char *lgv_series_kind_name(int kind) {
-    static const char *const name[] = {"observable", "energy", "momentum map", "coordinate", "momentum", "error",
-                                       "martingale part", "constraint", "hidden constraint"};
+    static const char *const name[] = {"observable", "energy",          "momentum map", "coordinate",       "momentum",
+                                       "error",      "martingale part", "constraint",   "hidden constraint"};
     return kind >= 0 && kind < (int)(sizeof name / sizeof *name) ? name[kind] : "observable";
 }
 

@@ -52,6 +52,8 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     ROW(lgv_certificate, "constraint", LGV_HDF5_REAL, constraint),
     ROW(lgv_certificate, "hidden_constraint", LGV_HDF5_REAL, hidden_constraint),
     ROW(lgv_certificate, "hidden_claim", LGV_HDF5_INT, hidden_claim),
+    ROW(lgv_certificate, "start_constraint", LGV_HDF5_REAL, start_constraint),
+    ROW(lgv_certificate, "start_hidden", LGV_HDF5_REAL, start_hidden),
     ROW(lgv_certificate, "symplectic_claim", LGV_HDF5_INT, symplectic_claim),
     ROW(lgv_certificate, "time_dependent", LGV_HDF5_INT, time_dependent),
     ROW(lgv_certificate, "noise_commutes", LGV_HDF5_INT, noise_commutes),

@@ -34,7 +34,8 @@ struct probe {
 
 /* One step from x + offset[i] * u for up to `lanes` offsets; result i in out[i * n ...], where it started in from[i * n ...].
  * False when a step fails. */
-static bool steps_from(struct probe *p, const double *u, const double *offset, size_t count, double *from, double *out) {
+static bool steps_from(struct probe *p, const double *u, const double *offset, size_t count, double *from,
+                       double *out) {
     size_t lanes = p->k->entry->lanes;
     struct lgv_block *b = &p->b.block;
     for (size_t first = 0; first < count; first += lanes) {
@@ -63,7 +64,8 @@ static bool steps_from(struct probe *p, const double *u, const double *offset, s
 
 /* The derivative of states by the formulas of order 8; its difference to order 6, and the size of the states, in units of the
  * scales. */
-static void difference(const struct probe *p, const double *states, double h, double *out, double *error, double *size) {
+static void difference(const struct probe *p, const double *states, double h, double *out, double *error,
+                       double *size) {
     static const double eight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, six[] = {3.0 / 4, -3.0 / 20, 1.0 / 60, 0};
     for (size_t r = 0; r < p->n; r++) {
         double d8 = 0, d6 = 0;

@@ -63,12 +63,13 @@ struct lgv_certificate {
     uint64_t defect_states;               /* number of states it was measured at */
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
     int hidden_claim;                     /* the method promises the hidden one */
-    int symplectic_claim;                 /* the method's table says it is symplectic */
-    int time_dependent;                   /* a formula depends on t: H need not be kept */
-    int noise_commutes;                   /* 1 yes, 0 no, -1 unknown */
-    int commutes_decided;                 /* 1 symbolically, 2 at random points, 0 trivially (at most one noise) */
-    double strong_order, weak_order;      /* to expect for this method on this model */
-    char *order_reason;                   /* one sentence */
+    double start_constraint, start_hidden; /* the same of typical start values as given, before they were projected */
+    int symplectic_claim;                  /* the method's table says it is symplectic */
+    int time_dependent;                    /* a formula depends on t: H need not be kept */
+    int noise_commutes;                    /* 1 yes, 0 no, -1 unknown */
+    int commutes_decided;                  /* 1 symbolically, 2 at random points, 0 trivially (at most one noise) */
+    double strong_order, weak_order;       /* to expect for this method on this model */
+    char *order_reason;                    /* one sentence */
 };
 
 struct lgv_result {

@@ -460,9 +460,9 @@ static enum lgv_status climb(struct study *x, const struct grid *g) {
 
 /* The most accurate first: order 3/2 with noise and order 4 without where its equations stay small. */
 static enum lgv_status choose_reference(struct study *x) {
-    static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau"};
-    static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau"};
-    static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau"};
+    static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "Lobatto3-W1"};
+    static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "RATTLE"};
+    static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE"};
     const char *const *good = x->m->nq > SMALL_DOF ? large : x->m->nnoise ? small : still;
     struct lgv_structure structure;
     char why[400];

@@ -174,10 +174,12 @@ static enum lgv_status read_methods(struct study *s, const struct lgv_model *mod
 /* The first of the highest order that fits and is not itself under test, when there is one: a method that converges to
  * something wrong would agree with itself. */
 static const struct lgv_method *choose_reference(const struct study *s, const struct lgv_model *m) {
-    static const char *const noisy[] = {"VZc", "LobZ", "MRT32", "P2N2Q4Gau", "P1N1Q2Gau", "P2N2Q2Lob", "Heun", NULL};
-    static const char *const noisy_large[] = {"VZc", "MRT32", "LobZ", "P2N2Q2Lob", "P1N1Q2Gau", "Heun", NULL};
-    static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", NULL};
-    static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", NULL};
+    static const char *const noisy[] = {"VZc",       "LobZ", "MRT32",     "P2N2Q4Gau",   "P1N1Q2Gau",
+                                        "P2N2Q2Lob", "Heun", "RATTLE-Jc", "Lobatto3-W1", NULL};
+    static const char *const noisy_large[] = {"VZc",  "MRT32",     "LobZ",   "P2N2Q2Lob", "P1N1Q2Gau",
+                                              "Heun", "RATTLE-Jc", "RATTLE", NULL};
+    static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", "Lobatto4", "Lobatto3", NULL};
+    static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE", NULL};
     const struct lgv_method *best = NULL;
     size_t noises = m->callbacks ? m->callbacks->noises : m->nnoise;
     bool large = m->nq > SMALL_SYSTEM;

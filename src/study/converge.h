@@ -106,7 +106,7 @@ struct lgv_converge_job {
     double t0, smallest, truncate;
     uint64_t seed, refine; /* the reference takes `refine` steps in a smallest one; 1 for the exact one */
     bool weak, exact;
-    bool random; /* noise or random start values: one path is not the whole story */
+    bool random;    /* noise or random start values: one path is not the whole story */
     size_t observe; /* number of f, or of the observable "error" */
     unsigned threads;
     uint64_t first, end;                 /* paths first .. end - 1; first is a multiple of LGV_UNIT */
