@@ -37,9 +37,9 @@ INLINE void model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq) {
     (void)c, (void)q, (void)lambda;
     for (long i = 0; i < NQ * NQ; i++) Sqq[i] = vec_set(0);
 }
-INLINE void model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass) {
-    (void)c, (void)q, (void)p, (void)mass;
-}
+#endif
+#if MODEL_L
+#define model_mass(...) __builtin_unreachable()
 #endif
 /* Only one of the two faces exists. */
 #if MODEL_L
@@ -252,7 +252,8 @@ static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *
     ARRAY(x, NQ);
     ARRAY(mu, NC);
     ivec live = (ivec)(p[0] == p[0]), lost = {0}, now;
-    for (int it = 0; NC > 0 && it < START_MAX && vec_any(live); it++) {
+    if (NC == 0) live = (ivec){0};
+    for (int it = 0; it < START_MAX && vec_any(live); it++) {
         model_g(c, q, g);
         model_G(c, q, G);
         constraint_masses(c, t, q, v, mass);

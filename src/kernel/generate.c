@@ -521,6 +521,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err) {
     struct lgv_source s = {.m = m, .g = m->graph, .s = structure};
+    s.constrained = method->constrained;
     s.lagrangian = lgv_kernel_lagrangian(method, m, structure);
     s.sparse = m->nconstraints > LGV_DENSE_CONSTRAINTS && method->kicks && !s.lagrangian;
     unsigned face = s.lagrangian ? 0 : lgv_kernel_face(method, structure);
