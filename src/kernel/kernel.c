@@ -252,7 +252,7 @@ double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv
     if (nnoise == 0) {
         order = method->order;
         why = "no noise: the order of the deterministic method";
-    } else if (s->additive) {
+    } else if (s->additive && !s->constrained && !(method->constrained && !s->flat)) { /* and space is flat */
         order = method->strong_additive;
         why = "additive noise";
     } else if (method->strong_one_sided > 0 && s->noise_depends != LGV_ON_BOTH) {
