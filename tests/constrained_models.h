@@ -15,6 +15,14 @@
     "coordinates: {x in R3: '[x0, y0, z0]'}\nvelocities: {v: '[u0, v0, w0]'}\n"                                        \
     "lagrangian: dot(v, v)/2 - x.z\n" ON_SPHERE
 
+/* The same in spherical angles, x = (sin a cos b, sin a sin b, cos a), from x = (1, 0, 0) with velocity (0, v0, w0). */
+#define ANGLES                                                                                                         \
+    "parameters: {s: 1, r: 1, v0: 1, w0: 0}\ncoordinates: {a: pi/2, b: 0}\nmomenta: {k: -w0, l: v0}\n"                 \
+    "hamiltonian: k^2/2 + l^2/(2*sin(a)^2) + cos(a)\n"                                                                 \
+    "noise_potential: [s*sin(sin(a)*cos(b)), s*sin(sin(a)*sin(b)), r*sin(cos(a))]\n"                                   \
+    "observe:\n  x: sin(a)*cos(b)\n  y: sin(a)*sin(b)\n  z: cos(a)\n  u: k*cos(a)*cos(b) - l*sin(b)/sin(a)\n"          \
+    "  v: k*cos(a)*sin(b) + l*cos(b)/sin(a)\n  w: -k*sin(a)\n"
+
 /* On the sphere: a mass that depends on the position, a magnetic term, and one more term of L. */
 #define GENERAL(term)                                                                                                  \
     "parameters: {s: 1, r: 1, a: 0.3, b: 0.1, c: 0.8}\ncoordinates: {x in R3: '[0.6, -0.48, 0.64]'}\n"                 \
