@@ -3,44 +3,7 @@
  * Orders of the methods for constrained systems on the spherical pendulum: without noise against the solution in spherical
  * angles by a Gauss method of order 8; with the noise potentials sin x, sin y, sin z against a fine solution of the same
  * Brownian paths. */
-#include "constrained_models.h"
-#include "helpers.h"
-
-#define SEEN 7 /* x, p and H */
-
-static struct lgv_model *sphere_from(double noise, double w0) {
-    struct lgv_model *m = model_of(SPHERE);
-    static const char *const name[] = {"s", "r", "x0", "y0", "z0", "u0", "v0", "w0"};
-    const double value[] = {noise, noise, 1, 0, 0, 0, 1, w0};
-    for (size_t i = 0; i < 8; i++) set_parameter(m, name[i], value[i]);
-    return m;
-}
-
-/* [paths][SEEN] at T = 1 */
-static double *seen_by(struct lgv_model *m, const char *method, const char *const *name, uint64_t steps, uint64_t paths,
-                       uint64_t coarsen) {
-    struct lgv_kernel k = kernel_of(m, method);
-    double *value = final_values(&k, 1.0 / (double)steps, steps, paths, 8, coarsen);
-    double *seen = lgv_new(paths * SEEN, sizeof *seen);
-    assert_non_null(seen);
-    for (size_t p = 0; p < paths; p++)
-        for (size_t i = 0; i < SEEN; i++) {
-            seen[p * SEEN + i] = value[p * k.watch.count + watch_number(&k, name[i])];
-            if (!isfinite(seen[p * SEEN + i])) fail_msg("%s: path %zu failed", method, p);
-        }
-    free(value);
-    lgv_kernel_free(&k);
-    return seen;
-}
-
-static const char *const on_sphere[] = {"x.x", "x.y", "x.z", "p_x.x", "p_x.y", "p_x.z", "H"};
-static const char *const in_angles[] = {"x", "y", "z", "u", "v", "w", "H"};
-
-static double distance2(const double *a, const double *b) {
-    double s = 0;
-    for (size_t i = 0; i < 6; i++) s += (a[i] - b[i]) * (a[i] - b[i]);
-    return s;
-}
+#include "sphere.h"
 
 /* ---- without noise ---- */
 
@@ -48,7 +11,7 @@ static double distance2(const double *a, const double *b) {
 static void deterministic(struct lgv_model *m, const char *method, double order, uint64_t first, const double *exact) {
     double error[3];
     for (size_t l = 0; l < 3; l++) {
-        double *x = seen_by(m, method, on_sphere, first << l, 1, 1);
+        double *x = sphere_values(m, method, on_sphere, first << l, 1, 1);
         error[l] = sqrt(distance2(x, exact));
         free(x);
     }
@@ -60,11 +23,8 @@ static void deterministic(struct lgv_model *m, const char *method, double order,
 
 static void test_deterministic(void **state) {
     (void)state;
-    struct lgv_model *angles = model_of(ANGLES), *m = sphere_from(0, 0.4);
-    set_parameter(angles, "s", 0);
-    set_parameter(angles, "r", 0);
-    set_parameter(angles, "w0", 0.4);
-    double *exact = seen_by(angles, "P4N4Q8Gau", in_angles, 64, 1, 1);
+    struct lgv_model *angles = angles_from(0, 0.4), *m = sphere_from(0, 0.4);
+    double *exact = sphere_values(angles, "P4N4Q8Gau", in_angles, 64, 1, 1);
     deterministic(m, "VE", 1, 128, exact);
     deterministic(m, "VE-adjoint", 1, 128, exact);
     deterministic(m, "RATTLE", 2, 16, exact);
@@ -85,7 +45,7 @@ static double *reference;
 static int make_reference(void **state) {
     (void)state;
     struct lgv_model *m = sphere_from(1, 0);
-    reference = seen_by(m, "RATTLE-Jc", on_sphere, fine, paths, 1);
+    reference = sphere_values(m, "RATTLE-Jc", on_sphere, fine, paths, 1);
     lgv_model_free(m);
     return 0;
 }
@@ -138,7 +98,7 @@ static void strong(const char *method, double want, double weak_low, double weak
     for (size_t l = 0; l < levels; l++) {
         uint64_t steps = (uint64_t)256 >> l;
         dt[l] = 1.0 / (double)steps;
-        x[l] = seen_by(m, method, on_sphere, steps, paths, fine / steps);
+        x[l] = sphere_values(m, method, on_sphere, steps, paths, fine / steps);
         for (size_t p = 0; p < paths; p++)
             squared[l * paths + p] = distance2(x[l] + p * SEEN, reference + p * SEEN);
     }
