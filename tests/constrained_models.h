@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The constrained models of the tests, those of tests/reference/constrained.py and more.  Numbers that differ between tests
- * are parameters: the tests then share their kernels. */
+ * The constrained models of the tests, those of tests/reference/constrained.py and one more.  Numbers that differ
+ * between tests are parameters: the tests then share their kernels. */
 #ifndef LGV_TESTS_CONSTRAINED_MODELS_H
 #define LGV_TESTS_CONSTRAINED_MODELS_H
 
@@ -35,7 +35,7 @@
     "coordinates: {x in R2: '[0.8, -0.6]', z in R2: '[1.7, -1.8]', r in R3: '[1.8, 1.2, 0.65]'}\n"                     \
     "velocities: {v: '[0.5, 0.9]', w: '[-0.4, 0.6]', u: '[0.4, 0.6, -0.3]'}\n"                                         \
     "lagrangian: (m*dot(v, v) + k*dot(w, w) + dot(u, u))/2 - m*x.y - k*z.y - r.z\n"                                    \
-    "constraints: ['dot(x, x) - 1', 'dot(z - x, z - x) - 2.25', '(sqrt(r.x^2 + r.y^2) - 2)^2 + r.z^2 - 0.49']\n"        \
+    "constraints: ['dot(x, x) - 1', 'dot(z - x, z - x) - 2.25', '(sqrt(r.x^2 + r.y^2) - 2)^2 + r.z^2 - 0.49']\n"       \
     "noise: ['-0.4*sin(z.x) - 0.5*sin(r.x)', '-0.3*cos(x.y + z.x) - 0.3*r.y*r.z']\n"
 
 #define FOUR_PENDULUMS                                                                                                 \
@@ -43,7 +43,7 @@
     "coordinates: {'x[N] in R2': '[0.8, -0.6]', 'z[N] in R2': '[1.7, -1.8]'}\n"                                        \
     "velocities: {v: '[0.5, 0.9]', w: '[-0.4, 0.6]'}\n"                                                                \
     "lagrangian: sum(i=1..N, (m*dot(v[i], v[i]) + k*dot(w[i], w[i]))/2 - m*x[i].y - k*z[i].y)\n"                       \
-    "constraints: ['each(i=1..N, dot(x[i], x[i]) - 1)', 'each(i=1..N, dot(z[i] - x[i], z[i] - x[i]) - 2.25)']\n"        \
+    "constraints: ['each(i=1..N, dot(x[i], x[i]) - 1)', 'each(i=1..N, dot(z[i] - x[i], z[i] - x[i]) - 2.25)']\n"       \
     "noise_potential: ['sum(i=1..N, 0.4*sin(z[i].x))', 'sum(i=1..N, 0.3*cos(x[i].y + z[i].x))']\n"
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A constraint describes the same motion as generalised coordinates: the spherical pendulum in R3 with g = |x|^2 - 1, and
- * in spherical angles without any constraint, on the same Brownian paths.  Different equations, different methods; the
- * difference is their errors and vanishes with the step. */
+ * A constraint describes the same motion as generalised coordinates: the spherical pendulum in R3 with g = |x|^2 - 1,
+ * and in spherical angles without any constraint, on the same Brownian paths.  Different equations, different methods;
+ * the difference is their errors and vanishes with the step. */
 #include "sphere.h"
 
 static const double noise = 0.5, up = 0.3; /* no path comes near a pole, where angles fail */
 
-/* Steps 1/first, 1/(2 first), ... of the method on the sphere against the midpoint rule in angles: with the same steps, or
- * with `fine` ones. */
-static void compare(const char *method, size_t paths, uint64_t first, uint64_t fine, bool same, double order, double band) {
+/* Steps 1/first, 1/(2 first), ... of the method on the sphere against the midpoint rule in angles: with the same steps,
+ * or with `fine` ones. */
+static void compare(const char *method, size_t paths, uint64_t first, uint64_t fine, bool same, double order,
+                    double band) {
     struct lgv_model *m = sphere_from(noise, up), *angles = angles_from(noise, up);
     size_t levels = 4;
     double *squared = lgv_new(levels * paths, sizeof *squared), dt[MAX_LEVELS];
@@ -33,8 +34,9 @@ static void compare(const char *method, size_t paths, uint64_t first, uint64_t f
     lgv_model_free(angles);
 }
 
-/* The midpoint rule and RATTLE with dW alone share their terms dt^(3/2) (which are those of a path that is straight in each
- * step) and dt dW^2 / 24 |P grad h|^2, in any coordinates: they differ by the square of dt.  Variational Euler differs by dt. */
+/* The midpoint rule and RATTLE share their terms dt^(3/2), those of a path that is straight in each step, and the term
+ * -dt dW^2 / 24 |P grad h|^2 of their modified Hamiltonians, which does not depend on coordinates: they differ by the
+ * square of dt.  Variational Euler differs by dt. */
 static void test_same_steps(void **state) {
     (void)state;
     compare("RATTLE", 400, 16, 128, true, 2, 0.03);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Orders of the methods for constrained systems on the spherical pendulum: without noise against the solution in spherical
- * angles by a Gauss method of order 8; with the noise potentials sin x, sin y, sin z against a fine solution of the same
- * Brownian paths. */
+ * Orders of the methods for constrained systems on the spherical pendulum: without noise against the solution in
+ * spherical angles by a Gauss method of order 8; with the noise potentials sin x, sin y, sin z against a fine solution
+ * of the same Brownian paths. */
 #include "sphere.h"
 
 /* ---- without noise ---- */
@@ -90,8 +90,8 @@ static void weak(const char *method, double *const *x, const double *dt, double 
     assert_true(slope[FOLDS] > low - 3 * error && slope[FOLDS] < high + 3 * error);
 }
 
-/* Steps 2^-8 to 2^-5.  `want` is the slope of an independent implementation over these steps (it is above the order: terms
- * of higher order still count), whose own standard error is 0.01. */
+/* Steps 2^-8 to 2^-5.  `want` is the slope of an independent implementation over these steps (it is above the order:
+ * terms of higher order still count), whose own standard error is 0.01. */
 static void strong(const char *method, double want, double weak_low, double weak_high) {
     struct lgv_model *m = sphere_from(1, 0);
     double *squared = lgv_new(levels * paths, sizeof *squared), *x[MAX_LEVELS], dt[MAX_LEVELS];
@@ -99,8 +99,7 @@ static void strong(const char *method, double want, double weak_low, double weak
         uint64_t steps = (uint64_t)256 >> l;
         dt[l] = 1.0 / (double)steps;
         x[l] = sphere_values(m, method, on_sphere, steps, paths, fine / steps);
-        for (size_t p = 0; p < paths; p++)
-            squared[l * paths + p] = distance2(x[l] + p * SEEN, reference + p * SEEN);
+        for (size_t p = 0; p < paths; p++) squared[l * paths + p] = distance2(x[l] + p * SEEN, reference + p * SEEN);
     }
     struct fit f = fit_order(squared, dt, levels, paths);
     print_message("%s: strong order %.3f +- %.3f, RMS %.3g at dt = 1/256\n", method, f.slope, f.slope_error, f.rms[0]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The spherical pendulum from x = (1, 0, 0), with constraint and in angles: what is seen of its paths at a later time. */
+ * The spherical pendulum from x = (1, 0, 0), with constraint and in angles: what is seen of its paths at T = 1. */
 #ifndef LGV_TESTS_SPHERE_H
 #define LGV_TESTS_SPHERE_H
 

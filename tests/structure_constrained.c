@@ -181,7 +181,8 @@ static void advance_with(struct lgv_block *b, unsigned long long steps) {
     }
 }
 
-/* What is not symplectic shows: areas shrink by 1e-3 with damping; d(x dy - y dx) = 2 dx dy.  A kick by a gradient is. */
+/* What is not symplectic shows: areas shrink by 1e-3 with damping; d(x dy - y dx) = 2 dx dy.  A kick by
+ * a gradient is symplectic. */
 static void test_controls(void **state) {
     (void)state;
     struct lgv_model *m = model_of(SPHERE);
@@ -229,11 +230,8 @@ static void test_vertical(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constraints),
-        cmocka_unit_test(test_shake),
-        cmocka_unit_test(test_symplectic),
-        cmocka_unit_test(test_controls),
-        cmocka_unit_test(test_vertical),
+        cmocka_unit_test(test_constraints), cmocka_unit_test(test_shake),    cmocka_unit_test(test_symplectic),
+        cmocka_unit_test(test_controls),    cmocka_unit_test(test_vertical),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Single steps of the methods for constrained systems against tests/reference_constrained.h: constant masses, masses of
- * q, magnetic terms, a Lagrangian that is not quadratic, sparse constraints.  Symplecticity says
- * nothing about weights and signs of the noise or about the corrected potential; these numbers do. */
+ * q, magnetic terms, a Lagrangian that is not quadratic, sparse constraints.  Symplecticity says nothing about weights
+ * and signs of the noise or about the corrected potential; these numbers do. */
 #include "constrained_models.h"
 #include "helpers.h"
 #include "reference_constrained.h"
 
-/* Bodies that share their noises and nothing else make, each for itself, the same motion as one of them alone: a model may
- * consist of several.  Components of a body: pairs at `pair`, pair + 2 * `apart`, ... or in a row if apart is 0. */
+/* Bodies that share their noises and nothing else make, each for itself, the same motion as one of them alone: a
+ * model may consist of several.  The coordinates of a body are rows in sequence, or pairs of rows 2 * apart from each
+ * other. */
 static const struct body {
     const char *name;    /* in the table */
     size_t n, at, apart; /* rows of the coordinates */
@@ -84,7 +85,7 @@ static void test_increments(void **state) {
         }
 }
 
-/* The three rows of every body; `more` bodies behind the first. */
+/* The three rows of every body. */
 static double check_method(struct lgv_model *m, const char *method, size_t bodies, const struct body *const *body) {
     struct lgv_kernel k = kernel_of(m, method);
     struct lgv_bench_block block;
@@ -95,7 +96,7 @@ static double check_method(struct lgv_model *m, const char *method, size_t bodie
         const struct constrained_case *r = find_case(body[0], method, number);
         assert_true(lgv_block_create(&k, 0, r->dt, 9, 1, &block));
         for (size_t i = 0; i < bodies; i++) place(&k, body[i], find_case(body[i], method, number), &block);
-        for (size_t next = number; next < (number == 0 ? 2 : number + 1); next++) { /* the first two also in one block */
+        for (size_t next = number; next < (number ? number + 1 : 2); next++) { /* the first two also in one block */
             k.entry->advance(&block.block, 1);
             for (size_t i = 0; i < bodies; i++)
                 worst = fmax(worst, compare(&k, body[i], find_case(body[i], method, next), &block, nc));
@@ -149,7 +150,8 @@ static void test_lagrangians(void **state) {
                 worst = fmax(worst, check_method(m, methods[k], 1, &kinds[i].body));
                 continue;
             }
-            assert_int_equal(lgv_kernel_build(m, method, &(struct lgv_kernel_options){0}, &kernel, &err), LGV_BAD_INPUT);
+            assert_int_equal(lgv_kernel_build(m, method, &(struct lgv_kernel_options){0}, &kernel, &err),
+                             LGV_BAD_INPUT);
             assert_non_null(strstr(err.message, "velocit"));
         }
     print_message("largest error %.2g\n", worst);

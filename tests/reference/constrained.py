@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Independent reference for steps of the methods for constrained systems, written from the discrete action alone.
 
-    python3 tests/reference/constrained.py         prints tests/reference_constrained.h (a few minutes)
+    python3 tests/reference/constrained.py         prints tests/reference_constrained.h (half a minute)
 
 Needs SymPy (derivatives) and mpmath.  Every step solves the equations of all stages for all velocities V_i and impulses
 lam_i at once, by Newton with a difference quotient for the Jacobian, in 60 digits; nothing is eliminated.
 
-    Q_i = q + dt sum_j a_ij V_j,   F_j = dt b_j L_q(Q_j, V_j) + sum_r w_jr grad gamma_r(Q_j) + G(Q_j)^T lam_j   (lam_s = 0)
+    Q_i = q + dt sum_j a_ij V_j,   F_j = dt b_j L_q(Q_j, V_j) + sum_r w_jr grad gamma_r(Q_j) + G(Q_j)^T lam_j
     L_v(Q_i, V_i) = p + sum_j (1 - a_ji/b_i) F_j,   g(Q_i) = 0 (i = 2..s),   q' = Q_s,   p* = p + sum_j F_j
-    p' = p* + G(q')^T mu,  L_v(q', v') = p',  G(q') v' = 0                                               (SHAKE: p' = p*)
+    p' = p* + G(q')^T mu,  L_v(q', v') = p',  G(q') v' = 0,   lam_s = 0                           (SHAKE: p' = p*)
 
 VE is the discrete Lagrangian dt L(q, v) + dW gamma(q), its adjoint dt L(q', v) + dW gamma(q'), v = (q' - q)/dt.
 """
@@ -208,10 +208,11 @@ HEAD = """/* SPDX-License-Identifier: BSD-3-Clause
  * Made by tests/reference/constrained.py: single steps of the methods for constrained systems, from an independent
  * implementation that solves the equations of all stages together in 60 digits.  Do not edit; run the script.
  *
- * The increments are those that the library draws with seed 9 for the path, step number and dt of a row: constrained_dW
- * and constrained_dZ, two noises, then three noises.  The second row of three starts where the first one ends (rounded).
- * q0, p0 satisfy the constraints, p0 the hidden ones, to round-off, except in second rows of SHAKE.  lambda is the sum of
- * the impulses of the step divided by dt.  RATTLE-Jc and RATTLE-weak2 are refused for masses that depend on velocities. */
+ * The increments are those that the library draws with seed 9 for the path, step number and dt of a row:
+ * constrained_dW and constrained_dZ, two noises, then three noises.  The second row of three starts where the first
+ * one ends (rounded).  q0, p0 satisfy the constraints, p0 the hidden ones, to round-off, except in second rows of
+ * SHAKE.  lambda is the sum of the impulses of the step divided by dt.  RATTLE-Jc and RATTLE-weak2 are refused for
+ * masses that depend on velocities. */
 #ifndef LGV_TESTS_REFERENCE_CONSTRAINED_H
 #define LGV_TESTS_REFERENCE_CONSTRAINED_H
 
@@ -246,7 +247,7 @@ def main():
                     q, p = m.q, m.p
                 dW, dZ = [[f(x) for x in values] for values in INCREMENTS[path, number, dt][m.m]]
                 Q, P, lam = step(m, method, q, p, f(dt), dW, dZ)
-                print('    {"%s", "%s", %d, %d, %r,\n     %s, %s,\n     %s, %s,\n     %s},' % (
+                print('    {"%s", "%s", %d, %d, %r,\n     %s,\n     %s,\n     %s,\n     %s,\n     %s},' % (
                     m.name, method, path, number, dt, numbers(q, 4), numbers(p, 4), numbers(Q, 4), numbers(P, 4),
                     numbers(lam, 2)))
                 q, p = rounded(Q), rounded(P)
