@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The constrained models of the tests, those of tests/reference/constrained.py and one more.  Numbers that differ
- * between tests are parameters: the tests then share their kernels. */
+ * between tests are parameters: the tests then share their kernels, with few lanes because most of their time is taken
+ * by the compiler. */
 #ifndef LGV_TESTS_CONSTRAINED_MODELS_H
 #define LGV_TESTS_CONSTRAINED_MODELS_H
 

@@ -32,7 +32,7 @@ static const char *const in_angles[] = {"x", "y", "z", "u", "v", "w", "H"};
 /* [paths][SEEN] at T = 1 */
 static double *sphere_values(struct lgv_model *m, const char *method, const char *const *name, uint64_t steps,
                              uint64_t paths, uint64_t coarsen) {
-    struct lgv_kernel k = kernel_of(m, method);
+    struct lgv_kernel k = kernel_with(m, method, LANES, NULL);
     double *value = final_values(&k, 1.0 / (double)steps, steps, paths, 8, coarsen);
     double *seen = lgv_new(paths * SEEN, sizeof *seen);
     assert_non_null(seen);

@@ -62,7 +62,7 @@ static void test_constraints(void **state) {
         struct lgv_model *m = model_of(subjects[j].text);
         for (size_t i = 0; i < METHODS; i++) {
             if (left_out(j, methods[i])) continue;
-            struct lgv_kernel k = kernel_of(m, methods[i]);
+            struct lgv_kernel k = kernel_with(m, methods[i], LANES, NULL);
             bool shake = strcmp(methods[i], "SHAKE") == 0;
             double g = largest(&k, "constraint", false), hidden = largest(&k, "hidden_constraint", false);
             print_message("%s, %s: constraint %.2g, hidden %.2g\n", subjects[j].name, methods[i], g, hidden);
@@ -81,7 +81,7 @@ static void test_shake(void **state) {
     static const char *const text[] = {SPHERE, GENERAL("b*dot(v, v)^2")};
     for (size_t i = 0; i < 2; i++) {
         struct lgv_model *m = model_of(text[i]);
-        struct lgv_kernel k[2] = {kernel_of(m, "RATTLE"), kernel_of(m, "SHAKE")};
+        struct lgv_kernel k[2] = {kernel_with(m, "RATTLE", LANES, NULL), kernel_with(m, "SHAKE", LANES, NULL)};
         struct lgv_bench_block b[2];
         size_t lanes = k[0].entry->lanes, n = k[0].nq * lanes;
         double apart = 0;
@@ -130,7 +130,7 @@ static double defect_of(const struct lgv_kernel *k) {
 static void check_defects(struct lgv_model *m, size_t subject, const char *name) {
     for (size_t i = 0; i < METHODS; i++) {
         if (left_out(subject, methods[i])) continue;
-        struct lgv_kernel k = kernel_of(m, methods[i]);
+        struct lgv_kernel k = kernel_with(m, methods[i], LANES, NULL);
         double d = defect_of(&k);
         print_message("%s, %s: %.2g\n", name, methods[i], d);
         if (!(d < 1e-10)) fail_msg("%s on %s: defect %g", methods[i], name, d);
@@ -186,7 +186,7 @@ static void advance_with(struct lgv_block *b, unsigned long long steps) {
 static void test_controls(void **state) {
     (void)state;
     struct lgv_model *m = model_of(SPHERE);
-    struct lgv_kernel k = kernel_of(m, "RATTLE");
+    struct lgv_kernel k = kernel_with(m, "RATTLE", LANES, NULL);
     struct lgv_entry entry = *k.entry;
     inner = k.entry;
     entry.advance = advance_with;
@@ -216,7 +216,7 @@ static void test_vertical(void **state) {
             double change[2];
             for (int noise = 0; noise < 2; noise++) { /* a parameter is set before the kernel is made */
                 set_parameter(m, "s", noise);
-                struct lgv_kernel k = kernel_of(m, methods[i]);
+                struct lgv_kernel k = kernel_with(m, methods[i], LANES, NULL);
                 change[noise] = largest(&k, "vertical", true);
                 lgv_kernel_free(&k);
             }

@@ -87,7 +87,7 @@ static void test_increments(void **state) {
 
 /* The three rows of every body. */
 static double check_method(struct lgv_model *m, const char *method, size_t bodies, const struct body *const *body) {
-    struct lgv_kernel k = kernel_of(m, method);
+    struct lgv_kernel k = kernel_with(m, method, LANES, NULL);
     struct lgv_bench_block block;
     double worst = 0;
     size_t nc = 0;
