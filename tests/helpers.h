@@ -32,6 +32,11 @@ static struct lgv_model *model_of(const char *text) {
     return m;
 }
 
+static void set_parameter(struct lgv_model *m, const char *name, double value) {
+    struct lgv_error err = {0};
+    if (lgv_model_set(m, name, value, &err) != LGV_OK) fail_msg("%s", err.message);
+}
+
 /* The kernel of a method for a model; lanes 0 and compiler NULL: chosen by the library. */
 static struct lgv_kernel kernel_with(struct lgv_model *m, const char *method, unsigned lanes, const char *compiler) {
     struct lgv_kernel k;

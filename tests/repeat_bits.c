@@ -34,6 +34,22 @@ static const struct subject {
      "potential: sum(i=1..N, 1 - cos(x[wrap(i+1)] - x[i]) + 0.25*x[i]^4)\n"
      "noise: ['each(k=1..N, 0.2*sin(x[k]))']\nobserve: {spread: 'sum(i=1..N, x[i]^2)/N'}\n",
      0.05, 100, false},
+    {"sphere", "RATTLE",
+     "coordinates: {x in R3: '[1, 0.3*normal(), 0.2*uniform()]'}\nvelocities: {v: '[0.1, 1, 0.3*normal()]'}\n"
+     "lagrangian: dot(v, v)/2 - x.z\nconstraints: dot(x, x) - 1\nnoise_potential: [sin(x.x), sin(x.y), sin(x.z)]\n"
+     "observe: {tension: 'lambda[1]'}\n",
+     0.02, 333, false},
+    {"sphere, mass of position", "Lobatto3-W1",
+     "coordinates: {x in R3: '[1, 0.3*normal(), 0.2*uniform()]'}\nvelocities: {v: '[0.1, 1, 0.3*normal()]'}\n"
+     "lagrangian: (1 + 0.3*x.z^2)*dot(v, v)/2 - x.z\nconstraints: dot(x, x) - 1\n"
+     "noise_potential: [sin(x.x), sin(x.y), sin(x.z)]\nobserve: {tension: 'lambda[1]'}\n",
+     0.02, 70, false},
+    {"chain of 12", "RATTLE", /* sparse constraints */
+     "parameters: {N: 12}\ncoordinates: {'x[N] in R2': '[i, 0.1*normal()]'}\nvelocities: {v: '[0, 0.1*normal()]'}\n"
+     "lagrangian: sum(i=1..N, dot(v[i], v[i])/2 - x[i].y)\n"
+     "constraints: ['dot(x[1], x[1]) - 1', 'each(k=2..N, dot(x[k] - x[k-1], x[k] - x[k-1]) - 1)']\n"
+     "noise_potential: ['sum(i=1..N, 0.1*sin(x[i].x))']\nobserve: {tension: 'lambda[1]'}\n",
+     0.02, 100, false},
     {"escape", "P2N2Q2Lob", /* paths that pass the barrier become infinite */
      SMALL "hamiltonian: p^2/2 + q^2/2 - 0.08*q^4\nnoise: beta*q\n", 0.1, 500, true},
 };

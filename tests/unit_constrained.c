@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Single steps of the methods for constrained systems against tests/reference_constrained.h: constant masses, masses of
+ * q, magnetic terms, a Lagrangian that is not quadratic, sparse constraints.  Symplecticity says nothing about weights
+ * and signs of the noise or about the corrected potential; these numbers do. */
+#include "constrained_models.h"
+#include "helpers.h"
+#include "reference_constrained.h"
+
+/* Bodies that share their noises and nothing else make, each for itself, the same motion as one of them alone: a
+ * model may consist of several.  The coordinates of a body are rows in sequence, or pairs of rows 2 * apart from each
+ * other. */
+static const struct body {
+    const char *name;    /* in the table */
+    size_t n, at, apart; /* rows of the coordinates */
+    size_t nc, constraint, stride;
+} sphere = {"sphere", 3, 0, 0, 1, 0, 1}, massive = {"mass of position", 3, 0, 0, 1, 0, 1},
+  magnetic = {"magnetic", 3, 0, 0, 1, 0, 1}, quartic = {"quartic", 3, 0, 0, 1, 0, 1},
+  pendulum = {"double pendulum", 4, 0, 0, 2, 0, 1}, torus = {"torus", 3, 4, 0, 1, 2, 1},
+  row[4] = {{"double pendulum", 4, 0, 4, 2, 0, 4},
+            {"double pendulum", 4, 2, 4, 2, 1, 4},
+            {"double pendulum", 4, 4, 4, 2, 2, 4},
+            {"double pendulum", 4, 6, 4, 2, 3, 4}};
+
+#define CASES (sizeof constrained_cases / sizeof *constrained_cases)
+
+static size_t row_of(const struct body *b, size_t i) {
+    return b->apart ? b->at + (i / 2) * 2 * b->apart + i % 2 : b->at + i;
+}
+
+static const struct constrained_case *find_case(const struct body *b, const char *method, size_t number) {
+    for (size_t i = 0; i < CASES; i++)
+        if (strcmp(constrained_cases[i].model, b->name) == 0 && strcmp(constrained_cases[i].method, method) == 0)
+            return &constrained_cases[i + number];
+    fail_msg("no row for %s on %s", method, b->name);
+    return NULL;
+}
+
+static void place(const struct lgv_kernel *k, const struct body *b, const struct constrained_case *r,
+                  struct lgv_bench_block *block) {
+    size_t lanes = k->entry->lanes;
+    for (size_t l = 0; l < lanes; l++) {
+        block->path[l] = r->path + 100 * l; /* other lanes have other steps */
+        for (size_t i = 0; i < b->n; i++) {
+            block->block.state[row_of(b, i) * lanes + l] = r->q0[i];
+            block->block.state[(k->nq + row_of(b, i)) * lanes + l] = r->p0[i];
+            /* a velocity to begin Newton's method with, if the kernel has one: only that it be near */
+            if (k->nextra >= k->nq) block->block.state[(2 * k->nq + row_of(b, i)) * lanes + l] = r->p0[i];
+        }
+    }
+    block->block.step = r->step;
+}
+
+/* Newton's method leaves errors of 1e-15 in q and, through (q' - q)/dt, of 1e-14 in p, 1e-13 in lambda. */
+static double compare(const struct lgv_kernel *k, const struct body *b, const struct constrained_case *r,
+                      const struct lgv_bench_block *block, size_t nc) {
+    size_t lanes = k->entry->lanes, multipliers = k->nstate - nc;
+    const double *x = block->block.state;
+    double e = 0;
+    assert_int_equal(block->block.fail[0], 0);
+    for (size_t i = 0; i < b->n; i++) {
+        e = fmax(e, fabs(x[row_of(b, i) * lanes] - r->q[i]));
+        e = fmax(e, fabs(x[(k->nq + row_of(b, i)) * lanes] - r->p[i]));
+    }
+    if (!(e <= 1e-12)) fail_msg("%s on %s, path %u, step %u: wrong by %.3g", r->method, b->name, r->path, r->step, e);
+    for (size_t i = 0; i < b->nc; i++) {
+        double lambda = x[(multipliers + b->constraint + i * b->stride) * lanes];
+        e = fmax(e, fabs(lambda - r->lambda[i]) / (1 + fabs(r->lambda[i])));
+        if (!(e <= 1e-12)) fail_msg("%s on %s: multiplier %.17g, not %.17g", r->method, b->name, lambda, r->lambda[i]);
+    }
+    return e;
+}
+
+static void test_increments(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (int nm = 2; nm <= 3; nm++) {
+            vec w[3], z[3];
+            const struct constrained_case *r = &constrained_cases[i];
+            noise_step(9, uvec_set(r->path), r->step, 1, r->dt, nm, 1, w, z);
+            for (int m = 0; m < nm; m++) {
+                assert_near(w[m][0], constrained_dW[i][nm - 2][m], 1e-15, "dW");
+                assert_near(z[m][0], constrained_dZ[i][nm - 2][m], 1e-15, "dZ");
+            }
+        }
+}
+
+/* The three rows of every body. */
+static double check_method(struct lgv_model *m, const char *method, size_t bodies, const struct body *const *body) {
+    struct lgv_kernel k = kernel_with(m, method, LANES, NULL);
+    struct lgv_bench_block block;
+    double worst = 0;
+    size_t nc = 0;
+    for (size_t i = 0; i < bodies; i++) nc += body[i]->nc;
+    for (size_t number = 0; number < 3; number++) {
+        const struct constrained_case *r = find_case(body[0], method, number);
+        assert_true(lgv_block_create(&k, 0, r->dt, 9, 1, &block));
+        for (size_t i = 0; i < bodies; i++) place(&k, body[i], find_case(body[i], method, number), &block);
+        for (size_t next = number; next < (number ? number + 1 : 2); next++) { /* the first two also in one block */
+            k.entry->advance(&block.block, 1);
+            for (size_t i = 0; i < bodies; i++)
+                worst = fmax(worst, compare(&k, body[i], find_case(body[i], method, next), &block, nc));
+        }
+        lgv_block_free(&block);
+    }
+    lgv_kernel_free(&k);
+    return worst;
+}
+
+static const char *const methods[] = {"VE",    "VE-adjoint", "RATTLE",   "RATTLE-J",    "RATTLE-Jc",  "RATTLE-weak2",
+                                      "SHAKE", "Lobatto3",   "Lobatto4", "Lobatto3-W1", "Lobatto3-W2"};
+#define METHODS (sizeof methods / sizeof *methods)
+
+static void test_constant_masses(void **state) {
+    (void)state;
+    double worst = 0;
+    struct lgv_model *one = model_of(SPHERE), *two = model_of(PENDULUM_AND_TORUS);
+    for (size_t k = 0; k < METHODS; k++) {
+        worst = fmax(worst, check_method(one, methods[k], 1, (const struct body *const[]){&sphere}));
+        if (strcmp(methods[k], "Lobatto3") != 0) /* its weights are in W2 */
+            worst = fmax(worst, check_method(two, methods[k], 2, (const struct body *const[]){&pendulum, &torus}));
+    }
+    print_message("largest error %.2g\n", worst);
+    assert_string_equal(lgv_method_find("SVE")->constants, lgv_method_find("VE")->constants);
+    assert_string_equal(lgv_method_find("SVE")->source, lgv_method_find("VE")->source);
+    lgv_model_free(one);
+    lgv_model_free(two);
+}
+
+/* Steps with the velocities of all stages as unknowns. */
+static void test_lagrangians(void **state) {
+    (void)state;
+    static const struct {
+        const struct body *body;
+        double a, b, c;
+    } kinds[] = {{&sphere, 0, 0, 0}, {&massive, 0.3, 0, 0}, {&magnetic, 0, 0, 0.8}, {&quartic, 0.3, 0.1, 0}};
+    double worst = 0;
+    struct lgv_model *general = model_of(GENERAL("b*dot(v, v)^2")), *quadratic = model_of(GENERAL("0"));
+    for (size_t k = 0; k < METHODS; k++)
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            const struct lgv_method *method = lgv_method_find(methods[k]);
+            struct lgv_kernel kernel;
+            struct lgv_error err = {0};
+            assert_non_null(method);
+            struct lgv_model *m = method->correction != 0 && kinds[i].b == 0 ? quadratic : general;
+            set_parameter(m, "a", kinds[i].a);
+            set_parameter(m, "b", kinds[i].b);
+            set_parameter(m, "c", kinds[i].c);
+            if (method->correction == 0 || kinds[i].b == 0) {
+                worst = fmax(worst, check_method(m, methods[k], 1, &kinds[i].body));
+                continue;
+            }
+            assert_int_equal(lgv_kernel_build(m, method, &(struct lgv_kernel_options){0}, &kernel, &err),
+                             LGV_BAD_INPUT);
+            assert_non_null(strstr(err.message, "velocit"));
+        }
+    print_message("largest error %.2g\n", worst);
+    lgv_model_free(general);
+    lgv_model_free(quadratic);
+}
+
+/* More than six constraints: their Jacobian is sparse. */
+static void test_sparse(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(FOUR_PENDULUMS);
+    const struct body *const four[] = {&row[0], &row[1], &row[2], &row[3]};
+    double worst = fmax(check_method(m, "RATTLE-Jc", 4, four), check_method(m, "Lobatto3-W2", 4, four));
+    print_message("largest error %.2g\n", worst);
+    lgv_model_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_increments),
+        cmocka_unit_test(test_constant_masses),
+        cmocka_unit_test(test_lagrangians),
+        cmocka_unit_test(test_sparse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
