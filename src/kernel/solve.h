@@ -14,14 +14,25 @@
 #define SOLVE_THRESHOLD 1e-3
 /* So much cancellation in a pivot or determinant sends it there too, to find out whether the system is singular. */
 #define SOLVE_CANCELLED 1e-12
-#define SOLVE_CRAMER 1e-6 /* Cramer's rule for n = 3 loses more of it than elimination */
+#define SOLVE_CRAMER 1e-4 /* so much cancellation in a determinant does too: elimination with pivoting loses less */
+#define SOLVE_COLUMNS 256 /* larger systems have their rows scaled only */
 #define SOLVE_LOCAL 4     /* up to this n no scratch is needed */
 
 /* Gaussian elimination with partial pivoting on one lane of A [n][n] and b [n], in place.  0 if singular: if a pivot is
- * round-off of its column, rows being scaled to 1. */
+ * round-off of its column, columns and rows being scaled to 1: unknowns and equations may have very different units. */
 OUTLINE __attribute__((cold)) int solve_lane(int n, int lane, vec *A, vec *b) {
     double *a = (double *)A + lane, *x = (double *)b + lane;
 #define SOLVE_AT(i, j) a[((i)*n + (j)) * LANES]
+    double column[SOLVE_COLUMNS];
+    for (int j = 0; j < n && n <= SOLVE_COLUMNS; j++) {
+        column[j] = 0.0;
+        for (int i = 0; i < n; i++) {
+            column[j] = __builtin_fmax(column[j], __builtin_fabs(SOLVE_AT(i, j)));
+        }
+        for (int i = 0; i < n && column[j] > 0.0; i++) {
+            SOLVE_AT(i, j) /= column[j];
+        }
+    }
     for (int i = 0; i < n; i++) {
         double size = 0.0;
         for (int j = 0; j < n; j++) {
@@ -69,6 +80,11 @@ OUTLINE __attribute__((cold)) int solve_lane(int n, int lane, vec *A, vec *b) {
             x[i * LANES] -= SOLVE_AT(i, j) * x[j * LANES];
         }
         x[i * LANES] /= SOLVE_AT(i, i);
+    }
+    for (int i = 0; i < n; i++) {
+        if (n <= SOLVE_COLUMNS && column[i] > 0.0) {
+            x[i * LANES] /= column[i];
+        }
         sum += __builtin_fabs(x[i * LANES]);
     }
 #undef SOLVE_AT
@@ -147,38 +163,58 @@ INLINE ivec solve_one(const vec *A, vec *b) {
 
 /* Cramer's rule.  A determinant that is infinite, or round-off of its two products, is looked for; one that is denormal has
  * an infinite inverse and shows in x.  Not looked for: products |A| |b| that are denormal while |A|^2 is not. */
-INLINE ivec solve_two(const vec *A, vec *b, vec *determinant) {
+INLINE ivec solve_two(const vec *A, vec *b, vec *determinant, vec *products) {
     vec one = A[0] * A[3], two = A[1] * A[2], det = one - two, inverse = 1.0 / det, size = vec_abs(one) + vec_abs(two);
+    *products = size;
     vec x = (b[0] * A[3] - b[1] * A[1]) * inverse, y = (A[0] * b[1] - A[2] * b[0]) * inverse;
     *determinant = det;
     b[0] = x;
     b[1] = y;
-    return ~((ivec)(vec_abs(det) > SOLVE_CANCELLED * size) & vec_finite(vec_abs(x) + vec_abs(y)));
+    return ~((ivec)(vec_abs(det) > SOLVE_CRAMER * size) & vec_finite(vec_abs(x) + vec_abs(y)));
 }
 
 /* The same for n = 3. */
-INLINE ivec solve_three(const vec *A, vec *b, vec *determinant) {
+INLINE ivec solve_three(const vec *A, vec *b, vec *determinant, vec *products) {
     vec c0 = A[4] * A[8] - A[5] * A[7], c1 = A[5] * A[6] - A[3] * A[8], c2 = A[3] * A[7] - A[4] * A[6];
     vec d0 = A[0] * c0, d1 = A[1] * c1, d2 = A[2] * c2, det = d0 + d1 + d2, inverse = 1.0 / det;
     *determinant = det;
-    vec size = vec_abs(d0) + vec_abs(d1) + vec_abs(d2), x = b[0], y = b[1], z = b[2];
+    /* every product of two entries cancels too */
+    vec size = vec_abs(A[0]) * (vec_abs(A[4] * A[8]) + vec_abs(A[5] * A[7])) +
+               vec_abs(A[1]) * (vec_abs(A[5] * A[6]) + vec_abs(A[3] * A[8])) +
+               vec_abs(A[2]) * (vec_abs(A[3] * A[7]) + vec_abs(A[4] * A[6]));
+    *products = size;
+    vec x = b[0], y = b[1], z = b[2];
     b[0] = inverse * (c0 * x + (A[2] * A[7] - A[1] * A[8]) * y + (A[1] * A[5] - A[2] * A[4]) * z);
     b[1] = inverse * (c1 * x + (A[0] * A[8] - A[2] * A[6]) * y + (A[2] * A[3] - A[0] * A[5]) * z);
     b[2] = inverse * (c2 * x + (A[1] * A[6] - A[0] * A[7]) * y + (A[0] * A[4] - A[1] * A[3]) * z);
     return ~((ivec)(vec_abs(det) > SOLVE_CRAMER * size) & vec_finite(vec_abs(b[0]) + vec_abs(b[1]) + vec_abs(b[2])));
 }
 
-/* Systems 1 + B, n <= 3: Cramer's rule without a second solution.  Where the determinant is round-off of 1 the lane is
- * singular; NaN is left to be seen in the result. */
+/* Systems 1 + B, n <= 3: Cramer's rule.  Where the determinant is round-off of 1 the lane is singular; where it is much
+ * smaller than its products (B is large, and nearly of lower rank) the lane is solved again.  NaN is left to be seen in the
+ * result. */
 INLINE ivec solve_near_one(int n, const vec *A, vec *b) {
-    vec det = A[0];
+    vec keep[3] = {b[0], n > 1 ? b[1] : b[0], n > 2 ? b[2] : b[0]}, det = A[0], size = vec_set(0);
     if (n == 1)
         b[0] = b[0] / A[0];
     else if (n == 2)
-        (void)solve_two(A, b, &det);
+        (void)solve_two(A, b, &det, &size);
     else
-        (void)solve_three(A, b, &det);
-    return (ivec)(vec_abs(det) < 1e-13);
+        (void)solve_three(A, b, &det, &size);
+    ivec singular = (ivec)(vec_abs(det) < 1e-13), bad = (ivec)(vec_abs(det) <= SOLVE_CRAMER * size) & ~singular;
+    if (n > 1 && RARELY(vec_any(bad))) {
+        vec a[9];
+        ivec again = bad;
+        UNROLL for (int i = 0; i < n * n; i++) {
+            a[i] = A[i];
+        }
+        solve_again(n, a, keep, &again);
+        UNROLL for (int i = 0; i < n; i++) {
+            b[i] = vec_select(bad, keep[i], b[i]);
+        }
+        singular |= again;
+    }
+    return singular;
 }
 
 /* Solves A x = b in every lane: A [n][n] by rows, destroyed; x replaces b.  `scratch` has n n + n vecs, or is NULL for
@@ -200,8 +236,10 @@ INLINE void solve_dense(int n, vec *A, vec *b, vec *scratch, ivec *singular) {
     UNROLL for (int i = 0; i < n; i++) {
         right[i] = b[i];
     }
-    vec det;
-    ivec bad = n == 2 ? solve_two(A, b, &det) : n == 3 ? solve_three(A, b, &det) : solve_eliminate(n, A, b);
+    vec det, size;
+    ivec bad = n == 2   ? solve_two(A, b, &det, &size)
+               : n == 3 ? solve_three(A, b, &det, &size)
+                        : solve_eliminate(n, A, b);
     *singular = bad;
     if (RARELY(vec_any(bad))) {
         vec a[SOLVE_LOCAL * SOLVE_LOCAL], x[SOLVE_LOCAL];
