@@ -143,6 +143,8 @@ static enum lgv_status read_request(const struct lgv_model *m, const struct lgv_
     if (!status) status = read_count("ladder", f->ladder, 16, &r->options.ladder, err);
     if (!status) status = read_count("ladder-paths", f->ladder_paths, 1e9, &r->options.ladder_paths, err);
     r->options.no_reference = f->reference && strcmp(f->reference, "none") == 0;
+    if (!status && f->reference && strcmp(f->reference, "exact") == 0 && !m->exact)
+        status = lgv_fail(err, LGV_BAD_INPUT, "--reference exact: the model %s declares no exact solution", m->name);
     if (!status && f->reference && !r->options.no_reference && strcmp(f->reference, "exact") != 0)
         status = find_method(m, f->reference, &r->options.reference, err);
     return status;

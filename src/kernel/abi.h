@@ -34,7 +34,7 @@ struct lgv_block {
     unsigned long long *clipped;   /* [lane] number of steps with a cut increment */
     unsigned long long iterations; /* Newton iterations, summed over steps (each counts once for the whole block) */
     unsigned long long
-        evaluations;  /* gradient evaluations (with or without Hessian), each counts once for the whole block */
+        evaluations;  /* evaluations of forces (with or without Hessian), each counts once for the whole block */
     const void *user; /* models given as callbacks: their description */
 };
 

@@ -37,9 +37,9 @@ INLINE void model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq) {
     (void)c, (void)q, (void)lambda;
     for (long i = 0; i < NQ * NQ; i++) Sqq[i] = vec_set(0);
 }
-INLINE void model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass) {
-    (void)c, (void)q, (void)p, (void)mass;
-}
+#endif
+#if MODEL_L
+#define model_mass(...) __builtin_unreachable()
 #endif
 /* Only one of the two faces exists. */
 #if MODEL_L
@@ -252,7 +252,8 @@ static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *
     ARRAY(x, NQ);
     ARRAY(mu, NC);
     ivec live = (ivec)(p[0] == p[0]), lost = {0}, now;
-    for (int it = 0; NC > 0 && it < START_MAX && vec_any(live); it++) {
+    if (NC == 0) live = (ivec){0};
+    for (int it = 0; it < START_MAX && vec_any(live); it++) {
         model_g(c, q, g);
         model_G(c, q, G);
         constraint_masses(c, t, q, v, mass);
@@ -279,10 +280,10 @@ static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *
     c->top = top;
 }
 
-/* Rows for the certificate: |g| and |G v|. */
+/* Rows for the certificate: the largest |g_k| and |(G v)_k|. */
 INLINE void observe_constraints(struct ctx *c, const vec *q, const vec *p, const vec *rows, vec *seen) {
 #if NC > 0
-    vec *top = c->top, sum[2] = {vec_set(0), vec_set(0)};
+    vec *top = c->top, most[2] = {vec_set(0), vec_set(0)};
     ARRAY(G, JACOBIAN);
     ARRAY(g, NC);
     ARRAY(v, NQ);
@@ -293,12 +294,12 @@ INLINE void observe_constraints(struct ctx *c, const vec *q, const vec *p, const
     else
         face_K1(c, 0.0, q, p, 1.0, none, 0, v);
     model_g(c, q, g);
-    for (long k = 0; k < NC; k++) sum[0] += g[k] * g[k];
+    for (long k = 0; k < NC; k++) most[0] = vec_max(most[0], vec_abs(g[k]));
     model_G(c, q, G);
     constraint_multiply(G, v, g);
-    for (long k = 0; k < NC; k++) sum[1] += g[k] * g[k];
-    seen[WATCH_CONSTRAINT] = vec_sqrt(sum[0]);
-    seen[WATCH_CONSTRAINT + 1] = vec_sqrt(sum[1]);
+    for (long k = 0; k < NC; k++) most[1] = vec_max(most[1], vec_abs(g[k]));
+    seen[WATCH_CONSTRAINT] = most[0];
+    seen[WATCH_CONSTRAINT + 1] = most[1];
     c->top = top;
 #else
     (void)c, (void)q, (void)p, (void)rows, (void)seen;

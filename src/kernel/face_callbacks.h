@@ -45,7 +45,7 @@ INLINE void model_kick(struct ctx *c, vec *p, const struct force *F, double a, c
 }
 
 INLINE void model_K1(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp) {
-    c->evaluations++;
+    c->evaluations += Kq != 0;
     vec *top = c->top;
     ARRAY(hq, NM * NQ);
     ARRAY(hp, NM * NQ);

@@ -60,13 +60,15 @@ static bool find_slots(struct lgv_source *s) {
     return ok && !s->g->failed;
 }
 
+/* Counted is what makes forces. */
 void lgv_generate_signature(struct lgv_source *s, const char *text) {
+    const char *count = strncmp(text, "model_K", 7) == 0   ? "    c->evaluations += Kq != 0;\n"
+                        : strncmp(text, "model_L", 7) == 0 ? "    c->evaluations += Lq != 0;\n"
+                        : strncmp(text, "model_f", 7) == 0 || strncmp(text, "model_t", 7) == 0
+                            ? "    c->evaluations++;\n"
+                            : "";
     lgv_text_add(&s->out, "\n%s void %s {\n    const double *par = c->par;\n    (void)par;\n%s",
-                 strncmp(text, "model_force", 11) == 0 ? "ONE_COPY" : "INLINE", text,
-                 strncmp(text, "model_K", 7) == 0 || strncmp(text, "model_L", 7) == 0 ||
-                         strncmp(text, "model_f", 7) == 0 || strncmp(text, "model_t", 7) == 0
-                     ? "    c->evaluations++;\n"
-                     : "");
+                 strncmp(text, "model_force", 11) == 0 ? "ONE_COPY" : "INLINE", text, count);
 }
 
 void lgv_generate_absent(struct lgv_source *s) {
@@ -521,6 +523,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err) {
     struct lgv_source s = {.m = m, .g = m->graph, .s = structure};
+    s.constrained = method->constrained;
     s.lagrangian = lgv_kernel_lagrangian(method, m, structure);
     s.sparse = m->nconstraints > LGV_DENSE_CONSTRAINTS && method->kicks && !s.lagrangian;
     unsigned face = s.lagrangian ? 0 : lgv_kernel_face(method, structure);

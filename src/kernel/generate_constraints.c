@@ -82,7 +82,20 @@ static bool emit_map(struct lgv_source *s, const char *name, const struct lgv_te
     return ok;
 }
 
-static void sparse(struct lgv_source *s, const struct lgv_terms *G, const struct lgv_terms *mass) {
+/* M^-1 = H_pp */
+static bool inverse_masses(struct lgv_source *s, struct lgv_terms *out) {
+    struct lgv_function H;
+    if (!lgv_function_split(s->g, s->m->hamiltonian, false, &H)) return false;
+    lgv_terms_hessian(s->g, &H, LGV_P, LGV_P, out);
+    lgv_function_free(&H);
+    return true;
+}
+
+#define MASS "model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass)"
+
+static void sparse(struct lgv_source *s, const struct lgv_terms *G) {
+    struct lgv_terms inverse = {0}, *mass = &inverse;
+    if (!inverse_masses(s, mass)) return;
     struct lgv_place *places[2] = {NULL, NULL};
     struct lgv_sparse plan = {0};
     long n[2] = {lgv_terms_pattern(s->g, G, LGV_MAX_INSTANCES, &places[0]),
@@ -98,17 +111,18 @@ static void sparse(struct lgv_source *s, const struct lgv_terms *G, const struct
     lgv_generate_signature(s, "model_G(struct ctx *c, const vec *q, vec *G)");
     if (ok) lgv_emit_targets(&s->out, s->g, &jacobian, 1);
     lgv_text_add(&s->out, "}\n");
-    lgv_generate_signature(s, "model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass)");
+    lgv_generate_signature(s, MASS);
     if (ok) lgv_emit_targets(&s->out, s->g, &masses, 1);
     lgv_text_add(&s->out, "}\n");
     lgv_sparse_free(&plan);
+    lgv_terms_free(mass);
     free(places[0]);
     free(places[1]);
 }
 
 static void constraints(struct lgv_source *s) {
-    struct lgv_function S, H;
-    struct lgv_terms t[5] = {0};
+    struct lgv_function S;
+    struct lgv_terms t[4] = {0};
     long n = (long)s->m->nq, m = (long)s->m->nconstraints;
     if (!lgv_model_constraint_sum(s->m, &S)) return;
     lgv_terms_gradient(s->g, &S, LGV_LAMBDA, &t[0]);
@@ -116,16 +130,10 @@ static void constraints(struct lgv_source *s) {
     lgv_terms_gradient(s->g, &S, LGV_Q, &t[2]);
     one(s, "model_g(struct ctx *c, const vec *q, vec *g)", "g", &t[0], m, NULL);
     one(s, "model_GT(struct ctx *c, const vec *q, const vec *lambda, vec *x)", "x", &t[2], n, NULL);
-    if (!s->lagrangian && lgv_function_split(s->g, s->m->hamiltonian, false, &H)) {
-        lgv_terms_hessian(s->g, &H, LGV_P, LGV_P, &t[4]);
-        lgv_function_free(&H);
-    }
-    if (s->sparse) {
-        sparse(s, &t[1], &t[4]);
-    } else {
+    if (s->sparse)
+        sparse(s, &t[1]);
+    else
         one(s, "model_G(struct ctx *c, const vec *q, vec *G)", "G", &t[1], m * n, "NQ");
-        one(s, "model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass)", "mass", &t[4], n * n, "NQ");
-    }
     lgv_generate_signature(s, "model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq)");
     if (n <= LGV_SECOND_DOF) {
         struct lgv_target target = {"Sqq", &t[3], n * n, "NQ", false, NULL};
@@ -135,7 +143,7 @@ static void constraints(struct lgv_source *s) {
     } else {
         lgv_generate_absent(s);
     }
-    for (int k = 0; k < 5; k++) lgv_terms_free(&t[k]);
+    for (int k = 0; k < 4; k++) lgv_terms_free(&t[k]);
     lgv_function_free(&S);
 }
 
@@ -168,6 +176,12 @@ static void lagrangian(struct lgv_source *s) {
 }
 
 void lgv_generate_constraints(struct lgv_source *s) {
+    struct lgv_terms mass = {0};
+    long n = (long)s->m->nq;
     if (s->m->nconstraints) constraints(s);
-    if (s->lagrangian) lagrangian(s);
+    if (s->lagrangian)
+        lagrangian(s);
+    else if (s->constrained && !s->sparse && inverse_masses(s, &mass))
+        one(s, MASS, "mass", &mass, n * n, "NQ");
+    lgv_terms_free(&mass);
 }

@@ -252,7 +252,7 @@ double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv
     if (nnoise == 0) {
         order = method->order;
         why = "no noise: the order of the deterministic method";
-    } else if (s->additive) {
+    } else if (s->additive && !s->constrained && !(method->constrained && !s->flat)) { /* and space is flat */
         order = method->strong_additive;
         why = "additive noise";
     } else if (method->strong_one_sided > 0 && s->noise_depends != LGV_ON_BOTH) {
@@ -326,8 +326,8 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
             ok = watch_add(out, &capacity, m->component[i], NULL, i < n ? 3 : 4, node);
         }
     if (ok && m->nconstraints) /* the last two, filled by the time loop */
-        ok = watch_add(out, &capacity, "constraint", "|g(q)|", 7, -1) &&
-             watch_add(out, &capacity, "hidden_constraint", "|G(q) v|", 8, -1);
+        ok = watch_add(out, &capacity, "constraint", "largest |g_k(q)|", 7, -1) &&
+             watch_add(out, &capacity, "hidden_constraint", "largest |(G(q) v)_k|", 8, -1);
     if (ok && !(m->graph && m->graph->failed)) return LGV_OK;
     lgv_kernel_watch_free(out);
     return m->graph && m->graph->failed ? lgv_fail(err, LGV_CANNOT_RUN, "%s", m->graph->failed) : lgv_fail_memory(err);

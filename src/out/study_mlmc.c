@@ -51,7 +51,8 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
     fprintf(out, ", weak error left about %s", lgv_brief(c, sizeof c, r->bias, 2));
     fprintf(out, "\n  95 %% interval with both: %s to %s", lgv_brief(c, sizeof c, r->low, 8),
             lgv_brief(d, sizeof d, r->high, 8));
-    fprintf(out, "\n  decay per level: means 2^-%.2f, variances 2^-%.2f", r->alpha, r->beta);
+    if (isfinite(r->alpha) && isfinite(r->beta))
+        fprintf(out, "\n  decay per level: means 2^-%.2f, variances 2^-%.2f", r->alpha, r->beta);
     fprintf(out, "\n  cost %s steps of level 0; plain Monte Carlo at this tolerance %s (%.3g times), about %.2g s\n",
             lgv_brief(c, sizeof c, r->cost, 3), lgv_brief(d, sizeof d, r->plain_cost, 3), r->plain_cost / r->cost,
             r->plain_seconds);
