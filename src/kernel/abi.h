@@ -12,7 +12,8 @@ enum lgv_fail_reason {
     LGV_FAIL_NONFINITE = 1, /* the state became infinite or NaN */
     LGV_FAIL_NEWTON = 2,    /* the equations of the step were not solved within the allowed iterations */
     LGV_FAIL_SINGULAR = 3,  /* the linear system of the step is singular */
-    LGV_FAIL_START = 4      /* the start values are not finite */
+    LGV_FAIL_START = 4,     /* the start values are not finite */
+    LGV_FAIL_PROJECT = 5    /* the start values could not be moved onto the constraints */
 };
 
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes.

@@ -23,6 +23,7 @@ struct lgv_source {
     struct lgv_function K;
     struct lgv_terms Hq;
     struct lgv_slots slots;
+    struct lgv_error err;
     bool constrained; /* the method is for constraints and Lagrangians */
     bool lagrangian;  /* the method works with L(q, v), not with H */
     bool sparse;     /* and with sparse constraints */

@@ -101,11 +101,11 @@ static void sparse(struct lgv_source *s, const struct lgv_terms *G) {
     long n[2] = {lgv_terms_pattern(s->g, G, LGV_MAX_INSTANCES, &places[0]),
                  lgv_terms_pattern(s->g, mass, LGV_MAX_INSTANCES, &places[1])};
     bool ok = n[0] >= 0 && n[1] >= 0 &&
-              lgv_sparse_make(&plan, (int)s->m->nconstraints, (int)s->m->nq, places[0], n[0], places[1], n[1], NULL) ==
+              lgv_sparse_make(&plan, (int)s->m->nconstraints, (int)s->m->nq, places[0], n[0], places[1], n[1], &s->err) ==
                   LGV_OK &&
               lgv_sparse_emit(&plan, &s->out) && emit_map(s, "jacobian_map", G, places[0], (size_t)n[0]) &&
               emit_map(s, "mass_map", mass, places[1], (size_t)n[1]);
-    if (!ok && !s->g->failed) s->g->failed = "the pattern of the constraints is too large";
+    if (!ok && !s->g->failed) s->g->failed = s->err.message[0] ? s->err.message : "the constraints are too many";
     struct lgv_target jacobian = {"G", G, n[0], NULL, false, "jacobian_map"};
     struct lgv_target masses = {"mass", mass, n[1], NULL, false, "mass_map"};
     lgv_generate_signature(s, "model_G(struct ctx *c, const vec *q, vec *G)");
@@ -121,14 +121,19 @@ static void sparse(struct lgv_source *s, const struct lgv_terms *G) {
 }
 
 static void constraints(struct lgv_source *s) {
-    struct lgv_function S;
-    struct lgv_terms t[4] = {0};
+    struct lgv_function S, size;
+    struct lgv_terms t[5] = {0};
     long n = (long)s->m->nq, m = (long)s->m->nconstraints;
     if (!lgv_model_constraint_sum(s->m, &S)) return;
     lgv_terms_gradient(s->g, &S, LGV_LAMBDA, &t[0]);
     lgv_terms_hessian(s->g, &S, LGV_LAMBDA, LGV_Q, &t[1]);
     lgv_terms_gradient(s->g, &S, LGV_Q, &t[2]);
     one(s, "model_g(struct ctx *c, const vec *q, vec *g)", "g", &t[0], m, NULL);
+    if (lgv_model_constraint_size(s->m, &size)) {
+        lgv_terms_gradient(s->g, &size, LGV_LAMBDA, &t[4]);
+        one(s, "model_gsize(struct ctx *c, const vec *q, vec *g)", "g", &t[4], m, NULL);
+        lgv_function_free(&size);
+    }
     one(s, "model_GT(struct ctx *c, const vec *q, const vec *lambda, vec *x)", "x", &t[2], n, NULL);
     if (s->sparse)
         sparse(s, &t[1]);
@@ -143,7 +148,7 @@ static void constraints(struct lgv_source *s) {
     } else {
         lgv_generate_absent(s);
     }
-    for (int k = 0; k < 4; k++) lgv_terms_free(&t[k]);
+    for (int k = 0; k < 5; k++) lgv_terms_free(&t[k]);
     lgv_function_free(&S);
 }
 

@@ -194,11 +194,12 @@ static void kernel_start(struct lgv_block *b) {
         for (long i = 2 * NQ; i < BROWN_ROW; i++) state[i] = vec_set(0);
         model_start(c, paths_of(&part), state, state + NQ, state + 2 * NQ);
         for (long m = 0; TRACK_BROWN && m < NM; m++) state[BROWN_ROW + m] = vec_set(0);
-        for (long i = 0; TRACK_BROWN && i < 2 * NQ; i++) state[BROWN_ROW + NM + i] = state[i];
         for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
     }
     kernel_project(b);
+    vec *row = (vec *)b->state; /* the start values of the exact solution: those on the constraints */
+    for (long i = 0; TRACK_BROWN && i < 2 * NQ * GROUPS; i++) row[(BROWN_ROW + NM) * GROUPS + i] = row[i];
 }
 
 static void kernel_observe(const struct lgv_block *b, double *out) {

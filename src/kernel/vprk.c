@@ -413,8 +413,9 @@ const struct lgv_method *lgv_vprk_find(const char *name) {
         if (strcasecmp(name, entries[i].name) != 0) continue;
         pthread_mutex_lock(&lock);
         if (!ready[i]) ready[i] = describe(&entries[i], &made[i]);
+        const struct lgv_method *found = ready[i] ? &made[i] : NULL;
         pthread_mutex_unlock(&lock);
-        return ready[i] ? &made[i] : NULL;
+        return found;
     }
     return NULL;
 }

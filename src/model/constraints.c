@@ -15,10 +15,12 @@
 #define TINY_PIVOT 1e-13       /* of the factor: a distance of 3e-7; smaller ones drown in rounding errors */
 #define TINY_ROW 1e-10         /* of the orthogonalisation */
 #define MAX_STEPS 100
+#define MAX_WORK 5e8 /* operations of one factor */
+#define VANISHING_ROWS 100 /* more constraints are only looked at where their gradient is zero */
 
 struct lgv_projector {
     struct lgv_model *m;
-    struct lgv_terms g, jacobian;
+    struct lgv_terms g, jacobian, size;
     struct lgv_evaluator e;
     bool begun;
     size_t nc, nq, count, capacity;
@@ -38,6 +40,7 @@ void lgv_projector_free(struct lgv_projector *c) {
     if (!c) return;
     lgv_terms_free(&c->g);
     lgv_terms_free(&c->jacobian);
+    lgv_terms_free(&c->size);
     if (c->begun) lgv_eval_end(&c->e);
     free(c->G);
     free(c->first);
@@ -62,6 +65,11 @@ struct lgv_projector *lgv_projector_create(struct lgv_model *m) {
     if (ok) {
         lgv_terms_gradient(m->graph, &S, LGV_LAMBDA, &c->g);
         lgv_terms_hessian(m->graph, &S, LGV_LAMBDA, LGV_Q, &c->jacobian);
+        lgv_function_free(&S);
+        ok = lgv_model_constraint_size(m, &S);
+    }
+    if (ok) {
+        lgv_terms_gradient(m->graph, &S, LGV_LAMBDA, &c->size);
         lgv_function_free(&S);
     }
     c->first = lgv_new(c->nc + 2, sizeof *c->first);
@@ -167,7 +175,9 @@ static bool assemble(struct lgv_projector *c) {
         c->at[k] = total;
         total += k - c->low[k] + 1;
     }
-    bool ok = total <= MAX_ENVELOPE && lgv_grow(&c->factor, &c->room, total + 1, sizeof *c->factor);
+    double work = 0;
+    for (size_t k = 0; k < c->nc; k++) work += (double)(k - c->low[k] + 1) * (double)(k - c->low[k] + 1);
+    bool ok = total <= MAX_ENVELOPE && work <= MAX_WORK && lgv_grow(&c->factor, &c->room, total + 1, sizeof *c->factor);
     if (ok) memset(c->factor, 0, total * sizeof *c->factor);
     for (size_t j = 0; ok && j < c->nq; j++)
         for (size_t a = begin[j]; a < begin[j + 1]; a++)
@@ -441,10 +451,17 @@ static void velocity_at(struct lgv_model *m, struct lgv_evaluator *e, const stru
 
 /* Residuals of the start as given. */
 static void residuals(struct lgv_projector *c, const double *q, const double *v, struct lgv_start_report *out) {
+    struct lgv_env env = {.par = c->m->par, .space = {[LGV_Q] = q}};
+    lgv_eval_terms(&c->e, &c->size, &env, c->value, c->nc, 1);
+    for (size_t k = 0; k < c->nc; k++) out->size = fmax(out->size, c->value[k]);
     residual(c, q, c->value);
     for (size_t k = 0; k < c->nc; k++) {
-        double hidden = 0;
-        for (size_t i = c->first[k]; i < c->first[k + 1]; i++) hidden += c->G[i].value * v[c->G[i].col];
+        double hidden = 0, size = 0;
+        for (size_t i = c->first[k]; i < c->first[k + 1]; i++) {
+            hidden += c->G[i].value * v[c->G[i].col];
+            size += fabs(c->G[i].value * v[c->G[i].col]);
+        }
+        out->hidden_size = fmax(out->hidden_size, size);
         if (!(fabs(c->value[k]) <= out->residual)) out->residual = fabs(c->value[k]), out->worst = k;
         if (!(fabs(hidden) <= out->hidden)) out->hidden = fabs(hidden), out->worst_hidden = k;
     }
@@ -454,16 +471,18 @@ static void residuals(struct lgv_projector *c, const double *q, const double *v,
 static size_t vanishing(struct lgv_projector *c, const double *q) {
     double *norm = lgv_new(c->nc + c->nq, sizeof *norm), *x = norm ? norm + c->nc : NULL;
     uint64_t seed = 99;
-    double scale = largest(q, c->nq);
     size_t bad = c->nc;
     if (!norm) return bad;
     memcpy(norm, c->norm, c->nc * sizeof *norm);
-    for (size_t i = 0; i < c->nq; i++) x[i] = q[i] + 0.2 * (scale > 0 ? scale : 1) * (lgv_point_draw(&seed) - 0.5);
-    if (jacobian(c, x))
-        for (size_t k = c->nc; k-- > 0;)
-            if (norm[k] == 0 || norm[k] < 1e-6 * c->norm[k]) bad = k;
+    for (size_t k = c->nc; k-- > 0;) { /* shaken by the size of the coordinates that the constraint knows */
+        double scale = 0;
+        if (norm[k] > 0 && c->nc > VANISHING_ROWS) continue;
+        for (size_t a = c->first[k]; a < c->first[k + 1]; a++) scale = fmax(scale, fabs(q[c->G[a].col]));
+        for (size_t i = 0; i < c->nq; i++) x[i] = q[i] + 0.2 * (scale > 0 ? scale : 1) * (lgv_point_draw(&seed) - 0.5);
+        if (norm[k] == 0 || (jacobian(c, x) && norm[k] < 1e-6 * c->norm[k])) bad = k;
+        jacobian(c, q);
+    }
     free(norm);
-    jacobian(c, q);
     return bad;
 }
 

@@ -101,6 +101,8 @@ bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out);
 /* S = sum_k lambda_k g_k(q) as groups (multipliers are REFs of LGV_LAMBDA): S_lambda = g, S_lambda,q = G,
  * S_q = G^T lambda. */
 bool lgv_model_constraint_sum(struct lgv_model *m, struct lgv_function *out);
+/* The same with the absolute values of the terms of every g_k: what the round-off of g_k is a part of. */
+bool lgv_model_constraint_size(struct lgv_model *m, struct lgv_function *out);
 /* L(q, v, t) as groups; false without a Lagrangian. */
 bool lgv_model_lagrangian(struct lgv_model *m, struct lgv_function *out);
 /* The increment Lagrangian a L(q, v) - sum w_m h_m(q) as groups. */
@@ -112,6 +114,7 @@ bool lgv_model_increment_lagrangian(struct lgv_model *m, struct lgv_function *ou
 struct lgv_start_report {
     double residual, hidden;    /* largest |g_k| and |(G v)_k| of the start as given */
     size_t worst, worst_hidden; /* number of that constraint, from 0 */
+    double size, hidden_size;   /* largest sum of the absolute terms of a g_k, and of a (G v)_k */
     double moved;               /* largest change of a coordinate by the projection onto g = 0 */
     int iterations;             /* it took */
     size_t rank;                /* of G there */

@@ -46,10 +46,10 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     if (small || k->symplectic_claim) c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
 }
 
-static void check_constraint(struct lgv_check *c, const char *name, double residual, bool claim,
+static void check_constraint(struct lgv_check *c, const char *name, double residual, double size, bool claim,
                              const char *explained) {
     put(c, name, explained);
-    bool small = residual <= CONSTRAINT_LIMIT; /* false for NaN */
+    bool small = residual <= CONSTRAINT_LIMIT * (size > 0 ? size : 1); /* false for NaN */
     lgv_brief(c->value, sizeof c->value, residual, 2);
     snprintf(c->verdict, sizeof c->verdict, "%s",
              small   ? "kept to solver accuracy"
@@ -58,6 +58,7 @@ static void check_constraint(struct lgv_check *c, const char *name, double resid
     c->mark = small ? LGV_MARK_HOLDS : claim ? LGV_MARK_BROKEN : LGV_MARK_NONE;
 }
 
+/* Residuals are measured by the size of what they consist of. */
 #define START_LIMIT 1e-8 /* start values off by more have been changed noticeably */
 
 static void check_start(const struct lgv_result *r, struct lgv_check *c) {
@@ -189,12 +190,15 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
     size_t n = 0;
     check_symplectic(r, &rows[n++]);
     if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
-        check_constraint(&rows[n++], "constraint", r->certificate.constraint, true,
+        check_constraint(&rows[n++], "constraint", r->certificate.constraint, r->certificate.constraint_size, true,
                          "Largest |g(q)| of the constraints g(q) = 0 over all paths and output times.");
-        check_constraint(&rows[n++], "hidden constraint", r->certificate.hidden_constraint, r->certificate.hidden_claim,
+        check_constraint(&rows[n++], "hidden constraint", r->certificate.hidden_constraint,
+                         fmax(r->certificate.hidden_size, r->certificate.constraint_size / fabs(r->until - r->t0)),
+                         r->certificate.hidden_claim,
                          "Largest |d/dt g(q)|: the velocities must be tangent to the constraint too.");
     }
-    if (fmax(r->certificate.start_constraint, r->certificate.start_hidden) > START_LIMIT) check_start(r, &rows[n++]);
+    if (r->certificate.start_constraint > START_LIMIT * r->certificate.constraint_size ||
+        r->certificate.start_hidden > START_LIMIT * fmax(r->certificate.hidden_size, r->certificate.constraint_size)) check_start(r, &rows[n++]);
     for (size_t i = 0; i < r->nseries; i++)
         if (r->series[i].kind == LGV_SERIES_MOMENTUM) check_momentum(r, &r->series[i], &rows[n++]);
     for (size_t i = 0; i < r->nseries; i++)
@@ -204,7 +208,7 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
         }
     check_order(r, &rows[n], &rows[n + 1]);
     n += 2;
-    if (r->truncation > 0) check_truncation(r, &rows[n++]);
+    if (r->truncation > 0 && r->nnoise > 0) check_truncation(r, &rows[n++]);
     check_failures(r, &rows[n++]);
     *count = n;
     return rows;

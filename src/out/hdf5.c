@@ -8,7 +8,9 @@
 #include <string.h>
 
 #define ROW(structure, name, type, field)                                                                              \
-    { name, type, offsetof(struct structure, field) }
+    { name, type, offsetof(struct structure, field), false }
+#define LATER(structure, name, type, field)                                                                            \
+    { name, type, offsetof(struct structure, field), true }
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
 
 const struct lgv_hdf5_field lgv_hdf5_result[] = {
@@ -51,9 +53,11 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     ROW(lgv_certificate, "defect_states", LGV_HDF5_COUNT, defect_states),
     ROW(lgv_certificate, "constraint", LGV_HDF5_REAL, constraint),
     ROW(lgv_certificate, "hidden_constraint", LGV_HDF5_REAL, hidden_constraint),
-    ROW(lgv_certificate, "hidden_claim", LGV_HDF5_INT, hidden_claim),
-    ROW(lgv_certificate, "start_constraint", LGV_HDF5_REAL, start_constraint),
-    ROW(lgv_certificate, "start_hidden", LGV_HDF5_REAL, start_hidden),
+    LATER(lgv_certificate, "hidden_claim", LGV_HDF5_INT, hidden_claim),
+    LATER(lgv_certificate, "start_constraint", LGV_HDF5_REAL, start_constraint),
+    LATER(lgv_certificate, "start_hidden", LGV_HDF5_REAL, start_hidden),
+    LATER(lgv_certificate, "constraint_size", LGV_HDF5_REAL, constraint_size),
+    LATER(lgv_certificate, "hidden_size", LGV_HDF5_REAL, hidden_size),
     ROW(lgv_certificate, "symplectic_claim", LGV_HDF5_INT, symplectic_claim),
     ROW(lgv_certificate, "time_dependent", LGV_HDF5_INT, time_dependent),
     ROW(lgv_certificate, "noise_commutes", LGV_HDF5_INT, noise_commutes),

@@ -29,6 +29,7 @@ struct lgv_hdf5_field {
     const char *name;
     enum lgv_hdf5_type type; /* char * (NULL: no attribute), double, uint64_t, int */
     size_t offset;
+    bool later; /* older files have no such attribute: NaN or 0 then */
 };
 extern const struct lgv_hdf5_field lgv_hdf5_result[], lgv_hdf5_certificate[], lgv_hdf5_series[];
 extern const size_t lgv_hdf5_result_count, lgv_hdf5_certificate_count, lgv_hdf5_series_count;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -102,6 +103,10 @@ static bool get_fields(struct reader *rd, hid_t where, const struct lgv_hdf5_fie
     for (const struct lgv_hdf5_field *end = row + count; row < end; row++) {
         void *field = (char *)object + row->offset;
         bool good;
+        if (row->later && H5Aexists(where, row->name) <= 0) {
+            if (row->type == LGV_HDF5_REAL) *(double *)field = NAN;
+            continue;
+        }
         if (row->type == LGV_HDF5_TEXT) {
             good = get_text(rd, where, row->name, (char **)field);
         } else if (row->type == LGV_HDF5_REAL) {

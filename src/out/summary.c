@@ -26,9 +26,9 @@ static void print_run(FILE *out, const struct lgv_result *r, const struct style 
     if (r->model_file) fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, sizeof b, r->model_file), s->off);
     fprintf(out, "\n  method  %s", lgv_plain(a, sizeof a, r->method));
     if (r->method_doc) fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, 90, r->method_doc), s->off);
-    fprintf(out, "\n  run     step %s, until %s (%s steps), %s paths, seed %llu\n", lgv_exact(a, sizeof a, r->step),
+    fprintf(out, "\n  run     step %s, until %s (%s steps), %s path%s, seed %llu\n", lgv_exact(a, sizeof a, r->step),
             lgv_exact(b, sizeof b, r->until), lgv_grouped(c, sizeof c, r->steps), lgv_grouped(d, sizeof d, r->paths),
-            (unsigned long long)r->seed);
+            r->paths == 1 ? "" : "s", (unsigned long long)r->seed);
     fprintf(out, "  speed   %.3g s, %s path-steps/s, %llu thread%s x %llu lanes", r->seconds,
             lgv_rate(e, sizeof e, r->path_steps_per_second), (unsigned long long)r->threads, r->threads == 1 ? "" : "s",
             (unsigned long long)r->lanes);

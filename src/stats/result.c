@@ -17,6 +17,7 @@ const char *lgv_fail_text(int reason) {
     case LGV_FAIL_NEWTON: return "the Newton iteration of the step did not converge";
     case LGV_FAIL_SINGULAR: return "the linear system of the step is singular";
     case LGV_FAIL_START: return "the start values, or H there, are not finite";
+    case LGV_FAIL_PROJECT: return "the start values could not be moved onto the constraints";
     default: return "unknown reason";
     }
 }
