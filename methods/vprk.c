@@ -346,6 +346,37 @@ INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *d
     c->top = top;
 }
 
+/* Rows and unknowns in units in which the matrix is of the size of 1: see constrained.h; m is the size of the masses, g that of G.
+ * For constant masses the unknowns are momenta, counted in m. */
+INLINE void scale_system(vec m, vec g, vec *r, vec *A) {
+    const long n = UNKNOWNS;
+    vec row[2] = {1.0 / m, 1.0 / g}, col[2] = {MODEL_L ? vec_set(1) : m, m / g};
+    for (long i = 0; i < n; i++) {
+        r[i] *= row[i >= VS * NQ];
+        for (long j = 0; j < n; j++) A[i * n + j] *= row[i >= VS * NQ] * col[j >= VS * NQ];
+    }
+}
+
+/* Lanes whose equations hold to round-off of their terms. */
+static __attribute__((noinline, cold)) ivec stages_met(struct ctx *c, const vec *p, const struct stages *s, const vec *r) {
+    vec left = vec_set(0), parts = vec_set(0);
+    ivec met = ~(ivec){0}, here;
+    for (long i = 0; i < NQ; i++) {
+        parts += vec_abs(p[i]);
+        for (long j = 0; j < VS; j++) {
+            left += vec_abs(r[j * NQ + i]);
+            parts += vec_abs(s->P[j * NQ + i]) + vec_abs(s->f[j * NQ + i]);
+        }
+        for (long m = 0; NC > 0 && m < VM; m++) parts += vec_abs(s->GT[m * NQ + i]);
+    }
+    met = (ivec)(left <= 1e-14 * parts);
+    for (long j = 1; NC > 0 && j < VS; j++) { /* constraints hold at stages behind the first, or at the end of one */
+        constraints_met(c, s->Q + j * NQ, &here);
+        met &= here;
+    }
+    return met;
+}
+
 INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
     const long n = UNKNOWNS;
     ARRAY(values, VS * 5 * NQ);
@@ -397,7 +428,12 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     combine(c, q, vprk_table, s.V, end);
     do {
         stage_system(c, q, p, dW, dZ, none, extra, mass, &s, r, A);
+        if (it >= NEWTON_PATIENT) live &= ~stages_met(c, p, &s, r);
+        vec m = MODEL_L ? largest_of(s.PY, NQ, NQ + 1) : 1.0 / largest_of(mass, NQ, NQ + 1);
+        vec g = NC > 0 ? largest_of(s.GX, NC * NQ, 1) : vec_set(1);
+        scale_system(m, g, r, A);
         solve_dense((int)n, A, r, scratch, &now);
+        for (long i = 0; i < n; i++) r[i] *= i >= VS * NQ ? m / g : MODEL_L ? vec_set(1) : m;
         singular |= now & live;
         for (long i = 0; i < VS * NQ; i++) s.Y[i] = vec_select(live, s.Y[i] - r[i], s.Y[i]);
         for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_select(live, s.lam[i] - r[VS * NQ + i], s.lam[i]);
@@ -435,13 +471,11 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
             for (long i = 0; V_TIME(j) == 1 && i < NQ; i++) p[i] -= V_B(j) * c->dt * VPRK_CORRECTION * c->dt * extra[i];
     }
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
-    singular = (ivec){0};
-    if (VPRK_PROJECT) project_momentum(c, stage_time(c, 1), q, G, mass, p, v, mu, &singular);
-    if (!VPRK_PROJECT && MODEL_L) { /* the velocity that belongs to p, for the rows of the state */
-        ARRAY(P, NQ);
-        for (long i = 0; i < NQ; i++) P[i] = p[i];
-        find_velocity(c, stage_time(c, 1), q, P, v, &singular);
-    }
+    singular = live = (ivec){0};
+    if (VPRK_PROJECT) project_momentum(c, stage_time(c, 1), q, G, mass, p, v, mu, &singular, &live);
+    if (!VPRK_PROJECT && MODEL_L) project_velocity(c, stage_time(c, 1), q, G, 0, p, v, mu, &singular, &live);
+    live &= (ivec)(p[0] == p[0]);
+    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
     singular &= (ivec)(p[0] == p[0]);
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
     for (long i = 0; MODEL_L && i < NQ; i++) c->extra[i * GROUPS] = v[i];

@@ -29,6 +29,9 @@ INLINE void model_g(struct ctx *c, const vec *q, vec *g) {
 INLINE void model_G(struct ctx *c, const vec *q, vec *G) {
     (void)c, (void)q, (void)G;
 }
+INLINE void model_gsize(struct ctx *c, const vec *q, vec *g) {
+    (void)c, (void)q, (void)g;
+}
 INLINE void model_GT(struct ctx *c, const vec *q, const vec *lambda, vec *x) {
     (void)c, (void)q, (void)lambda;
     for (long i = 0; i < NQ; i++) x[i] = vec_set(0);
@@ -156,12 +159,33 @@ INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass,
     c->top = top;
 }
 
+/* Lanes whose g is round-off of the terms it consists of: nothing is left to solve, however small the positions are. */
+static __attribute__((noinline, cold, unused)) void constraints_met(struct ctx *c, const vec *q, ivec *met) {
+    vec *top = c->top;
+    ARRAY(g, NC);
+    ARRAY(size, NC);
+    model_g(c, q, g);
+    model_gsize(c, q, size);
+    *met = ~(ivec){0};
+    for (long k = 0; k < NC; k++) *met &= (ivec)(vec_abs(g[k]) <= 4e-15 * size[k]);
+    c->top = top;
+}
+
 /* ---- projections ---- */
 
-/* Newton's method for L_v(q, v) = p + G^T mu, G v = 0, in (v, mu); one step for quadratic L.  p becomes p + G^T mu. */
-INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G, vec *p, vec *v, vec *mu,
-                             ivec *singular) {
-    const long n = NQ + NC;
+/* Equations of the velocities have the units of p and of g, unknowns those of v and of multipliers: with the sizes m of the
+ * masses and s of G, rows divided by m and s and multipliers counted in m / s are all of the size of 1. */
+INLINE vec largest_of(const vec *x, long count, long stride) {
+    vec most = vec_set(0);
+    for (long i = 0; i < count; i++) most = vec_max(most, vec_abs(x[i * stride]));
+    return vec_select((ivec)(most > 0.0), most, vec_set(1));
+}
+
+/* Newton's method for L_v(q, v) = p + G^T mu, G v = 0, in (v, mu); one step is exact for quadratic L.  p becomes p + G^T mu.
+ * With no G it finds the velocity that belongs to p.  *lost: no solution found. */
+INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G, long nc, vec *p, vec *v, vec *mu,
+                             ivec *singular, ivec *lost) {
+    const long n = NQ + nc;
     vec *top = c->top;
     ARRAY(none, NM);
     ARRAY(Lvv, NQ * NQ);
@@ -169,65 +193,63 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
     ARRAY(scratch, (NQ + NC) * (NQ + NC) + NQ + NC);
     ARRAY(r, NQ + NC);
     ivec live = (ivec)(p[0] == p[0]), now;
+    vec s = nc ? largest_of(G, NC * NQ, 1) : vec_set(1);
     int it = 0;
     *singular = (ivec){0};
     for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-    for (long k = 0; k < NC; k++) mu[k] = vec_set(0);
+    for (long k = 0; k < nc; k++) mu[k] = vec_set(0);
     do {
+        vec left = vec_set(0), parts = vec_set(0), hidden = vec_set(0), speed = vec_set(0);
         face_L2(c, t, q, v, 1.0, none, 0, r, 0, 0, Lvv);
-        for (long i = 0; i < n; i++)
-            for (long j = 0; j < n; j++)
-                A[i * n + j] = i < NQ && j < NQ ? Lvv[i * NQ + j]
-                               : i < NQ         ? -G[(j - NQ) * NQ + i]
-                               : j < NQ         ? G[(i - NQ) * NQ + j]
-                                                : vec_set(0);
+        vec m = largest_of(Lvv, NQ, NQ + 1);
         for (long i = 0; i < NQ; i++) {
+            parts += vec_abs(r[i]) + vec_abs(p[i]);
             r[i] -= p[i];
-            for (long k = 0; k < NC; k++) r[i] -= G[k * NQ + i] * mu[k];
+            for (long k = 0; k < nc; k++) {
+                r[i] -= G[k * NQ + i] * mu[k];
+                parts += vec_abs(G[k * NQ + i] * mu[k]);
+            }
+            left += vec_abs(r[i]);
+            r[i] = r[i] / m;
+            for (long j = 0; j < NQ; j++) A[i * n + j] = Lvv[i * NQ + j] / m;
+            for (long k = 0; k < nc; k++) {
+                A[i * n + NQ + k] = -G[k * NQ + i] / s;
+                A[(NQ + k) * n + i] = G[k * NQ + i] / s;
+            }
         }
-        constraint_multiply(G, v, r + NQ);
+        for (long k = 0; k < nc; k++) {
+            r[NQ + k] = vec_set(0);
+            for (long i = 0; i < NQ; i++) {
+                r[NQ + k] += G[k * NQ + i] * v[i] / s;
+                speed += vec_abs(G[k * NQ + i] * v[i] / s);
+            }
+            hidden += vec_abs(r[NQ + k]);
+            for (long l = 0; l < nc; l++) A[(NQ + k) * n + NQ + l] = vec_set(0);
+        }
+        /* round-off of p moves v by its part of p / m */
+        ivec done = (ivec)(left <= 1e-14 * parts) & (ivec)(hidden <= 1e-14 * (speed + parts / m));
+        if (it > 0) live &= ~done;
         solve_dense((int)n, A, r, scratch, &now);
         *singular |= now & live;
         for (long i = 0; i < NQ; i++) v[i] = vec_select(live, v[i] - r[i], v[i]);
-        for (long k = 0; k < NC; k++) mu[k] = vec_select(live, mu[k] - r[NQ + k], mu[k]);
+        for (long k = 0; k < nc; k++) mu[k] = vec_select(live, mu[k] - r[NQ + k] * m / s, mu[k]);
         live &= still_moving(NQ, r, v, v, 1e-9) & ~*singular;
+        if (MODEL_QUADRATIC_L) live = (ivec){0};
         c->iterations++;
     } while (++it < NEWTON_MAX && vec_any(live));
-    *singular |= live;
-    constraint_add(G, mu, p);
-    c->top = top;
-}
-
-/* L_v(q, v) = p. */
-INLINE void find_velocity(struct ctx *c, double t, const vec *q, const vec *p, vec *v, ivec *singular) {
-    vec *top = c->top;
-    ARRAY(none, NM);
-    ARRAY(Lvv, NQ * NQ);
-    ARRAY(scratch, NQ * NQ + NQ);
-    ARRAY(r, NQ);
-    ivec live = (ivec)(p[0] == p[0]), now;
-    int it = 0;
-    *singular = (ivec){0};
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-    do {
-        face_L2(c, t, q, v, 1.0, none, 0, r, 0, 0, Lvv);
-        for (long i = 0; i < NQ; i++) r[i] -= p[i];
-        solve_dense((int)NQ, Lvv, r, scratch, &now);
-        *singular |= now & live;
-        for (long i = 0; i < NQ; i++) v[i] = vec_select(live, v[i] - r[i], v[i]);
-        live &= still_moving(NQ, r, v, v, 1e-9) & ~*singular;
-    } while (++it < NEWTON_MAX && vec_any(live));
-    *singular |= live;
+    *lost = live;
+    if (nc) constraint_add(G, mu, p);
     c->top = top;
 }
 
 /* p += G^T mu with G v = 0; the velocity is left in v. */
 INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G, const vec *mass, vec *p, vec *v,
-                             vec *mu, ivec *singular) {
+                             vec *mu, ivec *singular, ivec *lost) {
     if (MODEL_L) {
-        project_velocity(c, t, q, G, p, v, mu, singular);
+        project_velocity(c, t, q, G, NC, p, v, mu, singular, lost);
         return;
     }
+    *lost = (ivec){0};
     vec *top = c->top;
     ARRAY(none, NM);
     ARRAY(Kp, NQ);
@@ -269,14 +291,18 @@ static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *
             moved += vec_abs(x[i]);
         }
         live &= (ivec)(moved > 1e-15 * size) & ~lost;
-        if (it >= 30) live &= (ivec)(moved > 1e-13 * size); /* round-off of g itself */
+        if (it >= 3 && vec_any(live)) {
+            constraints_met(c, q, &now);
+            live &= ~now;
+        }
     }
     lost |= live;
     model_G(c, q, G);
     constraint_masses(c, t, q, v, mass);
-    project_momentum(c, t, q, G, mass, p, v, mu, &now);
-    lost |= now & (ivec)(p[0] == p[0]);
-    if (vec_any(lost)) lanes_failed(c, &lost, NQ, LGV_FAIL_START);
+    ivec unsolved;
+    project_momentum(c, t, q, G, mass, p, v, mu, &now, &unsolved);
+    lost |= (now | unsolved) & (ivec)(p[0] == p[0]);
+    if (vec_any(lost)) lanes_failed(c, &lost, NQ, LGV_FAIL_PROJECT);
     c->top = top;
 }
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 void lgv_generate_constraint_sizes(struct lgv_source *s) {
-    lgv_text_add(&s->out, "#define NC %zuL\n#define MODEL_L %d\n#define MODEL_SPARSE %d\n", s->m->nconstraints,
-                 s->lagrangian, s->sparse);
+    lgv_text_add(&s->out, "#define NC %zuL\n#define MODEL_L %d\n#define MODEL_SPARSE %d\n#define MODEL_QUADRATIC_L %d\n",
+                 s->m->nconstraints, s->lagrangian, s->sparse, !s->m->lagrangian_only);
 }
 
 static void one(struct lgv_source *s, const char *signature, const char *array, const struct lgv_terms *terms,

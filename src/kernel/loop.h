@@ -27,7 +27,7 @@
 #define WATCHED 0
 #endif
 #define STATE_ROWS (CONTROL_ROW + CONTROLS)
-#define LOOP_WORK (2 * NQ + 8 * NM * GROUPS + 64 + FACE_WORK + CONTROLS)
+#define LOOP_WORK (STATE_ROWS + 2 * NQ + 8 * NM * GROUPS + 64 + FACE_WORK + CONTROLS)
 
 #if TRACK_BROWN
 #define TRACKED(x) x
@@ -177,11 +177,36 @@ static void kernel_project(struct lgv_block *b) {
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
     }
 }
+#if !VPRK_PROJECT /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */
+INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
+    int fail[LANES] = {0};
+    unsigned long long fail_step[LANES] = {0};
+    struct lgv_block quiet = *b;
+    vec *copy = take(c, STATE_ROWS), *q = c->q, *p = c->p;
+    struct lgv_block *before = c->b;
+    for (long i = 0; i < STATE_ROWS; i++) copy[i] = state[i];
+    quiet.fail = fail;
+    quiet.fail_step = fail_step;
+    c->b = &quiet;
+    c->q = copy;
+    c->p = copy + NQ;
+    project_state(c, copy, copy + NQ, copy + 2 * NQ);
+    c->b = before;
+    c->q = q;
+    c->p = p;
+    return copy;
+}
+#define SHOWN(c, b, state) shown(c, b, state)
+#endif
 #else
 #define OBSERVE_CONSTRAINTS(c, state, seen) ((void)0)
 static void kernel_project(struct lgv_block *b) {
     (void)b;
 }
+#endif
+
+#ifndef SHOWN
+#define SHOWN(c, b, state) (state)
 #endif
 
 static void kernel_start(struct lgv_block *b) {
@@ -203,16 +228,18 @@ static void kernel_start(struct lgv_block *b) {
 }
 
 static void kernel_observe(const struct lgv_block *b, double *out) {
-    struct ctx context = {.par = b->par, .top = (vec *)b->work}, *c = &context;
+    struct ctx context = {.par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    c->end = c->top + METHOD_WORK + FACE_WORK;
+    c->end = c->top + METHOD_WORK + LOOP_WORK;
     for (int g = 0; g < GROUPS; g++) {
         GROUP_ROWS(state, STATE_ROWS, b->state);
         GROUP_ROWS(seen, WATCHED, out);
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * GROUPS + g];
-        model_observe(c, b->t0 + (double)b->step * b->dt, state, state + NQ, state + BROWN_ROW, state + BROWN_ROW + NM,
-                      state + BROWN_ROW + NM + NQ, state + 2 * NQ, state + BROWN_ROW - NC, seen);
-        OBSERVE_CONSTRAINTS(c, state, seen);
+        const vec *x = SHOWN(c, b, state);
+        model_observe(c, b->t0 + (double)b->step * b->dt, x, x + NQ, x + BROWN_ROW, x + BROWN_ROW + NM,
+                      x + BROWN_ROW + NM + NQ, x + 2 * NQ, x + BROWN_ROW - NC, seen);
+        OBSERVE_CONSTRAINTS(c, x, seen);
+        c->top = (vec *)b->work;
         for (long k = 0; k < CONTROLS; k++) seen[CONTROLS + k] = state[CONTROL_ROW + k];
         for (long i = 0; GROUPS > 1 && i < WATCHED; i++) ((vec *)out)[i * GROUPS + g] = seen[i];
     }

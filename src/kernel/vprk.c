@@ -309,8 +309,8 @@ static const struct entry {
      false},
     {"SHAKE",
      "",
-     "SHAKE: RATTLE without the last projection. Its positions are those of RATTLE, its momenta violate the "
-     "hidden constraint.",
+     "SHAKE: RATTLE without the last projection. Its positions are those of RATTLE; its momenta are shown projected "
+     "onto the hidden constraint, which they leave between outputs.",
      2,
      2,
      1,
