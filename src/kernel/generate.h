@@ -26,7 +26,7 @@ struct lgv_source {
     struct lgv_error err;
     bool constrained; /* the method is for constraints and Lagrangians */
     bool lagrangian;  /* the method works with L(q, v), not with H */
-    bool sparse;     /* and with sparse constraints */
+    bool sparse;      /* and with sparse constraints */
 };
 
 /* The head of a face function with this declarator; without the rest of it the function is absent. */

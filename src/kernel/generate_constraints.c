@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 void lgv_generate_constraint_sizes(struct lgv_source *s) {
-    lgv_text_add(&s->out, "#define NC %zuL\n#define MODEL_L %d\n#define MODEL_SPARSE %d\n#define MODEL_QUADRATIC_L %d\n",
+    lgv_text_add(&s->out,
+                 "#define NC %zuL\n#define MODEL_L %d\n#define MODEL_SPARSE %d\n#define MODEL_QUADRATIC_L %d\n",
                  s->m->nconstraints, s->lagrangian, s->sparse, !s->m->lagrangian_only);
 }
 
@@ -101,8 +102,8 @@ static void sparse(struct lgv_source *s, const struct lgv_terms *G) {
     long n[2] = {lgv_terms_pattern(s->g, G, LGV_MAX_INSTANCES, &places[0]),
                  lgv_terms_pattern(s->g, mass, LGV_MAX_INSTANCES, &places[1])};
     bool ok = n[0] >= 0 && n[1] >= 0 &&
-              lgv_sparse_make(&plan, (int)s->m->nconstraints, (int)s->m->nq, places[0], n[0], places[1], n[1], &s->err) ==
-                  LGV_OK &&
+              lgv_sparse_make(&plan, (int)s->m->nconstraints, (int)s->m->nq, places[0], n[0], places[1], n[1],
+                              &s->err) == LGV_OK &&
               lgv_sparse_emit(&plan, &s->out) && emit_map(s, "jacobian_map", G, places[0], (size_t)n[0]) &&
               emit_map(s, "mass_map", mass, places[1], (size_t)n[1]);
     if (!ok && !s->g->failed) s->g->failed = s->err.message[0] ? s->err.message : "the constraints are too many";

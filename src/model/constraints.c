@@ -15,7 +15,7 @@
 #define TINY_PIVOT 1e-13       /* of the factor: a distance of 3e-7; smaller ones drown in rounding errors */
 #define TINY_ROW 1e-10         /* of the orthogonalisation */
 #define MAX_STEPS 100
-#define MAX_WORK 5e8 /* operations of one factor */
+#define MAX_WORK 5e8       /* operations of one factor */
 #define VANISHING_ROWS 100 /* more constraints are only looked at where their gradient is zero */
 
 struct lgv_projector {

@@ -46,7 +46,8 @@ bool lgv_load_observe(struct lgv_loader *l, int node) {
         if (strcmp(name, "H") == 0 && o->node != m->hamiltonian)
             return lgv_yaml_fail(l, key, "H is the Hamiltonian and is always observed; choose another name");
         if (m->nconstraints && (strcmp(name, "constraint") == 0 || strcmp(name, "hidden_constraint") == 0))
-            return lgv_yaml_fail(l, key, "%s is always observed in a model with constraints; choose another name", name);
+            return lgv_yaml_fail(l, key, "%s is always observed in a model with constraints; choose another name",
+                                 name);
         m->nobservables++;
         o->name = lgv_copy(name);
         o->text = lgv_copy(lgv_yaml_node(l, value)->text);

@@ -198,7 +198,8 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
                          "Largest |d/dt g(q)|: the velocities must be tangent to the constraint too.");
     }
     if (r->certificate.start_constraint > START_LIMIT * r->certificate.constraint_size ||
-        r->certificate.start_hidden > START_LIMIT * fmax(r->certificate.hidden_size, r->certificate.constraint_size)) check_start(r, &rows[n++]);
+        r->certificate.start_hidden > START_LIMIT * fmax(r->certificate.hidden_size, r->certificate.constraint_size))
+        check_start(r, &rows[n++]);
     for (size_t i = 0; i < r->nseries; i++)
         if (r->series[i].kind == LGV_SERIES_MOMENTUM) check_momentum(r, &r->series[i], &rows[n++]);
     for (size_t i = 0; i < r->nseries; i++)

@@ -63,7 +63,7 @@ struct lgv_certificate {
     uint64_t defect_states;               /* number of states it was measured at */
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
     int hidden_claim;                     /* the method promises the hidden one */
-    double constraint_size, hidden_size;   /* size of the terms they consist of: their round-off is a part of it */
+    double constraint_size, hidden_size;  /* size of the terms they consist of: their round-off is a part of it */
     double start_constraint, start_hidden; /* the same of typical start values as given, before they were projected */
     int symplectic_claim;                  /* the method's table says it is symplectic */
     int time_dependent;                    /* a formula depends on t: H need not be kept */
