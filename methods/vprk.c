@@ -35,11 +35,13 @@
 #define CORRECTED (VPRK_CORRECTION != 0)
 
 #define UNKNOWNS (VS * NQ + VM * NC)
-#define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN : 0)
+#define KEPT_MASSES (MODEL_SPARSE ? MASSES : 0) /* dense: the kept rows serve instead */
+#define KEPT_ROWS (MODEL_SPARSE ? 0 : NC * NQ)
+#define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES : 0)
 #define METHOD_WORK                                                                                                    \
     (2 * PROJECTION_WORK + 20 * NQ + 10 * NC + 4 * NM +                                                                \
      (CORRECTED ? 4 * NQ * NQ + 10 * NQ + 4 * NC : 0) +                                                                \
-     (KICKS ? JACOBIAN + MASSES + SYSTEM                                                                               \
+     (KICKS ? JACOBIAN + SYSTEM                                                                                        \
             : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + VS * (6 * NQ + 3 * NQ * NQ) + 8 * NQ * NQ + VM * (2 * NC * NQ + 2 * NQ * NQ + 6 * NQ)))
 
 INLINE double stage_time(const struct ctx *c, double at) {
@@ -102,22 +104,23 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
 
 struct kept {
     struct force F;
-    vec *C, *G;
+    vec *C, *G, *MG, *mass; /* dense: the rows G M^-1; sparse: M^-1, which is constant */
 };
 
 INLINE struct kept kept_in(vec *carry) {
-    vec *C = carry + NQ + NHQ;
-    return (struct kept){{carry, carry + NQ}, C, C + (CORRECTED ? NQ : 0)};
+    vec *C = carry + NQ + NHQ, *G = C + (CORRECTED ? NQ : 0);
+    return (struct kept){{carry, carry + NQ}, C, G, G + JACOBIAN, G + JACOBIAN + KEPT_ROWS};
 }
 
 /* Force, gradient of the correction, and G at q. */
-INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, const vec *mass, struct kept *k) {
+INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kept *k) {
 #if KICKS
     model_force(c, t, q, p, &k->F);
     model_G(c, q, k->G);
-    if (CORRECTED) correction_gradient(c, t, q, k->G, mass, k->C);
+    if (!MODEL_SPARSE) constraint_rows(c, k->G, k->mass, k->MG);
+    if (CORRECTED) correction_gradient(c, t, q, k->G, k->mass, k->C);
 #else
-    (void)c, (void)t, (void)q, (void)p, (void)mass, (void)k;
+    (void)c, (void)t, (void)q, (void)p, (void)k;
 #endif
 }
 
@@ -130,46 +133,101 @@ INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, ve
 #endif
 }
 
-/* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q. */
-INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const vec *G, const vec *mass, vec *P, vec *Q,
+/* Lanes that are live have no solution, those whose multipliers are not finite a singular system: they become NaN in
+ * everything.  Where p is NaN the lane had failed before. */
+static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, const vec *p, const vec *lam, vec *P,
+                                                                 vec *Q, const ivec *live) {
+    ivec known = (ivec)(p[0] == p[0]), singular = known & ~vec_finite(lam[0]), newton = known & *live & ~singular;
+    lanes_failed(c, &newton, NQ, LGV_FAIL_NEWTON);
+    lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    for (long i = 0; i < NQ; i++) {
+        P[i] = vec_select(newton | singular, vec_set(__builtin_nan("")), P[i]);
+        Q[i] = vec_select(newton | singular, vec_set(__builtin_nan("")), Q[i]);
+    }
+}
+
+/* b = (G1 M^-1 G^T)^-1 b,  x = M^-1 G^T b,  G and M those kept. */
+INLINE void kept_solve(struct ctx *c, const struct kept *k, const vec *G1, vec *b, ivec *singular) {
+    if (MODEL_SPARSE)
+        constraint_solve(c, G1, k->mass, k->G, b, singular);
+    else
+        constraint_system(c, G1, k->MG, b, singular);
+}
+
+/* Returns the size of x, or a bound of it: sum_k |b_k| size_k of the rows' sizes. */
+INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, const vec *b, vec *x) {
+    vec size = vec_set(0);
+#if MODEL_SPARSE
+    vec *top = c->top;
+    ARRAY(impulse, NQ);
+    for (long i = 0; i < NQ; i++) impulse[i] = vec_set(0);
+    constraint_add(k->G, b, impulse);
+    sparse_multiply_mass(k->mass, impulse, x);
+    for (long i = 0; i < NQ; i++) size += vec_abs(x[i]);
+    c->top = top;
+    (void)row_size;
+#else
+    (void)c;
+    for (long i = 0; i < NQ; i++) {
+        x[i] = k->MG[i] * b[0];
+        for (long m = 1; m < NC; m++) x[i] += k->MG[m * NQ + i] * b[m];
+    }
+    for (long m = 0; m < NC; m++) size += vec_abs(b[m]) * row_size[m];
+#endif
+    return size;
+}
+
+#define NEWTON_LEFT (2e-15 / NQ)
+
+/* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q.  Newton's method for dt lam, two moves at least.
+ * Then a lane is done when the error left, e^3 / e_before^2 by quadratic convergence, is below round-off of a
+ * coordinate; after three also by the rule of still_moving, where round-off is larger than that. */
+INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *P, vec *Q,
                               vec *lam) {
-    double t = stage_time(c, 0.5);
     ARRAY(none, NM);
     ARRAY(e, NC);
-    ARRAY(x, NQ);
     ARRAY(move, NQ);
+    ARRAY(row_size, NC);
     ARRAY(G1, JACOBIAN);
-    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
-    vec *top = c->top;
+    ivec live = ~(ivec){0}, now;
+    vec *top = c->top, size = vec_set(0), before = vec_set(0);
     int it = 0;
     for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-    for (long k = 0; k < NC; k++) lam[k] = vec_set(0);
-    for (long i = 0; i < NQ; i++) P[i] = p[i];
-    face_K1(c, t, q, P, c->dt, none, 0, x);
-    for (long i = 0; i < NQ; i++) Q[i] = q[i] + x[i];
+    face_K1(c, stage_time(c, 0.5), q, p, c->dt, none, 0, move);
+    for (long i = 0; i < NQ; i++) {
+        Q[i] = q[i] + move[i];
+        P[i] = p[i];
+        size += vec_abs(q[i]);
+    }
     if (NC == 0) return;
+    for (long k = 0; k < NC; k++) {
+        lam[k] = row_size[k] = vec_set(0);
+        for (long i = 0; !MODEL_SPARSE && i < NQ; i++) row_size[k] += vec_abs(kept->MG[k * NQ + i]);
+    }
     do {
         model_g(c, Q, e);
         model_G(c, Q, G1);
-        constraint_solve(c, G1, mass, G, e, &now);
-        singular |= now & live;
-        for (long k = 0; k < NC; k++) lam[k] = vec_select(live, lam[k] - e[k] / c->dt, lam[k]);
-        for (long i = 0; i < NQ; i++) {
-            P[i] = p[i];
-            move[i] = x[i];
+        kept_solve(c, kept, G1, e, &now);
+        for (long k = 0; it > 1 && k < NC; k++) e[k] = vec_select(live, e[k], vec_set(0));
+        for (long k = 0; k < NC; k++) lam[k] -= e[k];
+        vec moved = kept_move(c, kept, row_size, e, move);
+        for (long i = 0; i < NQ; i++) Q[i] -= move[i];
+        if (it > 0) {
+            ivec far = (ivec)(moved * moved * moved > NEWTON_LEFT * size * before * before);
+            live = (ivec)vec_select(live, (vec)far, vec_set(0)); /* of `&` clang makes more than this */
         }
-        constraint_add(G, lam, P);
-        face_K1(c, t, q, P, c->dt, none, 0, x);
-        for (long i = 0; i < NQ; i++) {
-            Q[i] = q[i] + x[i];
-            move[i] -= x[i];
+        if (it > 1) {
+            vec length = vec_set(0);
+            for (long i = 0; i < NQ; i++) length += vec_abs(Q[i] - q[i]);
+            live &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * size);
         }
-        live &= still_moving(NQ, move, x, q, NEWTON_RATE) & ~singular;
+        before = moved;
         c->top = top;
         c->iterations++;
-    } while (++it < NEWTON_MAX && vec_any(live));
-    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    } while (++it < NEWTON_MAX && (it == 1 || vec_any(live)));
+    for (long k = 0; k < NC; k++) lam[k] *= 1 / c->dt;
+    constraint_add(kept->G, lam, P);
+    if (RARELY(it == NEWTON_MAX || !vec_all(vec_finite(lam[0])))) drift_failed(c, p, lam, P, Q, &live);
 }
 
 /* Stages lie at q (their row of a vanishes) or at q'. */
@@ -182,32 +240,40 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     ARRAY(v, NQ);
     ARRAY(lam, NC);
     ARRAY(mu, NC);
-    ARRAY(mass, MASSES);
+    ARRAY(none, NM);
     ivec singular = {0};
     vec *top = c->top;
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
     for (long j = 0; j < VS; j++) {
         int end = V_TIME(j) != 0;
         b[end] += V_B(j);
         beta[end] += V_BETA(j);
         gamma[end] += V_GAMMA(j);
     }
-    constraint_masses(c, stage_time(c, 0), q, p, mass);
     stage_weights(c, beta[0], gamma[0], dW, dZ, w);
     kick(c, &k, b[0], w, p);
-    constrained_drift(c, q, p, k.G, mass, P, Q, lam);
+    constrained_drift(c, q, p, &k, P, Q, lam);
     c->top = top;
     for (long i = 0; i < NQ; i++) {
-        q[i] = vec_select((ivec)(p[i] == p[i]), Q[i], p[i]); /* a lane that failed has NaN in p */
-        p[i] = vec_select((ivec)(p[i] == p[i]), P[i], p[i]);
+        q[i] = Q[i];
+        p[i] = P[i];
     }
-    keep(c, stage_time(c, 1), q, p, mass, &k);
+    keep(c, stage_time(c, 1), q, p, &k);
     stage_weights(c, beta[1], gamma[1], dW, dZ, w);
     kick(c, &k, b[1], w, p);
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
-    if (VPRK_PROJECT) project_momentum(c, stage_time(c, 1), q, k.G, mass, p, v, mu, &singular);
-    singular &= (ivec)(p[0] == p[0]);
-    if (NC > 0 && vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
-    for (long m = 0; m < NC; m++) c->extra[m * GROUPS] = (lam[m] + mu[m]) / c->dt;
+    if (NC > 0 && VPRK_PROJECT) {
+        face_K1(c, stage_time(c, 1), q, p, 1.0, none, 0, v);
+        constraint_multiply(k.G, v, mu);
+        for (long m = 0; m < NC; m++) mu[m] = -mu[m];
+        kept_solve(c, &k, k.G, mu, &singular);
+        constraint_add(k.G, mu, p);
+    }
+    if (NC > 0 && RARELY(vec_any(singular))) {
+        singular &= (ivec)(v[0] == v[0]);
+        lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    }
+    for (long m = 0; m < NC; m++) c->extra[m * GROUPS] = (lam[m] + mu[m]) * (1 / c->dt);
 }
 
 /* ---- all stages by Newton's method ---- */
@@ -445,10 +511,9 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     if (KICKS) {
         vec *top = c->top;
-        ARRAY(mass, MASSES);
         struct kept k = kept_in(carry);
-        constraint_masses(c, stage_time(c, 0), q, p, mass);
-        keep(c, stage_time(c, 0), q, p, mass, &k);
+        if (MODEL_SPARSE) constraint_masses(c, stage_time(c, 0), q, p, k.mass);
+        keep(c, stage_time(c, 0), q, p, &k);
         c->top = top;
     }
 }

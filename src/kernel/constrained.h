@@ -16,7 +16,7 @@
 #else
 #define JACOBIAN (NC * NQ)
 #define MASSES (NQ * NQ)
-#define SYSTEM (2 * NC * NC + NC + NC * NQ)
+#define SYSTEM (2 * NC * NC + NC + NC * NQ + 2 * NQ + NM)
 #endif
 #define PROJECTION_WORK                                                                                                \
     (JACOBIAN + 3 * MASSES + SYSTEM + 8 * NC + 8 * NQ + NM + 8 +                                                       \
@@ -78,34 +78,73 @@ INLINE void constraint_add(const vec *G, const vec *y, vec *x) {
 #endif
 }
 
+/* x = M^-1 x: for constant masses H_p(x) - H_p(0), which knows their pattern. */
+INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass, vec *x) {
+    vec *top = c->top;
+    ARRAY(y, NQ);
+    ARRAY(z, NQ);
+    ARRAY(none, NM);
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    if (MODEL_L) {
+        for (long i = 0; i < NQ; i++) {
+            y[i] = vec_set(0);
+            for (long j = 0; j < NQ; j++) y[i] += mass[i * NQ + j] * x[j];
+        }
+        for (long i = 0; i < NQ; i++) x[i] = y[i];
+    } else {
+        for (long i = 0; i < NQ; i++) z[i] = vec_set(0);
+        face_K1(c, t, q, z, 1.0, none, 0, y);
+        face_K1(c, t, q, x, 1.0, none, 0, z);
+        for (long i = 0; i < NQ; i++) x[i] = z[i] - y[i];
+    }
+    c->top = top;
+}
+
+/* The rows of G mass, which are symmetric masses applied to those of G.  Constant masses are the same at any point. */
+INLINE void constraint_rows(struct ctx *c, const vec *G, const vec *mass, vec *MG) {
+    for (long k = 0; k < NC; k++) {
+        for (long i = 0; i < NQ; i++) MG[k * NQ + i] = G[k * NQ + i];
+        apply_masses(c, 0.0, G, mass, MG + k * NQ);
+    }
+}
+
+/* b = (G1 MG^T)^-1 b, dense; MG from constraint_rows.  Not finite where the system is singular. */
+INLINE void constraint_system(struct ctx *c, const vec *G1, const vec *MG, vec *b, ivec *singular) {
+    vec *top = c->top;
+    *singular = (ivec){0};
+#if NC > 0
+    ARRAY(A, NC * NC);
+    ARRAY(scratch, NC * NC + NC);
+    for (long k = 0; k < NC; k++)
+        for (long l = 0; l < NC; l++) {
+            vec sum = G1[k * NQ] * MG[l * NQ];
+            for (long i = 1; i < NQ; i++) sum += G1[k * NQ + i] * MG[l * NQ + i];
+            A[k * NC + l] = sum;
+        }
+    if (NC == 1) { /* what solve_dense adds to the division would be on the critical path of RATTLE */
+        b[0] = b[0] / A[0];
+        *singular = ~vec_finite(b[0]);
+    } else {
+        solve_dense((int)NC, A, b, scratch, singular);
+    }
+#else
+    (void)G1, (void)MG, (void)b;
+#endif
+    c->top = top;
+}
+
 /* b = (G1 mass G0^T)^-1 b */
 INLINE void constraint_solve(struct ctx *c, const vec *G1, const vec *mass, const vec *G0, vec *b, ivec *singular) {
     vec *top = c->top;
-    *singular = (ivec){0};
 #if MODEL_SPARSE
     ARRAY(A, SPARSE_NA);
     ARRAY(work, NC);
     sparse_assemble(G1, mass, G0, A);
     sparse_solve(A, b, work, singular);
-#elif NC > 0
-    ARRAY(A, NC * NC);
-    ARRAY(scratch, NC * NC + NC);
-    ARRAY(MG, NC * NQ); /* G0 mass: the masses are symmetric */
-    for (long k = 0; k < NC; k++)
-        for (long i = 0; i < NQ; i++) {
-            vec sum = vec_set(0);
-            for (long j = 0; j < NQ; j++) sum += mass[i * NQ + j] * G0[k * NQ + j];
-            MG[k * NQ + i] = sum;
-        }
-    for (long k = 0; k < NC; k++)
-        for (long l = 0; l < NC; l++) {
-            vec sum = vec_set(0);
-            for (long i = 0; i < NQ; i++) sum += G1[k * NQ + i] * MG[l * NQ + i];
-            A[k * NC + l] = sum;
-        }
-    solve_dense((int)NC, A, b, scratch, singular);
 #else
-    (void)G1, (void)mass, (void)G0, (void)b;
+    ARRAY(MG, NC * NQ);
+    constraint_rows(c, G0, mass, MG);
+    constraint_system(c, G1, MG, b, singular);
 #endif
     c->top = top;
 }
@@ -130,28 +169,6 @@ INLINE void constraint_masses(struct ctx *c, double t, const vec *q, const vec *
         }
     } else {
         model_mass(c, q, v, mass);
-    }
-    c->top = top;
-}
-
-/* x = M^-1 x: for constant masses H_p(x) - H_p(0), which knows their pattern. */
-INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass, vec *x) {
-    vec *top = c->top;
-    ARRAY(y, NQ);
-    ARRAY(z, NQ);
-    ARRAY(none, NM);
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-    if (MODEL_L) {
-        for (long i = 0; i < NQ; i++) {
-            y[i] = vec_set(0);
-            for (long j = 0; j < NQ; j++) y[i] += mass[i * NQ + j] * x[j];
-        }
-        for (long i = 0; i < NQ; i++) x[i] = y[i];
-    } else {
-        for (long i = 0; i < NQ; i++) z[i] = vec_set(0);
-        face_K1(c, t, q, z, 1.0, none, 0, y);
-        face_K1(c, t, q, x, 1.0, none, 0, z);
-        for (long i = 0; i < NQ; i++) x[i] = z[i] - y[i];
     }
     c->top = top;
 }
