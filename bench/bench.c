@@ -186,6 +186,7 @@ int main(int argc, char **argv) {
     double begin = bench_now();
     if (!b.check) bench_speed(&b);
     bench_methods(&b);
+    bench_constrained(&b);
     if (!b.check) {
         bench_compile(&b);
         bench_size(&b);

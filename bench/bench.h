@@ -55,11 +55,12 @@ extern const char *const bench_kubo, *const bench_synchrotron;
 /* The phi^4 ring of n sites with one noise on all of them, by indexed sums; in `text`. */
 const char *bench_lattice(char *text, size_t size, int n);
 
-void bench_methods(struct bench *b); /* methods.c: every method beside its floor */
-void bench_speed(struct bench *b);   /* speed.c: flagship kernels against the floors, normals */
-void bench_compile(struct bench *b); /* system.c: compile latency, ... */
-void bench_size(struct bench *b);    /* ... cost against degrees of freedom */
-void bench_threads(struct bench *b); /* ... threads */
-void bench_whole(struct bench *b);   /* ... everything around the kernel */
+void bench_methods(struct bench *b);     /* methods.c: every method beside its floor */
+void bench_constrained(struct bench *b); /* constrained.c: RATTLE beside its floor, chains */
+void bench_speed(struct bench *b);       /* speed.c: flagship kernels against the floors, normals */
+void bench_compile(struct bench *b);     /* system.c: compile latency, ... */
+void bench_size(struct bench *b);        /* ... cost against degrees of freedom */
+void bench_threads(struct bench *b);     /* ... threads */
+void bench_whole(struct bench *b);       /* ... everything around the kernel */
 
 #endif
