@@ -101,8 +101,7 @@ static void bench_sphere(struct bench *b) {
                CHECK_STEPS, DT);
     else
         printf("\nConstrained: RATTLE on the spherical pendulum, ns per path-step, step %g; ratio to the floor; "
-               "difference "
-               "after %d steps\n\n  %-14s %8s %8s %8s  %5s %4s %-6s %8s  %5s %4s %-6s %9s\n",
+               "difference after %d steps\n\n  %-14s %8s %8s %8s  %5s %4s %-6s %8s  %5s %4s %-6s %9s\n",
                DT, CHECK_STEPS, "", "floor", "textbook", "clang", "ratio", "goal", "", "gcc", "ratio", "goal", "",
                "difference");
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
@@ -139,9 +138,8 @@ static const char *chain(char *text, size_t size, int n) {
 static void bench_chain(struct bench *b) {
     static const int length[] = {10, 30, 100, 300, 1000};
     double first = 0;
-    printf("\nConstrained: RATTLE on a planar pendulum chain of N masses, one core, step %g\n\n  %6s %6s %12s %14s %8s "
-           "%8s "
-           "%12s %12s\n",
+    printf("\nConstrained: RATTLE on a planar pendulum chain of N masses, one core, step %g\n\n"
+           "  %6s %6s %12s %14s %8s %8s %12s %12s\n",
            DT, "N", "lanes", "us per step", "ns/constraint", "growth", "Newton", "build s", "compiler s");
     for (size_t i = 0; i < sizeof length / sizeof *length; i++) {
         struct bench_kernel k;

@@ -47,10 +47,10 @@ bool floor_is_explicit(const struct floor_method *f);
 double floor_method_run(const struct floor_method *f, size_t steps, double dt, unsigned long long seed,
                         double q[FLOOR_PATHS], double p[FLOOR_PATHS]);
 
-/* RATTLE on the spherical pendulum (floor_rattle.c):  H = |p|^2/2 + z,  g = |q|^2 - 1,  start q = (1,0,0), p = (0,1,0.4),
- * noise h = beta z or the three beta sin x, beta sin y, beta sin z.  textbook: without what is special about the sphere.
- * Integrates paths 0..FLOOR_PATHS-1 and returns the seconds it took, -1 without AVX2 and FMA; state[i] becomes component
- * i of (q, p) at the end. */
+/* RATTLE on the spherical pendulum (floor_rattle.c):  H = |p|^2/2 + z,  g = |q|^2 - 1,  start q = (1,0,0),
+ * p = (0,1,0.4),  noise h = beta z or the three beta sin x, beta sin y, beta sin z.  textbook: without what is special
+ * about the sphere.  Integrates paths 0..FLOOR_PATHS-1 and returns the seconds it took, -1 without AVX2 and FMA;
+ * state[i] becomes component i of (q, p) at the end. */
 enum floor_sphere { SPHERE_ONE, SPHERE_THREE, SPHERE_ONE_TEXTBOOK, SPHERE_THREE_TEXTBOOK };
 double floor_rattle_run(enum floor_sphere which, size_t steps, double dt, unsigned long long seed,
                         double state[6][FLOOR_PATHS]);

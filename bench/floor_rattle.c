@@ -3,14 +3,15 @@
  * Hand-written floor of stochastic RATTLE on the spherical pendulum, noise as in floor_simd.h.  With the half kick
  * k = dt/2 e_z + sum_r dW_r/2 grad h_r a step is
  *
- *     P = p - k(q),   Q = q + dt P,   q' = Q + s q  with  |q'|^2 = 1,   p* = P + s/dt q - k(q'),   p' = p* - (q'.p*) q'.
+ *     P = p - k(q),   Q = q + dt P,   q' = Q + s q  with  |q'|^2 = 1
+ *     p* = P + s/dt q - k(q'),   p' = p* - (q'.p*) q'.
  *
- * s solves |Q|^2 - 1 + 2 s Q.q + s^2 |q|^2 = 0: two Newton moves from s = 0, which reach round-off for dt |p| <= 0.01 or
- * so (the error after them is (dt |p|)^8 / 128).  Only s is iterated, the three scalar products are taken once; |q| = 1
- * saves one of them and the division of the last projection.  Sine and cosine at q' serve the next step too.
+ * s solves |Q|^2 - 1 + 2 s Q.q + s^2 |q|^2 = 0: two Newton moves from s = 0, whose error is about (dt |p|)^8 / 128, which
+ * is round-off for dt |p| <= 0.02.  Only s is iterated, the scalar products are taken once; |q| = 1 saves one of them
+ * and the division of the last projection.  Sine and cosine at q' serve the next step too.
  *
- * The textbook version is for any constraint: every move computes the end point, g and its gradient there; the projection
- * divides by |grad g|^2. */
+ * The textbook version is for any constraint: every move computes the end point, g and its gradient there; the
+ * projection divides by |grad g|^2. */
 #include "floor_wide.h"
 
 #ifdef FLOOR_SIMD

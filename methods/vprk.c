@@ -428,8 +428,10 @@ INLINE void scale_system(vec m, vec g, vec *r, vec *A) {
 }
 
 /* Lanes whose equations hold to round-off of their terms. */
-static __attribute__((noinline, cold)) ivec stages_met(struct ctx *c, const vec *p, const struct stages *s,
-                                                       const vec *r) {
+static __attribute__((noinline, cold)) ivec stages_met(struct ctx *c, const vec *q, const vec *p,
+                                                       const struct stages *s, const vec *r) {
+    vec *top = c->top;
+    ARRAY(point, NQ);
     vec left = vec_set(0), parts = vec_set(0);
     ivec met = ~(ivec){0}, here;
     for (long i = 0; i < NQ; i++) {
@@ -441,10 +443,12 @@ static __attribute__((noinline, cold)) ivec stages_met(struct ctx *c, const vec 
         for (long m = 0; NC > 0 && m < VM; m++) parts += vec_abs(s->GT[m * NQ + i]);
     }
     met = (ivec)(left <= 1e-14 * parts);
-    for (long j = 1; NC > 0 && j < VS; j++) { /* constraints hold at stages behind the first, or at the end of one */
-        constraints_met(c, s->Q + j * NQ, &here);
+    for (long m = 0; NC > 0 && m < VM; m++) {
+        combine(c, q, &V_E(m, 0), s->V, point);
+        constraints_met(c, point, &here);
         met &= here;
     }
+    c->top = top;
     return met;
 }
 
@@ -499,7 +503,7 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     combine(c, q, vprk_table, s.V, end);
     do {
         stage_system(c, q, p, dW, dZ, none, extra, mass, &s, r, A);
-        if (it >= NEWTON_PATIENT) live &= ~stages_met(c, p, &s, r);
+        if (it >= NEWTON_PATIENT) live &= ~stages_met(c, q, p, &s, r);
         vec m = MODEL_L ? largest_of(s.PY, NQ, NQ + 1) : 1.0 / largest_of(mass, NQ, NQ + 1);
         vec g = NC > 0 ? largest_of(s.GX, NC * NQ, 1) : vec_set(1);
         scale_system(m, g, r, A);

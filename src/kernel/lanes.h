@@ -199,20 +199,40 @@ INLINE vec vec_fused(vec a, vec b, vec c) {
 #endif
 }
 
-/* y = f(x) in the lanes of the mask.  Out of line, so that a kernel keeps its registers for the usual case. */
-OUTLINE __attribute__((cold)) void lanes_repair(double (*f)(double), const vec *x, const ivec *mask, vec *y) {
-    for (int l = 0; l < LANES; l++) {
-        if ((*mask)[l]) {
-            (*y)[l] = f((*x)[l]);
+/* f(x) in the lanes of the mask, y in the others.  Out of line, so that a kernel keeps its registers for the usual case, and
+ * const, so that the compiler drops it with a value that nobody asks for; that needs results in a register, hence pieces. */
+#if LANES_PIECE
+OUTLINE __attribute__((cold, const)) lanes_piece lanes_repair(double (*f)(double), lanes_piece x, lanes_ipiece mask,
+                                                              lanes_piece y) {
+    for (int l = 0; l < LANES_PIECE; l++) {
+        if (mask[l]) {
+            y[l] = f(x[l]);
         }
     }
+    return y;
 }
+#endif
 
 INLINE vec vec_repair(double (*f)(double), vec x, ivec mask, vec y) {
-    vec argument = x, value = y;
-    ivec where = mask;
-    lanes_repair(f, &argument, &where, &value);
-    return value;
+#if LANES_PIECE
+    union {
+        vec v;
+        ivec i;
+        lanes_piece p[LANES / LANES_PIECE];
+        lanes_ipiece m[LANES / LANES_PIECE];
+    } a = {x}, b = {.i = mask}, value = {y};
+    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+        value.p[i] = lanes_repair(f, a.p[i], b.m[i], value.p[i]);
+    }
+    return value.v;
+#else
+    for (int l = 0; l < LANES; l++) {
+        if (mask[l]) {
+            y[l] = f(x[l]);
+        }
+    }
+    return y;
+#endif
 }
 
 /* Adding and subtracting 1.5 * 2^52 rounds to an integer, which is then also in the low bits of the sum. */
