@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the methods for constrained systems keep: constraints and hidden constraints, the symplectic form on T*S, the
- * vertical angular momentum; and what SHAKE does not keep. */
+ * vertical angular momentum. */
 #include "constrained_models.h"
 #include "helpers.h"
 
@@ -55,7 +55,7 @@ static bool left_out(size_t subject, const char *method) {
 /* ---- constraints ---- */
 
 /* g is known to 1e-16 times its terms; the hidden residual G v to 1e-16 times velocities (up to 10) and G (up to 3).
- * SHAKE: p is off by its last impulse, O(dW). */
+ * SHAKE leaves the hidden constraint, but shows momenta that are on it. */
 static void test_constraints(void **state) {
     (void)state;
     for (size_t j = 0; j < SUBJECTS; j++) {
@@ -63,12 +63,10 @@ static void test_constraints(void **state) {
         for (size_t i = 0; i < METHODS; i++) {
             if (left_out(j, methods[i])) continue;
             struct lgv_kernel k = kernel_with(m, methods[i], LANES, NULL);
-            bool shake = strcmp(methods[i], "SHAKE") == 0;
             double g = largest(&k, "constraint", false), hidden = largest(&k, "hidden_constraint", false);
             print_message("%s, %s: constraint %.2g, hidden %.2g\n", subjects[j].name, methods[i], g, hidden);
             if (!(g < 1e-13)) fail_msg("%s on %s: |g| = %g", methods[i], subjects[j].name, g);
-            if (!(shake ? hidden > 1e-2 : hidden < 1e-13))
-                fail_msg("%s on %s: |G v| = %g", methods[i], subjects[j].name, hidden);
+            if (!(hidden < 1e-13)) fail_msg("%s on %s: |G v| = %g", methods[i], subjects[j].name, hidden);
             lgv_kernel_free(&k);
         }
         lgv_model_free(m);

@@ -45,7 +45,6 @@ struct lgv_method {
     bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */
     bool uses_dz;
     bool constrained;   /* keeps constraints, and works with Lagrangians */
-    bool loose;         /* ... but not the hidden ones */
     bool kicks;         /* ... by kicks and one drift where masses are constant: only multipliers are implicit */
     double correction;  /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
     double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */

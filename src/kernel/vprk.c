@@ -392,7 +392,6 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     m->aliases = e->aliases;
     m->paper = e->correction != 0 ? "derived for this project on top of constrained stochastic VPRK"
                                   : "constrained stochastic variational partitioned Runge-Kutta methods";
-    m->loose = e->loose;
     m->order = e->order;
     m->strong_order = m->strong_noncommuting = e->strong;
     m->strong_additive = e->additive;

@@ -53,7 +53,6 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     ROW(lgv_certificate, "defect_states", LGV_HDF5_COUNT, defect_states),
     ROW(lgv_certificate, "constraint", LGV_HDF5_REAL, constraint),
     ROW(lgv_certificate, "hidden_constraint", LGV_HDF5_REAL, hidden_constraint),
-    LATER(lgv_certificate, "hidden_claim", LGV_HDF5_INT, hidden_claim),
     LATER(lgv_certificate, "start_constraint", LGV_HDF5_REAL, start_constraint),
     LATER(lgv_certificate, "start_hidden", LGV_HDF5_REAL, start_hidden),
     LATER(lgv_certificate, "constraint_size", LGV_HDF5_REAL, constraint_size),

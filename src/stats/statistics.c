@@ -217,7 +217,6 @@ static void certify(const struct lgv_settings *s, const struct lgv_kernel *k, co
                                   .constraint = NAN,
                                   .hidden_constraint = NAN,
                                   .symplectic_claim = k->method->symplectic,
-                                  .hidden_claim = !k->method->loose,
                                   .constraint_size = r->nconstraints ? k->start.size : NAN,
                                   .hidden_size = r->nconstraints ? k->start.hidden_size : NAN,
                                   .start_constraint = r->nconstraints ? k->start.residual : NAN,

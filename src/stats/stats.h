@@ -62,7 +62,6 @@ struct lgv_certificate {
     double symplectic_defect_error;       /* how well the derivative J is known: defects below it mean "round-off" */
     uint64_t defect_states;               /* number of states it was measured at */
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
-    int hidden_claim;                     /* the method promises the hidden one */
     double constraint_size, hidden_size;  /* size of the terms they consist of: their round-off is a part of it */
     double start_constraint, start_hidden; /* the same of typical start values as given, before they were projected */
     int symplectic_claim;                  /* the method's table says it is symplectic */
