@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Solvers must not depend on units, on where the origin lies, or on how stiff a direction is: models whose small linear systems
+ * cancel, whose constraints pass through the origin, whose velocities vanish, or that are written in units of molecules. */
+#include "helpers.h"
+
+static const struct scale {
+    const char *what, *method, *text;
+    double step, until, drift; /* largest change of H that is accepted, relative to `energy` */
+    double energy;
+} scales[] = {
+    /* 1 + B with B of rank one and 2.5e5: Cramer's rule alone loses the energy altogether for larger k */
+    {"a stiff direction", "P1N1Q2Gau",
+     "parameters: {k: 1e8}\ncoordinates: {x: 0.3, y: 0.7, z: -1.0}\nmomenta: {px: 0.3, py: 0.2, pz: 0.5}\n"
+     "hamiltonian: (px^2+py^2+pz^2)/2 + k*(x+y+z)^2/2 + (x^2+y^2+z^2)/2\n",
+     0.1, 10, 1e-7, 1},
+    {"a stiffer direction", "P1N1Q2Gau",
+     "parameters: {k: 1e10}\ncoordinates: {x: 0.3, y: 0.7, z: -1.0}\nmomenta: {px: 0.3, py: 0.2, pz: 0.5}\n"
+     "hamiltonian: (px^2+py^2+pz^2)/2 + k*(x+y+z)^2/2 + (x^2+y^2+z^2)/2 + x^4/4\n",
+     0.1, 10, 1e-2, 1},
+    {"a pendulum through the origin", "RATTLE",
+     "coordinates: {x: 0, y: 0}\nmomenta: {px: 0.01, py: 0}\nhamiltonian: (px^2+py^2)/2 + y\n"
+     "constraints: [x^2 + (y - 1)^2 - 1]\n",
+     1e-3, 5, 1e-4, 5e-5},
+    {"the same by three stages", "Lobatto3",
+     "coordinates: {x: 0, y: 0}\nmomenta: {px: 0.01, py: 0}\nhamiltonian: (px^2+py^2)/2 + y\n"
+     "constraints: [x^2 + (y - 1)^2 - 1]\n",
+     1e-3, 5, 1e-4, 5e-5},
+    {"at rest in the minimum", "RATTLE",
+     "coordinates: {x: 0, y: 0}\nvelocities: {u: 0, v: 0}\nlagrangian: (1 + 0.1*x^2)*(u^2+v^2)/2 - y\n"
+     "constraints: [x^2 + (y - 1)^2 - 1]\n",
+     1e-2, 1, 1e-12, 1},
+    {"a molecule in SI units", "Lobatto3",
+     "parameters: {m: 3e-26, R: 1e-10}\ncoordinates: {x: R, y: 0}\nvelocities: {u: 0, v: 100}\n"
+     "lagrangian: m*(1 + 0.1*(x/R)^2)*(u^2+v^2)/2\nconstraints: [x^2 + y^2 - R^2]\n",
+     1e-14, 1e-12, 1e-6, 1.65e-22},
+    {"the same, RATTLE", "RATTLE",
+     "parameters: {m: 3e-26, R: 1e-10}\ncoordinates: {x: R, y: 0}\nmomenta: {px: 0, py: 3e-24}\n"
+     "hamiltonian: (px^2+py^2)/(2*m)\nconstraints: [x^2 + y^2 - R^2]\n",
+     1e-14, 1e-12, 1e-6, 1.5e-22},
+};
+
+static void test_scales(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        const struct scale *s = &scales[i];
+        struct lgv_model *m = model_of(s->text);
+        struct lgv_settings set = settings_of(m);
+        struct lgv_result r;
+        snprintf(set.method, sizeof set.method, "%s", s->method);
+        set.step = s->step;
+        set.until = s->until;
+        set.paths = 4;
+        set.outputs = 20;
+        set.check_states = 0;
+        run_with(m, &set, LGV_OK, &r);
+        double drift = series_of(&r, "H")->drift / s->energy;
+        print_message("%s: drift of H %.1e\n", s->what, drift);
+        if (!(drift <= s->drift)) fail_msg("%s, %s: H changes by %g", s->what, s->method, drift);
+        if (r.nconstraints) assert_true(r.certificate.constraint <= 1e-13 * r.certificate.constraint_size);
+        lgv_result_clear(&r);
+        lgv_model_free(m);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scales)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
