@@ -113,7 +113,7 @@ INLINE struct kept kept_in(vec *carry) {
 }
 
 /* Force, gradient of the correction, and G at q. */
-INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kept *k) {
+ONE_COPY void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kept *k) {
 #if KICKS
     model_force(c, t, q, p, &k->F);
     model_G(c, q, k->G);

@@ -168,9 +168,11 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
         snprintf(why, size, "the correction of %s needs masses that do not depend on the velocities", method->name);
         return why;
     }
-    if (method->constrained && (!method->kicks || lgv_kernel_lagrangian(method, m, s)) && m->nq > LGV_SECOND_DOF) {
+    if (method->constrained && (!method->kicks || lgv_kernel_lagrangian(method, m, s)) &&
+        m->nq + m->nconstraints > LGV_SECOND_DOF) {
         snprintf(why, size,
-                 "%s solves dense equations of all stages here, for up to %d degrees of freedom; RATTLE and SVE with "
+                 "%s solves dense equations of all stages here, for up to %d coordinates and constraints; RATTLE and "
+                 "SVE with "
                  "constant "
                  "masses have no such limit",
                  method->name, LGV_SECOND_DOF);

@@ -257,6 +257,19 @@ static enum lgv_status make(struct lgv_sparse *s, struct work *w, struct lgv_err
     return filled_rows(s, w) && products_of(s, w) ? LGV_OK : lgv_fail_memory(err);
 }
 
+#define MOST_OPERATIONS 3e7 /* some hundredths of a second a step and path */
+
+/* Multiplications of one factorisation. */
+static double operations(const struct lgv_sparse *s) {
+    double sum = 0;
+    for (int i = 0; i < s->nc; i++)
+        for (int p = s->a_row[i]; p < s->a_diagonal[i]; p++) {
+            int k = s->a_col[p];
+            sum += s->a_row[k + 1] - s->a_diagonal[k];
+        }
+    return sum;
+}
+
 enum lgv_status lgv_sparse_make(struct lgv_sparse *s, int nc, int nq, const struct lgv_place *g, long ng,
                                 const struct lgv_place *m, long nm, struct lgv_error *err) {
     struct work w = {0};
@@ -266,6 +279,12 @@ enum lgv_status lgv_sparse_make(struct lgv_sparse *s, int nc, int nq, const stru
     enum lgv_status status = rows_of(g, ng, nc, nq, &s->g_row, &s->g_col, &s->ng, err);
     if (status == LGV_OK) status = rows_of(m, nm, nq, nq, &s->m_row, &s->m_col, &s->nm, err);
     if (status == LGV_OK) status = make(s, &w, err);
+    if (status == LGV_OK && operations(s) > MOST_OPERATIONS)
+        status = lgv_fail(
+            err, LGV_CANNOT_RUN,
+            "the %d constraints are coupled too densely: solving for their multipliers takes %.2g operations, and "
+            "this version stops at %.2g",
+            nc, operations(s), MOST_OPERATIONS);
     int *const scratch[] = {w.t_col, w.t_row, w.t_at, w.place, w.mark, w.p_row, w.p_col, w.l_row, w.l_col};
     for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++) free(scratch[i]);
     if (status != LGV_OK) lgv_sparse_free(s);
