@@ -78,13 +78,14 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 static const double plain[] = {0}, with_j[] = {1};
 #define VERLET                                                                                                         \
     .family = "Galerkin", .source = "verlet.c", .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE,                        \
-    .face_general = LGV_FACE_K1 | LGV_FACE_K2, .order = 2, .weak_order = 1, .symplectic = true,                        \
-    .explicit_separable = true, .linear_momentum_maps = true, .callbacks = &KERNEL_NAME,                               \
+    .face_general = LGV_FACE_K1 | LGV_FACE_K2, .order = 2, .symplectic = true, .explicit_separable = true,             \
+    .linear_momentum_maps = true, .callbacks = &KERNEL_NAME,                                                           \
     .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates. Energy without drift, " \
               "not exactly."
 const struct lgv_method lgv_method_verlet = {
     VERLET,
     .name = "P2N2Q2Lob",
+    .weak_order = 1,
     .aliases = "verlet stoermer-verlet",
     .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, (3.29)",
     .doc = "Stochastic Stoermer-Verlet. Explicit for separable models with one force evaluation a step, implicit "
@@ -98,6 +99,7 @@ const struct lgv_method lgv_method_verlet = {
 const struct lgv_method lgv_method_vz = {
     VERLET,
     .name = "VZ",
+    .weak_order = 1,
     .aliases = "",
     .paper = "derived for this project: Stoermer-Verlet with noise weights J and dW - J",
     .doc =
@@ -122,6 +124,7 @@ const struct lgv_method lgv_method_vzc = {
     .values = with_j,
     .needs = LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_QUADRATIC_KINETIC,
     .correction = 1.0 / 12,
+    .weak_order = 1.5,
     .strong_order = 1.5,
     .strong_noncommuting = 1.5,
     .strong_additive = 1.5,

@@ -243,8 +243,8 @@ static enum lgv_status refuse(const struct lgv_method *method, const struct lgv_
         size_t used = strlen(others);
         if (fits(other, m, s)) snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", other->name);
     }
-    return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\nMethods that fit: %s", method->name,
-                    m->name, why, others);
+    return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\n%s%s", method->name, m->name, why,
+                    others[0] ? "Methods that fit: " : "No method fits it", others);
 }
 
 double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,

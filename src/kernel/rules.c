@@ -267,7 +267,7 @@ static void describe_dz(const struct lgv_galerkin *g, struct lgv_method *m, bool
     m->uses_dz = true;
     if (fabs(beta - 1) + fabs(gamma + 1) < 1e-12) m->strong_additive = 1.5;
     if (lobz)
-        m->strong_order = m->strong_noncommuting = 1.5;
+        m->strong_order = m->strong_noncommuting = m->weak_order = 1.5;
     else
         m->strong_noncommuting = 1;
 }

@@ -62,6 +62,8 @@ void lgv_method_free(struct lgv_method *m);
 int lgv_rule_order(const struct lgv_rule *r, int most);
 /* Largest violation of the symplectic conditions (D 3.19), and its place "beta_i abar_ij + alpha_j b_ji = beta_i alpha_j". */
 double lgv_tableau_violation(const struct lgv_tableau *t, const char **condition, int *i, int *j);
+/* Order without noise, from the order conditions up to 4. */
+int lgv_tableau_order(const struct lgv_tableau *t);
 size_t lgv_tableau_table(const struct lgv_tableau *t, double *out);
 /* "#define ..." lines and the table as a constant array; NULL when memory is out. */
 char *lgv_table_text(const char *defines, const char *array, const double *table, size_t count);

@@ -60,7 +60,7 @@ static bool holds(const struct lgv_tableau *t, const double *x, const double *y,
     return fabs(sum - want) < EXACT;
 }
 
-static int order_of(const struct lgv_tableau *t) {
+int lgv_tableau_order(const struct lgv_tableau *t) {
     double one[N], c[2][N], Ac[2][2][N], x[N];
     bool good[5] = {true, true, true, true, true};
     for (int i = 0; i < t->stages; i++) one[i] = 1;
@@ -154,7 +154,7 @@ size_t lgv_tableau_table(const struct lgv_tableau *t, double *out) {
 static void describe(const struct lgv_tableau *t, struct lgv_method *m, char *doc, size_t size) {
     const char *condition;
     int i, j;
-    m->order = order_of(t);
+    m->order = lgv_tableau_order(t);
     m->violation = lgv_tableau_violation(t, &condition, &i, &j);
     m->symplectic = m->linear_momentum_maps = m->violation <= LGV_TABLEAU_SYMPLECTIC;
     m->needs = any_noise(t) ? 0 : LGV_NEEDS_NOISE_OF_Q;

@@ -193,6 +193,19 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, st
     return m->name && m->doc && m->constants;
 }
 
+/* Order without noise, up to 4, of the partitioned method (a, abar_ij = ahat_ij b_j). */
+static double order_of(const struct lgv_vprk *t) {
+    struct lgv_tableau p = {.stages = t->stages};
+    for (int i = 0; i < t->stages; i++) {
+        p.alpha[i] = t->b[i];
+        for (int j = 0; j < t->stages; j++) {
+            p.a[i][j] = t->a[i][j];
+            p.abar[i][j] = t->ahat[i][j] * t->b[j];
+        }
+    }
+    return lgv_tableau_order(&p);
+}
+
 struct lgv_method *lgv_vprk_describe(const char *name, const struct lgv_vprk *t) {
     struct lgv_method *m = lgv_new(1, sizeof *m);
     char doc[100];
@@ -200,7 +213,8 @@ struct lgv_method *lgv_vprk_describe(const char *name, const struct lgv_vprk *t)
              t->stages);
     if (m && fill(name, doc, t, m)) {
         m->paper = "given in the model file";
-        m->order = m->strong_order = m->strong_noncommuting = m->strong_additive = 1;
+        m->order = order_of(t);
+        m->strong_order = m->strong_noncommuting = m->strong_additive = 1;
         m->claims = "Symplectic; keeps constraints and momentum maps of symmetries that act linearly on coordinates.";
         return m;
     }
@@ -395,7 +409,7 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     m->order = e->order;
     m->strong_order = m->strong_noncommuting = e->strong;
     m->strong_additive = e->additive;
-    m->weak_order = e->weak;
+    m->weak_order = fmax(e->weak, e->strong); /* a strong error bounds the weak one */
     m->claims =
         e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
                    "linearly on coordinates."

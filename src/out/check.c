@@ -46,9 +46,14 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     if (small || k->symplectic_claim) c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
 }
 
-static void check_constraint(struct lgv_check *c, const char *name, double residual, double size,
-                             const char *explained) {
+static void check_constraint(const struct lgv_result *r, struct lgv_check *c, const char *name, double residual,
+                             double size, const char *explained) {
     put(c, name, explained);
+    if (r->steps_done == 0) {
+        snprintf(c->value, sizeof c->value, "not measured");
+        snprintf(c->verdict, sizeof c->verdict, "no path made a step that was seen");
+        return;
+    }
     bool small = residual <= CONSTRAINT_LIMIT * (size > 0 ? size : 1); /* false for NaN */
     lgv_brief(c->value, sizeof c->value, residual, 2);
     snprintf(c->verdict, sizeof c->verdict, "%s", small ? "kept to solver accuracy" : "NOT kept");
@@ -187,9 +192,9 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
     size_t n = 0;
     check_symplectic(r, &rows[n++]);
     if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
-        check_constraint(&rows[n++], "constraint", r->certificate.constraint, r->certificate.constraint_size,
+        check_constraint(r, &rows[n++], "constraint", r->certificate.constraint, r->certificate.constraint_size,
                          "Largest |g(q)| of the constraints g(q) = 0 over all paths and output times.");
-        check_constraint(&rows[n++], "hidden constraint", r->certificate.hidden_constraint,
+        check_constraint(r, &rows[n++], "hidden constraint", r->certificate.hidden_constraint,
                          fmax(r->certificate.hidden_size, r->certificate.constraint_size / fabs(r->until - r->t0)),
                          "Largest |d/dt g(q)|: the velocities must be tangent to the constraint too.");
     }

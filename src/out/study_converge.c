@@ -30,7 +30,8 @@ const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struc
                  m->finest, m->finest_stderr);
         break;
     case LGV_ORDER_MIXED:
-        snprintf(out, size, "between the expected %g and the order %g without noise: the noise is small at these steps",
+        snprintf(out, size,
+                 "higher than the expected %g, up to the order %g without noise: promised is what holds for all steps",
                  m->expected, m->method->order);
         break;
     case LGV_ORDER_DIFFERS:

@@ -180,7 +180,7 @@ static void put_verdict(struct lgv_text *out, const struct lgv_convergence *c) {
     if (c->nmethods == 1)
         lgv_text_add(out, "The order is %s.",
                      good    ? "as expected"
-                     : mixed ? "higher than expected: the noise is small"
+                     : mixed ? "higher than promised"
                              : "NOT as expected");
     else
         lgv_text_add(out, "%zu of %zu methods have the order that is expected of them.", good, c->nmethods);

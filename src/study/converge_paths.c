@@ -99,6 +99,8 @@ static bool run_block(struct worker *w, const struct lgv_kernel *k, struct lgv_b
         tell(w);
     }
     k->entry->observe(&b->block, w->watched);
+    if (k->nextra)
+        k->entry->project(&b->block); /* SHAKE leaves momenta off the hidden constraint; the others do not move */
     return true;
 }
 
