@@ -580,7 +580,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 #else
 #include "kernel/method.h"
 const struct lgv_method lgv_method_vprk = {
-    .family = "variational Runge-Kutta",
+    .family = "variational",
     .source = "vprk.c",
     .needs = LGV_NEEDS_NOISE_OF_Q,
     .weak_order = 1,
