@@ -137,7 +137,9 @@ INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, ve
  * the lane had failed before. */
 static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, const vec *p, const vec *lam, vec *P,
                                                                  vec *Q, const ivec *live) {
-    ivec known = (ivec)(p[0] == p[0]), singular = known & ~vec_finite(lam[0]), newton = known & *live & ~singular;
+    ivec known = (ivec)(p[0] == p[0]), singular = known & ~vec_finite(lam[0]), newton = known & *live & ~singular, met;
+    constraints_met(c, Q, &met); /* the rest was round-off of g, which near the origin is larger than that of q */
+    newton &= ~met;
     lanes_failed(c, &newton, NQ, LGV_FAIL_NEWTON);
     lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
     for (long i = 0; i < NQ; i++) {
@@ -220,10 +222,6 @@ INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const s
             vec length = vec_set(0);
             for (long i = 0; i < NQ; i++) length += vec_abs(Q[i] - q[i]);
             live &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * size);
-        }
-        if (it >= 3 && vec_any(live)) {
-            constraints_met(c, Q, &now);
-            live &= ~now;
         }
         before = moved;
         c->top = top;
