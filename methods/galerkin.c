@@ -66,14 +66,6 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
     if (NYSTROM) nystrom_begin(c, q, p, carry);
 }
 
-/* w = beta dW + gamma dZ / dt */
-INLINE void node_weights(struct ctx *c, double beta, double gamma, const vec *dW, const vec *dZ, vec *w) {
-    for (long m = 0; m < NM; m++) {
-        w[m] = beta * dW[m];
-        if (METHOD_DZ) w[m] += gamma / c->dt * dZ[m];
-    }
-}
-
 /* ---- the general equations ---- */
 
 /* q_d and its slope at a node: shape and slope rows of the table start at TABLE(first) and TABLE(second). */
@@ -107,9 +99,9 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
     long shape = noise ? TAIL + 3 * GN + j * (GS + 1) : HEAD + 4 * GR + j * (GS + 1);
     long slope = HEAD + (5 + GS) * GR + j * (GS + 1);
     if (noise)
-        node_weights(c, NBETA(j), NGAMMA(j), dW, dZ, w);
+        noise_weights(c, METHOD_DZ, NBETA(j), NGAMMA(j), dW, dZ, w);
     else
-        node_weights(c, BETA(j), GAMMA(j), dW, dZ, w);
+        noise_weights(c, METHOD_DZ, BETA(j), GAMMA(j), dW, dZ, w);
     curve(c, q, x, shape, slope, Q, noise ? 0 : V);
     const vec *P = x + (GS + (noise ? 0 : j)) * NQ;
     if (A)
@@ -148,7 +140,7 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
     ARRAY(e, NQ);
     ARRAY(Kp, NQ);
     ARRAY(w, NM);
-    node_weights(c, 1, 0, dW, dZ, w);
+    noise_weights(c, METHOD_DZ, 1, 0, dW, dZ, w);
     vec *top = c->top;
     model_K1(c, c->b->t0 + ((double)c->step + 0.5) * c->dt, q, p, c->dt, w, 0, Kp);
     c->top = top;

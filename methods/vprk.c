@@ -44,17 +44,6 @@
             : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + VS * (6 * NQ + 3 * NQ * NQ) + 8 * NQ * NQ +                     \
                   VM * (2 * NC * NQ + 2 * NQ * NQ + 6 * NQ)))
 
-INLINE double stage_time(const struct ctx *c, double at) {
-    return c->b->t0 + ((double)c->step + at) * c->dt;
-}
-
-INLINE void stage_weights(const struct ctx *c, double beta, double gamma, const vec *dW, const vec *dZ, vec *w) {
-    for (long m = 0; m < NM; m++) {
-        w[m] = beta * dW[m];
-        if (METHOD_DZ) w[m] += gamma / c->dt * dZ[m];
-    }
-}
-
 /* x = grad C(q). */
 INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec *G, const vec *mass, vec *x) {
     vec *top = c->top;
@@ -195,7 +184,7 @@ INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const s
     vec *top = c->top, size = vec_set(0), before = vec_set(0);
     int it = 0;
     for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-    face_K1(c, stage_time(c, 0.5), q, p, c->dt, none, 0, move);
+    face_K1(c, time_at(c, 0.5), q, p, c->dt, none, 0, move);
     for (long i = 0; i < NQ; i++) {
         Q[i] = q[i] + move[i];
         P[i] = p[i];
@@ -252,7 +241,7 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
         beta[end] += V_BETA(j);
         gamma[end] += V_GAMMA(j);
     }
-    stage_weights(c, beta[0], gamma[0], dW, dZ, w);
+    noise_weights(c, METHOD_DZ, beta[0], gamma[0], dW, dZ, w);
     kick(c, &k, b[0], w, p);
     constrained_drift(c, q, p, &k, P, Q, lam);
     c->top = top;
@@ -260,12 +249,12 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
         q[i] = Q[i];
         p[i] = P[i];
     }
-    keep(c, stage_time(c, 1), q, p, &k);
-    stage_weights(c, beta[1], gamma[1], dW, dZ, w);
+    keep(c, time_at(c, 1), q, p, &k);
+    noise_weights(c, METHOD_DZ, beta[1], gamma[1], dW, dZ, w);
     kick(c, &k, b[1], w, p);
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
     if (NC > 0 && VPRK_PROJECT) {
-        face_K1(c, stage_time(c, 1), q, p, 1.0, none, 0, v);
+        face_K1(c, time_at(c, 1), q, p, 1.0, none, 0, v);
         constraint_multiply(k.G, v, mu);
         for (long m = 0; m < NC; m++) mu[m] = -mu[m];
         kept_solve(c, &k, k.G, mu, &singular);
@@ -300,7 +289,7 @@ INLINE void stage_positions(struct ctx *c, const vec *q, const vec *none, struct
         if (MODEL_L)
             for (long i = 0; i < NQ; i++) s->V[j * NQ + i] = s->Y[j * NQ + i];
         else
-            face_K1(c, stage_time(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, none, 0, s->V + j * NQ);
+            face_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, none, 0, s->V + j * NQ);
     }
     for (long j = 0; j < VS; j++) combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
     for (long m = 0; NC > 0 && m < VM; m++) {
@@ -311,7 +300,7 @@ INLINE void stage_positions(struct ctx *c, const vec *q, const vec *none, struct
 
 /* Force of stage j and, if wanted, the derivatives of force and momentum. */
 INLINE void stage_values(struct ctx *c, long j, const vec *w, const vec *none, int second, struct stages *s) {
-    double t = stage_time(c, V_TIME(j));
+    double t = time_at(c, V_TIME(j));
     const vec *Q = s->Q + j * NQ, *Y = s->Y + j * NQ;
     vec *f = s->f + j * NQ, *P = s->P + j * NQ;
     if (MODEL_L) {
@@ -380,7 +369,7 @@ INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *d
     ARRAY(G, NC * NQ);
     for (long i = 0; i < n * n; i++) A[i] = vec_set(0);
     for (long j = 0; j < VS; j++) {
-        stage_weights(c, V_BETA(j), V_GAMMA(j), dW, dZ, w);
+        noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
         stage_values(c, j, w, none, 1, s);
         for (long i = 0; CORRECTED && V_TIME(j) == 0 && i < NQ; i++) s->f[j * NQ + i] += V_B(j) * extra[i];
         add_stage(c, j, s, mass, A);
@@ -486,10 +475,10 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     for (long j = 0; j < VS; j++)
         for (long i = 0; i < NQ; i++) s.Y[j * NQ + i] = v[i];
     for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_set(0);
-    if (!MODEL_L || CORRECTED) constraint_masses(c, stage_time(c, 0), q, v, mass);
+    if (!MODEL_L || CORRECTED) constraint_masses(c, time_at(c, 0), q, v, mass);
     if (CORRECTED) {
         model_G(c, q, G);
-        correction_gradient(c, stage_time(c, 0), q, G, mass, extra);
+        correction_gradient(c, time_at(c, 0), q, G, mass, extra);
         for (long i = 0; i < NQ; i++) extra[i] *= -c->dt * VPRK_CORRECTION * c->dt;
     }
     vec *top = c->top;
@@ -525,7 +514,7 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
     c->top = top;
     for (long j = 0; j < VS; j++) {
-        stage_weights(c, V_BETA(j), V_GAMMA(j), dW, dZ, w);
+        noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
         stage_values(c, j, w, none, 0, &s);
         for (long i = 0; i < NQ; i++)
             p[i] += s.f[j * NQ + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
@@ -537,16 +526,16 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         v[i] = s.Y[(VS - 1) * NQ + i];
     }
     model_G(c, q, G);
-    if (!MODEL_L || CORRECTED) constraint_masses(c, stage_time(c, 1), q, v, mass);
+    if (!MODEL_L || CORRECTED) constraint_masses(c, time_at(c, 1), q, v, mass);
     if (CORRECTED) {
-        correction_gradient(c, stage_time(c, 1), q, G, mass, extra);
+        correction_gradient(c, time_at(c, 1), q, G, mass, extra);
         for (long j = 0; j < VS; j++)
             for (long i = 0; V_TIME(j) == 1 && i < NQ; i++) p[i] -= V_B(j) * c->dt * VPRK_CORRECTION * c->dt * extra[i];
     }
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
     singular = live = (ivec){0};
-    if (VPRK_PROJECT) project_momentum(c, stage_time(c, 1), q, G, mass, p, v, mu, &singular, &live);
-    if (!VPRK_PROJECT && MODEL_L) project_velocity(c, stage_time(c, 1), q, G, 0, p, v, mu, &singular, &live);
+    if (VPRK_PROJECT) project_momentum(c, time_at(c, 1), q, G, mass, p, v, mu, &singular, &live);
+    if (!VPRK_PROJECT && MODEL_L) project_velocity(c, time_at(c, 1), q, G, 0, p, v, mu, &singular, &live);
     live &= (ivec)(p[0] == p[0]);
     if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
     singular &= (ivec)(p[0] == p[0]);
@@ -563,8 +552,8 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
     if (KICKS) {
         vec *top = c->top;
         struct kept k = kept_in(carry);
-        if (MODEL_SPARSE) constraint_masses(c, stage_time(c, 0), q, p, k.mass);
-        keep(c, stage_time(c, 0), q, p, &k);
+        if (MODEL_SPARSE) constraint_masses(c, time_at(c, 0), q, p, k.mass);
+        keep(c, time_at(c, 0), q, p, &k);
         c->top = top;
     }
 }

@@ -28,6 +28,17 @@ static void compare(const struct bad *b, enum lgv_status status, const struct lg
     assert_non_null(strchr(err->message, '^'));
 }
 
+/* A model that loads, and whose start is refused. */
+static void check_start(const struct bad *row) {
+    struct lgv_model *m = NULL;
+    struct lgv_error err = {0};
+    struct lgv_start_report report;
+    if (lgv_model_parse(row->text, "bad.yaml", &m, &err) != LGV_OK) fail_msg("%s", err.message);
+    enum lgv_status status = lgv_model_constraint_check(m, &report, &err);
+    lgv_model_free(m);
+    compare(row, status, &err);
+}
+
 #define QP "coordinates: {q: 0}\nmomenta: {p: 0}\nhamiltonian: p^2/2\n"                           /* three lines */
 #define QV "coordinates: {q: 0}\nvelocities: {v: 0}\n"                                            /* two lines */
 #define XY "coordinates: {x: 1, y: 0}\nvelocities: {u: 0, w: 1}\nlagrangian: (u^2 + w^2)/2 - y\n" /* three lines */
@@ -126,15 +137,7 @@ static void test_start(void **state) {
          "does not hold at the start, and its gradient vanishes there", NULL},
         {"coordinates: {x: 0, y: 0}\nhamiltonian: p_x^2\nconstraints: x*y\n", 3, 14, "is singular", NULL},
     };
-    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
-        struct lgv_model *m = NULL;
-        struct lgv_error err = {0};
-        struct lgv_start_report report;
-        if (lgv_model_parse(row[k].text, "bad.yaml", &m, &err) != LGV_OK) fail_msg("%s", err.message);
-        enum lgv_status status = lgv_model_constraint_check(m, &report, &err);
-        lgv_model_free(m);
-        compare(&row[k], status, &err);
-    }
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) check_start(&row[k]);
 }
 
 /* Large models have another way to find the rank. */
@@ -152,15 +155,7 @@ static void test_large(void **state) {
          "constraints:\n  - each(k=1..N-1, x[k+1] - x[k] - 1)\n  - x[N] - x[1] - N + 1\n",
          6, 5, "constraint 800 (x[N] - x[1] - N + 1) is redundant", NULL},
     };
-    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
-        struct lgv_model *m = NULL;
-        struct lgv_error err = {0};
-        struct lgv_start_report report;
-        if (lgv_model_parse(row[k].text, "bad.yaml", &m, &err) != LGV_OK) fail_msg("%s", err.message);
-        enum lgv_status status = lgv_model_constraint_check(m, &report, &err);
-        lgv_model_free(m);
-        compare(&row[k], status, &err);
-    }
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) check_start(&row[k]);
 }
 
 /* Nothing is wrong with these. */

@@ -37,6 +37,15 @@ static void set_parameter(struct lgv_model *m, const char *name, double value) {
     if (lgv_model_set(m, name, value, &err) != LGV_OK) fail_msg("%s", err.message);
 }
 
+static struct lgv_structure structure_of(const char *text) {
+    struct lgv_model *m = model_of(text);
+    struct lgv_structure s;
+    struct lgv_error err = {0};
+    if (lgv_model_structure(m, &s, &err) != LGV_OK) fail_msg("%s", err.message);
+    lgv_model_free(m);
+    return s;
+}
+
 /* The kernel of a method for a model; lanes 0 and compiler NULL: chosen by the library. */
 static struct lgv_kernel kernel_with(struct lgv_model *m, const char *method, unsigned lanes, const char *compiler) {
     struct lgv_kernel k;

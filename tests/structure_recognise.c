@@ -7,15 +7,6 @@
 #define ONE "coordinates: {q: 0.3}\nmomenta: {p: 0.9}\n"
 #define TWO "coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"
 
-static struct lgv_structure structure_of(const char *text) {
-    struct lgv_model *m = model_of(text);
-    struct lgv_structure s;
-    struct lgv_error err = {0};
-    if (lgv_model_structure(m, &s, &err) != LGV_OK) fail_msg("%s", err.message);
-    lgv_model_free(m);
-    return s;
-}
-
 static void test_separable(void **state) {
     (void)state;
     static const struct {

@@ -329,15 +329,6 @@ static void test_start_report(void **state) {
 
 /* ---- symmetries ---- */
 
-static struct lgv_structure structure_of(const char *text) {
-    struct lgv_model *m = model_of(text);
-    struct lgv_structure s;
-    struct lgv_error err = {0};
-    if (lgv_model_structure(m, &s, &err) != LGV_OK) fail_msg("%s", err.message);
-    lgv_model_free(m);
-    return s;
-}
-
 #define FREE "coordinates: {x: 0.6, y: 0.8}\nvelocities: {u: 0.8, w: -0.6}\nsymmetries: {turn: [-y, x]}\n"
 #define QUADRATIC "lagrangian: (u^2 + w^2)/2\n"
 

@@ -32,17 +32,6 @@
     ((NYS_N + NYS_IMP + 10) * NQ + 4 * NYS_UNKNOWNS + 2 * NYS_UNKNOWNS * NYS_UNKNOWNS + (NYS_IMP + 5) * NQ * NQ +      \
      4 * NM + 8)
 
-INLINE double nystrom_time(const struct ctx *c, double at) {
-    return c->b->t0 + ((double)c->step + at) * c->dt;
-}
-
-INLINE void nystrom_weights(struct ctx *c, long k, const vec *dW, const vec *dZ, vec *w) {
-    for (long m = 0; m < NM; m++) {
-        w[m] = NYS_BETA(k) * dW[m];
-        if (METHOD_DZ) w[m] += NYS_GAMMA(k) / c->dt * dZ[m];
-    }
-}
-
 /* P = p + sum of R_ik N_k over the nodes known so far. */
 INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, const vec *N, vec *P) {
     (void)c;
@@ -58,18 +47,18 @@ INLINE void nystrom_direction(struct ctx *c, long i, const vec *q, const vec *p,
     ARRAY(P, NQ);
     if (NYS_STRAIGHT && NYS_IMP > 0 && i >= NYS_PRE) return;
     nystrom_momentum(c, i, i, p, N, P);
-    model_K1(c, nystrom_time(c, 0.5), q, P, c->dt, dW, 0, x);
+    model_K1(c, time_at(c, 0.5), q, P, c->dt, dW, 0, x);
 }
 
 /* A node that needs earlier ones only. */
 INLINE void nystrom_node(struct ctx *c, long k, const vec *q, const vec *p, const vec *dW, const vec *dZ, vec *N,
                          vec *x, vec *end, vec *carry) {
-    double at = NYS_C(k), t = nystrom_time(c, at), a = NYS_ALPHA(k) * c->dt;
+    double at = NYS_C(k), t = time_at(c, at), a = NYS_ALPHA(k) * c->dt;
     ARRAY(Q, NQ);
     ARRAY(K, NQ);
     ARRAY(w, NM);
     struct force F = {carry, carry + NQ};
-    nystrom_weights(c, k, dW, dZ, w);
+    noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
     for (long i = 0; i < NQ; i++) Q[i] = q[i];
     if (at != 0) {
         nystrom_direction(c, k, q, p, dW, N, x);
@@ -94,7 +83,7 @@ INLINE void nystrom_rows(struct ctx *c, long i, const vec *q, const vec *p, cons
     ARRAY(P, NQ);
     ARRAY(Kp, NQ);
     nystrom_momentum(c, node, NYS_PRE + NYS_IMP, p, N, P);
-    model_K2(c, nystrom_time(c, 0.5), q, P, c->dt, dW, 0, Kp, 0, 0, Kpp);
+    model_K2(c, time_at(c, 0.5), q, P, c->dt, dW, 0, Kp, 0, 0, Kpp);
     for (long j = 0; j < NQ; j++) {
         vec *row = A + (i * NQ + j) * n;
         e[i * NQ + j] = x[i * NQ + j] - Kp[j];
@@ -127,16 +116,16 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
     for (long i = 0; i < NYS_SETS; i++) {
         if (!MODEL_LINEAR) {
             nystrom_momentum(c, NYS_PRE + i, NYS_PRE, p, N, Q);
-            model_K1(c, nystrom_time(c, 0.5), q, Q, c->dt, dW, 0, K);
+            model_K1(c, time_at(c, 0.5), q, Q, c->dt, dW, 0, K);
         }
         for (long j = 0; j < NQ; j++) x[i * NQ + j] = MODEL_LINEAR ? vec_set(0) : K[j];
     }
     do {
         for (long i = 0; i < NYS_IMP; i++) {
             long k = NYS_PRE + i;
-            nystrom_weights(c, k, dW, dZ, w);
+            noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
             for (long j = 0; j < NQ; j++) Q[j] = q[j] + NYS_C(k) * x[NYS_SET(i) * NQ + j];
-            model_K2(c, nystrom_time(c, NYS_C(k)), Q, p, NYS_ALPHA(k) * c->dt, w, K, 0, Kqq + i * NQ * NQ, 0, 0);
+            model_K2(c, time_at(c, NYS_C(k)), Q, p, NYS_ALPHA(k) * c->dt, w, K, 0, Kqq + i * NQ * NQ, 0, 0);
             for (long j = 0; j < NQ; j++) N[k * NQ + j] = -K[j];
         }
         for (long i = 0; i < NYS_SETS; i++) {
@@ -172,7 +161,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
         c->iterations++;
         for (long i = 0; !MODEL_LINEAR && it >= NEWTON_PATIENT && i < NYS_SETS; i++) {
             ivec left = live;
-            settle(c, nystrom_time(c, 0.5), q, p, c->dt, dW, e + i * NQ, 0, &left);
+            settle(c, time_at(c, 0.5), q, p, c->dt, dW, e + i * NQ, 0, &left);
             unsettled |= left;
         }
         if (!MODEL_LINEAR && it >= NEWTON_PATIENT) live &= unsettled;
@@ -184,7 +173,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
 
 INLINE void nystrom_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     struct force F = {carry, carry + NQ};
-    if (NYS_KEEP) model_force(c, nystrom_time(c, 0), q, p, &F);
+    if (NYS_KEEP) model_force(c, time_at(c, 0), q, p, &F);
 }
 
 INLINE void nystrom_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {

@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The two implicit stages that partitioned methods share, solved by Newton's method on lanes.  Include-free. */
+ * What methods with stages share: times and noise weights, and implicit stages by Newton's method on lanes.  Include-free. */
+
+/* The time at a part of the present step. */
+INLINE double time_at(const struct ctx *c, double part) {
+    return c->b->t0 + ((double)c->step + part) * c->dt;
+}
+
+/* w = beta dW + gamma J, J = dZ / dt; methods without dZ leave it out. */
+INLINE void noise_weights(const struct ctx *c, int dz, double beta, double gamma, const vec *dW, const vec *dZ,
+                          vec *w) {
+    for (long m = 0; m < NM; m++) {
+        w[m] = beta * dW[m];
+        if (dz) w[m] += gamma / c->dt * dZ[m];
+    }
+}
 
 /* Near an equilibrium the increments themselves are round-off of K's derivatives, and no correction is small against them.
  * Lanes that still move after NEWTON_PATIENT iterations are done when their corrections (a null pointer: none) are within
