@@ -16,7 +16,7 @@
  *     C_q = sum_r [2 h_r,qq u_r - 2 (y_r . g)_qq u_r - u_r . M_q . u_r].
  *
  * For constant masses (H-face) V = H_p(P).  Methods with one multiplier and all forces at q and q' (VPRK_KICKS) are then kicks and
- * a drift, and only lam is unknown: g(q + dt H_p(p + F + G(q)^T lam)) = 0.  Otherwise Newton's method for all stages. */
+ * a drift, and only lam is unknown: g(q + dt H_p(p + F + G(q)^T lam)) = 0, in closed form for one quadratic constraint.  Otherwise Newton's method for all stages. */
 #ifdef NQ /* in a kernel */
 
 #define METHOD_DZ VPRK_DZ
@@ -126,7 +126,7 @@ INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, ve
  * the lane had failed before. */
 static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, const vec *p, const vec *lam, vec *P,
                                                                  vec *Q, const ivec *live) {
-    ivec known = (ivec)(p[0] == p[0]), singular = known & ~vec_finite(lam[0]), newton = known & *live & ~singular, met;
+    ivec known = (ivec)(p[0] == p[0]), newton = known & *live, singular = known & ~vec_finite(lam[0]) & ~newton, met;
     constraints_met(c, Q, &met); /* the rest was round-off of g, which near the origin is larger than that of q */
     newton &= ~met;
     lanes_failed(c, &newton, NQ, LGV_FAIL_NEWTON);
@@ -168,57 +168,85 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
     return size;
 }
 
+/* Both move Q along M^-1 G(q)^T until g(Q) = 0 and leave the impulse -dt lam of that in e; *live: lanes without a solution.
+ *
+ * One quadratic constraint is g(Q) - b e + a e^2 / 2 there: the smaller root. */
+INLINE void quadric_drift(struct ctx *c, const struct kept *kept, vec *Q, vec *e, ivec *live) {
+    ARRAY(G1, JACOBIAN);
+    ARRAY(a, 1);
+    vec b = vec_set(0);
+    model_g(c, Q, e);
+    model_G(c, Q, G1);
+    model_bend(c, kept->MG, a);
+    for (long i = 0; i < NQ; i++) b += G1[i] * kept->MG[i];
+    vec square = b * b - 2.0 * a[0] * e[0], root = vec_sqrt(square);
+    e[0] = 2.0 * e[0] / (b + vec_select((ivec)(b < 0.0), -root, root));
+    for (long i = 0; i < NQ; i++) Q[i] -= e[0] * kept->MG[i];
+    *live = (ivec)(square < 0.0);
+    c->iterations++;
+}
+
 #define NEWTON_LEFT (2e-15 / NQ)
 
-/* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q.  Newton's method for dt lam, two moves at least.  Then
- * a lane is done when the error left, e^3 / e_before^2 by quadratic convergence, is below round-off of a coordinate; after three
- * also by the rule of still_moving, where round-off is larger than that. */
-INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *P, vec *Q,
-                              vec *lam) {
-    ARRAY(none, NM);
+/* Newton's method, two moves at least.  Then a lane is done when the error left, e^3 / e_before^2 by quadratic convergence, is
+ * below round-off of a coordinate; after three also by the rule of still_moving, where round-off is larger than that. */
+INLINE void newton_drift(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *sum, ivec *live) {
     ARRAY(e, NC);
     ARRAY(move, NQ);
     ARRAY(row_size, NC);
     ARRAY(G1, JACOBIAN);
-    ivec live = ~(ivec){0}, now;
+    ivec still = ~(ivec){0}, now;
     vec *top = c->top, size = vec_set(0), before = vec_set(0);
     int it = 0;
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-    face_K1(c, time_at(c, 0.5), q, p, c->dt, none, 0, move);
-    for (long i = 0; i < NQ; i++) {
-        Q[i] = q[i] + move[i];
-        P[i] = p[i];
-        size += vec_abs(q[i]);
-    }
-    if (NC == 0) return;
+    for (long i = 0; i < NQ; i++) size += vec_abs(q[i]);
     for (long k = 0; k < NC; k++) {
-        lam[k] = row_size[k] = vec_set(0);
+        sum[k] = row_size[k] = vec_set(0);
         for (long i = 0; !MODEL_SPARSE && i < NQ; i++) row_size[k] += vec_abs(kept->MG[k * NQ + i]);
     }
     do {
         model_g(c, Q, e);
         model_G(c, Q, G1);
         kept_solve(c, kept, G1, e, &now);
-        for (long k = 0; it > 1 && k < NC; k++) e[k] = vec_select(live, e[k], vec_set(0));
-        for (long k = 0; k < NC; k++) lam[k] -= e[k];
+        for (long k = 0; it > 1 && k < NC; k++) e[k] = vec_select(still, e[k], vec_set(0));
+        for (long k = 0; k < NC; k++) sum[k] += e[k];
         vec moved = kept_move(c, kept, row_size, e, move);
         for (long i = 0; i < NQ; i++) Q[i] -= move[i];
         if (it > 0) {
             ivec far = (ivec)(moved * moved * moved > NEWTON_LEFT * size * before * before);
-            live = (ivec)vec_select(live, (vec)far, vec_set(0)); /* of `&` clang makes more than this */
+            still = (ivec)vec_select(still, (vec)far, vec_set(0)); /* of `&` clang makes more than this */
         }
         if (it > 1) {
             vec length = vec_set(0);
             for (long i = 0; i < NQ; i++) length += vec_abs(Q[i] - q[i]);
-            live &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * size);
+            still &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * size);
         }
         before = moved;
         c->top = top;
         c->iterations++;
-    } while (++it < NEWTON_MAX && (it == 1 || vec_any(live)));
-    for (long k = 0; k < NC; k++) lam[k] *= 1 / c->dt;
+    } while (++it < NEWTON_MAX && (it == 1 || vec_any(still)));
+    *live = it < NEWTON_MAX ? (ivec){0} : still;
+}
+
+/* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q. */
+INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *P, vec *Q,
+                              vec *lam) {
+    ARRAY(none, NM);
+    ARRAY(move, NQ);
+    ivec live;
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    face_K1(c, time_at(c, 0.5), q, p, c->dt, none, 0, move);
+    for (long i = 0; i < NQ; i++) {
+        Q[i] = q[i] + move[i];
+        P[i] = p[i];
+    }
+    if (NC == 0) return;
+    if (MODEL_QUADRIC)
+        quadric_drift(c, kept, Q, lam, &live);
+    else
+        newton_drift(c, q, kept, Q, lam, &live);
+    for (long k = 0; k < NC; k++) lam[k] *= -1 / c->dt;
     constraint_add(kept->G, lam, P);
-    if (RARELY(it == NEWTON_MAX || !vec_all(vec_finite(lam[0])))) drift_failed(c, p, lam, P, Q, &live);
+    if (RARELY(!vec_all(vec_finite(lam[0])) || (!MODEL_QUADRIC && vec_any(live)))) drift_failed(c, p, lam, P, Q, &live);
 }
 
 /* Stages lie at q (their row of a vanishes) or at q'. */

@@ -169,12 +169,76 @@ static void test_sparse(void **state) {
     lgv_model_free(m);
 }
 
+/* ---- one quadratic constraint: solved in closed form ---- */
+
+/* g and exp(g) - 1 have the same zeros, gradients and multipliers; only the second is left to Newton's method. */
+#define QUADRIC                                                                                                        \
+    "coordinates: {x: 0.4, y: 0.9, z: 0.2}\nmomenta: {px: 0.3, py: -0.2, pz: 0.8}\n"                                   \
+    "hamiltonian: px^2/2 + py^2/4 + pz^2/6 + px*py/5 + z + x^2*y\nnoise: ['0.3*sin(x)*y', '0.2*z']\n"
+#define ELLIPSOID "x^2/4 + x*y/8 + (y - 0.3)^2 + 2*z^2 + z/2 - 0.625"
+#define LONG "coordinates: {'x[40]': 0.5}\nmomenta: {'p[40]': 'sin(2*i)/5'}\nkinetic: {mass: 1.5}\n"
+#define LONG_NORM "sum(i=1..40, x[i]^2 - 0.25 + (x[i] - 0.5)/i)"
+
+static void test_quadric(void **state) {
+    (void)state;
+    static const char *const pair[][2] = {
+        {QUADRIC "constraints: ['" ELLIPSOID "']\n", QUADRIC "constraints: ['exp(" ELLIPSOID ") - 1']\n"},
+        {LONG "potential: x[1]\nconstraints: ['" LONG_NORM "']\n",
+         LONG "potential: x[1]\nconstraints: ['sinh(" LONG_NORM ")']\n"}};
+    for (size_t i = 0; i < 2; i++) {
+        double *end[2], worst = 0, moves[2];
+        size_t count = 0;
+        for (int k = 0; k < 2; k++) {
+            struct lgv_model *m = model_of(pair[i][k]);
+            struct lgv_kernel kernel = kernel_of(m, "RATTLE");
+            struct lgv_bench_block b;
+            count = kernel.watch.count;
+            end[k] = final_values(&kernel, 0.02, 100, 8, 5, 1);
+            assert_true(lgv_block_create(&kernel, 0, 0.02, 5, 1, &b));
+            kernel.entry->start(&b.block);
+            kernel.entry->advance(&b.block, 10);
+            moves[k] = (double)b.block.iterations / 10;
+            lgv_block_free(&b);
+            lgv_kernel_free(&kernel);
+            lgv_model_free(m);
+        }
+        for (size_t j = 0; j < 8 * count; j++) worst = fmax(worst, fabs(end[0][j] - end[1][j]));
+        print_message("model %zu: %g and %g moves a step, difference %.2g\n", i, moves[0], moves[1], worst);
+
+        assert_true(moves[1] >= 2 * moves[0]); /* closed form, Newton */
+        assert_true(worst <= 1e-11);
+        free(end[0]);
+        free(end[1]);
+    }
+}
+
+/* From q + dt v with dt |v| > 1 no move along q reaches the circle. */
+static void test_no_solution(void **state) {
+    (void)state;
+    static const char *const text[] = {"x^2 + y^2 - 1", "exp(x^2 + y^2 - 1) - 1"};
+    for (size_t i = 0; i < 2; i++) {
+        char model[300];
+        snprintf(model, sizeof model,
+                 "coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1}\nhamiltonian: (px^2+py^2)/2\n"
+                 "constraints: ['%s']\n",
+                 text[i]);
+        struct lgv_model *m = model_of(model);
+        struct lgv_kernel kernel = kernel_of(m, "RATTLE");
+        struct lgv_bench_block b;
+        assert_true(lgv_block_create(&kernel, 0, 1.5, 1, 1, &b));
+        kernel.entry->start(&b.block);
+        kernel.entry->advance(&b.block, 1);
+        assert_int_equal(b.block.fail[0], LGV_FAIL_NEWTON);
+        lgv_block_free(&b);
+        lgv_kernel_free(&kernel);
+        lgv_model_free(m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_increments),
-        cmocka_unit_test(test_constant_masses),
-        cmocka_unit_test(test_lagrangians),
-        cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_increments), cmocka_unit_test(test_constant_masses), cmocka_unit_test(test_lagrangians),
+        cmocka_unit_test(test_sparse),     cmocka_unit_test(test_quadric),         cmocka_unit_test(test_no_solution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

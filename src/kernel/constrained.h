@@ -41,6 +41,12 @@ INLINE void model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq) {
     for (long i = 0; i < NQ * NQ; i++) Sqq[i] = vec_set(0);
 }
 #endif
+#ifndef MODEL_QUADRIC
+#define MODEL_QUADRIC 0
+#endif
+#if !MODEL_QUADRIC
+#define model_bend(...) __builtin_unreachable()
+#endif
 #if MODEL_L
 #define model_mass(...) __builtin_unreachable()
 #endif

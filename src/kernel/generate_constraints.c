@@ -4,7 +4,7 @@
  *
  *     model_g = S_lambda,   model_G = S_lambda,q (the Jacobian G),   model_GT = S_q (G^T lambda),   model_S2 = S_qq
  *
- * and with the increment Lagrangian a L(q, v) - sum_m w_m h_m(q) model_L1 and model_L2 are its gradient and Hessian.
+ * and, for one constraint that is quadratic (MODEL_QUADRIC), model_bend = x . g_qq . x.  With the increment Lagrangian a L(q, v) - sum_m w_m h_m(q) model_L1 and model_L2 are its gradient and Hessian.
  * Of many constraints G and the inverse masses are sparse: entries in the order of rows and columns (sparse_lanes.h). */
 #include "kernel/generate.h"
 #include "kernel/sparse.h"
@@ -121,6 +121,27 @@ static void sparse(struct lgv_source *s, const struct lgv_terms *G) {
     free(places[1]);
 }
 
+/* x . g_qq . x, x in the place of q, for one constraint that is a quadratic polynomial; terms of S_qq. */
+static void bend(struct lgv_source *s, const struct lgv_terms *second) {
+    struct lgv_graph *g = s->g;
+    struct lgv_terms t = {0};
+    int plain = lgv_expr_const(g, 0), first = lgv_expr_iconst(g, 0);
+    bool quadric = s->m->nconstraints == 1 && !s->sparse && !lgv_terms_use(g, second, LGV_USES(LGV_Q));
+    lgv_text_add(&s->out, "#define MODEL_QUADRIC %d\n", quadric);
+    for (size_t i = 0; quadric && i < second->count; i++) {
+        const struct lgv_term *e = &second->term[i];
+        int xx = lgv_expr_mul(g, lgv_expr_ref(g, LGV_Q, e->row), lgv_expr_ref(g, LGV_Q, e->col));
+        int value = lgv_expr_unit(g, lgv_expr_mul(g, e->value, xx), LGV_LAMBDA, lgv_expr_ref(g, LGV_LAMBDA, first));
+        if (e->nest < 0)
+            plain = lgv_expr_add(g, plain, value);
+        else
+            lgv_terms_add(g, &t, (struct lgv_term){e->nest, first, -1, value});
+    }
+    lgv_terms_add(g, &t, (struct lgv_term){-1, first, -1, plain});
+    if (quadric) one(s, "model_bend(struct ctx *c, const vec *q, vec *x)", "x", &t, 1, NULL);
+    lgv_terms_free(&t);
+}
+
 static void constraints(struct lgv_source *s) {
     struct lgv_function S, size;
     struct lgv_terms t[5] = {0};
@@ -146,6 +167,7 @@ static void constraints(struct lgv_source *s) {
         lgv_terms_hessian(s->g, &S, LGV_Q, LGV_Q, &t[3]);
         lgv_emit_targets(&s->out, s->g, &target, 1);
         lgv_text_add(&s->out, "}\n");
+        bend(s, &t[3]);
     } else {
         lgv_generate_absent(s);
     }
