@@ -407,6 +407,35 @@ static void taylor(struct lgv_source *s, bool wanted) {
     lgv_terms_free(&X[1]);
 }
 
+/* Start values that are numbers, from number i on; a long run of them becomes a table: of thousands of statements the
+ * compiler would take seconds.  Returns where the run ends. */
+static size_t start_numbers(struct lgv_source *s, const int *node, const char *name, size_t i) {
+    size_t n = s->m->nq, end = i;
+    double x;
+    while (end < n && lgv_expr_is_const(s->g, node[end], &x)) end++;
+    if (end - i < 8) return i;
+    lgv_text_add(&s->out, "    {\n    static const double number[] = {");
+    for (size_t k = i; k < end; k++) {
+        lgv_emit_value(&s->out, s->g, node[k]);
+        lgv_text_add(&s->out, k % 8 == 7 ? ",\n        " : ",");
+    }
+    lgv_text_add(&s->out, "};\n    for (long k = 0; k < %zu; k++) %s[%zu + k] = vec_set(number[k]);\n    }\n", end - i,
+                 name, i);
+    return end;
+}
+
+static void start_values(struct lgv_source *s, const int *node, const char *name) {
+    for (size_t i = 0; i < s->m->nq; i++) {
+        i = start_numbers(s, node, name, i);
+        if (i == s->m->nq) return;
+        lgv_text_add(&s->out, "    {\n");
+        lgv_emit_nodes(&s->out, s->g, &node[i], 1);
+        lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", name, i);
+        lgv_emit_value(&s->out, s->g, node[i]);
+        lgv_text_add(&s->out, ";\n    }\n");
+    }
+}
+
 static void start(struct lgv_source *s) {
     const struct lgv_model *m = s->m;
     lgv_text_add(&s->out,
@@ -426,16 +455,9 @@ static void start(struct lgv_source *s) {
                      "        uniform_pair(c->b->seed, path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
                      "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
                      m->draws[1], m->draws[1]);
-    static const char *const name[] = {"q", "p", "v"};
-    size_t parts = m->start_velocity && s->lagrangian ? 3 : 2;
-    for (size_t i = 0; i < parts * m->nq; i++) {
-        int node = i < 2 * m->nq ? m->start[i] : m->start_velocity[i - 2 * m->nq];
-        lgv_text_add(&s->out, "    {\n");
-        lgv_emit_nodes(&s->out, s->g, &node, 1);
-        lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", name[i / m->nq], i % m->nq);
-        lgv_emit_value(&s->out, s->g, node);
-        lgv_text_add(&s->out, ";\n    }\n");
-    }
+    start_values(s, m->start, "q");
+    start_values(s, m->start + m->nq, "p");
+    if (m->start_velocity && s->lagrangian) start_values(s, m->start_velocity, "v");
     lgv_text_add(&s->out, "}\n");
 }
 
