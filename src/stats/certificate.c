@@ -6,12 +6,12 @@
  *
  *     J u = (4/5 D_1 - 1/5 D_2 + 4/105 D_3 - 1/280 D_4) / h
  *
- * the perturbed states being lanes of one block with the same noise.  Several h are tried; the one is taken at which the
- * difference of the formulas of order 6 and 8 plus the round-off eps/h is smallest: that is how well J u is known.  Then
+ * the perturbed states being lanes of one block with the same noise.  Several h are tried; the one is taken at which J u is
+ * known best: by the difference of the formulas of order 6 and 8, of which round-off shows only a twelfth, and eps/h.  Then
  *
  *     defect = max |omega(J u, J v) - omega(u, v)|,   omega(u, v) = u_q . v_p - u_p . v_q
  *
- * over pairs of directions; u is measured in units of the size of q and p, so the defect has no unit.  With constraints the
+ * over pairs of directions, known to sum_i (e_u |J v_i| + e_v |J u_i|), e the errors of J u and J v; u is measured in units of the size of q and p, so the defect has no unit.  With constraints the
  * perturbed states are first moved onto T*S: u is then the derivative of these states, a tangent vector of T*S. */
 #include "stats/stats.h"
 #include <float.h>
@@ -62,49 +62,66 @@ static bool steps_from(struct probe *p, const double *u, const double *offset, s
     return true;
 }
 
-/* The derivative of states by the formulas of order 8; its difference to order 6, and the size of the states, in units of the
- * scales. */
-static void difference(const struct probe *p, const double *states, double h, double *out, double *error,
-                       double *size) {
+/* A derivative of states: how large its halves are and how well they are known, in units of the scales. */
+struct known {
+    double error[2], norm[2]; /* largest error of a component; sum of |components| */
+};
+
+/* The derivative of states by the formula of order 8. */
+static struct known difference(const struct probe *p, const double *states, double h, double *out) {
     static const double eight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, six[] = {3.0 / 4, -3.0 / 20, 1.0 / 60, 0};
+    struct known k = {{0, 0}, {0, 0}};
     for (size_t r = 0; r < p->n; r++) {
-        double d8 = 0, d6 = 0;
-        for (size_t k = 0; k < 4; k++) {
-            double D = states[2 * k * p->n + r] - states[(2 * k + 1) * p->n + r];
-            d8 += eight[k] * D;
-            d6 += six[k] * D;
+        double d8 = 0, d6 = 0, *error = &k.error[r >= p->n / 2];
+        for (size_t i = 0; i < 4; i++) {
+            double D = states[2 * i * p->n + r] - states[(2 * i + 1) * p->n + r];
+            d8 += eight[i] * D;
+            d6 += six[i] * D;
         }
         out[r] = d8 / h;
-        *error = fmax(*error, fabs(d8 - d6) / h / p->scale[r]);
-        *size = fmax(*size, fabs(states[r]) / p->scale[r]);
+        double size = fabs(states[r]) / p->scale[r]; /* round-off of the step itself, which both formulas share */
+        *error = fmax(*error, (12 * fabs(d8 - d6) / p->scale[r] + 4 * DBL_EPSILON * (1 + size)) / h);
+        k.norm[r >= p->n / 2] += fabs(out[r]) / p->scale[r];
     }
+    return k;
 }
 
-/* J u with its uncertainty (largest component in units of the scales); NaN when no step size works.  With constraints u
- * becomes tangent to them. */
-static double derivative(struct probe *p, double *u, double *Ju, double *work) {
+/* A direction, and what the step makes of it; with constraints u becomes tangent to them. */
+struct column {
+    double *u, *Ju;
+    struct known before, after;
+};
+
+/* False when no step size works. */
+static bool derivative(struct probe *p, struct column *c, double *work) {
     static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6};
-    double best = NAN, *from = work + 10 * p->n, *tangent = work + 18 * p->n, *taken = work + 19 * p->n;
-    memcpy(taken, u, p->n * sizeof *u);
+    double best = INFINITY, *trial = work + 8 * p->n, *from = work + 10 * p->n, *tangent = work + 18 * p->n;
+    double *taken = work + 19 * p->n;
+    memcpy(taken, c->u, p->n * sizeof *taken);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        double h = sizes[s], offset[8], error = 0, size = 0;
+        double h = sizes[s], offset[8], error = 0;
         for (int k = 0; k < 4; k++) {
             offset[2 * k] = (k + 1) * h;
             offset[2 * k + 1] = -(k + 1) * h;
         }
-        if (!steps_from(p, u, offset, 8, from, work)) continue;
-        double *trial = work + 8 * p->n;
-        difference(p, work, h, trial, &error, &size);
-        if (p->k->nextra) difference(p, from, h, tangent, &error, &size);
-        error += 4 * DBL_EPSILON * (1 + size) / h; /* round-off of the step itself, which both formulas share */
-        if (isnan(best) || error < best) {
-            best = error;
-            memcpy(Ju, trial, p->n * sizeof *Ju);
-            if (p->k->nextra) memcpy(taken, tangent, p->n * sizeof *taken);
-        }
+        if (!steps_from(p, c->u, offset, 8, from, work)) continue;
+        struct known after = difference(p, work, h, trial), before = {{0, 0}, {0, 0}};
+        if (p->k->nextra) before = difference(p, from, h, tangent);
+        for (int half = 0; half < 2; half++) error = fmax(error, after.error[half] + before.error[half]);
+        if (!(error < best)) continue;
+        best = error;
+        c->after = after;
+        c->before = before;
+        memcpy(c->Ju, trial, p->n * sizeof *trial);
+        if (p->k->nextra) memcpy(taken, tangent, p->n * sizeof *taken);
     }
-    memcpy(u, taken, p->n * sizeof *u);
-    return best;
+    memcpy(c->u, taken, p->n * sizeof *taken);
+    return isfinite(best);
+}
+
+/* How well omega of two derivatives is known. */
+static double omega_error(const struct known *a, const struct known *b) {
+    return a->error[0] * b->norm[1] + a->error[1] * b->norm[0] + b->error[0] * a->norm[1] + b->error[1] * a->norm[0];
 }
 
 static double omega(const double *u, const double *v, size_t n) {
@@ -132,45 +149,50 @@ static void direction(const struct probe *p, size_t i, double *u) {
     }
 }
 
+/* In units of x itself where none are given. */
+static bool own_scales(struct probe *p, double *scale) {
+    size_t nq = p->n / 2;
+    double size[2] = {0, 0}; /* of the coordinates and of the momenta */
+    for (size_t i = 0; i < p->n; i++) {
+        if (!isfinite(p->x[i])) return false;
+        size[i >= nq] = fmax(size[i >= nq], fabs(p->x[i]));
+    }
+    for (size_t i = 0; i < p->n; i++) scale[i] = size[i >= nq] > 0 ? size[i >= nq] : 1;
+    return true;
+}
+
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, double *error) {
     struct probe p = {.k = k, .x = x, .n = 2 * k->nq, .path = path, .step = n};
     size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
-    double *u = lgv_new(count * p.n, sizeof *u), *Ju = lgv_new(count * p.n, sizeof *Ju);
+    double *vectors = lgv_new(2 * count * p.n, sizeof *vectors), *own = lgv_new(p.n, sizeof *own);
     double *work = lgv_new(20 * p.n, sizeof *work), defect = NAN, unsure = 0;
-    double *own = scale ? NULL : lgv_new(p.n, sizeof *own);
-    if (!scale && !own) goto done;
-    double size_of[2] = {0, 0}; /* of the coordinates and of the momenta */
-    for (size_t i = 0; i < p.n; i++) {
-        if (!isfinite(x[i])) goto done;
-        size_of[i >= k->nq] = fmax(size_of[i >= k->nq], fabs(x[i]));
-    }
-    for (size_t i = 0; own && i < p.n; i++) own[i] = size_of[i >= k->nq] > 0 ? size_of[i >= k->nq] : 1;
+    struct column *c = lgv_new(count, sizeof *c);
+    if (!vectors || !own || !work || !c || !own_scales(&p, own)) goto done;
     p.scale = scale ? scale : own;
-    scale = p.scale;
-    for (size_t i = 0; i < k->nq; i++) p.action = fmax(p.action, scale[i] * scale[k->nq + i]);
-    if (!u || !Ju || !work || !lgv_block_create(k, t0, dt, seed, 1, &p.b)) goto done;
+    for (size_t i = 0; i < k->nq; i++) p.action = fmax(p.action, p.scale[i] * p.scale[k->nq + i]);
+    if (!lgv_block_create(k, t0, dt, seed, 1, &p.b)) goto done;
     for (size_t i = 0; i < count; i++) {
-        direction(&p, i, u + i * p.n);
-        double e = derivative(&p, u + i * p.n, Ju + i * p.n, work);
-        if (isnan(e)) goto done;
-        unsure = fmax(unsure, e);
+        c[i].u = vectors + 2 * i * p.n;
+        c[i].Ju = c[i].u + p.n;
+        direction(&p, i, c[i].u);
+        if (!derivative(&p, &c[i], work)) goto done;
     }
     defect = 0;
-    double size = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
-            double d = omega(Ju + i * p.n, Ju + j * p.n, p.n) - omega(u + i * p.n, u + j * p.n, p.n);
+            double d = omega(c[i].Ju, c[j].Ju, p.n) - omega(c[i].u, c[j].u, p.n);
+            double e = omega_error(&c[i].after, &c[j].after) + omega_error(&c[i].before, &c[j].before);
             defect = fmax(defect, fabs(d) / p.action);
+            unsure = fmax(unsure, e);
         }
-    for (size_t i = 0; i < count * p.n; i++) size = fmax(size, fabs(Ju[i]) / scale[i % p.n]);
-    unsure = (double)p.n * 2 * unsure * fmax(1, size) + 1e-13;
+    unsure += 1e-13;
 done:
     if (error) *error = unsure;
     lgv_block_free(&p.b);
     free(own);
-    free(u);
-    free(Ju);
+    free(vectors);
+    free(c);
     free(work);
     return defect;
 }
