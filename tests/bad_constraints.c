@@ -86,6 +86,8 @@ static void test_reader(void **state) {
         {QP "constraints: q - H\n", 4, 18, "H depends on what may not be used in a constraint", NULL},
         {QP "constraints: q - lambda[1]\n", 4, 18, "unknown name lambda", NULL},
         {QP "constraints: q - r\n", 4, 18, "unknown name r", NULL},
+        {QP "constraints: q = 1\n", 4, 16, "unexpected '='", "write a - b"},
+        {QP "constraints: q == 1\n", 4, 16, "unexpected '=='", "write a - b"},
         {QP "constraints: normal()*q\n", 4, 14, "normal", NULL},
         {QP "constraints: '[q, q]'\n", 4, 15, "a constraint is a number, but this is a vector", NULL},
         {QP "constraints: 1\n", 4, 14, "does not depend on any coordinate", NULL},
@@ -136,6 +138,10 @@ static void test_start(void **state) {
         {"coordinates: {x: 0, y: 0}\nhamiltonian: p_x^2\nconstraints: x^2 + y^2 - 1\n", 3, 14,
          "does not hold at the start, and its gradient vanishes there", NULL},
         {"coordinates: {x: 0, y: 0}\nhamiltonian: p_x^2\nconstraints: x*y\n", 3, 14, "is singular", NULL},
+        /* without a value */
+        {XY "constraints: [x^2 + y^2 - 1, log(y - 1)]\n", 4, 30, "constraint 2 (log(y - 1)) is not a number", NULL},
+        {XY "constraints: 1/y\n", 4, 14, "is infinite at the start", NULL},
+        {XY "constraints: sqrt(y)\n", 4, 14, "has no finite gradient at the start", NULL},
     };
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) check_start(&row[k]);
 }

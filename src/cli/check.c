@@ -62,9 +62,9 @@ bool lgv_method_is_explicit(const struct lgv_method *m, const struct lgv_structu
     return lgv_kernel_explicit(m, s);
 }
 
-static void measure(struct lgv_examination *x, const struct lgv_settings *settings) {
+/* False: the model cannot be run, which *err explains. */
+static bool measure(struct lgv_examination *x, const struct lgv_settings *settings, struct lgv_error *err) {
     struct lgv_settings s = *settings;
-    struct lgv_error err = {0};
     s.until = s.start + LGV_CHECK_STEPS * s.step;
     s.paths = LGV_CHECK_PATHS;
     s.outputs = LGV_CHECK_STEPS;
@@ -72,9 +72,10 @@ static void measure(struct lgv_examination *x, const struct lgv_settings *settin
     s.bins = 0;
     s.check_states = s.check_states ? s.check_states : 4;
     snprintf(s.keep, sizeof s.keep, "0");
-    enum lgv_status status = lgv_statistics_run(x->model, &s, NULL, NULL, NULL, &x->result, &err);
+    enum lgv_status status = lgv_statistics_run(x->model, &s, NULL, NULL, NULL, &x->result, err);
     x->measured = status != LGV_BAD_INPUT && status != LGV_CANNOT_RUN;
-    if (!x->measured) snprintf(x->unmeasured, sizeof x->unmeasured, "%s", err.message);
+    if (!x->measured) snprintf(x->unmeasured, sizeof x->unmeasured, "%s", err->message);
+    return status != LGV_BAD_INPUT;
 }
 
 /* ---- judging ---- */
@@ -107,7 +108,7 @@ static int examine(const struct lgv_arguments *a, const struct lgv_settings *set
     x->derivative_error = lgv_model_derivative_error(x->model);
     x->hessian_entries = count_entries(x->model);
     x->method_fits = !lgv_kernel_refusal(x->method, x->model, &x->structure, x->method_why, sizeof x->method_why);
-    if (x->method_fits) measure(x, settings);
+    if (x->method_fits && !measure(x, settings, &err)) return lgv_complain(&err, LGV_BAD_INPUT);
     judge(x);
     int code = x->nproblems ? LGV_EXIT_BROKEN : LGV_EXIT_DONE;
     if (x->method_fits && !x->measured) lgv_warn("nothing was measured: %s", x->unmeasured);

@@ -50,6 +50,9 @@ static void print_structure(const struct lgv_examination *x) {
     else
         row("noises", "none");
     if (x->model->nconstraints) row("constraints", "%zu", x->model->nconstraints);
+    char moved[200];
+    if (x->measured && lgv_start_line(&x->result.certificate, moved, sizeof moved))
+        row("start values", "moved: %s", moved);
     if (x->model->lagrangian_only)
         row("structure", "a Lagrangian that is not quadratic in the velocities: no formula for H");
     else

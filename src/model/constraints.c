@@ -437,7 +437,22 @@ static enum lgv_status refuse_start(struct lgv_projector *c, size_t worst, bool 
     return refuse(c->m, worst, err, " cannot be met near the start: ", text);
 }
 
+static enum lgv_status refuse_undefined(struct lgv_projector *c, size_t k, struct lgv_error *err) {
+    if (isfinite(c->value[k])) return refuse(c->m, k, err, " has no finite gradient at the start", "");
+    return refuse(c->m, k, err,
+                  isnan(c->value[k]) ? " is not a number at the start (a root or logarithm of a negative number?)"
+                                     : " is infinite at the start",
+                  "");
+}
+
 /* ---- the check ---- */
+
+/* The first constraint without a value or a gradient at the start; their number when there is none. */
+static size_t undefined(const struct lgv_projector *c) {
+    size_t k = 0;
+    while (k < c->nc && isfinite(c->value[k]) && isfinite(c->norm[k])) k++;
+    return k;
+}
 
 /* v at the point: of the start, or H_p. */
 static void velocity_at(struct lgv_model *m, struct lgv_evaluator *e, const struct lgv_terms *Hp,
@@ -529,7 +544,8 @@ enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start
         velocity_at(m, &c->e, &Hp, &at, v);
         bool ok = jacobian(c, at.x);
         if (ok) residuals(c, at.x, v, out);
-        status = ok ? check_at(c, at.x, out, err) : lgv_fail_memory(err);
+        size_t bad = ok ? undefined(c) : 0;
+        status = !ok ? lgv_fail_memory(err) : bad < c->nc ? refuse_undefined(c, bad, err) : check_at(c, at.x, out, err);
     }
     lgv_projector_free(c);
     lgv_terms_free(&Hp);

@@ -602,7 +602,9 @@ bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct l
     }
     *out = expression(&p);
     if (family) lgv_parser_expect(&p, ')', "')'");
-    if (!p.failed && p.kind) lgv_parser_error(&p, p.start, "unexpected %s", token_text(&p, b, sizeof b));
+    if (!p.failed && p.kind)
+        lgv_parser_error(&p, p.start, "unexpected %s%s", token_text(&p, b, sizeof b),
+                         p.kind == '=' || p.kind == 'q' ? "; for the equation a = b write a - b" : "");
     if (!p.failed && scope->graph->failed) lgv_parser_error(&p, 0, "%s", scope->graph->failed);
     for (int k = 0; !p.failed && k < out->dim; k++) {
         double x;

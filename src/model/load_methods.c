@@ -173,11 +173,14 @@ static bool read_variational(struct lgv_loader *l, int key, const int *at, struc
                                  keys[k]);
     if (at[WEIGHTS] < 0) return lgv_yaml_fail(l, key, "weights is missing: a variational method has a and weights");
     if (!read_numbers(l, at[WEIGHTS], "a sequence of weights", x, &t->stages) ||
-        !read_matrix(l, at[A], "a", t->stages, "weights", a))
+        !sums_to(l, at[WEIGHTS], "weights", x, t->stages, 1) || !read_matrix(l, at[A], "a", t->stages, "weights", a))
         return false;
     if (t->stages > LGV_VPRK_STAGES)
         return lgv_yaml_fail(l, at[WEIGHTS], "a variational method has at most %d stages", LGV_VPRK_STAGES);
     for (int i = 0; i < t->stages; i++) {
+        if (x[i] == 0)
+            return lgv_yaml_fail(l, at[WEIGHTS], "weight %d is zero: the momentum of that stage is then not determined",
+                                 i + 1);
         t->b[i] = t->nu[i] = x[i];
         for (int j = 0; j < t->stages; j++) t->a[i][j] = a[i][j];
     }

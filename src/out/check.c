@@ -63,15 +63,20 @@ static void check_constraint(const struct lgv_result *r, struct lgv_check *c, co
 /* Residuals are measured by the size of what they consist of. */
 #define START_LIMIT 1e-8 /* start values off by more have been changed noticeably */
 
-static void check_start(const struct lgv_result *r, struct lgv_check *c) {
-    const struct lgv_certificate *k = &r->certificate;
+bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size) {
+    snprintf(out, size, "as given |g| was %.2g and |d/dt g| %.2g: not what the file says", k->start_constraint,
+             k->start_hidden);
+    return k->start_constraint > START_LIMIT * k->constraint_size ||
+           k->start_hidden > START_LIMIT * fmax(k->hidden_size, k->constraint_size);
+}
+
+static bool check_start(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "start values",
         "Start values are moved onto the constraints, and velocities onto their tangents. Here is how far off those of "
         "a "
         "typical path were.");
     snprintf(c->value, sizeof c->value, "moved");
-    snprintf(c->verdict, sizeof c->verdict, "as given |g| was %.2g and |d/dt g| %.2g: not what the file says",
-             k->start_constraint, k->start_hidden);
+    return lgv_start_line(&r->certificate, c->verdict, sizeof c->verdict);
 }
 
 static double series_scale(const struct lgv_result *r, const struct lgv_series *s) {
@@ -198,9 +203,7 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
                          fmax(r->certificate.hidden_size, r->certificate.constraint_size / fabs(r->until - r->t0)),
                          "Largest |d/dt g(q)|: the velocities must be tangent to the constraint too.");
     }
-    if (r->certificate.start_constraint > START_LIMIT * r->certificate.constraint_size ||
-        r->certificate.start_hidden > START_LIMIT * fmax(r->certificate.hidden_size, r->certificate.constraint_size))
-        check_start(r, &rows[n++]);
+    if (check_start(r, &rows[n])) n++;
     for (size_t i = 0; i < r->nseries; i++)
         if (r->series[i].kind == LGV_SERIES_MOMENTUM) check_momentum(r, &r->series[i], &rows[n++]);
     for (size_t i = 0; i < r->nseries; i++)

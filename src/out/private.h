@@ -43,6 +43,9 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count);
 /* "137 of 10000 paths failed, first at t = ...: reason" or "no path failed". */
 void lgv_failure_line(const struct lgv_result *r, char *out, size_t size);
 
+/* How far start values were off the constraints; true when that is worth telling. */
+bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size);
+
 /* Value i of an array that may be missing. */
 double lgv_at(const double *array, size_t i);
 /* The series in the order people want them: observables, energy, momentum maps, coordinates, momenta, errors.
