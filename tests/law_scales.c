@@ -63,7 +63,45 @@ static void test_scales(void **state) {
     }
 }
 
+/* Motions along which some coordinates stand still, or hardly move, are certified as well as others. */
+static void test_certificate(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *text;
+        double step;
+    } motion[] = {
+        {"Lobatto3",
+         "coordinates: {'x in R3': [1, 0, 0.5]}\nvelocities: {v: [0, 1, 0]}\nlagrangian: dot(v, v)/2 - x.z\n"
+         "constraints: x.z - (x.x^2 + x.y^2)/2\n",
+         0.01}, /* a circular orbit: x.z and v.z are constant */
+        {"RATTLE",
+         "coordinates: {x: 1, y: 0, z: 0.5}\nmomenta: {px: 0, py: 1, pz: 0}\n"
+         "hamiltonian: (px^2 + py^2 + pz^2)/2 + z\nconstraints: z - (x^2 + y^2)/2\n",
+         1e-3},
+        {"Lobatto4",
+         "coordinates: {'x in R2': [0, -1]}\nvelocities: {v: [1e-3, 0]}\nlagrangian: dot(v, v)/2 - x.y\n"
+         "constraints: dot(x, x) - 1\n",
+         0.1}, /* a small oscillation: x.y moves by 1e-6 */
+    };
+    for (size_t i = 0; i < sizeof motion / sizeof *motion; i++) {
+        struct lgv_model *m = model_of(motion[i].text);
+        struct lgv_settings set = settings_of(m);
+        struct lgv_result r;
+        snprintf(set.method, sizeof set.method, "%s", motion[i].method);
+        set.step = motion[i].step;
+        set.until = 500 * set.step;
+        set.paths = 1;
+        set.check_states = 2;
+        run_with(m, &set, LGV_OK, &r);
+        double defect = r.certificate.symplectic_defect, error = r.certificate.symplectic_defect_error;
+        print_message("%s: defect %.2g, known to %.2g\n", motion[i].method, defect, error);
+        assert_true(error <= 1e-8 && defect <= error);
+        lgv_result_clear(&r);
+        lgv_model_free(m);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scales)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scales), cmocka_unit_test(test_certificate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,9 @@
  *
  *     defect = max |omega(J u, J v) - omega(u, v)|,   omega(u, v) = u_q . v_p - u_p . v_q
  *
- * over pairs of directions, known to sum_i (e_u |J v_i| + e_v |J u_i|), e the errors of J u and J v; u is measured in units of the size of q and p, so the defect has no unit.  With constraints the
- * perturbed states are first moved onto T*S: u is then the derivative of these states, a tangent vector of T*S. */
+ * over pairs of directions; it is known to the sum of |error of J u| |J v| over conjugate components, and the same with u and v
+ * exchanged.  u is measured in units of the size of q and p, so the defect has no unit.  With constraints the perturbed states
+ * are first moved onto T*S: u is then the derivative of these states, a tangent vector of T*S. */
 #include "stats/stats.h"
 #include <float.h>
 #include <math.h>
@@ -62,71 +63,72 @@ static bool steps_from(struct probe *p, const double *u, const double *offset, s
     return true;
 }
 
-/* A derivative of states: how large its halves are and how well they are known, in units of the scales. */
-struct known {
-    double error[2], norm[2]; /* largest error of a component; sum of |components| */
-};
-
-/* The derivative of states by the formula of order 8. */
-static struct known difference(const struct probe *p, const double *states, double h, double *out) {
+/* The derivative of states by the formula of order 8, and how well each component is known. */
+static void difference(const struct probe *p, const double *states, double h, double *out, double *error) {
     static const double eight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, six[] = {3.0 / 4, -3.0 / 20, 1.0 / 60, 0};
-    struct known k = {{0, 0}, {0, 0}};
     for (size_t r = 0; r < p->n; r++) {
-        double d8 = 0, d6 = 0, *error = &k.error[r >= p->n / 2];
+        double d8 = 0, d6 = 0;
         for (size_t i = 0; i < 4; i++) {
             double D = states[2 * i * p->n + r] - states[(2 * i + 1) * p->n + r];
             d8 += eight[i] * D;
             d6 += six[i] * D;
         }
-        out[r] = d8 / h;
-        double size = fabs(states[r]) / p->scale[r]; /* round-off of the step itself, which both formulas share */
-        *error = fmax(*error, (12 * fabs(d8 - d6) / p->scale[r] + 4 * DBL_EPSILON * (1 + size)) / h);
-        k.norm[r >= p->n / 2] += fabs(out[r]) / p->scale[r];
+        out[r] = d8 / h; /* both formulas share the round-off of the step itself */
+        error[r] = (12 * fabs(d8 - d6) + 4 * DBL_EPSILON * (p->scale[r] + fabs(states[r]))) / h;
     }
-    return k;
 }
 
-/* A direction, and what the step makes of it; with constraints u becomes tangent to them. */
+/* A direction, and what the step makes of it, with errors; with constraints u becomes tangent to them. */
 struct column {
-    double *u, *Ju;
-    struct known before, after;
+    double *u, *Ju, *u_error, *Ju_error;
 };
+
+/* A bound of what omega(error, v) can be for v of the size of the scales. */
+static double weight(const struct probe *p, const double *error) {
+    double sum = 0;
+    for (size_t i = 0; i < p->n; i++) sum += error[i] * p->scale[i < p->n / 2 ? i + p->n / 2 : i - p->n / 2];
+    return sum;
+}
 
 /* False when no step size works. */
 static bool derivative(struct probe *p, struct column *c, double *work) {
     static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6};
-    double best = INFINITY, *trial = work + 8 * p->n, *from = work + 10 * p->n, *tangent = work + 18 * p->n;
-    double *taken = work + 19 * p->n;
-    memcpy(taken, c->u, p->n * sizeof *taken);
+    size_t n = p->n, size = n * sizeof *work;
+    double best = INFINITY, *from = work + 8 * n, *given = work + 16 * n;
+    struct column trial = {work + 17 * n, work + 18 * n, work + 19 * n, work + 20 * n};
+    memcpy(given, c->u, size);
+    memcpy(trial.u, c->u, size);
+    memset(trial.u_error, 0, size);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        double h = sizes[s], offset[8], error = 0;
+        double h = sizes[s], offset[8];
         for (int k = 0; k < 4; k++) {
             offset[2 * k] = (k + 1) * h;
             offset[2 * k + 1] = -(k + 1) * h;
         }
-        if (!steps_from(p, c->u, offset, 8, from, work)) continue;
-        struct known after = difference(p, work, h, trial), before = {{0, 0}, {0, 0}};
-        if (p->k->nextra) before = difference(p, from, h, tangent);
-        for (int half = 0; half < 2; half++) error = fmax(error, after.error[half] + before.error[half]);
+        if (!steps_from(p, given, offset, 8, from, work)) continue;
+        difference(p, work, h, trial.Ju, trial.Ju_error);
+        if (p->k->nextra) difference(p, from, h, trial.u, trial.u_error);
+        double error = weight(p, trial.Ju_error) + weight(p, trial.u_error);
         if (!(error < best)) continue;
         best = error;
-        c->after = after;
-        c->before = before;
-        memcpy(c->Ju, trial, p->n * sizeof *trial);
-        if (p->k->nextra) memcpy(taken, tangent, p->n * sizeof *taken);
+        memcpy(c->u, trial.u, size);
+        memcpy(c->Ju, trial.Ju, size);
+        memcpy(c->u_error, trial.u_error, size);
+        memcpy(c->Ju_error, trial.Ju_error, size);
     }
-    memcpy(c->u, taken, p->n * sizeof *taken);
     return isfinite(best);
-}
-
-/* How well omega of two derivatives is known. */
-static double omega_error(const struct known *a, const struct known *b) {
-    return a->error[0] * b->norm[1] + a->error[1] * b->norm[0] + b->error[0] * a->norm[1] + b->error[1] * a->norm[0];
 }
 
 static double omega(const double *u, const double *v, size_t n) {
     double s = 0;
     for (size_t i = 0; i < n / 2; i++) s += u[i] * v[n / 2 + i] - u[n / 2 + i] * v[i];
+    return s;
+}
+
+/* How well omega(u, v) is known. */
+static double omega_error(const double *u, const double *u_error, const double *v, const double *v_error, size_t n) {
+    double s = 0;
+    for (size_t i = 0, j = n / 2; i < n; i++, j = (j + 1) % n) s += u_error[i] * fabs(v[j]) + v_error[i] * fabs(u[j]);
     return s;
 }
 
@@ -165,16 +167,16 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
                               uint64_t n, const double *x, const double *scale, double *error) {
     struct probe p = {.k = k, .x = x, .n = 2 * k->nq, .path = path, .step = n};
     size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
-    double *vectors = lgv_new(2 * count * p.n, sizeof *vectors), *own = lgv_new(p.n, sizeof *own);
-    double *work = lgv_new(20 * p.n, sizeof *work), defect = NAN, unsure = 0;
+    double *vectors = lgv_new(4 * count * p.n, sizeof *vectors), *own = lgv_new(p.n, sizeof *own);
+    double *work = lgv_new(21 * p.n, sizeof *work), defect = NAN, unsure = 0;
     struct column *c = lgv_new(count, sizeof *c);
     if (!vectors || !own || !work || !c || !own_scales(&p, own)) goto done;
     p.scale = scale ? scale : own;
     for (size_t i = 0; i < k->nq; i++) p.action = fmax(p.action, p.scale[i] * p.scale[k->nq + i]);
     if (!lgv_block_create(k, t0, dt, seed, 1, &p.b)) goto done;
     for (size_t i = 0; i < count; i++) {
-        c[i].u = vectors + 2 * i * p.n;
-        c[i].Ju = c[i].u + p.n;
+        double *at = vectors + 4 * i * p.n;
+        c[i] = (struct column){at, at + p.n, at + 2 * p.n, at + 3 * p.n};
         direction(&p, i, c[i].u);
         if (!derivative(&p, &c[i], work)) goto done;
     }
@@ -182,9 +184,10 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
             double d = omega(c[i].Ju, c[j].Ju, p.n) - omega(c[i].u, c[j].u, p.n);
-            double e = omega_error(&c[i].after, &c[j].after) + omega_error(&c[i].before, &c[j].before);
+            double e = omega_error(c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error, p.n) +
+                       omega_error(c[i].u, c[i].u_error, c[j].u, c[j].u_error, p.n);
             defect = fmax(defect, fabs(d) / p.action);
-            unsure = fmax(unsure, e);
+            unsure = fmax(unsure, e / p.action);
         }
     unsure += 1e-13;
 done:

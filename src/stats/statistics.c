@@ -157,18 +157,35 @@ static bool describe(const struct lgv_settings *s, const struct lgv_model *m, co
 
 /* ---- the certificate ---- */
 
-/* How far each component moves over the states kept of the run; else its size; else 1. */
-static double *state_scales(size_t nq, const struct lgv_plan *plan, const struct lgv_run_report *report) {
-    double *scale = lgv_new(2 * nq, sizeof *scale);
-    for (size_t i = 0; scale && i < 2 * nq; i++) {
-        double low = INFINITY, high = -INFINITY;
-        for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
-            double x = report->snapshot[k * 2 * nq + i];
-            if (isfinite(x)) low = fmin(low, x), high = fmax(high, x);
+static bool one_name(const char *a, const char *b) { /* "x[3].y" and "x[4].x" */
+    size_t n = strcspn(a, "[.");
+    return strcspn(b, "[.") == n && strncmp(a, b, n) == 0;
+}
+
+#define ROUND_OFF 1e-12 /* of the largest scale */
+#define CONSTANT 1e-9   /* moves that are smaller, compared with the values, are not taken for moves */
+
+/* How far the components move over the states kept of the run; where they do not, how large they are.  Components of one name have
+ * one unit and one scale; one that is always 0 gets that of the others. */
+static double *state_scales(const struct lgv_model *m, const struct lgv_plan *plan,
+                            const struct lgv_run_report *report) {
+    size_t nq = m->nq;
+    double *scale = lgv_new(2 * nq, sizeof *scale), most[2] = {0, 0};
+    for (size_t i = 0, end; scale && i < 2 * nq; i = end) {
+        double moved = 0, size = 0;
+        for (end = i; end < (i < nq ? nq : 2 * nq) && one_name(m->component[i], m->component[end]); end++) {
+            double low = INFINITY, high = -INFINITY;
+            for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
+                double x = report->snapshot[k * 2 * nq + end];
+                if (isfinite(x)) low = fmin(low, x), high = fmax(high, x);
+            }
+            if (low <= high) moved = fmax(moved, high - low), size = fmax(size, fmax(fabs(low), fabs(high)));
         }
-        scale[i] = high > low ? high - low : fabs(low);
-        if (!(scale[i] > 0 && isfinite(scale[i]))) scale[i] = 1;
+        for (size_t k = i; k < end; k++) scale[k] = moved > CONSTANT * size ? moved : size;
+        most[i >= nq] = fmax(most[i >= nq], scale[i]);
     }
+    for (size_t i = 0; scale && i < 2 * nq; i++)
+        if (!(scale[i] > ROUND_OFF * most[i >= nq])) scale[i] = most[i >= nq] > 0 ? most[i >= nq] : 1;
     return scale;
 }
 
@@ -208,8 +225,8 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void certify(const struct lgv_settings *s, const struct lgv_kernel *k, const struct lgv_plan *plan,
-                    const struct lgv_run_report *report, struct lgv_result *r) {
+static void certify(const struct lgv_model *m, const struct lgv_settings *s, const struct lgv_kernel *k,
+                    const struct lgv_plan *plan, const struct lgv_run_report *report, struct lgv_result *r) {
     struct lgv_certificate *c = &r->certificate;
     const char *reason;
     *c = (struct lgv_certificate){.symplectic_defect = NAN,
@@ -232,7 +249,7 @@ static void certify(const struct lgv_settings *s, const struct lgv_kernel *k, co
         double *to = x->kind == LGV_SERIES_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
         for (size_t j = 0; x->kind >= LGV_SERIES_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
     }
-    double *scale = state_scales(k->nq, plan, report), begin = seconds_now();
+    double *scale = state_scales(m, plan, report), begin = seconds_now();
     for (size_t i = 0; scale && plan->nsnapshots && i < s->check_states;
          i++) { /* path i at snapshot i, cycling through both */
         size_t snap = i % plan->nsnapshots;
@@ -323,7 +340,7 @@ static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m,
     if (!lgv_gather_finish(&w->gather, (size_t)s->bins, r)) return lgv_fail_memory(err);
     for (size_t i = 0; i < r->ntimes; i++)
         if (r->alive[i]) r->steps_done = w->time_step[i];
-    certify(s, &w->kernel, &w->plan, &w->report, r);
+    certify(m, s, &w->kernel, &w->plan, &w->report, r);
     return r->interrupted ? LGV_INTERRUPTED : r->failed ? LGV_FAILED_PATHS : LGV_OK;
 }
 
