@@ -183,7 +183,6 @@ INLINE void quadric_drift(struct ctx *c, const struct kept *kept, vec *Q, vec *e
     e[0] = 2.0 * e[0] / (b + vec_select((ivec)(b < 0.0), -root, root));
     for (long i = 0; i < NQ; i++) Q[i] -= e[0] * kept->MG[i];
     *live = (ivec)(square < 0.0);
-    c->iterations++;
 }
 
 #define NEWTON_LEFT (2e-15 / NQ)

@@ -93,7 +93,7 @@ static void test_reader(void **state) {
         {QP "constraints: 1\n", 4, 14, "does not depend on any coordinate", NULL},
         {QP "constraints: [q, q - 1]\n", 4, 18, "more constraints than coordinates: 2 up to here, but 1", NULL},
         {QP "constraints: 'each(k=1..3, q - k)'\n", 4, 15, "more constraints than coordinates", NULL},
-        {QP "constraints: 'each(k=2..1, q - k)'\n", 4, 15, "this family of constraints is empty", NULL},
+        {QP "constraints: 'each(k=3..1, q - k)'\n", 4, 15, "this family of constraints is empty", NULL},
         {QP "constraints: 'each(k=1..2, k != 1, q - k)'\n", 4, 15, "may not have conditions", NULL},
         {QP "constraints: {a: q}\n", 4, 14, "expected a formula", NULL},
         {QP "observe: {l: 'lambda[1]'}\n", 4, 15, "unknown name lambda", NULL},

@@ -160,7 +160,7 @@ static const struct bad sections[] = {
     {Q "hamiltonian: 1\nnoise: [q, '']\n", 4, 13, "found nothing"},
     {Q "hamiltonian: 1\nnoise: ['each(k=1..3, k!=2, q*k)']\n", 4, 10, "may not have conditions"},
     {Q "hamiltonian: 1\nnoise: ['each(k=1..3, j=k..3, q*k)']\n", 4, 10, "must be constant"},
-    {Q "hamiltonian: 1\nnoise: ['each(k=1..0, q*k)']\n", 4, 10, "is empty"},
+    {Q "hamiltonian: 1\nnoise: ['each(k=1..-1, q*k)']\n", 4, 10, "is empty"},
     {Q "hamiltonian: 1\nnoise: ['each(k=1..70000, q*k)']\n", 4, 10, "more than 65535 noises"},
     {Q "hamiltonian: 1\nnoise: ['q', 'each(k=1..65535, q*k)']\n", 4, 15, "more than 65535 noises"},
     {Q "hamiltonian: 1\nnoise: q + each(k=1..3, k)\n", 4, 12, "each(...) may only stand at the beginning"},

@@ -21,7 +21,7 @@ has out 'degrees of freedom  5' 'Hessian of H        20 of 100'
 # A symmetry that is none.
 sed 's/r2^2\/4/x.x^4/' "$rotation" > broken.yaml
 gives 1 "$LGV" check broken.yaml
-has out 'FAIL rotation' 'NOT invariant'
+has out 'FAIL rotation' 'NOT invariant' 'symmetry rotation: H is not invariant'
 gives 1 "$LGV" check broken.yaml --json
 has out '"invariant": false' '"holds": false'
 
@@ -45,3 +45,28 @@ has out '"noise_commutes": false' '"predicted_strong_order": 0.5'
 gives 0 env LGV_CC=/nonexistent "$LGV" check "$kubo" --json
 has out '"symplectic_defect": null' '"derivative_error":'
 has err 'nothing was measured'
+
+# Constraints: a start that is off them is moved, and said to be; one without a value is an error, not a warning.
+cat > circle.yaml <<'YAML'
+parameters: { r: 2, N: 1 }
+coordinates: { "x[N] in R2": "[1, 0]" }
+momenta: { p: "[0, 1]" }
+hamiltonian: sum(i=1..N, dot(p[i], p[i])/2)
+constraints: [ "dot(x[1], x[1]) - r^2", "each(k=2..N, x[k].x - k)" ]
+run: { until: 1, paths: 2 }
+YAML
+gives 0 "$LGV" check circle.yaml
+has out 'constraints         1' 'moved: as given |g| was 3'
+gives 0 "$LGV" run circle.yaml --no-files
+has err 'start values do not meet the constraints and were moved'
+gives 0 "$LGV" run circle.yaml --no-files --set r=1
+empty err
+gives 2 "$LGV" check circle.yaml --set N=2 --set r=0/0
+sed 's/- r^2/- log(-r)/' circle.yaml > nan.yaml
+gives 2 "$LGV" check nan.yaml
+has err 'is not a number at the start'
+
+# Formulas with a kink.
+sed 's/dot(x\[1\], x\[1\]) - r^2/abs(x[1].x) + abs(x[1].y) - 1/' circle.yaml > square.yaml
+gives 1 "$LGV" check square.yaml
+has out 'smoothness' 'paths failed'

@@ -80,14 +80,24 @@ static bool measure(struct lgv_examination *x, const struct lgv_settings *settin
 
 /* ---- judging ---- */
 
+static void not_invariant(struct lgv_examination *x, size_t i) {
+    int worst = x->structure.symmetry[i].worst;
+    char what[40];
+    snprintf(what, sizeof what,
+             worst > 0              ? "noise %d is"
+             : worst == LGV_WORST_H ? "H is"
+                                    : "the constraints are",
+             worst);
+    problem(x, "symmetry %s: %s not invariant, the change along it reaches %.2g of its parts at random points",
+            x->model->symmetry[i].name, what, x->structure.symmetry[i].residual);
+}
+
 static void judge(struct lgv_examination *x) {
     const struct lgv_certificate *c = &x->result.certificate;
     if (!(x->derivative_error <= DERIVATIVE_LIMIT))
         problem(x, "derivatives: the gradients differ from finite differences by %.2g (relative)", x->derivative_error);
     for (size_t i = 0; i < x->model->nsymmetries && i < x->structure.nsymmetries; i++)
-        if (!x->structure.symmetry[i].invariant)
-            problem(x, "symmetry %s: H or a noise is not invariant, |{., J}| reaches %.2g at random points",
-                    x->model->symmetry[i].name, x->structure.symmetry[i].residual);
+        if (!x->structure.symmetry[i].invariant) not_invariant(x, i);
     if (!x->method_fits) problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
     if (x->measured && c->symplectic_claim && c->symplectic_defect_error <= LGV_DEFECT_KNOWN &&
         c->symplectic_defect > fmax(LGV_DEFECT_LIMIT, c->symplectic_defect_error))

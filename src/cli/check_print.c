@@ -66,6 +66,10 @@ static void print_structure(const struct lgv_examination *x) {
     if (x->hessian_entries >= 0 && !x->model->lagrangian_only)
         row("Hessian of H", "%ld of %.0f entries can differ from zero", x->hessian_entries,
             4.0 * (double)n * (double)n);
+    if (lgv_model_kinks(x->model))
+        row("smoothness",
+            "abs, sign, floor, min, max or a comparison is used: where it bends or jumps, no method keeps "
+            "its order, nor what it claims to keep");
     row("derivatives", "agree with finite differences to %.2g", x->derivative_error);
     row("noise commutes", "%s", commutes_text(x));
 }
@@ -191,7 +195,11 @@ void lgv_examination_print(const struct lgv_examination *x) {
     print_given(x, l);
     print_choice(x, l);
     putchar('\n');
-    if (x->nproblems == 0) printf("  %severything claimed holds%s\n", l->good, l->off);
+    const struct lgv_certificate *c = &x->result.certificate;
+    bool known = x->measured && (!c->symplectic_claim || c->symplectic_defect_error <= LGV_DEFECT_KNOWN);
+    if (x->nproblems == 0 && known) printf("  %severything claimed holds%s\n", l->good, l->off);
+    if (x->nproblems == 0 && !known)
+        printf("  nothing claimed was seen to fail; the symplectic defect could not be measured\n");
     for (size_t i = 0; i < x->nproblems; i++) {
         printf("  %sFAIL%s ", l->bad, l->off);
         lgv_wrap(stdout, x->problem[i].text, 7, 7);

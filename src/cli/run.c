@@ -154,6 +154,9 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
         lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",
                  r.certificate.strong_order, r.certificate.weak_order);
+    char moved[200];
+    if (lgv_start_line(&r.certificate, moved, sizeof moved) && !a->flags.quiet)
+        lgv_warn("start values do not meet the constraints and were moved: %s", moved);
     int code = write_and_show(a, &r, dir, good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
     lgv_result_clear(&r);
     return code;

@@ -154,7 +154,10 @@ bool lgv_parser_accept(struct lgv_parser *p, int kind) {
 bool lgv_parser_expect(struct lgv_parser *p, int kind, const char *what) {
     char b[64];
     if (lgv_parser_accept(p, kind)) return true;
-    if (!p->failed) lgv_parser_error(p, p->start, "expected %s, found %s", what, token_text(p, b, sizeof b));
+    const char *hint = kind == ',' && !p->text[p->start]
+                           ? " (in a list [ ] or { } of the file, a formula with commas needs quotes)"
+                           : "";
+    if (!p->failed) lgv_parser_error(p, p->start, "expected %s, found %s%s", what, token_text(p, b, sizeof b), hint);
     return false;
 }
 

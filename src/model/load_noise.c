@@ -15,7 +15,7 @@ struct family {
     int position; /* integer expression: number of the member, from 0 */
 };
 
-/* The number of members and the integer expression of a member's number. */
+/* The number of members, which is 0 for a range like 2..N with N = 1, and the integer expression of a member's number. */
 static bool count_family(struct lgv_loader *l, int node, int nest_number, struct family *f) {
     struct lgv_graph *g = l->m->graph;
     const struct lgv_nest nest = g->nest[nest_number];
@@ -27,7 +27,7 @@ static bool count_family(struct lgv_loader *l, int node, int nest_number, struct
         const struct lgv_inode low = g->inode[level.low], high = g->inode[level.high];
         if (low.op != LGV_ICONST || high.op != LGV_ICONST)
             return lgv_yaml_fail(l, node, "the ranges of a family of %s must be constant", f->what);
-        if (low.value > high.value) return lgv_yaml_fail(l, node, "this family of %s is empty", f->what);
+        if (low.value > high.value + 1) return lgv_yaml_fail(l, node, "this family of %s is empty", f->what);
         size_t length = (size_t)(high.value - low.value) + 1;
         if (length > f->limit || (f->count *= length) > f->limit)
             return lgv_yaml_fail(l, node, "more than %zu %s", f->limit, f->what);
@@ -71,6 +71,7 @@ static bool read_noise(struct lgv_loader *l, int node, bool potential) {
     if (h.nest >= 0) {
         struct family f = {.what = "noises", .limit = LGV_MAX_NOISES};
         if (!count_family(l, node, h.nest, &f)) return false;
+        if (f.count == 0) return true;
         h.count = f.count;
         h.weight = lgv_expr_iop(m->graph, LGV_IADD, f.position, h.weight);
     }
@@ -110,6 +111,7 @@ static bool read_constraint(struct lgv_loader *l, int node, bool unused) {
     if (c.nest >= 0) {
         struct family f = {.what = "constraints", .limit = LGV_MAX_DOF};
         if (!count_family(l, node, c.nest, &f)) return false;
+        if (f.count == 0) return true;
         c.count = f.count;
         c.weight = lgv_expr_iop(m->graph, LGV_IADD, f.position, c.weight);
     }

@@ -131,6 +131,7 @@ int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s);
 
 /* structure.c: what the formulas say. */
 enum lgv_depends { LGV_ON_NOTHING = 0, LGV_ON_Q = 1, LGV_ON_P = 2, LGV_ON_BOTH = 3 };
+enum { LGV_WORST_CONSTRAINTS = -1, LGV_WORST_H = 0 };
 struct lgv_structure {
     bool constrained; /* there are constraints */
     bool separable;   /* H and every h are A(p) + B(q) */
@@ -150,10 +151,14 @@ struct lgv_structure {
         bool invariant;
         bool affine; /* xi is affine in q: variational methods then keep the momentum map exactly */
         bool decided_by_formula;
-        double residual; /* largest |{H or h, J}| seen at random points */
+        double residual; /* largest |{H or h, J}| or |xi . grad g| seen at random points, relative to its parts */
+        int worst;       /* where: LGV_WORST_H, the number of a noise from 1, or LGV_WORST_CONSTRAINTS */
     } symmetry[32];
 };
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err);
+/* Whether H, L, a noise or a constraint uses abs, sign, floor, min, max or a comparison: no method has its order across the
+ * places where these jump or bend. */
+bool lgv_model_kinks(const struct lgv_model *m);
 /* Largest relative error of symbolic gradients of H, L, every h and every g against finite differences at random
  * points. */
 double lgv_model_derivative_error(struct lgv_model *m);

@@ -163,6 +163,25 @@ static void commutativity(struct lgv_model *m, struct lgv_structure *s) {
     free(h);
 }
 
+bool lgv_model_kinks(const struct lgv_model *m) {
+    const struct lgv_graph *g = m->graph;
+    bool found = false, *used = lgv_new(g->nnodes, sizeof *used);
+    if (!used) return false;
+    used[m->hamiltonian] = true;
+    if (m->lagrangian >= 0) used[m->lagrangian] = true;
+    for (size_t i = 0; i < m->nentries; i++) used[m->noise[i].body] = true;
+    for (size_t i = 0; i < m->nconstraint_entries; i++) used[m->constraint[i].body] = true;
+    for (size_t id = g->nnodes; id-- > 0 && !found;) { /* arguments have smaller numbers */
+        const struct lgv_node *n = &g->node[id];
+        if (!used[id]) continue;
+        found = n->op == LGV_ABS || n->op == LGV_SIGN || n->op == LGV_FLOOR || n->op == LGV_LOWER ||
+                n->op == LGV_UPPER || n->op == LGV_LESS;
+        for (int k = 0; n->op != LGV_REF && k < n->count; k++) used[g->arg[n->first + k].node] = true;
+    }
+    free(used);
+    return found;
+}
+
 /* ---- symmetries ---- */
 
 /* Largest |{F, J}| relative to its parts at random points; NaN when it cannot be evaluated anywhere. */
@@ -320,13 +339,17 @@ static void check_symmetry(struct lgv_model *m, size_t k, struct lgv_structure *
             r = lagrangian_residual(m, &m->symmetry[k]);
         else if (gradients_of(m, F, &dF))
             r = bracket_residual(m, &dF, &dJ);
-        worst = isnan(r) ? INFINITY : fmax(worst, r);
+        if (isnan(r)) r = INFINITY;
+        if (r > worst) s->symmetry[k].worst = i == 0 ? LGV_WORST_H : (int)i;
+        worst = fmax(worst, r);
         gradients_free(&dF);
     }
     if (m->nconstraints && !constraints_invariant(m, &m->symmetry[k])) {
         double r = constraint_residual(m, &m->symmetry[k]);
         formula = false;
-        worst = isnan(r) ? INFINITY : fmax(worst, r);
+        if (isnan(r)) r = INFINITY;
+        if (r > worst) s->symmetry[k].worst = LGV_WORST_CONSTRAINTS;
+        worst = fmax(worst, r);
     }
     gradients_free(&dJ);
     free(h);

@@ -64,7 +64,7 @@ static void check_constraint(const struct lgv_result *r, struct lgv_check *c, co
 #define START_LIMIT 1e-8 /* start values off by more have been changed noticeably */
 
 bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size) {
-    snprintf(out, size, "as given |g| was %.2g and |d/dt g| %.2g: not what the file says", k->start_constraint,
+    snprintf(out, size, "as given |g| was %.2g and |d/dt g| %.2g", k->start_constraint,
              k->start_hidden);
     return k->start_constraint > START_LIMIT * k->constraint_size ||
            k->start_hidden > START_LIMIT * fmax(k->hidden_size, k->constraint_size);

@@ -61,6 +61,12 @@ static void print_finals(FILE *out, const struct lgv_result *r, const struct sty
         width = w > width ? w : width;
     }
     char time[40];
+    unsigned long long alive = r->alive ? r->alive[last] : r->paths_done;
+    if (alive < r->paths_done)
+        fprintf(
+            out,
+            "\n  %sonly %llu of %llu paths reach the end:%s the numbers are theirs, and they are not a fair sample\n",
+            s->bad, alive, (unsigned long long)r->paths_done, s->off);
     snprintf(time, sizeof time, "at t = %.6g", r->time[last]);
     width = (width > strlen(time) ? width : strlen(time)) + 1;
     fprintf(out, "\n  %s", s->bold);

@@ -15,7 +15,8 @@ const char *lgv_fail_text(int reason) {
     case LGV_FAIL_NONE: return "no failure";
     case LGV_FAIL_NONFINITE: return "the state became infinite or not a number";
     case LGV_FAIL_NEWTON:
-        return "the equations of the step were not solved (Newton's method did not converge, or there is no solution)";
+        return "the equations of the step were not solved (Newton's method did not converge, or there is no solution); "
+               "try a smaller step";
     case LGV_FAIL_SINGULAR: return "the linear system of the step is singular";
     case LGV_FAIL_START: return "the start values, or H there, are not finite";
     case LGV_FAIL_PROJECT: return "the start values could not be moved onto the constraints";
