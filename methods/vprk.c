@@ -34,13 +34,15 @@
 #define KICKS (VPRK_KICKS && !MODEL_L)
 #define CORRECTED (VPRK_CORRECTION != 0)
 
+#define ONE_ROW (NC == 1 && !MODEL_SPARSE)
+
 #define UNKNOWNS (VS * NQ + VM * NC)
 #define KEPT_MASSES (MODEL_SPARSE ? MASSES : 0) /* dense: the kept rows serve instead */
 #define KEPT_ROWS (MODEL_SPARSE ? 0 : NC * NQ)
-#define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES : 0)
+#define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES + 1 : 0)
 #define METHOD_WORK                                                                                                    \
     (2 * PROJECTION_WORK + 20 * NQ + 10 * NC + 4 * NM + (CORRECTED ? 4 * NQ * NQ + 10 * NQ + 4 * NC : 0) +             \
-     (KICKS ? JACOBIAN + MASSES + SYSTEM                                                                               \
+     (KICKS ? 3 * JACOBIAN + 2 * SYSTEM                                                                                \
             : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + VS * (6 * NQ + 3 * NQ * NQ) + 8 * NQ * NQ +                     \
                   VM * (2 * NC * NQ + 2 * NQ * NQ + 6 * NQ)))
 
@@ -94,11 +96,19 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
 struct kept {
     struct force F;
     vec *C, *G, *MG, *mass; /* dense: the rows G M^-1; sparse: M^-1, which is constant */
+    vec *inverse;           /* 1 / (G M^-1 G^T) of a single constraint */
 };
 
 INLINE struct kept kept_in(vec *carry) {
     vec *C = carry + NQ + NHQ, *G = C + (CORRECTED ? NQ : 0);
-    return (struct kept){{carry, carry + NQ}, C, G, G + JACOBIAN, G + JACOBIAN + KEPT_ROWS};
+    vec *MG = G + JACOBIAN, *mass = MG + KEPT_ROWS;
+    return (struct kept){{carry, carry + NQ}, C, G, MG, mass, mass + KEPT_MASSES};
+}
+
+INLINE vec dot(const vec *a, const vec *b) {
+    vec sum = a[0] * b[0];
+    for (long i = 1; i < NQ; i++) sum += a[i] * b[i];
+    return sum;
 }
 
 /* Force, gradient of the correction, and G at q. */
@@ -107,6 +117,7 @@ ONE_COPY void keep(struct ctx *c, double t, const vec *q, const vec *p, struct k
     model_force(c, t, q, p, &k->F);
     model_G(c, q, k->G);
     if (!MODEL_SPARSE) constraint_rows(c, k->G, k->mass, k->MG);
+    if (ONE_ROW) k->inverse[0] = 1.0 / dot(k->G, k->MG);
     if (CORRECTED) correction_gradient(c, t, q, k->G, k->mass, k->C);
 #else
     (void)c, (void)t, (void)q, (void)p, (void)k;
@@ -127,6 +138,7 @@ INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, ve
 static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, const vec *p, const vec *lam, vec *P,
                                                                  vec *Q, const ivec *live) {
     ivec known = (ivec)(p[0] == p[0]), newton = known & *live, singular = known & ~vec_finite(lam[0]) & ~newton, met;
+    if (!vec_any(newton | singular)) return;
     constraints_met(c, Q, &met); /* the rest was round-off of g, which near the origin is larger than that of q */
     newton &= ~met;
     lanes_failed(c, &newton, NQ, LGV_FAIL_NEWTON);
@@ -168,45 +180,53 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
     return size;
 }
 
-/* Both move Q along M^-1 G(q)^T until g(Q) = 0 and leave the impulse -dt lam of that in e; *live: lanes without a solution.
+/* Both move Q along M^-1 G(q)^T until g(Q) = 0 and leave the impulse -dt lam of that in e; *live: lanes without a solution.  The
+ * solution wanted is the one that comes from q as dt grows from 0: G M^-1 G(q)^T keeps its sign.  Forces normal to the constraints
+ * may be large, and Q beyond the centre of a sphere: then it is not the nearest one.
  *
- * One quadratic constraint is g(Q) - b e + a e^2 / 2 there: the smaller root. */
+ * One quadratic constraint is g(Q) - b e + a e^2 / 2 there; g, a and b are counted in units of G M^-1 G^T at q. */
 INLINE void quadric_drift(struct ctx *c, const struct kept *kept, vec *Q, vec *e, ivec *live) {
     ARRAY(G1, JACOBIAN);
     ARRAY(a, 1);
-    vec b = vec_set(0);
     model_g(c, Q, e);
     model_G(c, Q, G1);
     model_bend(c, kept->MG, a);
-    for (long i = 0; i < NQ; i++) b += G1[i] * kept->MG[i];
-    vec square = b * b - 2.0 * a[0] * e[0], root = vec_sqrt(square);
-    e[0] = 2.0 * e[0] / (b + vec_select((ivec)(b < 0.0), -root, root));
+    vec unit = kept->inverse[0], g = e[0] * unit, b = dot(G1, kept->MG) * unit, half = 0.5 * a[0] * unit;
+    vec square = b * b - 4.0 * half * g, root = vec_sqrt(square);
+    vec over = 2.0 * g, under = b + root;
+    ivec beyond = (ivec)(b < 0.0);
+    if (RARELY(vec_any(beyond))) {
+        over = vec_select(beyond, b - root, over);
+        under = vec_select(beyond, 2.0 * half, under);
+    }
+    e[0] = over / under;
     for (long i = 0; i < NQ; i++) Q[i] -= e[0] * kept->MG[i];
     *live = (ivec)(square < 0.0);
 }
 
 #define NEWTON_LEFT (2e-15 / NQ)
 
-/* Newton's method, two moves at least.  Then a lane is done when the error left, e^3 / e_before^2 by quadratic convergence, is
- * below round-off of a coordinate; after three also by the rule of still_moving, where round-off is larger than that. */
-INLINE void newton_drift(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *sum, ivec *live) {
+/* Newton's method, two moves at least; sum grows by what they add to e.  Then a lane is done when the error left, e^3 / e_before^2
+ * by quadratic convergence, is below round-off of a coordinate; after three also by the rule of still_moving, where round-off is
+ * larger than that.  few: only the lanes of *live, which are moved with care for the others.  G1 is left near the solution. */
+INLINE void newton_moves(struct ctx *c, const vec *q, const struct kept *kept, int few, vec *Q, vec *sum, vec *G1,
+                         ivec *live) {
     ARRAY(e, NC);
     ARRAY(move, NQ);
     ARRAY(row_size, NC);
-    ARRAY(G1, JACOBIAN);
-    ivec still = ~(ivec){0}, now;
+    ivec still = few ? *live : ~(ivec){0}, now;
     vec *top = c->top, size = vec_set(0), before = vec_set(0);
     int it = 0;
     for (long i = 0; i < NQ; i++) size += vec_abs(q[i]);
     for (long k = 0; k < NC; k++) {
-        sum[k] = row_size[k] = vec_set(0);
+        row_size[k] = vec_set(0);
         for (long i = 0; !MODEL_SPARSE && i < NQ; i++) row_size[k] += vec_abs(kept->MG[k * NQ + i]);
     }
     do {
         model_g(c, Q, e);
         model_G(c, Q, G1);
         kept_solve(c, kept, G1, e, &now);
-        for (long k = 0; it > 1 && k < NC; k++) e[k] = vec_select(still, e[k], vec_set(0));
+        for (long k = 0; (few || it > 1) && k < NC; k++) e[k] = vec_select(still, e[k], vec_set(0));
         for (long k = 0; k < NC; k++) sum[k] += e[k];
         vec moved = kept_move(c, kept, row_size, e, move);
         for (long i = 0; i < NQ; i++) Q[i] -= move[i];
@@ -226,6 +246,57 @@ INLINE void newton_drift(struct ctx *c, const vec *q, const struct kept *kept, v
     *live = it < NEWTON_MAX ? (ivec){0} : still;
 }
 
+/* Lanes in which the gradient of a constraint has turned by a right angle from q on: another solution than the one wanted. */
+INLINE ivec rows_turned(const vec *G, const vec *G1) {
+    ivec turned = {0};
+    for (long k = 0; k < NC; k++) {
+#if MODEL_SPARSE
+        long first = SPARSE_TABLE(g_row)[k], end = SPARSE_TABLE(g_row)[k + 1];
+#else
+        long first = k * NQ, end = first + NQ;
+#endif
+        vec sum = G[first] * G1[first];
+        for (long i = first + 1; i < end; i++) sum += G[i] * G1[i];
+        turned |= (ivec)(sum <= 0.0);
+    }
+    return turned;
+}
+
+/* The lanes *live once more, from the point that the velocities tangent at q lead to. */
+static __attribute__((noinline, cold, unused)) void
+newton_again(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *Q, vec *sum, ivec *live) {
+    vec *top = c->top;
+    ARRAY(none, NM);
+    ARRAY(move, NQ);
+    ARRAY(T, NQ);
+    ARRAY(e, NC);
+    ARRAY(zero, NC);
+    ARRAY(G1, JACOBIAN);
+    ivec lanes = *live, now;
+    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
+    for (long k = 0; k < NC; k++) zero[k] = vec_set(0);
+    face_K1(c, time_at(c, 0.5), q, p, c->dt, none, 0, move);
+    for (long i = 0; i < NQ; i++) T[i] = q[i] + move[i];
+    constraint_multiply(kept->G, move, e);
+    kept_solve(c, kept, kept->G, e, &now);
+    kept_move(c, kept, zero, e, move);
+    for (long i = 0; i < NQ; i++) T[i] -= move[i];
+    newton_moves(c, q, kept, 1, T, e, G1, live);
+    *live |= lanes & rows_turned(kept->G, G1);
+    for (long i = 0; i < NQ; i++) Q[i] = vec_select(lanes, T[i], Q[i]);
+    for (long k = 0; k < NC; k++) sum[k] = vec_select(lanes, e[k], sum[k]);
+    c->top = top;
+}
+
+INLINE void newton_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *Q, vec *sum,
+                         ivec *live) {
+    ARRAY(G1, JACOBIAN);
+    for (long k = 0; k < NC; k++) sum[k] = vec_set(0);
+    newton_moves(c, q, kept, 0, Q, sum, G1, live);
+    *live |= rows_turned(kept->G, G1) | (~vec_finite(sum[0]) & (ivec)(p[0] == p[0]));
+    if (RARELY(vec_any(*live))) newton_again(c, q, p, kept, Q, sum, live);
+}
+
 /* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q. */
 INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *P, vec *Q,
                               vec *lam) {
@@ -242,7 +313,7 @@ INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const s
     if (MODEL_QUADRIC)
         quadric_drift(c, kept, Q, lam, &live);
     else
-        newton_drift(c, q, kept, Q, lam, &live);
+        newton_drift(c, q, p, kept, Q, lam, &live);
     for (long k = 0; k < NC; k++) lam[k] *= -1 / c->dt;
     constraint_add(kept->G, lam, P);
     if (RARELY(!vec_all(vec_finite(lam[0])) || (!MODEL_QUADRIC && vec_any(live)))) drift_failed(c, p, lam, P, Q, &live);
@@ -284,7 +355,12 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
         face_K1(c, time_at(c, 1), q, p, 1.0, none, 0, v);
         constraint_multiply(k.G, v, mu);
         for (long m = 0; m < NC; m++) mu[m] = -mu[m];
-        kept_solve(c, &k, k.G, mu, &singular);
+        if (ONE_ROW) {
+            mu[0] *= k.inverse[0];
+            singular = ~vec_finite(mu[0]);
+        } else {
+            kept_solve(c, &k, k.G, mu, &singular);
+        }
         constraint_add(k.G, mu, p);
     }
     if (NC > 0 && RARELY(vec_any(singular))) {

@@ -138,6 +138,8 @@ static void test_start(void **state) {
         {"coordinates: {x: 0, y: 0}\nhamiltonian: p_x^2\nconstraints: x^2 + y^2 - 1\n", 3, 14,
          "does not hold at the start, and its gradient vanishes there", NULL},
         {"coordinates: {x: 0, y: 0}\nhamiltonian: p_x^2\nconstraints: x*y\n", 3, 14, "is singular", NULL},
+        {"coordinates: {x: 1, y: 0, z: 0}\nhamiltonian: p_x^2\nconstraints: [x^2 + y^2 - 1, x + 1e-8*y - 1]\n", 3, 30,
+         "constraint 2 (x + 1e-8*y - 1) is redundant", "constraint 1 (x^2 + y^2 - 1)"},
         /* without a value */
         {XY "constraints: [x^2 + y^2 - 1, log(y - 1)]\n", 4, 30, "constraint 2 (log(y - 1)) is not a number", NULL},
         {XY "constraints: 1/y\n", 4, 14, "is infinite at the start", NULL},

@@ -38,6 +38,42 @@ static const struct scale {
      "parameters: {m: 3e-26, R: 1e-10}\ncoordinates: {x: R, y: 0}\nmomenta: {px: 0, py: 3e-24}\n"
      "hamiltonian: (px^2+py^2)/(2*m)\nconstraints: [x^2 + y^2 - R^2]\n",
      1e-14, 1e-12, 1e-6, 1.5e-22},
+    {"a constraint times a number", "Lobatto3",
+     "parameters: {k: 1}\ncoordinates: {x: 0, y: 0}\nmomenta: {px: 0.01, py: 0}\nhamiltonian: (px^2+py^2)/2 + y\n"
+     "constraints: ['k*(x^2 + (y - 1)^2 - 1)']\n",
+     1e-3, 5, 1e-4, 5e-5},
+    {"a function of a constraint", "Lobatto3",
+     "coordinates: {x: 0, y: 0}\nmomenta: {px: 0.01, py: 0}\nhamiltonian: (px^2+py^2)/2 + y\n"
+     "constraints: [sinh(x^2 + (y - 1)^2 - 1)]\n",
+     1e-3, 5, 1e-4, 5e-5},
+    {"a quotient that begins at round-off", "RATTLE",
+     "parameters: {l: 1}\ncoordinates: {x: cos(0.4), y: sin(0.4)}\nvelocities: {u: -y/2, v: x/2}\n"
+     "lagrangian: (u^2+v^2)/2 - y\nconstraints: [(x^2 + y^2 - 1)/l]\n",
+     0.01, 5, 1e-4, 1},
+    {"a tiny constraint", "RATTLE",
+     "parameters: {f: 1e-90}\ncoordinates: {x: 1, y: 0, z: 0}\nmomenta: {px: 0, py: 0.5, pz: 0.6}\n"
+     "hamiltonian: (px^2+py^2+pz^2)/2 + z\nconstraints: ['f*(x^2+y^2+z^2-1)']\n",
+     0.01, 5, 1e-4, 1},
+    /* forces normal to the constraint that throw the free motion beyond the centre in one step: they do nothing */
+    {"a normal force on a sphere", "RATTLE",
+     "parameters: {k: 2000}\ncoordinates: {x: 1, y: 0, z: 0}\nmomenta: {px: 0, py: 1, pz: 0.3}\n"
+     "hamiltonian: (px^2+py^2+pz^2)/2 + k*(x^2+y^2+z^2)/2 + z\nconstraints: [x^2+y^2+z^2-1]\n",
+     0.05, 1, 1e-3, 1},
+    {"the same by Newton's method", "RATTLE",
+     "parameters: {k: 2000}\ncoordinates: {x: 1, y: 0, z: 0}\nmomenta: {px: 0, py: 1, pz: 0.3}\n"
+     "hamiltonian: (px^2+py^2+pz^2)/2 + k*(x^2+y^2+z^2)/2 + z\nconstraints: [exp(x^2+y^2+z^2-1) - 1]\n",
+     0.05, 1, 1e-3, 1},
+    {"the same on a double pendulum", "RATTLE",
+     "parameters: {k: 1500}\ncoordinates: {x: 1, y: 0, a: 2, b: 0}\nmomenta: {u: 0, v: 1, c: 0, d: 1.3}\n"
+     "hamiltonian: (u^2+v^2+c^2+d^2)/2 + k*(x^2+y^2)/2 + y + b\n"
+     "constraints: [x^2+y^2-1, (a-x)^2+(b-y)^2-1]\n",
+     0.05, 1, 2e-3, 1},
+    {"masses off the diagonal", "RATTLE",
+     "parameters: {N: 4}\ncoordinates: {'x[N]': 1, 'y[N]': 0, 'z[N]': 0}\nmomenta: {'a[N]': 0, 'b[N]': 0, 'c[N]': "
+     "0.3}\n"
+     "hamiltonian: sum(i=1..N, a[i]*b[i] + c[i]^2/2 + z[i])\n"
+     "constraints: ['each(k=1..N, x[k] - 1 + 0.1*z[k]^2)', 'each(k=1..N, y[k] - 0.1*z[k]^2)']\n",
+     0.01, 0.5, 1e-4, 1},
 };
 
 static void test_scales(void **state) {

@@ -212,22 +212,22 @@ static void test_quadric(void **state) {
     }
 }
 
-/* From q + dt v with dt |v| > 1 no move along q reaches the circle. */
+/* From q + dt v with dt |v| > 1 no move along q reaches the circle, nor does one along a side of a roof beyond its ridge. */
 static void test_no_solution(void **state) {
     (void)state;
-    static const char *const text[] = {"x^2 + y^2 - 1", "exp(x^2 + y^2 - 1) - 1"};
-    for (size_t i = 0; i < 2; i++) {
-        char model[300];
-        snprintf(model, sizeof model,
-                 "coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1}\nhamiltonian: (px^2+py^2)/2\n"
-                 "constraints: ['%s']\n",
-                 text[i]);
-        struct lgv_model *m = model_of(model);
+#define CIRCLE "coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1}\nhamiltonian: (px^2+py^2)/2\n"
+#define ROOF "coordinates: {x: -0.35, y: -0.05}\nmomenta: {px: 1, py: 3}\nhamiltonian: (px^2+py^2)/2\n"
+    static const char *const text[] = {CIRCLE "constraints: x^2 + y^2 - 1\n",
+                                       CIRCLE "constraints: exp(x^2 + y^2 - 1) - 1\n",
+                                       ROOF "constraints: 3*abs(x) + y - 1\n"};
+    static const double step[] = {1.5, 1.5, 0.1};
+    for (size_t i = 0; i < 3; i++) {
+        struct lgv_model *m = model_of(text[i]);
         struct lgv_kernel kernel = kernel_of(m, "RATTLE");
         struct lgv_bench_block b;
-        assert_true(lgv_block_create(&kernel, 0, 1.5, 1, 1, &b));
+        assert_true(lgv_block_create(&kernel, 0, step[i], 1, 1, &b));
         kernel.entry->start(&b.block);
-        kernel.entry->advance(&b.block, 1);
+        kernel.entry->advance(&b.block, 5);
         assert_int_equal(b.block.fail[0], LGV_FAIL_NEWTON);
         lgv_block_free(&b);
         lgv_kernel_free(&kernel);

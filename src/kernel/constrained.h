@@ -18,8 +18,9 @@
 #define MASSES (NQ * NQ)
 #define SYSTEM (2 * NC * NC + NC + NC * NQ + 2 * NQ + NM)
 #endif
+#define MASSES_NEEDED (MODEL_L || MODEL_SPARSE) /* else H_p says what they do to a vector */
 #define PROJECTION_WORK                                                                                                \
-    (JACOBIAN + 3 * MASSES + SYSTEM + 8 * NC + 8 * NQ + NM + 8 +                                                       \
+    (JACOBIAN + (MASSES_NEEDED ? 3 * MASSES : 0) + SYSTEM + 8 * NC + 8 * NQ + NM + 8 +                                 \
      (MODEL_L ? 2 * (NQ + NC) * (NQ + NC) + 2 * (NQ + NC) + 3 * NQ * NQ : 0))
 
 #if NC == 0
@@ -292,7 +293,7 @@ static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *
     double t = c->b->t0 + (double)c->step * c->dt;
     vec *top = c->top;
     ARRAY(G, JACOBIAN);
-    ARRAY(mass, MASSES);
+    ARRAY(mass, MASSES_NEEDED ? MASSES : 0);
     ARRAY(g, NC);
     ARRAY(x, NQ);
     ARRAY(mu, NC);
@@ -301,7 +302,7 @@ static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *
     for (int it = 0; it < START_MAX && vec_any(live); it++) {
         model_g(c, q, g);
         model_G(c, q, G);
-        constraint_masses(c, t, q, v, mass);
+        if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
         constraint_solve(c, G, mass, G, g, &now);
         lost |= now & live;
         for (long i = 0; i < NQ; i++) x[i] = vec_set(0);
@@ -321,7 +322,7 @@ static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *
     }
     lost |= live;
     model_G(c, q, G);
-    constraint_masses(c, t, q, v, mass);
+    if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
     ivec unsolved;
     project_momentum(c, t, q, G, mass, p, v, mu, &now, &unsolved);
     lost |= (now | unsolved) & (ivec)(p[0] == p[0]);

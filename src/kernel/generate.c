@@ -547,7 +547,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     struct lgv_source s = {.m = m, .g = m->graph, .s = structure};
     s.constrained = method->constrained;
     s.lagrangian = lgv_kernel_lagrangian(method, m, structure);
-    s.sparse = m->nconstraints > LGV_DENSE_CONSTRAINTS && method->kicks && !s.lagrangian;
+    s.sparse = lgv_kernel_sparse(method, m, structure);
     unsigned face = s.lagrangian ? 0 : lgv_kernel_face(method, structure);
     if (lgv_model_increment(m, &s.K) && add_correction(&s, method->constrained ? 0 : method->correction) &&
         find_slots(&s)) {

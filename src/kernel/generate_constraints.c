@@ -63,18 +63,13 @@ static bool instances(struct lgv_source *s, const struct lgv_terms *terms, struc
     return !w->failed;
 }
 
-static int by_place(const void *x, const void *y) {
-    const struct lgv_place *a = x, *b = y;
-    return a->row != b->row ? (a->row > b->row) - (a->row < b->row) : (a->col > b->col) - (a->col < b->col);
-}
-
 static bool emit_map(struct lgv_source *s, const char *name, const struct lgv_terms *terms,
                      const struct lgv_place *place, size_t count) {
     struct walk w;
     bool ok = instances(s, terms, &w);
     if (ok) lgv_text_add(&s->out, "static const int %s[] = {", name);
     for (size_t i = 0; ok && i < w.count; i++) {
-        const struct lgv_place *at = bsearch(&w.place[i], place, count, sizeof *place, by_place);
+        const struct lgv_place *at = bsearch(&w.place[i], place, count, sizeof *place, lgv_place_order);
         if (at) lgv_text_add(&s->out, "%d,", (int)(at - place));
         ok = at != NULL;
     }
@@ -126,7 +121,8 @@ static void bend(struct lgv_source *s, const struct lgv_terms *second) {
     struct lgv_graph *g = s->g;
     struct lgv_terms t = {0};
     int plain = lgv_expr_const(g, 0), first = lgv_expr_iconst(g, 0);
-    bool quadric = s->m->nconstraints == 1 && !s->sparse && !lgv_terms_use(g, second, LGV_USES(LGV_Q));
+    bool quadric = s->m->nconstraints == 1 && !s->sparse && !lgv_terms_use(g, second, LGV_USES(LGV_Q)) &&
+                   lgv_diff_smooth(g, s->m->constraint[0].body);
     lgv_text_add(&s->out, "#define MODEL_QUADRIC %d\n", quadric);
     for (size_t i = 0; quadric && i < second->count; i++) {
         const struct lgv_term *e = &second->term[i];

@@ -135,6 +135,11 @@ bool lgv_kernel_lagrangian(const struct lgv_method *method, const struct lgv_mod
     return method->constrained && m->lagrangian >= 0 && !m->callbacks && !s->flat;
 }
 
+bool lgv_kernel_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    return m->nconstraints > (s->diagonal_mass ? LGV_DENSE_CONSTRAINTS : LGV_DENSE_MIXED) && method->kicks &&
+           !lgv_kernel_lagrangian(method, m, s);
+}
+
 bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_structure *s) {
     return method->explicit_always || (method->explicit_separable && lgv_kernel_separable(method, s));
 }
@@ -403,8 +408,7 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     snprintf(k->compiler, sizeof k->compiler, "%s", cc.version);
     unsigned face = lgv_kernel_face(k->method, &k->structure);
     unsigned lanes = options->lanes;
-    bool sparse = m->nconstraints > LGV_DENSE_CONSTRAINTS && k->method->kicks &&
-                  !lgv_kernel_lagrangian(k->method, m, &k->structure);
+    bool sparse = lgv_kernel_sparse(k->method, m, &k->structure);
     if (!lanes) lanes = choose_lanes(m->nq, face & LGV_FACE_K2, sparse, cc.kind == LGV_COMPILER_CLANG);
     struct lgv_width width = choose_width(m->nq, lanes, cc.kind == LGV_COMPILER_CLANG);
     char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, &width, err);

@@ -60,9 +60,14 @@ bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_struc
 /* Does the method work with the Lagrangian of the model, whose velocities are then rows of the state?  Where it can, it works
  * with H: for constant masses. */
 bool lgv_kernel_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+/* Does it work with sparse constraints? */
+bool lgv_kernel_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 #define LGV_CORRECTED_DOF 64
 #define LGV_SECOND_DOF 200 /* up to here the stages of Lagrangian methods are solved with dense second derivatives */
 #define LGV_DENSE_CONSTRAINTS 6 /* beyond, their Jacobian is sparse */
+#define LGV_DENSE_MIXED                                                                                                \
+    40 /* the same for masses off the diagonal: the sparse solver does not pivot, so they must be
+                                   positive definite */
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);
 /* Strong order to expect, and one sentence why. */

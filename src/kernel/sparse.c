@@ -24,11 +24,6 @@ static int *ints(long count) {
     return lgv_new((size_t)(count > 0 ? count : 1), sizeof(int));
 }
 
-static int by_place(const void *a, const void *b) {
-    const struct lgv_place *x = a, *y = b;
-    return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->col > y->col) - (x->col < y->col);
-}
-
 /* Sorted unique places by rows. */
 static enum lgv_status rows_of(const struct lgv_place *place, long count, int nrows, int ncols, int **row, int **col,
                                int *unique, struct lgv_error *err) {
@@ -46,10 +41,10 @@ static enum lgv_status rows_of(const struct lgv_place *place, long count, int nr
         return lgv_fail_memory(err);
     }
     if (count > 0) memcpy(sorted, place, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_place);
+    qsort(sorted, (size_t)count, sizeof *sorted, lgv_place_order);
     int n = 0;
     for (long i = 0; i < count; i++) {
-        if (i > 0 && by_place(&sorted[i], &sorted[i - 1]) == 0) continue;
+        if (i > 0 && lgv_place_order(&sorted[i], &sorted[i - 1]) == 0) continue;
         (*row)[sorted[i].row + 1]++;
         (*col)[n++] = sorted[i].col;
     }

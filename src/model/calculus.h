@@ -62,9 +62,14 @@ void lgv_function_free(struct lgv_function *f);
 
 /* The different REF leaves of `node` in the given spaces (mask of LGV_USES bits); malloc'd list, count in *count. */
 int *lgv_diff_leaves(struct lgv_graph *g, int node, unsigned spaces, size_t *count);
+/* No abs, sign, floor, min, max or comparison anywhere. */
+bool lgv_diff_smooth(const struct lgv_graph *g, int node);
 /* d node / d leaf[i] for all i at once (reverse mode). */
 void lgv_diff_gradient(struct lgv_graph *g, int node, const int *leaf, size_t count, int *out);
 int lgv_diff_one(struct lgv_graph *g, int node, int leaf);
+/* What the round-off of a formula is measured by, with the magnitudes |a| of its parts: sums of them for sums, products for
+ * products, |f(a)| + |f'(a)| |a| for functions. */
+int lgv_diff_magnitude(struct lgv_graph *g, int node);
 /* sum over leaves r of q and p of (d node / d r) * direction_r, as a node with DQ / DP leaves. */
 int lgv_diff_along(struct lgv_graph *g, int node);
 
@@ -83,6 +88,7 @@ bool lgv_terms_use(const struct lgv_graph *g, const struct lgv_terms *t, unsigne
 struct lgv_place {
     int row, col;
 };
+int lgv_place_order(const void *a, const void *b); /* for qsort */
 long lgv_terms_pattern(const struct lgv_graph *g, const struct lgv_terms *t, long limit, struct lgv_place **out);
 
 /* ---- eval.c: the slow scalar evaluator, the oracle of the generated code ---- */

@@ -13,7 +13,7 @@
 #define MAX_ENVELOPE 20000000L /* entries of the factor, beyond which nothing is said */
 #define DENSE_WORK 1.5e8       /* operations of an orthogonalisation of all rows, beyond which the factor has to do */
 #define TINY_PIVOT 1e-13       /* of the factor: a distance of 3e-7; smaller ones drown in rounding errors */
-#define TINY_ROW 1e-10         /* of the orthogonalisation */
+#define TINY_ROW 3e-7          /* of the orthogonalisation: G M^-1 G^T has the square of it */
 #define MAX_STEPS 100
 #define MAX_WORK 5e8       /* operations of one factor */
 #define VANISHING_ROWS 100 /* more constraints are only looked at where their gradient is zero */
@@ -469,6 +469,8 @@ static void residuals(struct lgv_projector *c, const double *q, const double *v,
     struct lgv_env env = {.par = c->m->par, .space = {[LGV_Q] = q}};
     lgv_eval_terms(&c->e, &c->size, &env, c->value, c->nc, 1);
     for (size_t k = 0; k < c->nc; k++) out->size = fmax(out->size, c->value[k]);
+    if (out->size == 0) /* like z = 0: round-off of the other coordinates */
+        out->size = largest(c->norm, c->nc) * largest(q, c->nq);
     residual(c, q, c->value);
     for (size_t k = 0; k < c->nc; k++) {
         double hidden = 0, size = 0;

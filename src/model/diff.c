@@ -44,6 +44,18 @@ int *lgv_diff_leaves(struct lgv_graph *g, int node, unsigned spaces, size_t *cou
     return leaf;
 }
 
+bool lgv_diff_smooth(const struct lgv_graph *g, int node) {
+    unsigned char *mark = reach(g, node);
+    bool smooth = mark != NULL;
+    for (int k = 0; smooth && k <= node; k++) {
+        int op = g->node[k].op;
+        smooth = !mark[k] || (op != LGV_ABS && op != LGV_SIGN && op != LGV_FLOOR && op != LGV_LOWER &&
+                              op != LGV_UPPER && op != LGV_LESS);
+    }
+    free(mark);
+    return smooth;
+}
+
 /* d op(a, b) / d (argument number `which`), as a node. */
 static int partial(struct lgv_graph *g, int node, int which) {
     const struct lgv_node n = g->node[node];
@@ -80,6 +92,50 @@ static int partial(struct lgv_graph *g, int node, int which) {
     }
     default: return lgv_expr_const(g, 0); /* sign, floor, less */
     }
+}
+
+static int absolute(struct lgv_graph *g, int node) {
+    return lgv_expr_call1(g, LGV_ABS, node);
+}
+
+static int magnitude_of(struct lgv_graph *g, int node, const int *of) {
+    const struct lgv_node n = g->node[node];
+    if (n.op == LGV_REF || n.count == 0) return absolute(g, node);
+    if (n.op == LGV_LOOP) return lgv_expr_loop(g, n.aux, of[g->arg[n.first].node]);
+    int id = n.op == LGV_SUM       ? lgv_expr_const(g, fabs(n.value))
+             : n.op == LGV_PRODUCT ? lgv_expr_const(g, 1)
+                                   : absolute(g, node);
+    for (int i = 0; i < n.count && !g->failed; i++) {
+        struct lgv_arg x = g->arg[n.first + i];
+        int size = of[x.node];
+        if (n.op == LGV_SUM) {
+            id = lgv_expr_add(g, id, lgv_expr_scale(g, fabs(x.factor), size));
+        } else if (n.op != LGV_PRODUCT) {
+            id = lgv_expr_add(g, id, lgv_expr_mul(g, absolute(g, partial(g, node, i)), size));
+        } else {
+            if (x.factor < 1) { /* x^k + |k| x^(k-1) |x|: roots, and quotients with a cancelling denominator */
+                int part = lgv_expr_mul(g, lgv_expr_power(g, absolute(g, x.node), x.factor - 1), size);
+                size = lgv_expr_add(g, lgv_expr_power(g, absolute(g, x.node), x.factor),
+                                    lgv_expr_scale(g, fabs(x.factor), part));
+            } else {
+                size = lgv_expr_power(g, size, x.factor);
+            }
+            id = lgv_expr_mul(g, id, size);
+        }
+    }
+    return id;
+}
+
+int lgv_diff_magnitude(struct lgv_graph *g, int node) {
+    unsigned char *mark = reach(g, node);
+    int *of = lgv_new((size_t)node + 1, sizeof *of), id = 0;
+    if (!mark || !of) out_of_memory(g);
+    for (int k = 0; mark && of && k <= node && !g->failed; k++)
+        if (mark[k]) of[k] = magnitude_of(g, k, of);
+    if (of) id = of[node];
+    free(mark);
+    free(of);
+    return id;
 }
 
 struct piece { /* a contribution to an adjoint, in a chain per node */
@@ -283,7 +339,7 @@ static bool put_place(void *user, const long *vars) {
     return true;
 }
 
-static int by_place(const void *a, const void *b) {
+int lgv_place_order(const void *a, const void *b) {
     const struct lgv_place *x = a, *y = b;
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->col > y->col) - (x->col < y->col);
 }
@@ -304,10 +360,10 @@ long lgv_terms_pattern(const struct lgv_graph *g, const struct lgv_terms *t, lon
         free(p.place);
         return -1;
     }
-    qsort(p.place, p.count, sizeof *p.place, by_place);
+    qsort(p.place, p.count, sizeof *p.place, lgv_place_order);
     size_t unique = 0;
     for (size_t i = 0; i < p.count; i++)
-        if (i == 0 || by_place(&p.place[i], &p.place[unique - 1]) != 0) p.place[unique++] = p.place[i];
+        if (i == 0 || lgv_place_order(&p.place[i], &p.place[unique - 1]) != 0) p.place[unique++] = p.place[i];
     *out = p.place;
     return (long)unique;
 }

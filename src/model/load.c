@@ -504,26 +504,13 @@ bool lgv_model_constraint_sum(struct lgv_model *m, struct lgv_function *out) {
     return ok;
 }
 
-/* The sum of the absolute values of the terms of a sum. */
-static int magnitude(struct lgv_graph *g, int node) {
-    const struct lgv_node n = g->node[node];
-    if (n.op == LGV_LOOP) return lgv_expr_loop(g, n.aux, magnitude(g, g->arg[n.first].node));
-    if (n.op != LGV_SUM) return lgv_expr_call1(g, LGV_ABS, node);
-    int id = lgv_expr_const(g, fabs(n.value));
-    for (int i = 0; i < n.count && !g->failed; i++) {
-        struct lgv_arg a = g->arg[n.first + i];
-        id = lgv_expr_add(g, id, lgv_expr_scale(g, fabs(a.factor), magnitude(g, a.node)));
-    }
-    return id;
-}
-
 bool lgv_model_constraint_size(struct lgv_model *m, struct lgv_function *out) {
     struct lgv_graph *g = m->graph;
     *out = (struct lgv_function){0};
     bool ok = g != NULL;
     for (size_t k = 0; ok && k < m->nconstraint_entries; k++) {
         const struct lgv_constraint *c = &m->constraint[k];
-        ok = add_member(g, c->nest, magnitude(g, c->body), lgv_expr_ref(g, LGV_LAMBDA, c->weight), out);
+        ok = add_member(g, c->nest, lgv_diff_magnitude(g, c->body), lgv_expr_ref(g, LGV_LAMBDA, c->weight), out);
     }
     if (!ok) lgv_function_free(out);
     return ok;

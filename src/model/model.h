@@ -141,6 +141,7 @@ struct lgv_structure {
     bool time_dependent;
     bool kinetic_time;       /* a derivative with respect to p depends on t */
     bool flat;               /* separable, and H_pp and every h_pp are constant */
+    bool diagonal_mass;      /* H_pp has entries on its diagonal only */
     int noise_depends;       /* enum lgv_depends, over all noises */
     bool additive;           /* every h has a constant gradient */
     int commutes;            /* 1 yes, 0 no, -1 unknown */

@@ -164,22 +164,12 @@ static void commutativity(struct lgv_model *m, struct lgv_structure *s) {
 }
 
 bool lgv_model_kinks(const struct lgv_model *m) {
-    const struct lgv_graph *g = m->graph;
-    bool found = false, *used = lgv_new(g->nnodes, sizeof *used);
-    if (!used) return false;
-    used[m->hamiltonian] = true;
-    if (m->lagrangian >= 0) used[m->lagrangian] = true;
-    for (size_t i = 0; i < m->nentries; i++) used[m->noise[i].body] = true;
-    for (size_t i = 0; i < m->nconstraint_entries; i++) used[m->constraint[i].body] = true;
-    for (size_t id = g->nnodes; id-- > 0 && !found;) { /* arguments have smaller numbers */
-        const struct lgv_node *n = &g->node[id];
-        if (!used[id]) continue;
-        found = n->op == LGV_ABS || n->op == LGV_SIGN || n->op == LGV_FLOOR || n->op == LGV_LOWER ||
-                n->op == LGV_UPPER || n->op == LGV_LESS;
-        for (int k = 0; n->op != LGV_REF && k < n->count; k++) used[g->arg[n->first + k].node] = true;
-    }
-    free(used);
-    return found;
+    bool smooth =
+        lgv_diff_smooth(m->graph, m->hamiltonian) && (m->lagrangian < 0 || lgv_diff_smooth(m->graph, m->lagrangian));
+    for (size_t i = 0; i < m->nentries; i++) smooth = smooth && lgv_diff_smooth(m->graph, m->noise[i].body);
+    for (size_t i = 0; i < m->nconstraint_entries; i++)
+        smooth = smooth && lgv_diff_smooth(m->graph, m->constraint[i].body);
+    return !smooth;
 }
 
 /* ---- symmetries ---- */
@@ -417,6 +407,8 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
         lgv_terms_hessian(g, &H, LGV_P, LGV_P, &t[3]);
         out->quadratic_kinetic =
             out->hamiltonian_separable && t[3].count && !lgv_terms_use(g, &t[3], state | LGV_USES_TIME);
+        out->diagonal_mass = t[3].count > 0;
+        for (size_t k = 0; k < t[3].count; k++) out->diagonal_mass &= t[3].term[k].row == t[3].term[k].col;
         if (m->lagrangian_only) /* the energy in terms of q and v says nothing about H */
             out->separable = out->linear = out->flat = out->hamiltonian_separable = out->quadratic_kinetic = false;
         noise_structure(m, out);

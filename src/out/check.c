@@ -105,7 +105,7 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
     else
         snprintf(c->verdict, sizeof c->verdict, "NOT kept (mean over paths %.2g; %s)", s->drift_mean,
                  s->claim > 0   ? "the method promises it"
-                 : s->claim < 0 ? "H or a noise does not have this symmetry"
+                 : s->claim < 0 ? "H, a noise or a constraint does not have this symmetry"
                                 : "not promised by the method for this symmetry");
     c->mark = small ? LGV_MARK_HOLDS : s->claim > 0 ? LGV_MARK_BROKEN : LGV_MARK_NONE;
 }

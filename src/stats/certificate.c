@@ -22,6 +22,7 @@
 
 #define MAX_DIRECTIONS 32 /* a system with at most so many components is measured completely */
 #define FEW_DIRECTIONS 8  /* random directions of a larger one */
+#define SAFETY 4          /* round-off estimated from one difference may be that much too small */
 
 struct probe {
     const struct lgv_kernel *k;
@@ -74,7 +75,7 @@ static void difference(const struct probe *p, const double *states, double h, do
             d6 += six[i] * D;
         }
         out[r] = d8 / h; /* both formulas share the round-off of the step itself */
-        error[r] = (12 * fabs(d8 - d6) + 4 * DBL_EPSILON * (p->scale[r] + fabs(states[r]))) / h;
+        error[r] = (SAFETY * 12 * fabs(d8 - d6) + 4 * DBL_EPSILON * (p->scale[r] + fabs(states[r]))) / h;
     }
 }
 
