@@ -436,11 +436,14 @@ static void start_values(struct lgv_source *s, const int *node, const char *name
     }
 }
 
+#define MANY_STARTS 50
+
 static void start(struct lgv_source *s) {
     const struct lgv_model *m = s->m;
     lgv_text_add(&s->out,
-                 "\nINLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {\n"
-                 "    const double *par = c->b->par;\n    double t = c->b->t0;\n    (void)par, (void)t, (void)v;\n");
+                 "\n%s void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {\n"
+                 "    const double *par = c->b->par;\n    double t = c->b->t0;\n    (void)par, (void)t, (void)v;\n",
+                 m->nq > MANY_STARTS ? "ONCE" : "INLINE");
     /* Draws come from memory of the caller's scratch: their number can be large. */
     lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->work, *zu = zn + %d;\n", m->draws[0] + 1);
     if (m->draws[0])

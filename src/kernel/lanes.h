@@ -29,6 +29,12 @@ typedef u64 uvec __attribute__((vector_size(8 * LANES)));
 
 #define INLINE static inline __attribute__((always_inline, unused))
 #define OUTLINE static __attribute__((noinline, unused))
+#ifdef __clang__
+#define ONCE                                                                                                           \
+    static __attribute__((noinline, optnone)) /* long texts that run once: the compiler is not to spend time on them */
+#else
+#define ONCE static __attribute__((noinline, optimize("O0")))
+#endif
 #define RARELY(condition) __builtin_expect(!!(condition), 0)
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
