@@ -172,8 +172,11 @@ static void test_report_numbers(void **state) {
     r.step = 0.1;
     r.steps = r.steps_done = 628;
     r.until = 628 * 0.1; /* 62.800000000000004 */
+    free(r.parameter[0].value);
+    r.parameter[0].value = lgv_copy("0.10000000000000001");
     char *page = page_of(&r);
     assert_non_null(strstr(page, "--step 0.1 --until 62.8 "));
+    assert_non_null(strstr(page, "--set beta=0.1 "));
     assert_null(strstr(page, "62.80000000"));
     assert_non_null(strstr(page, "Values at t"));
     assert_null(strstr(page, "stderr"));

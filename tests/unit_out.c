@@ -423,17 +423,10 @@ static void test_summary(void **state) {
 int main(void) {
 #define IN_PLACE(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
     const struct CMUnitTest tests[] = {
-        IN_PLACE(test_round_trip),
-        IN_PLACE(test_round_trip_odd),
-        IN_PLACE(test_long_names_stay_apart),
-        IN_PLACE(test_foreign_files),
-        IN_PLACE(test_truncated),
-        IN_PLACE(test_wrong_contents),
-        IN_PLACE(test_damaged),
-        IN_PLACE(test_annotated),
-        IN_PLACE(test_full_disk),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_summary),
+        IN_PLACE(test_round_trip),    IN_PLACE(test_round_trip_odd),  IN_PLACE(test_long_names_stay_apart),
+        IN_PLACE(test_foreign_files), IN_PLACE(test_truncated),       IN_PLACE(test_wrong_contents),
+        IN_PLACE(test_damaged),       IN_PLACE(test_annotated),       IN_PLACE(test_full_disk),
+        cmocka_unit_test(test_json),  cmocka_unit_test(test_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,9 @@
  *
  * The axis of a quantity in a figure.
  *
- * An energy of 11.2815 that moves by 4e-5 would have the same label at every tick.  So where the values x(t) stay within
- * a thousandth of their size, x(t) - x(0) is drawn and the label has x(0); and an axis is never finer than 1e-12 of the
- * values, where round-off is the flat line it should be. */
+ * An energy of 11.2815 that moves by 4e-5 would have the same label at every tick.  So where the values x(t) stay
+ * within a thousandth of their size, x(t) - x(0) is drawn and the label has x(0); and an axis is never finer than 1e-12
+ * of the values, where round-off is the flat line it should be. */
 #include "out/private.h"
 
 #include <math.h>

@@ -107,7 +107,7 @@ static void plan_phase(const struct lgv_result *r, struct lgv_figure *list, size
     list[(*count)++] = f;
 }
 
-/* Series of the coordinate NAME.y or NAME.z that belongs to series `first`, called NAME.x; nseries when there is none. */
+/* Series of the coordinate NAME.y or NAME.z that belongs to series `first`, NAME.x; nseries when there is none. */
 static size_t component(const struct lgv_result *r, size_t first, char letter) {
     const char *name = r->series[first].name;
     size_t stem = strlen(name) - 1;

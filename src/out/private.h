@@ -79,8 +79,8 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
 /* Text of the user in a gnuplot script: in single quotes nothing of it has a meaning. */
 void lgv_quote(struct lgv_text *out, const char *text);
 
-/* An axis of values: extend it by all of them, settle it, then write numbers, range and label.  Values that stay close to
- * where they start are drawn as their change. */
+/* An axis of values: extend it by all of them, settle it, then write numbers, range and label.  Values that stay close
+ * to where they start are drawn as their change. */
 struct lgv_axis {
     double low, high;
     double base;  /* subtracted from what is drawn */

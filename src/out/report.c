@@ -39,8 +39,8 @@ static const char style[] =
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{white-space:nowrap}td.name{font-weight:600;"
     "min-width:7em;overflow-wrap:anywhere}.kind{color:var(--soft);font-weight:400;font-size:.8rem;margin-left:4px}\n"
     "table.wide th,table.wide td{padding-left:9px;padding-right:9px}"
-    "@media(max-width:800px){main{padding:20px 10px 40px}th,td{padding:6px 8px}table.wide{font-size:.76rem}table.wide "
-    "th{font-size:.74rem}table.wide th,table.wide td{padding:5px 4px}table.wide "
+    "@media(max-width:800px){main{padding:20px 10px 40px}th,td{padding:6px 8px}table.wide{font-size:.74rem}table.wide "
+    "th{font-size:.74rem}table.wide th,table.wide td{padding:5px 3px}table.wide "
     "td.name{min-width:5.5em}.kind{display:block;margin:0;font-size:.7rem}}\n"
     ".why{color:var(--soft);font-size:.86rem;margin-top:3px}.mark{white-space:nowrap;font-weight:700;font-size:.86rem}"
     ".holds{color:var(--good)}.broken{color:var(--bad)}.none{color:var(--soft);font-weight:400}\n"
@@ -99,7 +99,9 @@ static void put_verdict(struct lgv_text *out, const struct lgv_result *r, const 
     }
     bool good = broken == 0 && !r->interrupted;
     lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
-    if (good)
+    if (good && holds == 1)
+        lgv_text_add(out, "The one check of this run holds.");
+    else if (good)
         lgv_text_add(out, "All %zu checks of this run hold.", holds);
     else if (broken > 0)
         lgv_text_add(out, "%zu of %zu checks of this run %s not hold: ", broken, holds + broken,
@@ -314,6 +316,14 @@ static void shell_word(struct lgv_text *out, const char *word) {
     lgv_text_free(&quoted);
 }
 
+/* A value as text that reads back to the same bits: 0.10000000000000001 is 0.1. */
+static const char *short_value(char *out, size_t size, const char *value) {
+    char *end;
+    double x = strtod(value, &end);
+    if (!strchr(value, '.') || *end || !isfinite(x)) return value;
+    return strlen(lgv_exact(out, size, x)) < strlen(value) ? out : value;
+}
+
 static void put_sets(struct lgv_text *out, const struct lgv_setting *list, size_t count) {
     /* These have switches of their own, or do not change the result. */
     static const char *const known[] = {"method", "step", "until", "paths", "seed", "threads", "out", "json"};
@@ -322,7 +332,8 @@ static void put_sets(struct lgv_text *out, const struct lgv_setting *list, size_
         for (size_t k = 0; !skip && k < sizeof known / sizeof *known; k++) skip = strcmp(list[i].name, known[k]) == 0;
         if (skip) continue;
         struct lgv_text word = {0};
-        lgv_text_add(&word, "%s=%s", list[i].name, list[i].value);
+        char number[40];
+        lgv_text_add(&word, "%s=%s", list[i].name, short_value(number, sizeof number, list[i].value));
         lgv_text_add(out, " --set ");
         shell_word(out, word.failed ? "?" : word.data);
         lgv_text_free(&word);

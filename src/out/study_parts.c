@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the outputs of studies share: JSON values, padding, the frame and styles of figures, figures and page written together. */
+ * What the outputs of studies share: JSON values, padding, frame, legend and line styles of figures, figures and page
+ * written together. */
 #include "out/study_compare.h"
 
 #include <locale.h>
