@@ -344,23 +344,24 @@ static void test_many_methods(void **state) {
     free(page);
 }
 
-/* One path in the plane and in space: round, on a line, at rest, and far from zero with small changes. */
+/* One path in the plane and in space: round, on a line, at rest, far from zero with small changes, nowhere. */
 static void test_trajectories_drawn(void **state) {
     (void)state;
-    static const double middle[] = {0, 0, 3, 5}, size[][3] = {{1, 1, 1}, {1, 0, 0}, {0, 0, 0}, {1e-6, 1e-8, 1e-6}};
+    static const double middle[] = {0, 0, 3, 5, (double)NAN},
+                        size[][3] = {{1, 1, 1}, {1, 0, 0}, {0, 0, 0}, {1e-6, 1e-8, 1e-6}, {1, 1, 1}};
     struct lgv_result r;
     struct lgv_error err = {0};
     if (!have_gnuplot()) skip();
-    for (size_t way = 0; way < 8; way++) {
+    for (size_t way = 0; way < 10; way++) {
         make_single(&r);
-        r.nq = way < 4 ? 3 : 2;
+        r.nq = way < 5 ? 3 : 2;
         for (size_t i = 0; i < r.nq; i++) {
             static const char *const name[] = {"x.x", "x.y", "x.z"};
             rename_series(&r, i, name[i]);
             r.series[i].kind = LGV_SERIES_COORDINATE;
             for (size_t k = 0; k < r.ntimes; k++)
                 r.sample[0].value[i * r.ntimes + k] = r.series[i].mean[k] =
-                    middle[way % 4] + size[way % 4][i] * sin(r.time[k] * (double)(i + 1));
+                    middle[way % 5] + size[way % 5][i] * sin(r.time[k] * (double)(i + 1));
         }
         if (lgv_figures(&r, place, &err) != LGV_OK) fail_msg("case %zu: %s", way, err.message);
         expect_figure("trajectory.svg");
