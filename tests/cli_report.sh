@@ -11,6 +11,23 @@ gives 0 "$LGV" report run --out pages
 cmp run/report.html pages/report.html || die "the same results give another report"
 has pages/report.html '--out run --no-report'
 
+# Numbers as people write them, and the command that repeats the run repeats it to the last digit.
+pendulum=$SRC/examples/spherical-pendulum/spherical-pendulum.yaml
+gives 0 "$LGV" run "$pendulum" --method RATTLE --step 0.1 --until 62.8 --paths 1 --out one
+has out 'until 62.8 (628 steps), 1 path,' 'largest change'
+hasnot out stderr
+has one/report.html '--until 62.8 ' 'Values at t = 62.8'
+hasnot one/report.html nsemble
+[ -s one/trajectory.svg ] && [ -s one/path-x_z.png ] || die "figures of the path are missing"
+[ ! -e one/histogram-H.svg ] || die "a histogram of one value"
+repeat=$(grep -m1 -o 'lgv run .*--until .*' one/report.html | sed 's/<.*//')
+gives 0 "$LGV" run "$pendulum" --method RATTLE --step 0.1 --until 62.8 --paths 1 --json
+sed -n '/"final"/,/"certificate"/p' out > wanted
+# shellcheck disable=SC2086 -- the words of a command
+gives 0 "$LGV" ${repeat#lgv } --json
+sed -n '/"final"/,/"certificate"/p' out | cmp - wanted || die "the command of the report gives other numbers"
+[ "$(wc -l < wanted)" -gt 20 ] || die "there were no numbers to compare"
+
 gives 2 "$LGV" report nothing.h5
 has err 'nothing.h5' 'No such file'
 gives 2 "$LGV" report "$kubo"

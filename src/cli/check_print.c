@@ -177,8 +177,8 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
     else if (!isfinite(c->symplectic_defect))
         row("symplectic defect", "not measured: the steps tried did not succeed");
     else
-        row("symplectic defect", "%.2g at %llu states of a short run, known to %.1g (%s)", c->symplectic_defect,
-            (unsigned long long)c->defect_states, c->symplectic_defect_error,
+        row("symplectic defect", "%.2g at %llu state%s of a short run, known to %.1g (%s)", c->symplectic_defect,
+            (unsigned long long)c->defect_states, c->defect_states == 1 ? "" : "s", c->symplectic_defect_error,
             c->symplectic_claim ? "the method claims to be symplectic" : "the method does not claim to be symplectic");
     row("keeps", "%s", x->method->claims);
 }

@@ -40,9 +40,9 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     double limit = fmax(k->symplectic_defect_error, LGV_DEFECT_LIMIT);
     bool small = k->symplectic_defect <= limit;
     snprintf(c->value, sizeof c->value, "%.2g", k->symplectic_defect);
-    snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu states, known to %.1g)",
+    snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu state%s, known to %.1g)",
              small ? "symplectic to round-off" : "NOT symplectic", claim, (unsigned long long)k->defect_states,
-             k->symplectic_defect_error);
+             k->defect_states == 1 ? "" : "s", k->symplectic_defect_error);
     if (small || k->symplectic_claim) c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
 }
 
@@ -64,8 +64,7 @@ static void check_constraint(const struct lgv_result *r, struct lgv_check *c, co
 #define START_LIMIT 1e-8 /* start values off by more have been changed noticeably */
 
 bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size) {
-    snprintf(out, size, "as given |g| was %.2g and |d/dt g| %.2g", k->start_constraint,
-             k->start_hidden);
+    snprintf(out, size, "as given |g| was %.2g and |d/dt g| %.2g", k->start_constraint, k->start_hidden);
     return k->start_constraint > START_LIMIT * k->constraint_size ||
            k->start_hidden > START_LIMIT * fmax(k->hidden_size, k->constraint_size);
 }

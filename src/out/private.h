@@ -7,6 +7,8 @@
 
 #include "out/out.h"
 
+#include <math.h>
+
 /* Bytes of the character at s; 0 when it is a control character, turns the writing direction or is not UTF-8.  Names
  * and titles come from model and result files: nothing of them may reach a terminal, gnuplot or HTML unexamined. */
 size_t lgv_char_size(const char *s);
@@ -54,18 +56,45 @@ size_t *lgv_series_order(const struct lgv_result *r);
 const char *lgv_series_kind_name(int kind);
 
 /* A figure that lgv_figures draws as file.svg and file.png and that the report shows. */
-enum lgv_figure_kind { LGV_FIGURE_MEAN, LGV_FIGURE_ENERGY, LGV_FIGURE_PATHS, LGV_FIGURE_PHASE, LGV_FIGURE_HISTOGRAM };
+enum lgv_figure_kind {
+    LGV_FIGURE_MEAN, /* along time; of one path, the path itself */
+    LGV_FIGURE_ENERGY,
+    LGV_FIGURE_PATHS,
+    LGV_FIGURE_PHASE,
+    LGV_FIGURE_TRAJECTORY,
+    LGV_FIGURE_HISTOGRAM
+};
 struct lgv_figure {
     enum lgv_figure_kind kind;
-    size_t index, second; /* of the series (PHASE: coordinate and momentum) or of the histogram */
-    char file[80];        /* without extension */
-    char title[240];      /* plain text */
+    size_t index, second;       /* of the series (PHASE: coordinate and momentum) or of the histogram */
+    size_t place[3], dimension; /* TRAJECTORY: the series of two or three coordinates */
+    char file[80];              /* without extension */
+    char title[240];            /* plain text */
     const char *caption;
 };
 /* malloc'd plan, determined by the result alone; NULL when memory is out or nothing is to be drawn. */
 struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count);
+/* Appends what draws it to a gnuplot script. */
+void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);
 /* Text of the user in a gnuplot script: in single quotes nothing of it has a meaning. */
 void lgv_quote(struct lgv_text *out, const char *text);
+
+/* An axis of values: extend it by all of them, settle it, then write numbers, range and label.  Values that stay close
+ * to where they start are drawn as their change. */
+struct lgv_axis {
+    double low, high;
+    double base;  /* subtracted from what is drawn */
+    bool shifted; /* base is worth telling */
+};
+#define LGV_AXIS_EMPTY ((struct lgv_axis){.low = (double)INFINITY, .high = -(double)INFINITY})
+void lgv_axis_extend(struct lgv_axis *a, double x);     /* what is not finite does not count */
+void lgv_axis_settle(struct lgv_axis *a, double start); /* start: the value at the first time, or NaN */
+void lgv_axis_number(struct lgv_text *out, const struct lgv_axis *a, double x);
+void lgv_axis_range(struct lgv_text *out, char letter, const struct lgv_axis *a, double air);
+/* "name", or "name - symbol(time), symbol(time) = base"; symbol NULL: the name. */
+void lgv_axis_label(struct lgv_text *out, char letter, const struct lgv_axis *a, const char *name, const char *symbol,
+                    double time);
+
 /* Runs a script that draws list[i].file as .svg and .png in dir; whatever was not finished is removed and an error. */
 enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir, const struct lgv_figure *list,
                                  size_t count, struct lgv_error *err);

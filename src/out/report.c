@@ -35,9 +35,13 @@ static const char style[] =
     "overflow-wrap:anywhere}\n"
     "table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:8px 14px;"
     "border-bottom:1px solid var(--line);vertical-align:top}tr:last-child td{border-bottom:0}"
-    "th{color:var(--soft);font-weight:600;font-size:.82rem;white-space:nowrap}"
-    "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td.name{font-weight:600;"
-    "min-width:9.5em;overflow-wrap:anywhere}\n"
+    "th{color:var(--soft);font-weight:600;font-size:.82rem;vertical-align:bottom}"
+    "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{white-space:nowrap}td.name{font-weight:600;"
+    "min-width:7em;overflow-wrap:anywhere}.kind{color:var(--soft);font-weight:400;font-size:.8rem;margin-left:4px}\n"
+    "table.wide th,table.wide td{padding-left:9px;padding-right:9px}"
+    "@media(max-width:800px){main{padding:20px 10px 40px}th,td{padding:6px 8px}table.wide{font-size:.74rem}table.wide "
+    "th{font-size:.74rem}table.wide th,table.wide td{padding:5px 3px}table.wide "
+    "td.name{min-width:5.5em}.kind{display:block;margin:0;font-size:.7rem}}\n"
     ".why{color:var(--soft);font-size:.86rem;margin-top:3px}.mark{white-space:nowrap;font-weight:700;font-size:.86rem}"
     ".holds{color:var(--good)}.broken{color:var(--bad)}.none{color:var(--soft);font-weight:400}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(480px,100%),1fr));gap:16px}"
@@ -95,7 +99,9 @@ static void put_verdict(struct lgv_text *out, const struct lgv_result *r, const 
     }
     bool good = broken == 0 && !r->interrupted;
     lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
-    if (good)
+    if (good && holds == 1)
+        lgv_text_add(out, "The one check of this run holds.");
+    else if (good)
         lgv_text_add(out, "All %zu checks of this run hold.", holds);
     else if (broken > 0)
         lgv_text_add(out, "%zu of %zu checks of this run %s not hold: ", broken, holds + broken,
@@ -129,8 +135,8 @@ static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
     char b[96], c[48];
     lgv_text_add(out, "<h2>What was run</h2>\n<dl class=\"facts\">\n");
     lgv_page_fact(out, "method", r->method);
-    lgv_page_fact(out, "step", lgv_exact(b, sizeof b, r->step));
-    lgv_page_fact(out, "until", lgv_exact(b, sizeof b, r->until));
+    lgv_page_fact(out, "step", lgv_brief(b, sizeof b, r->step, 12));
+    lgv_page_fact(out, "until", lgv_brief(b, sizeof b, r->until, 12));
     fact_count(out, "steps", r->steps);
     fact_count(out, "paths", r->paths);
     snprintf(b, sizeof b, "%llu", (unsigned long long)r->seed);
@@ -214,27 +220,48 @@ static void cell(struct lgv_text *out, double x, int digits) {
     lgv_text_add(out, "<td class=\"n\">%s</td>", lgv_brief(b, sizeof b, x, digits));
 }
 
-static void put_finals(struct lgv_text *out, const struct lgv_result *r) {
-    size_t *order = lgv_series_order(r);
-    if (!order || r->ntimes == 0) {
-        free(order);
-        return;
-    }
+static void put_series_name(struct lgv_text *out, const struct lgv_series *s) {
+    const char *kind = lgv_series_kind_name(s->kind);
+    lgv_text_add(out, "<tr><td class=\"name\">");
+    lgv_html(out, s->name);
+    if (!s->name || strcmp(s->name, kind) != 0) lgv_text_add(out, " <span class=\"kind\">%s</span>", kind);
+    lgv_text_add(out, "</td>");
+}
+
+/* Of one path: where it is, and how far it has been from its start. */
+static void put_values(struct lgv_text *out, const struct lgv_result *r, const size_t *order) {
     size_t last = r->ntimes - 1;
     char b[40];
     lgv_text_add(out,
-                 "<h2>Statistics at t = %s</h2>\n<p class=\"sub\">%llu paths contribute; quantiles are from %llu of "
-                 "them.</p>\n<div class=\"card\"><table>\n<tr><th>series</th><th>kind</th>",
-                 lgv_brief(b, sizeof b, r->time[last], 8), (unsigned long long)(r->alive ? r->alive[last] : 0),
-                 (unsigned long long)r->sample_paths);
+                 "<h2>Values at t = %s</h2>\n<div class=\"card\"><table>\n<tr><th>series</th><th class=\"n\">at the "
+                 "start</th><th class=\"n\">at the end</th><th class=\"n\">largest change from the start</th></tr>\n",
+                 lgv_brief(b, sizeof b, r->time[last], 8));
+    for (size_t k = 0; k < r->nseries; k++) {
+        const struct lgv_series *s = &r->series[order[k]];
+        put_series_name(out, s);
+        cell(out, lgv_at(s->mean, 0), 8);
+        cell(out, lgv_at(s->mean, last), 8);
+        cell(out, s->drift, 3);
+        lgv_text_add(out, "</tr>\n");
+    }
+    lgv_text_add(out, "</table></div>\n");
+}
+
+static void put_statistics(struct lgv_text *out, const struct lgv_result *r, const size_t *order) {
+    size_t last = r->ntimes - 1;
+    uint64_t alive = r->alive ? r->alive[last] : 0;
+    char b[40];
+    lgv_text_add(out,
+                 "<h2>Statistics at t = %s</h2>\n<p class=\"sub\">%llu path%s; quantiles are from %llu of "
+                 "them.</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>series</th>",
+                 lgv_brief(b, sizeof b, r->time[last], 8), (unsigned long long)alive,
+                 alive == 1 ? " contributes" : "s contribute", (unsigned long long)r->sample_paths);
     static const char *const head[] = {"mean", "\xc2\xb1 stderr", "std", "min", "5 %", "median", "95 %", "max"};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
     lgv_text_add(out, "</tr>\n");
     for (size_t k = 0; k < r->nseries; k++) {
         const struct lgv_series *s = &r->series[order[k]];
-        lgv_text_add(out, "<tr><td class=\"name\">");
-        lgv_html(out, s->name);
-        lgv_text_add(out, "</td><td>%s</td>", lgv_series_kind_name(s->kind));
+        put_series_name(out, s);
         cell(out, lgv_at(s->mean, last), 7);
         cell(out, lgv_at(s->err, last), 2);
         cell(out, lgv_at(s->std, last), 4);
@@ -246,6 +273,11 @@ static void put_finals(struct lgv_text *out, const struct lgv_result *r) {
         lgv_text_add(out, "</tr>\n");
     }
     lgv_text_add(out, "</table></div>\n");
+}
+
+static void put_finals(struct lgv_text *out, const struct lgv_result *r) {
+    size_t *order = lgv_series_order(r);
+    if (order && r->ntimes > 0) (r->paths == 1 ? put_values : put_statistics)(out, r, order);
     free(order);
 }
 
@@ -284,6 +316,14 @@ static void shell_word(struct lgv_text *out, const char *word) {
     lgv_text_free(&quoted);
 }
 
+/* A value as text that reads back to the same bits: 0.10000000000000001 is 0.1. */
+static const char *short_value(char *out, size_t size, const char *value) {
+    char *end;
+    double x = strtod(value, &end);
+    if (!strchr(value, '.') || *end || !isfinite(x)) return value;
+    return strlen(lgv_exact(out, size, x)) < strlen(value) ? out : value;
+}
+
 static void put_sets(struct lgv_text *out, const struct lgv_setting *list, size_t count) {
     /* These have switches of their own, or do not change the result. */
     static const char *const known[] = {"method", "step", "until", "paths", "seed", "threads", "out", "json"};
@@ -292,11 +332,20 @@ static void put_sets(struct lgv_text *out, const struct lgv_setting *list, size_
         for (size_t k = 0; !skip && k < sizeof known / sizeof *known; k++) skip = strcmp(list[i].name, known[k]) == 0;
         if (skip) continue;
         struct lgv_text word = {0};
-        lgv_text_add(&word, "%s=%s", list[i].name, list[i].value);
+        char number[40];
+        lgv_text_add(&word, "%s=%s", list[i].name, short_value(number, sizeof number, list[i].value));
         lgv_text_add(out, " --set ");
         shell_word(out, word.failed ? "?" : word.data);
         lgv_text_free(&word);
     }
+}
+
+/* The end as people write it: 628 steps of 0.1 end at 62.800000000000004, and 62.8 asks for the same steps.  All digits
+ * where it might not: the number of steps is (until - start) / step up to a part in 1e6. */
+static const char *until_text(char *out, size_t size, const struct lgv_result *r) {
+    lgv_brief(out, size, r->until, 12);
+    double steps = (double)r->steps, n = (strtod(out, NULL) - r->t0) / r->step;
+    return fabs(n - steps) <= 1e-7 * fmax(1, steps) && fabs(n - steps) < 0.1 ? out : lgv_exact(out, size, r->until);
 }
 
 static void put_repeat(struct lgv_text *out, const struct lgv_result *r) {
@@ -308,7 +357,7 @@ static void put_repeat(struct lgv_text *out, const struct lgv_result *r) {
     lgv_text_add(out, " --method ");
     shell_word(out, r->method ? r->method : "");
     lgv_text_add(out, " --step %s --until %s --paths %llu --seed %llu", lgv_exact(step, sizeof step, r->step),
-                 lgv_exact(until, sizeof until, r->until), (unsigned long long)r->paths, (unsigned long long)r->seed);
+                 until_text(until, sizeof until, r), (unsigned long long)r->paths, (unsigned long long)r->seed);
     put_sets(out, r->parameter, r->nparameters);
     put_sets(out, r->setting, r->nsettings);
     lgv_text_add(out, "</pre>\n");
@@ -341,7 +390,7 @@ static void put_page(struct lgv_text *out, const struct lgv_result *r, const cha
     lgv_page_begin(out, r->model_name);
     lgv_text_add(out, "<h1>");
     lgv_html(out, r->model_name);
-    lgv_text_add(out, "</h1>\n<p class=\"sub\">Ensemble run of Lagrangevin");
+    lgv_text_add(out, "</h1>\n<p class=\"sub\">%s of Lagrangevin", r->paths == 1 ? "Run" : "Ensemble run");
     if (r->model_file) {
         lgv_text_add(out, " from <code>");
         lgv_html(out, r->model_file);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A comparison of methods as text, JSON, figures and a report. */
+ * A comparison of methods as text, JSON and a report; its figures are in study_compare_plot.c. */
 #include "out/study_compare.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define POINTS 400
-#define OBSERVABLES_DRAWN 6
 
 static const char *against(const struct lgv_comparison *c, const struct lgv_outcome *o) {
     (void)c;
@@ -18,13 +15,6 @@ static const char *against(const struct lgv_comparison *c, const struct lgv_outc
 static bool has_ladder(const struct lgv_comparison *c) {
     for (size_t i = 0; i < c->count; i++)
         if (c->method[i].nrungs) return true;
-    return false;
-}
-
-static bool has_weak(const struct lgv_comparison *c) {
-    for (size_t i = 0; i < c->count; i++)
-        for (size_t j = 0; j < c->method[i].nrungs; j++)
-            if (isfinite(c->method[i].rung[j].weak)) return true;
     return false;
 }
 
@@ -81,8 +71,8 @@ static void print_methods(FILE *out, const struct lgv_comparison *c, const char 
 
 static void print_ladder(FILE *out, const struct lgv_comparison *c, const char *bold, const char *off) {
     char name[60], a[32], b[32], d[32], e[32], line[80];
-    fprintf(out, "\n  %swork and precision%s, %llu paths; errors against ", bold, off,
-            (unsigned long long)c->ladder_paths);
+    fprintf(out, "\n  %swork and precision%s, %llu path%s; errors against ", bold, off,
+            (unsigned long long)c->ladder_paths, c->ladder_paths == 1 ? "" : "s");
     if (c->exact)
         fprintf(out, "the exact solution\n");
     else
@@ -117,9 +107,9 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
     char a[120], b[120], d[40];
     fprintf(out, "%s%s%s", bold, lgv_plain(a, sizeof a, c->model_name), off);
     if (c->model_file) fprintf(out, "  %s", lgv_plain(b, sizeof b, c->model_file));
-    fprintf(out, "\n  until %s, %s paths, seed %llu, the same noise for all methods, %.3g s\n",
-            lgv_exact(a, sizeof a, c->until), lgv_grouped(d, sizeof d, c->paths), (unsigned long long)c->seed,
-            c->seconds);
+    fprintf(out, "\n  until %s, %s path%s, seed %llu, the same noise for all methods, %.3g s\n",
+            lgv_brief(a, sizeof a, c->until, 12), lgv_grouped(d, sizeof d, c->paths), c->paths == 1 ? "" : "s",
+            (unsigned long long)c->seed, c->seconds);
     if (c->control)
         fprintf(out, "  means and biases are with control variates; \"plain\" is the standard error without\n");
     if (c->interrupted) fprintf(out, "  %sinterrupted%s: only finished runs are shown\n", bad, off);
@@ -135,8 +125,8 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
     if (c->failed)
         fprintf(out, "  failed paths count until they fail: means after that are of the survivors and so are biases\n");
     if (c->reference_failed)
-        fprintf(out, "  %s%llu paths of the reference failed%s: they are left out of biases and errors\n", bad,
-                (unsigned long long)c->reference_failed, off);
+        fprintf(out, "  %s%llu path%s of the reference failed%s and count neither in biases nor in errors\n", bad,
+                (unsigned long long)c->reference_failed, c->reference_failed == 1 ? "" : "s", off);
     if (has_ladder(c)) print_ladder(out, c, bold, off);
 }
 
@@ -252,221 +242,6 @@ char *lgv_comparison_json(const struct lgv_comparison *c) {
     return text;
 }
 
-/* ---- figures ---- */
-
-struct frame {
-    double low, high;
-};
-
-static struct frame frame_of(const struct lgv_comparison *c, size_t k, size_t method, bool difference) {
-    struct frame f = {INFINITY, -INFINITY};
-    const struct lgv_outcome *o = &c->method[method].outcome[k];
-    for (size_t t = 0; t < c->ntimes; t++) {
-        double x = o->mean[t] - (difference ? c->expected[k][t] : 0), e = isfinite(o->err[t]) ? 1.96 * o->err[t] : 0;
-        if (!isfinite(x) || fabs(x) > 1e300) continue;
-        f.low = fmin(f.low, x - e);
-        f.high = fmax(f.high, x + e);
-    }
-    return f;
-}
-
-/* A method that runs away must not press all others flat: the frame grows by a factor of 20 at most for one. */
-static struct frame choose_frame(const struct lgv_comparison *c, size_t k, bool difference) {
-    struct frame all = {INFINITY, -INFINITY};
-    double widest = 0;
-    bool *used = lgv_new(c->count + 1, sizeof *used);
-    for (size_t turn = 0; used && turn < c->count; turn++) {
-        size_t best = c->count;
-        double width = INFINITY;
-        for (size_t i = 0; i < c->count; i++) {
-            if (used[i] || !c->method[i].done) continue;
-            struct frame f = frame_of(c, k, i, difference);
-            if (f.high - f.low < width) {
-                width = f.high - f.low;
-                best = i;
-            }
-        }
-        if (best == c->count) break;
-        used[best] = true;
-        if (widest > 0 && width > 20 * widest) break;
-        struct frame f = frame_of(c, k, best, difference);
-        all.low = fmin(all.low, f.low);
-        all.high = fmax(all.high, f.high);
-        if (all.high - all.low > 1e-9 * fmax(fabs(all.low), fabs(all.high))) widest = all.high - all.low;
-    }
-    free(used);
-    if (!(all.high - all.low > 1e-9 * fmax(fabs(all.low), fabs(all.high)))) {
-        double middle = isfinite(all.low) ? 0.5 * (all.low + all.high) : 0,
-               half = fabs(middle) > 0 ? 0.1 * fabs(middle) : 1;
-        return (struct frame){middle - half, middle + half};
-    }
-    double air = 0.06 * (all.high - all.low);
-    return (struct frame){all.low - air, all.high + air};
-}
-
-/* Far outside the frame one place is as good as another, and numbers stay drawable. */
-static double within(struct frame f, double x) {
-    double w = f.high - f.low;
-    return isfinite(x) ? fmin(fmax(x, f.low - w), f.high + w) : x;
-}
-
-static void put_title(struct lgv_text *out, const struct lgv_compared *m) {
-    char name[60], step[32], both[100];
-    snprintf(both, sizeof both, "%s, step %s", lgv_plain(name, sizeof name, m->name),
-             lgv_brief(step, sizeof step, m->step, 5));
-    lgv_quote(out, both);
-}
-
-static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f,
-                      bool difference) {
-    size_t k = f->index, points = c->ntimes < POINTS ? c->ntimes : POINTS;
-    struct frame view = choose_frame(c, k, difference);
-    char name[100];
-    for (size_t i = 0; i < c->count; i++) {
-        if (!c->method[i].done) continue;
-        const struct lgv_outcome *o = &c->method[i].outcome[k];
-        lgv_text_add(out, "$m%zu << END\n", i);
-        for (size_t j = 0; j < points; j++) {
-            size_t t = points > 1 ? j * (c->ntimes - 1) / (points - 1) : 0;
-            double x = o->mean[t] - (difference ? c->expected[k][t] : 0),
-                   e = isfinite(o->err[t]) ? 1.96 * o->err[t] : 0;
-            const double row[] = {c->time[t], within(view, x), within(view, x - e), within(view, x + e),
-                                  c->expected[k] ? c->expected[k][t] : (double)NAN};
-            for (size_t n = 0; n < 5; n++) lgv_study_number(out, row[n]);
-            lgv_text_add(out, "\n");
-        }
-        lgv_text_add(out, "END\n");
-    }
-    lgv_study_plot_begin(out, f->file, f->title);
-    lgv_text_add(out, "set yrange [%.12g:%.12g]\n", view.low, view.high);
-    lgv_text_add(out, "set xlabel 'time t'\nset ylabel ");
-    lgv_quote(out, lgv_plain(name, sizeof name, c->observable[k]));
-    lgv_text_add(out, " noenhanced\nplot ");
-    size_t first = c->count;
-    for (size_t i = 0; i < c->count; i++) {
-        if (!c->method[i].done) continue;
-        const char *colour = lgv_study_colour[i % lgv_study_colours];
-        lgv_text_add(out,
-                     "%s$m%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid 0.25 noborder notitle, "
-                     "$m%zu using 1:2 with lines lw 1.8 lc rgb '%s' title ",
-                     first < c->count ? ", " : "", i, colour, i, colour);
-        put_title(out, &c->method[i]);
-        if (first == c->count) first = i;
-    }
-    if (difference)
-        lgv_text_add(out, ", 0 with lines lw 1.2 lc rgb 'black' notitle");
-    else if (c->expected[k])
-        lgv_text_add(out, ", $m%zu using 1:5 with lines lw 1.6 dt 3 lc rgb 'black' title 'expected'", first);
-    lgv_study_plot_end(out, f->file);
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Around the median: an exploded method, or round-off, would leave no room for the others. */
-static void put_decades(struct lgv_text *out, const struct lgv_comparison *c, bool weak) {
-    size_t n = 0, capacity = 0;
-    double *y = NULL;
-    for (size_t i = 0; i < c->count; i++)
-        for (size_t j = 0; j < c->method[i].nrungs; j++) {
-            double x = weak ? c->method[i].rung[j].weak : c->method[i].rung[j].strong;
-            if (x > 0 && isfinite(x) && lgv_grow(&y, &capacity, n + 1, sizeof *y)) y[n++] = x;
-        }
-    if (n) {
-        qsort(y, n, sizeof *y, by_value);
-        lgv_text_add(out, "set yrange [%.6g:%.6g]\n", 0.5 * fmax(y[0], 1e-6 * y[n / 2]),
-                     2 * fmin(y[n - 1], 1e6 * y[n / 2]));
-    }
-    free(y);
-}
-
-/* f->second: 0 time, 1 evaluations; f->index: 0 strong, 1 weak. */
-static void plot_work(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f) {
-    bool weak = f->index == 1;
-    for (size_t i = 0; i < c->count; i++) {
-        lgv_text_add(out, "$m%zu << END\n", i);
-        for (size_t j = 0; j < c->method[i].nrungs; j++) {
-            const struct lgv_rung *r = &c->method[i].rung[j];
-            double x = f->second ? r->evaluations : 1e6 * r->seconds, y = weak ? r->weak : r->strong;
-            double e = 1.96 * (weak ? r->weak_err : r->strong_err);
-            if (!(y > 0) || !(x > 0)) y = NAN; /* round-off has no place on a logarithmic axis */
-            lgv_study_number(out, x);
-            lgv_study_number(out, y);
-            lgv_study_number(out, isfinite(e) ? fmax(y - e, 1e-2 * y) : y);
-            lgv_study_number(out, isfinite(e) ? y + e : y);
-            lgv_text_add(out, "\n");
-        }
-        lgv_text_add(out, "END\n");
-    }
-    lgv_study_plot_begin(out, f->file, f->title);
-    put_decades(out, c, weak);
-    lgv_text_add(out,
-                 "set logscale xy\nset format x '%%.3g'\nset format y '%%.0e'\nset xlabel '%s'\nset ylabel '%s'\nplot ",
-                 f->second ? "gradient evaluations per path" : "time per path (microseconds, one thread)",
-                 weak ? "weak error" : "strong error");
-    for (size_t i = 0; i < c->count; i++) {
-        const char *colour = lgv_study_colour[i % lgv_study_colours];
-        char name[60];
-        lgv_text_add(out, "%s$m%zu using 1:2:3:4 with yerrorlines lw 1.8 pt %zu ps 0.8 lc rgb '%s' title ",
-                     i ? ", " : "", i, 5 + 2 * (i % 5), colour);
-        lgv_quote(out, lgv_plain(name, sizeof name, c->method[i].name));
-    }
-    lgv_study_plot_end(out, f->file);
-}
-
-static void script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
-                   size_t count) {
-    const struct lgv_comparison *c = study;
-    (void)dir;
-    for (size_t i = 0; i < count; i++) {
-        if (list[i].kind == LGV_FIGURE_MEAN)
-            plot_mean(out, c, &list[i], false);
-        else if (list[i].kind == LGV_FIGURE_ENERGY)
-            plot_mean(out, c, &list[i], true);
-        else
-            plot_work(out, c, &list[i]);
-    }
-}
-
-/* MEAN: an observable; ENERGY: its distance to the expected mean; PATHS: work and precision. */
-static size_t plan(const struct lgv_comparison *c, struct lgv_figure *list) {
-    size_t n = 0;
-    char name[100];
-    bool any = false;
-    for (size_t i = 0; i < c->count; i++) any |= c->method[i].done;
-    for (size_t k = 0; any && k < c->nobservables && k < OBSERVABLES_DRAWN; k++) {
-        lgv_plain(name, sizeof name, c->observable[k]);
-        struct lgv_figure f = {.kind = LGV_FIGURE_MEAN,
-                               .index = k,
-                               .caption = "Mean over the ensemble with its 95 % band, each method at its own step."};
-        snprintf(f.file, sizeof f.file, "mean-%zu", k + 1);
-        snprintf(f.title, sizeof f.title, "Mean of %s", name);
-        list[n++] = f;
-        if (!c->expected[k]) continue;
-        f.kind = LGV_FIGURE_ENERGY;
-        f.caption = "Mean minus expected mean with its 95 % band: what is left is the bias of the method.";
-        snprintf(f.file, sizeof f.file, "bias-%zu", k + 1);
-        snprintf(f.title, sizeof f.title, "Bias of the mean of %s", name);
-        list[n++] = f;
-    }
-    for (size_t i = 0; has_ladder(c) && i < 4; i++) {
-        static const char *const file[] = {"work-strong-time", "work-strong-evaluations", "work-weak-time",
-                                           "work-weak-evaluations"};
-        struct lgv_figure f = {.kind = LGV_FIGURE_PATHS,
-                               .index = i / 2,
-                               .second = i % 2,
-                               .caption = "Error against work with 95 % bars; lower left is better."};
-        if (i >= 2 && !has_weak(c)) break;
-        snprintf(f.file, sizeof f.file, "%s", file[i]);
-        snprintf(f.title, sizeof f.title, "%s error%s%s against %s", i < 2 ? "Strong" : "Weak", i < 2 ? "" : " of ",
-                 i < 2 ? "" : lgv_plain(name, 40, c->observable[0]), i % 2 ? "gradient evaluations" : "measured time");
-        list[n++] = f;
-    }
-    return n;
-}
-
 /* ---- the report ---- */
 
 static void cell(struct lgv_text *out, double x, int digits) {
@@ -495,7 +270,8 @@ static void put_observable(struct lgv_text *out, const struct lgv_comparison *c,
         lgv_text_add(out, "</code> = %s", lgv_brief(b, sizeof b, c->expected[k][last], 8));
     }
     lgv_text_add(
-        out, "</p>\n<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th><th class=\"n\">mean"
+        out, "</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th class=\"n\">step</th><th "
+             "class=\"n\">mean"
              "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">plain stderr</th><th class=\"n\">variance left"
              "</th><th class=\"n\">bias</th><th class=\"n\">&plusmn; stderr</th><th>against</th></tr>\n");
     for (size_t i = 0; i < c->count; i++) {
@@ -516,7 +292,7 @@ static void put_observable(struct lgv_text *out, const struct lgv_comparison *c,
 static void put_runs(struct lgv_text *out, const struct lgv_comparison *c) {
     char b[40];
     lgv_text_add(
-        out, "<h2>Runs</h2>\n<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th>"
+        out, "<h2>Runs</h2>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th class=\"n\">step</th>"
              "<th class=\"n\">largest |H - H0|</th><th class=\"n\">median over paths</th><th class=\"n\">failed paths"
              "</th><th class=\"n\">evaluations per step</th><th class=\"n\">Newton iterations</th></tr>\n");
     for (size_t i = 0; i < c->count; i++) {
@@ -536,12 +312,13 @@ static void put_runs(struct lgv_text *out, const struct lgv_comparison *c) {
 static void put_ladder(struct lgv_text *out, const struct lgv_comparison *c) {
     lgv_text_add(
         out,
-        "<h2>Work and precision</h2>\n<p class=\"sub\">%llu paths; errors against %s.</p>\n"
-        "<div class=\"card\"><table>\n<tr><th>method</th><th class=\"n\">step</th><th class=\"n\">strong error"
+        "<h2>Work and precision</h2>\n<p class=\"sub\">%llu path%s; errors against %s.</p>\n"
+        "<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th class=\"n\">step</th><th "
+        "class=\"n\">strong error"
         "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">weak error</th><th class=\"n\">&plusmn; stderr"
         "</th><th class=\"n\">&micro;s per path</th><th class=\"n\">evaluations per path</th>"
         "<th class=\"n\">failed</th></tr>\n",
-        (unsigned long long)c->ladder_paths,
+        (unsigned long long)c->ladder_paths, c->ladder_paths == 1 ? "" : "s",
         c->exact           ? "the exact solution"
         : c->strong_energy ? "a fine run on the same paths; the system is large, strong errors are of the energy alone"
                            : "a fine run on the same paths");
@@ -573,15 +350,15 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
     if (c->interrupted) lgv_text_add(out, "The comparison was interrupted; only finished runs are shown. ");
     if (c->failed)
-        lgv_text_add(out, "%llu paths failed; means after that, and biases, are of the survivors.",
-                     (unsigned long long)c->failed);
+        lgv_text_add(out, "%llu path%s failed; means after that, and biases, are of the survivors.",
+                     (unsigned long long)c->failed, c->failed == 1 ? "" : "s");
     else
         lgv_text_add(out, "No path failed.");
     if (c->reference_failed)
-        lgv_text_add(out, " %llu paths of the reference failed and are left out.",
-                     (unsigned long long)c->reference_failed);
+        lgv_text_add(out, " Without the %llu path%s of the reference that failed.",
+                     (unsigned long long)c->reference_failed, c->reference_failed == 1 ? "" : "s");
     lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
-    lgv_page_fact(out, "until", lgv_exact(b, sizeof b, c->until));
+    lgv_page_fact(out, "until", lgv_brief(b, sizeof b, c->until, 12));
     lgv_page_fact(out, "paths", lgv_grouped(b, sizeof b, c->paths));
     snprintf(b, sizeof b, "%llu", (unsigned long long)c->seed);
     lgv_page_fact(out, "seed", b);
@@ -610,7 +387,7 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
 
 enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn,
                                       struct lgv_error *err) {
-    struct lgv_figure list[2 * OBSERVABLES_DRAWN + 4];
-    size_t count = plan(c, list);
-    return lgv_study_report(c, dir, list, count, script, page, drawn, err);
+    struct lgv_figure list[LGV_COMPARISON_FIGURES];
+    size_t count = lgv_comparison_plan(c, list);
+    return lgv_study_report(c, dir, list, count, lgv_comparison_script, page, drawn, err);
 }

@@ -16,6 +16,12 @@ char *lgv_comparison_json(const struct lgv_comparison *c); /* malloc'd; NULL: me
 enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn,
                                       struct lgv_error *err);
 
+#define LGV_COMPARISON_OBSERVABLES 6 /* that are drawn */
+#define LGV_COMPARISON_FIGURES (2 * LGV_COMPARISON_OBSERVABLES + 4)
+size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure list[LGV_COMPARISON_FIGURES]);
+void lgv_comparison_script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
+                           size_t count);
+
 void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour);
 char *lgv_mlmc_json(const struct lgv_mlmc_result *r);
 enum lgv_status lgv_mlmc_report(const struct lgv_mlmc_result *r, const char *dir, bool *drawn, struct lgv_error *err);
@@ -27,11 +33,19 @@ json_t *lgv_study_text(const char *s); /* null for NULL */
 bool lgv_study_put(json_t *object, const char *name, json_t *value);
 void lgv_study_pad(FILE *out, const char *text, size_t width);
 void lgv_study_number(struct lgv_text *out, double x);
+#define LGV_STUDY_HEIGHT 400 /* of a figure with a short legend, in pixels of 600 in width */
 /* Everything before the plot command of a figure, and everything after it. */
-void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *title);
-void lgv_study_plot_end(struct lgv_text *out, const char *file);
-extern const char *const lgv_study_colour[];
-extern const size_t lgv_study_colours;
+void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *title, int height);
+void lgv_study_plot_end(struct lgv_text *out, const char *file, int height);
+/* Appends the settings of a legend below the figure, in columns, for titles of so many characters; returns the height
+ * that the figure needs. */
+int lgv_study_key(struct lgv_text *out, size_t entries, size_t widest);
+struct lgv_study_style {
+    const char *colour, *dash; /* as gnuplot has them */
+    int mark;
+    double width, size; /* of line and marker */
+};
+struct lgv_study_style lgv_study_style(size_t index, size_t count);
 /* Draws what `script` fills in and writes the page that `page` fills in. */
 typedef void lgv_study_write(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
                              size_t count);

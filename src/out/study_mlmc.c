@@ -41,7 +41,7 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
     fprintf(out, "%s%s%s", bold, lgv_plain(a, sizeof a, r->model_name), off);
     if (r->model_file) fprintf(out, "  %s", lgv_plain(b, sizeof b, r->model_file));
     fprintf(out, "\n  multilevel Monte Carlo with %s, until %s, seed %llu, %llu thread%s, %.3g s\n",
-            lgv_plain(a, sizeof a, r->method), lgv_exact(c, sizeof c, r->until), (unsigned long long)r->seed,
+            lgv_plain(a, sizeof a, r->method), lgv_brief(c, sizeof c, r->until, 12), (unsigned long long)r->seed,
             (unsigned long long)r->threads, r->threads == 1 ? "" : "s", r->seconds);
     verdict(r, line, sizeof line);
     fprintf(out, "  %s%s%s\n", r->reached ? "" : bad, line, r->reached ? "" : off);
@@ -141,7 +141,7 @@ static void script(struct lgv_text *out, const void *study, const char *dir, con
             lgv_text_add(out, "\n");
         }
         lgv_text_add(out, "END\n");
-        lgv_study_plot_begin(out, list[i].file, list[i].title);
+        lgv_study_plot_begin(out, list[i].file, list[i].title, LGV_STUDY_HEIGHT);
         lgv_text_add(out,
                      "set xlabel 'level l'\nset xtics 1\nset xrange [-0.3:%g]\nset logscale y\nset format y '%%.0e'\n",
                      (double)r->nlevels - 0.7);
@@ -154,7 +154,7 @@ static void script(struct lgv_text *out, const void *study, const char *dir, con
                      "$level using 1:2 with linespoints pt 7 lw 2 lc rgb '#0072B2' title 'variance of the difference', "
                      "$level using 1:4 with linespoints pt 5 lw 2 lc rgb '#D55E00' title '|mean of the difference|', "
                      "$level using 1:5 with points pt 2 lc rgb '#D55E00' title 'its 95 %% noise'");
-        lgv_study_plot_end(out, list[i].file);
+        lgv_study_plot_end(out, list[i].file, LGV_STUDY_HEIGHT);
     }
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the outputs of studies share: JSON values, padding, the frame of a figure, figures and page written together. */
+ * What the outputs of studies share: JSON values, padding, frame, legend and line styles of figures, figures and page
+ * written together. */
 #include "out/study_compare.h"
 
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 
-const char *const lgv_study_colour[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
-const size_t lgv_study_colours = sizeof lgv_study_colour / sizeof *lgv_study_colour;
+#define KEY_WIDTH 590.0 /* pixels for the legend below a figure */
+#define KEY_COLUMNS 4
 
 json_t *lgv_study_real(double x) {
     return isfinite(x) ? json_real(x) : json_null();
@@ -49,27 +50,56 @@ void lgv_study_number(struct lgv_text *out, double x) {
         lgv_text_add(out, " NaN");
 }
 
-void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *title) {
+/* Curve `index` of `count`: colour, dashes and marker together are different for many curves.  Later curves are dashed,
+ * thinner and lie above the earlier ones: of two that coincide both are seen. */
+struct lgv_study_style lgv_study_style(size_t index, size_t count) {
+    static const char *const colour[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
+    static const char *const dash[] = {"1", "(10,5)", "(3,3)", "(12,4,3,4)"};
+    static const int mark[] = {5, 7, 9, 11, 13, 4, 6, 8, 10, 12, 1, 2};
+    size_t colours = sizeof colour / sizeof *colour, dashes = sizeof dash / sizeof *dash,
+           marks = sizeof mark / sizeof *mark;
+    double late = count > 1 ? (double)index / (double)(count - 1) : 0;
+    bool many = count > 3;
+    return (struct lgv_study_style){.colour = colour[index % colours],
+                                    .dash = many && index > 0 ? dash[1 + (index - 1) % (dashes - 1)] : dash[0],
+                                    .mark = mark[index % marks],
+                                    .width = many ? 3.2 - 1.9 * late : 1.8,
+                                    .size = many ? 1.1 - 0.4 * late : 0.8};
+}
+
+int lgv_study_key(struct lgv_text *out, size_t entries, size_t widest) {
+    double column = 45 + 9.8 * (double)widest; /* as wide as gnuplot makes it */
+    size_t columns = (size_t)fmin(KEY_COLUMNS, fmax(1, floor(KEY_WIDTH / column)));
+    if (columns > entries) columns = entries ? entries : 1;
+    size_t rows = (entries + columns - 1) / columns;
+    lgv_text_add(out,
+                 "set bmargin %.3g\nset key at screen 0.5,0.015 center bottom vertical maxrows %zu Left reverse "
+                 "samplen 3.2 textcolor rgb '#444444'\n",
+                 4.4 + 1.08 * (double)rows, rows ? rows : 1);
+    return 330 + 20 * (int)rows;
+}
+
+void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *title, int height) {
     char plain[80];
     lgv_text_add(out,
                  "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"
                  "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
-                 "set format '%%g'\nset datafile missing 'NaN'\nset lmargin 11\nset rmargin 3\nset tmargin 2\n"
+                 "set format '%%g'\nset datafile missing 'NaN'\nset lmargin 13\nset rmargin 3\nset tmargin 2\n"
                  "set key outside bottom center horizontal Left reverse samplen 2 height 1 textcolor rgb '#444444'\n"
                  "set label 1 ");
     lgv_quote(out, lgv_plain(plain, sizeof plain, title));
     lgv_text_add(out,
                  " at graph 0,1.07 left noenhanced\n"
-                 "set terminal svg noenhanced size 600,400 background '#FFFFFF' font 'sans-serif,13'\n"
+                 "set terminal svg noenhanced size 600,%d background '#FFFFFF' font 'sans-serif,13'\n"
                  "set output '%s.svg'\n",
-                 file);
+                 height, file);
 }
 
-void lgv_study_plot_end(struct lgv_text *out, const char *file) {
+void lgv_study_plot_end(struct lgv_text *out, const char *file, int height) {
     lgv_text_add(out,
-                 "\nset terminal pngcairo noenhanced size 1200,800 background '#FFFFFF' font 'sans-serif,20' "
-                 "linewidth 1.8\nset output '%s.png'\nreplot\nset output\n",
-                 file);
+                 "\nset terminal pngcairo noenhanced size 1200,%d background '#FFFFFF' font 'sans-serif,20' "
+                 "linewidth 1.8 pointscale 1.8\nset output '%s.png'\nreplot\nset output\n",
+                 2 * height, file);
 }
 
 enum lgv_status lgv_study_report(const void *study, const char *dir, const struct lgv_figure *list, size_t count,

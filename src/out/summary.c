@@ -26,21 +26,28 @@ static void print_run(FILE *out, const struct lgv_result *r, const struct style 
     if (r->model_file) fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, sizeof b, r->model_file), s->off);
     fprintf(out, "\n  method  %s", lgv_plain(a, sizeof a, r->method));
     if (r->method_doc) fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, 90, r->method_doc), s->off);
-    fprintf(out, "\n  run     step %s, until %s (%s steps), %s path%s, seed %llu\n", lgv_exact(a, sizeof a, r->step),
-            lgv_exact(b, sizeof b, r->until), lgv_grouped(c, sizeof c, r->steps), lgv_grouped(d, sizeof d, r->paths),
+    fprintf(out, "\n  run     step %s, until %s (%s step%s), %s path%s, seed %llu\n",
+            lgv_brief(a, sizeof a, r->step, 12), lgv_brief(b, sizeof b, r->until, 12),
+            lgv_grouped(c, sizeof c, r->steps), r->steps == 1 ? "" : "s", lgv_grouped(d, sizeof d, r->paths),
             r->paths == 1 ? "" : "s", (unsigned long long)r->seed);
-    fprintf(out, "  speed   %.3g s, %s path-steps/s, %llu thread%s x %llu lanes", r->seconds,
+    fprintf(out, "  speed   %.3g s, %s path-steps/s, %llu thread%s x %llu lane%s", r->seconds,
             lgv_rate(e, sizeof e, r->path_steps_per_second), (unsigned long long)r->threads, r->threads == 1 ? "" : "s",
-            (unsigned long long)r->lanes);
+            (unsigned long long)r->lanes, r->lanes == 1 ? "" : "s");
     if (r->compile_seconds > 0) fprintf(out, ", compiled in %.2g s", r->compile_seconds);
     if (r->newton_iterations > 0)
         fprintf(out, ", %.3g Newton iteration%s per step", r->newton_iterations, r->newton_iterations == 1 ? "" : "s");
     fputc('\n', out);
 }
 
-static void print_row(FILE *out, const struct lgv_series *s, size_t last, size_t width) {
-    char name[28], mean[32], err[32], both[72], std[32], low[32], high[32];
-    pad(out, lgv_plain(name, sizeof name, s->name), width);
+/* Of one path: where it started, where it is, and how far from the start it has been. */
+static void print_value(FILE *out, const struct lgv_series *s, size_t last) {
+    char first[32], value[32], change[32];
+    fprintf(out, "%14s %14s %14s\n", lgv_brief(first, sizeof first, lgv_at(s->mean, 0), 8),
+            lgv_brief(value, sizeof value, lgv_at(s->mean, last), 8), lgv_brief(change, sizeof change, s->drift, 3));
+}
+
+static void print_row(FILE *out, const struct lgv_series *s, size_t last) {
+    char mean[32], err[32], both[72], std[32], low[32], high[32];
     lgv_brief(mean, sizeof mean, lgv_at(s->mean, last), 6);
     snprintf(both, sizeof both, "%12s ± %s", mean, lgv_brief(err, sizeof err, lgv_at(s->err, last), 2));
     pad(out, both, 24);
@@ -71,10 +78,15 @@ static void print_finals(FILE *out, const struct lgv_result *r, const struct sty
     width = (width > strlen(time) ? width : strlen(time)) + 1;
     fprintf(out, "\n  %s", s->bold);
     pad(out, time, width);
-    fprintf(out, "%12s ± %-9s %11s %11s %11s%s\n", "mean", "stderr", "std", "min", "max", s->off);
+    if (r->paths == 1)
+        fprintf(out, "%14s %14s %14s%s\n", "start", "end", "largest change", s->off);
+    else
+        fprintf(out, "%12s ± %-9s %11s %11s %11s%s\n", "mean", "stderr", "std", "min", "max", s->off);
     for (size_t i = 0; i < shown; i++) {
+        char name[28];
         fputs("  ", out);
-        print_row(out, &r->series[order[i]], last, width);
+        pad(out, lgv_plain(name, sizeof name, r->series[order[i]].name), width);
+        (r->paths == 1 ? print_value : print_row)(out, &r->series[order[i]], last);
     }
     if (shown < r->nseries)
         fprintf(out, "  %s... and %zu more, all of them in results.h5%s\n", s->dim, r->nseries - shown, s->off);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The axis of a quantity in a figure.
+ *
+ * An energy of 11.2815 that moves by 4e-5 would have the same label at every tick.  So where the values x(t) stay
+ * within a thousandth of their size, x(t) - x(0) is drawn and the label has x(0); and an axis is never finer than 1e-12
+ * of the values, where round-off is the flat line it should be. */
+#include "out/private.h"
+
+#include <math.h>
+
+#define CHANGE 1e-3     /* of the size: below it the change is drawn */
+#define ROUND_OFF 1e-12 /* of the size: no axis shows less */
+#define LABEL_WIDTH 32  /* characters beside a figure */
+
+static bool drawable(double x) {
+    return isfinite(x) && fabs(x) < 1e300;
+}
+
+void lgv_axis_extend(struct lgv_axis *a, double x) {
+    if (!drawable(x)) return;
+    a->low = fmin(a->low, x);
+    a->high = fmax(a->high, x);
+}
+
+void lgv_axis_settle(struct lgv_axis *a, double start) {
+    a->base = 0;
+    a->shifted = false;
+    if (!(a->low <= a->high)) { /* nothing to draw still gets an axis */
+        a->low = 0;
+        a->high = 1;
+        return;
+    }
+    double size = fmax(fabs(a->low), fabs(a->high)), least = size > 1e-290 ? ROUND_OFF * size : 1;
+    if (size > 1e-290 && a->high - a->low < CHANGE * size) {
+        a->shifted = true;
+        a->base = drawable(start) ? start : a->low;
+        a->low -= a->base;
+        a->high -= a->base;
+    }
+    if (a->high - a->low < least) {
+        a->low = fmin(a->low, -least);
+        a->high = fmax(a->high, least);
+    }
+}
+
+void lgv_axis_number(struct lgv_text *out, const struct lgv_axis *a, double x) {
+    if (drawable(x))
+        lgv_text_add(out, " %.9g", x - a->base);
+    else
+        lgv_text_add(out, " NaN");
+}
+
+void lgv_axis_range(struct lgv_text *out, char letter, const struct lgv_axis *a, double air) {
+    double width = a->high - a->low;
+    lgv_text_add(out, "set %crange [%.12g:%.12g]\n", letter, a->low - air * width, a->high + air * width);
+}
+
+void lgv_axis_label(struct lgv_text *out, char letter, const struct lgv_axis *a, const char *name, const char *symbol,
+                    double time) {
+    char plain[100], label[400];
+    lgv_plain(plain, sizeof plain, name);
+    if (!symbol) symbol = plain;
+    if (a->shifted) {
+        snprintf(label, sizeof label, "%s - %s(%g), %s(%g) = %.8g", plain, symbol, time, symbol, time, a->base);
+        if (lgv_text_width(label) > LABEL_WIDTH) snprintf(label, sizeof label, "change from %.8g", a->base);
+    } else {
+        snprintf(label, sizeof label, "%s", plain);
+    }
+    lgv_text_add(out, "set %clabel ", letter);
+    lgv_quote(out, label);
+    lgv_text_add(out, " noenhanced\n");
+}
