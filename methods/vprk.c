@@ -266,16 +266,14 @@ INLINE ivec rows_turned(const vec *G, const vec *G1) {
 static __attribute__((noinline, cold, unused)) void
 newton_again(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *Q, vec *sum, ivec *live) {
     vec *top = c->top;
-    ARRAY(none, NM);
     ARRAY(move, NQ);
     ARRAY(T, NQ);
     ARRAY(e, NC);
     ARRAY(zero, NC);
     ARRAY(G1, JACOBIAN);
     ivec lanes = *live, now;
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
     for (long k = 0; k < NC; k++) zero[k] = vec_set(0);
-    face_K1(c, time_at(c, 0.5), q, p, c->dt, none, 0, move);
+    face_K1(c, time_at(c, 0.5), q, p, c->dt, no_noise, 0, move);
     for (long i = 0; i < NQ; i++) T[i] = q[i] + move[i];
     constraint_multiply(kept->G, move, e);
     kept_solve(c, kept, kept->G, e, &now);
@@ -300,11 +298,9 @@ INLINE void newton_drift(struct ctx *c, const vec *q, const vec *p, const struct
 /* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q. */
 INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *P, vec *Q,
                               vec *lam) {
-    ARRAY(none, NM);
     ARRAY(move, NQ);
     ivec live;
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-    face_K1(c, time_at(c, 0.5), q, p, c->dt, none, 0, move);
+    face_K1(c, time_at(c, 0.5), q, p, c->dt, no_noise, 0, move);
     for (long i = 0; i < NQ; i++) {
         Q[i] = q[i] + move[i];
         P[i] = p[i];
@@ -329,10 +325,8 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     ARRAY(v, NQ);
     ARRAY(lam, NC);
     ARRAY(mu, NC);
-    ARRAY(none, NM);
     ivec singular = {0};
     vec *top = c->top;
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
     for (long j = 0; j < VS; j++) {
         int end = V_TIME(j) != 0;
         b[end] += V_B(j);
@@ -352,7 +346,7 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     kick(c, &k, b[1], w, p);
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
     if (NC > 0 && VPRK_PROJECT) {
-        face_K1(c, time_at(c, 1), q, p, 1.0, none, 0, v);
+        face_K1(c, time_at(c, 1), q, p, 1.0, no_noise, 0, v);
         constraint_multiply(k.G, v, mu);
         for (long m = 0; m < NC; m++) mu[m] = -mu[m];
         if (ONE_ROW) {
@@ -387,12 +381,12 @@ INLINE void combine(const struct ctx *c, const vec *q, const double *row, const 
     }
 }
 
-INLINE void stage_positions(struct ctx *c, const vec *q, const vec *none, struct stages *s) {
+INLINE void stage_positions(struct ctx *c, const vec *q, struct stages *s) {
     for (long j = 0; j < VS; j++) {
         if (MODEL_L)
             for (long i = 0; i < NQ; i++) s->V[j * NQ + i] = s->Y[j * NQ + i];
         else
-            face_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, none, 0, s->V + j * NQ);
+            face_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
     }
     for (long j = 0; j < VS; j++) combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
     for (long m = 0; NC > 0 && m < VM; m++) {
@@ -402,13 +396,13 @@ INLINE void stage_positions(struct ctx *c, const vec *q, const vec *none, struct
 }
 
 /* Force of stage j and, if wanted, the derivatives of force and momentum. */
-INLINE void stage_values(struct ctx *c, long j, const vec *w, const vec *none, int second, struct stages *s) {
+INLINE void stage_values(struct ctx *c, long j, const vec *w, int second, struct stages *s) {
     double t = time_at(c, V_TIME(j));
     const vec *Q = s->Q + j * NQ, *Y = s->Y + j * NQ;
     vec *f = s->f + j * NQ, *P = s->P + j * NQ;
     if (MODEL_L) {
         face_L2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, second ? s->fY : 0, 0);
-        face_L2(c, t, Q, Y, 1.0, none, 0, P, 0, second ? s->PQ : 0, second ? s->PY : 0);
+        face_L2(c, t, Q, Y, 1.0, no_noise, 0, P, 0, second ? s->PQ : 0, second ? s->PY : 0);
         return;
     }
     face_K2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, 0, 0);
@@ -463,8 +457,8 @@ INLINE void add_multiplier(const struct ctx *c, long m, const struct stages *s, 
 }
 
 /* Residual r and matrix A of stage equations and of constraints (divided by dt). */
-INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *none,
-                         const vec *extra, const vec *mass, struct stages *s, vec *r, vec *A) {
+INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
+                         const vec *mass, struct stages *s, vec *r, vec *A) {
     const long n = UNKNOWNS;
     vec *top = c->top;
     ARRAY(w, NM);
@@ -473,7 +467,7 @@ INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *d
     for (long i = 0; i < n * n; i++) A[i] = vec_set(0);
     for (long j = 0; j < VS; j++) {
         noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
-        stage_values(c, j, w, none, 1, s);
+        stage_values(c, j, w, 1, s);
         for (long i = 0; CORRECTED && V_TIME(j) == 0 && i < NQ; i++) s->f[j * NQ + i] += V_B(j) * extra[i];
         add_stage(c, j, s, mass, A);
     }
@@ -547,7 +541,6 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(values, VS * 5 * NQ);
     ARRAY(blocks, 4 * NQ * NQ);
     ARRAY(multipliers, VM * (2 * NQ + NC * NQ + NQ * NQ + NC));
-    ARRAY(none, NM);
     ARRAY(w, NM);
     ARRAY(mass, NQ * NQ);
     ARRAY(v, NQ);
@@ -573,7 +566,6 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
                        .lam = multipliers + VM * (2 * NQ + NC * NQ + NQ * NQ)};
     ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
     int it = 0;
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
     for (long i = 0; i < NQ; i++) v[i] = MODEL_L ? c->extra[i * GROUPS] : p[i];
     for (long j = 0; j < VS; j++)
         for (long i = 0; i < NQ; i++) s.Y[j * NQ + i] = v[i];
@@ -589,10 +581,10 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(scratch, UNKNOWNS * UNKNOWNS + UNKNOWNS);
     ARRAY(r, UNKNOWNS);
     vec *inner = c->top;
-    stage_positions(c, q, none, &s);
+    stage_positions(c, q, &s);
     combine(c, q, vprk_table, s.V, end);
     do {
-        stage_system(c, q, p, dW, dZ, none, extra, mass, &s, r, A);
+        stage_system(c, q, p, dW, dZ, extra, mass, &s, r, A);
         if (it >= NEWTON_PATIENT) live &= ~stages_met(c, q, p, &s, r);
         vec m = MODEL_L ? largest_of(s.PY, NQ, NQ + 1) : 1.0 / largest_of(mass, NQ, NQ + 1);
         vec g = NC > 0 ? largest_of(s.GX, NC * NQ, 1) : vec_set(1);
@@ -603,7 +595,7 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         for (long i = 0; i < VS * NQ; i++) s.Y[i] = vec_select(live, s.Y[i] - r[i], s.Y[i]);
         for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_select(live, s.lam[i] - r[VS * NQ + i], s.lam[i]);
         for (long i = 0; i < NQ; i++) move[i] = end[i];
-        stage_positions(c, q, none, &s);
+        stage_positions(c, q, &s);
         combine(c, q, vprk_table, s.V, end);
         for (long i = 0; i < NQ; i++) {
             x[i] = end[i] - q[i];
@@ -618,7 +610,7 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     c->top = top;
     for (long j = 0; j < VS; j++) {
         noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
-        stage_values(c, j, w, none, 0, &s);
+        stage_values(c, j, w, 0, &s);
         for (long i = 0; i < NQ; i++)
             p[i] += s.f[j * NQ + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
     }

@@ -64,6 +64,8 @@ INLINE void model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq) {
 #define face_L2(...) __builtin_unreachable()
 #endif
 
+static const vec no_noise[NM + 1] = {{0}}; /* weights of the derivatives of H or L alone */
+
 /* ---- linear algebra ---- */
 
 /* y = G x */
@@ -93,8 +95,6 @@ INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass,
     vec *top = c->top;
     ARRAY(y, NQ);
     ARRAY(z, NQ);
-    ARRAY(none, NM);
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
     if (MODEL_L) {
         for (long i = 0; i < NQ; i++) {
             y[i] = vec_set(0);
@@ -103,8 +103,8 @@ INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass,
         for (long i = 0; i < NQ; i++) x[i] = y[i];
     } else {
         for (long i = 0; i < NQ; i++) z[i] = vec_set(0);
-        face_K1(c, t, q, z, 1.0, none, 0, y);
-        face_K1(c, t, q, x, 1.0, none, 0, z);
+        face_K1(c, t, q, z, 1.0, no_noise, 0, y);
+        face_K1(c, t, q, x, 1.0, no_noise, 0, z);
         for (long i = 0; i < NQ; i++) x[i] = z[i] - y[i];
     }
     c->top = top;
@@ -163,14 +163,12 @@ INLINE void constraint_solve(struct ctx *c, const vec *G1, const vec *mass, cons
 INLINE void constraint_masses(struct ctx *c, double t, const vec *q, const vec *v, vec *mass) {
     vec *top = c->top;
     if (MODEL_L) {
-        ARRAY(none, NM);
         ARRAY(Lvv, NQ * NQ);
         ARRAY(A, NQ * NQ);
         ARRAY(b, NQ);
         ARRAY(scratch, NQ * NQ + NQ);
         ivec singular;
-        for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-        face_L2(c, t, q, v, 1.0, none, 0, 0, 0, 0, Lvv);
+        face_L2(c, t, q, v, 1.0, no_noise, 0, 0, 0, 0, Lvv);
         for (long j = 0; j < NQ; j++) {
             for (long i = 0; i < NQ * NQ; i++) A[i] = Lvv[i];
             for (long i = 0; i < NQ; i++) b[i] = vec_set(i == j ? 1.0 : 0.0);
@@ -211,7 +209,6 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
                              ivec *singular, ivec *lost) {
     const long n = NQ + nc;
     vec *top = c->top;
-    ARRAY(none, NM);
     ARRAY(Lvv, NQ * NQ);
     ARRAY(A, (NQ + NC) * (NQ + NC));
     ARRAY(scratch, (NQ + NC) * (NQ + NC) + NQ + NC);
@@ -220,11 +217,10 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
     vec s = nc ? largest_of(G, NC * NQ, 1) : vec_set(1);
     int it = 0;
     *singular = (ivec){0};
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
     for (long k = 0; k < nc; k++) mu[k] = vec_set(0);
     do {
         vec left = vec_set(0), parts = vec_set(0), hidden = vec_set(0), speed = vec_set(0);
-        face_L2(c, t, q, v, 1.0, none, 0, r, 0, 0, Lvv);
+        face_L2(c, t, q, v, 1.0, no_noise, 0, r, 0, 0, Lvv);
         vec m = largest_of(Lvv, NQ, NQ + 1);
         for (long i = 0; i < NQ; i++) {
             parts += vec_abs(r[i]) + vec_abs(p[i]);
@@ -275,10 +271,8 @@ INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G
     }
     *lost = (ivec){0};
     vec *top = c->top;
-    ARRAY(none, NM);
     ARRAY(Kp, NQ);
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-    face_K1(c, t, q, p, 1.0, none, 0, Kp);
+    face_K1(c, t, q, p, 1.0, no_noise, 0, Kp);
     constraint_multiply(G, Kp, mu);
     for (long k = 0; k < NC; k++) mu[k] = -mu[k];
     constraint_solve(c, G, mass, G, mu, singular);
@@ -337,12 +331,10 @@ INLINE void observe_constraints(struct ctx *c, const vec *q, const vec *p, const
     ARRAY(G, JACOBIAN);
     ARRAY(g, NC);
     ARRAY(v, NQ);
-    ARRAY(none, NM);
-    for (long m = 0; m < NM; m++) none[m] = vec_set(0);
     if (MODEL_L)
         for (long i = 0; i < NQ; i++) v[i] = rows[i];
     else
-        face_K1(c, 0.0, q, p, 1.0, none, 0, v);
+        face_K1(c, 0.0, q, p, 1.0, no_noise, 0, v);
     model_g(c, q, g);
     for (long k = 0; k < NC; k++) most[0] = vec_max(most[0], vec_abs(g[k]));
     model_G(c, q, G);
