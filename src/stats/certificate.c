@@ -34,22 +34,37 @@ struct probe {
     double action;
 };
 
-/* One step from x + offset[i] * u for up to `lanes` offsets; result i in out[i * n ...], where it started in from[i * n ...].
- * False when a step fails. */
+/* The states x + offset[i] * u, moved onto the constraints.  Velocities of a Lagrangian are found from 0, or else from the momenta:
+ * they may not enter L_vv in a way that allows 0. */
+static bool place(struct probe *p, const double *u, const double *offset, size_t count) {
+    size_t lanes = p->k->entry->lanes;
+    struct lgv_block *b = &p->b.block;
+    bool ok = false;
+    for (int guess = 0; guess < 2 && !ok; guess++) {
+        for (size_t l = 0; l < lanes; l++) {
+            size_t i = l < count ? l : count - 1;
+            p->b.path[l] = p->path;
+            b->fail[l] = 0;
+            for (size_t r = 0; r < p->k->nstate; r++)
+                b->state[r * lanes + l] = r < p->n                       ? p->x[r] + offset[i] * u[r]
+                                          : guess && r < p->n + p->n / 2 ? p->x[r - p->n / 2]
+                                                                         : 0;
+        }
+        b->step = p->step;
+        p->k->entry->project(b);
+        ok = true;
+        for (size_t l = 0; l < lanes; l++) ok &= !b->fail[l];
+    }
+    return ok;
+}
+
+/* One step from each of them; result i in out[i * n ...], where it started in from[i * n ...].  False when a step fails. */
 static bool steps_from(struct probe *p, const double *u, const double *offset, size_t count, double *from,
                        double *out) {
     size_t lanes = p->k->entry->lanes;
     struct lgv_block *b = &p->b.block;
     for (size_t first = 0; first < count; first += lanes) {
-        for (size_t l = 0; l < lanes; l++) {
-            size_t i = first + l < count ? first + l : count - 1;
-            p->b.path[l] = p->path;
-            b->fail[l] = 0;
-            for (size_t r = 0; r < p->k->nstate; r++)
-                b->state[r * lanes + l] = r < p->n ? p->x[r] + offset[i] * u[r] : 0;
-        }
-        b->step = p->step;
-        p->k->entry->project(b);
+        if (!place(p, u, offset + first, count - first)) return false;
         for (size_t l = 0; l < lanes && first + l < count; l++)
             for (size_t r = 0; r < p->n; r++) from[(first + l) * p->n + r] = b->state[r * lanes + l];
         p->k->entry->advance(b, 1);
