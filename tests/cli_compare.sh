@@ -22,6 +22,41 @@ has out '"reference": "VZc"' '"bias_against": "reference"'
 [ "$(ls)" = "$(printf 'err\nout')" ] || die "--json wrote files"
 cd ..
 
+# A known mean is for the bias; the ladder's weak errors are still differences on the same paths, and headings say so.
+ladder() { sed -n '/work and precision/,$p' out | grep '^  [P ].*±' | awk '{ print $(NF-4) }'; }
+expect=(--methods verlet,midpoint --observe H --no-files)
+gives 0 "$LGV" compare "$anharmonic" "${few[@]}" "${expect[@]}"
+ladder > one
+[ "$(wc -l < one)" = 4 ] || die "no ladder"
+has out 'on the same paths; weak error: difference of the means of H'
+gives 0 "$LGV" compare "$anharmonic" "${few[@]}" "${expect[@]}" --expect 'H=5'
+ladder | cmp - one || die "--expect changes the weak errors of the ladder"
+has out 'on the same paths; weak error: difference of the means of H'
+gives 0 "$LGV" compare "$anharmonic" "${few[@]}" "${expect[@]}" --expect 'H=5' --reference none
+has out 'weak errors of H against the expected mean; no reference run, so no strong errors' ' 4.'
+gives 0 "$LGV" compare "$anharmonic" "${few[@]}" "${expect[@]}" --reference none
+has out 'no work and precision'
+gives 0 "$LGV" compare "$kubo" --paths 64 --until 1 --step 0.1 --ladder 2 "${expect[@]}" --expect 'H=H0'
+has out 'strong errors against the exact solution, weak errors of H against the expected mean' '"plain" is'
+has lgv-anharmonic-compare/work-weak-time.svg 'Weak error of H against '
+
+# With constraints there are no control variates: said, and no column of them.
+cat > bead.yaml <<'YAML'
+name: bead
+coordinates: { "x in R2": [1, 0] }
+momenta: { p: 0 }
+hamiltonian: dot(p, p)/2 + x.y
+constraints: dot(x, x) - 1
+noise: 0.2*x.x
+observe: { y: x.y, rough: sin(1e6*x.x), tension: "lambda[1]" }
+run: { method: RATTLE, step: 0.05, until: 1, paths: 64 }
+YAML
+gives 0 "$LGV" compare bead.yaml --methods RATTLE --observe y --ladder 2 --out bead
+has out 'control variates: not with constraints'
+has bead/report.html 'not with constraints'
+hasnot out plain
+hasnot bead/report.html 'plain stderr'
+
 # The same numbers for any number of threads and lanes.
 same=("$LGV" compare "$anharmonic" "${few[@]}" --methods verlet --ladder 0 --json)
 gives 0 "${same[@]}" --threads 1 --lanes 4
@@ -53,6 +88,8 @@ has err 'energy'
 gives 2 "$LGV" compare "$anharmonic" --expect 'H'
 has err NAME=FORMULA
 gives 2 "$LGV" compare "$anharmonic" --expect 'H=q'
+gives 2 "$LGV" compare "$anharmonic" --reference exact
+has err 'the model anharmonic declares no exact solution'
 gives 2 "$LGV" compare "$anharmonic" --methods ,
 gives 2 "$LGV" compare "$anharmonic" --ladder many
 
@@ -68,13 +105,36 @@ has err tolerance
 gives 2 "${mlmc[@]}" --tolerance 0
 gives 2 "${mlmc[@]}" --tolerance 0.01 --observe nothing
 gives 1 "${mlmc[@]}" --tolerance 0.0005 --levels 2
-has out 'NOT reached'
+has out 'NOT reached' 'decay per level: not known from 2 levels'
+hasnot out 'plain Monte Carlo'
+# Where levels cannot help, this is said, before any work if possible.
+gives 2 "$LGV" run bead.yaml --mlmc --tolerance 0.01 --observe tension
+has err 'tension depends on multipliers' 'leave out --mlmc'
+gives 0 "$LGV" run bead.yaml --mlmc --tolerance 0.05 --observe y
+gives 0 "$LGV" run bead.yaml --mlmc --tolerance 0.01 --observe rough --levels 4
+has out 'do not fall from level to level'
+hasnot out '2^--'
+gives 0 "$LGV" run "$kubo" --mlmc --until 1 --tolerance 0.01 --observe H
+has out 'decay per level: none'
+hasnot out 'try a smaller'
+sed '/^noise/d; s/lambda.1./x.x/' bead.yaml > still.yaml
+gives 2 "$LGV" run still.yaml --mlmc --tolerance 0.01
+has err 'nothing is random: one path is enough (leave out --mlmc)'
 
-# Ctrl-C: exit 1, what was done is said.
-(trap - INT; exec "$LGV" compare "$anharmonic" --methods verlet,midpoint --paths 4000000 --ladder 0 --json) > out 2> err &
-pid=$!
-sleep 2
-kill -INT $pid
-code=0
-wait $pid || code=$?
-[ $code = 1 ] || die "exit code $code after Ctrl-C"
+# Ctrl-C: exit 1, what was done is said, and no more than that.
+stopped() {
+    (trap - INT; exec "$@") > out 2> err &
+    local pid=$! code=0
+    sleep 2
+    kill -INT $pid
+    wait $pid || code=$?
+    [ $code = 1 ] || die "exit code $code after Ctrl-C"
+}
+stopped "$LGV" compare "$anharmonic" --methods verlet,midpoint --paths 4000000 --ladder 0 --json
+stopped "$LGV" compare "$anharmonic" --methods verlet --paths 4000000 --ladder 0 --until 784 --reference none --out cut
+has out interrupted 'written to cut/: comparison.json, report.html'
+[ -z "$(find cut -name '*.svg')" ] || die "there are figures"
+stopped "${mlmc[@]}" --tolerance 1e-6 --out cut2
+has out interrupted 'cost '
+hasnot out 'plain Monte Carlo'
+hasnot cut2/report.html 'cost of plain Monte Carlo'

@@ -60,6 +60,26 @@ YAML
 gives 1 "$LGV" converge fall.yaml --no-files --levels 2
 hasnot out nan
 
+# Nothing is random: no standard errors anywhere.
+cat > still.yaml <<'YAML'
+name: still
+coordinates: { q: 0 }
+momenta: { p: 1 }
+hamiltonian: p^2/2 - cos(q)
+YAML
+gives 0 "$LGV" converge still.yaml --methods verlet,midpoint --until 1 --largest 0.1 --levels 3 --out quiet
+has out 'as expected: 2, off by' 'Orders of 2 methods: all as expected.'
+for f in out quiet/report.html quiet/convergence.svg; do for t in '±' '&plusmn;' stderr nan; do hasnot $f "$t"; done; done
+has quiet/report.html 'Orders of 2 methods: all as expected.'
+# Too few paths for standard errors: said in words.
+gives 0 "$LGV" converge "$synchrotron" --until 1 --largest 0.1 --levels 3 --paths 16 --no-files
+has out 'standard errors need more than 16 paths'
+hasnot out nan
+# Better than expected is no failure: the noise is small.
+gives 0 "$LGV" converge "$kubo" "${few[@]}" --methods midpoint,EEM --out better
+has out 'better than the expected 1' 'Orders of 2 methods: all better than expected.'
+has better/report.html '✓ better'
+
 # Bad input: exit 2, before anything runs.
 gives 2 "$LGV" converge "$kubo" --methods P1N1Q2Gau,VZc
 has err 'VZc' 'does not fit'
@@ -67,6 +87,10 @@ gives 2 "$LGV" converge "$kubo" --methods Millstein
 has err 'did you mean Milstein'
 gives 2 "$LGV" converge "$kubo" --steps 0.1,0.07
 has err 'whole multiple'
+gives 2 "$LGV" converge "$synchrotron" --reference exact
+has err 'the model synchrotron declares no exact solution'
+gives 2 "$LGV" converge "$synchrotron" --kind weak --reference exact
+has err 'the model synchrotron declares no exact solution'
 gives 2 "$LGV" converge "$kubo" --kind medium
 gives 2 "$LGV" converge "$kubo" --levels one
 gives 2 "$LGV" converge "$kubo" --target 0.1 --paths 7

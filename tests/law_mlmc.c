@@ -2,6 +2,7 @@
  *
  * Multilevel Monte Carlo against a mean that is known: E[H] = H0 + beta^2 t/2 for h = beta q. */
 #include "helpers.h"
+#include "out/study_compare.h"
 #include "study/mlmc.h"
 
 #define ANHARMONIC                                                                                                     \
@@ -95,12 +96,108 @@ static void test_failures(void **state) {
     lgv_model_free(m);
 }
 
+/* The words under the table: levels whose variances grow are called that, without advice that cannot help, and the part
+ * that was done is not compared with the whole task. */
+static char *words(const struct lgv_mlmc_result *r) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    lgv_mlmc_summary(out, r, false);
+    fclose(out);
+    return text;
+}
+
+static void test_words(void **state) {
+    (void)state;
+    struct lgv_mlmc_result r = {
+        .model_name = "m", .method = "RATTLE", .observable = "f", .nlevels = 4, .tolerance = 0.1};
+    for (size_t l = 0; l < 4; l++)
+        r.level[l] = (struct lgv_mlmc_level){.paths = 1000, .mean = 0.3, .variance = ldexp(0.07, (int)l), .cost = 1};
+    r.alpha = -0.6;
+    r.beta = -0.98;
+    r.cost = 10;
+    r.plain_cost = 5;
+    char *text = words(&r);
+    assert_non_null(strstr(text, "means 2^0.60 (growing), variances 2^0.98 (growing)"));
+    assert_non_null(strstr(text, "grow from level to level"));
+    assert_null(strstr(text, "--largest"));
+    assert_null(strstr(text, "plain Monte Carlo"));
+    free(text);
+    r.reached = true;
+    r.alpha = 1;
+    r.beta = NAN;
+    r.level[3].mean = 0;
+    text = words(&r);
+    assert_non_null(strstr(text, "means 2^-1.00, variances none"));
+    assert_non_null(strstr(text, "plain Monte Carlo"));
+    assert_null(strstr(text, "nan"));
+    free(text);
+}
+
+/* Stopped after a number of calls. */
+static int stop_after(void *user, double fraction) {
+    (void)fraction;
+    return --*(int *)user < 0;
+}
+
+static void test_interrupted(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(ANHARMONIC);
+    struct lgv_settings s = settings_of(m);
+    struct lgv_mlmc_options o = {.tolerance = 1e-5, .largest = 0.5};
+    s.until = 4;
+    s.threads = 1;
+    bool none = false, one = false;
+    for (int calls = 0; calls < 20; calls++) {
+        struct lgv_mlmc_result r;
+        struct lgv_error err = {0};
+        int left = calls;
+        enum lgv_status status = lgv_mlmc(m, &s, lgv_method_find("P1N1Q2Gau"), &o, stop_after, &left, &r, &err);
+        if (status == LGV_CANNOT_RUN) { /* nothing was done */
+            none = true;
+            continue;
+        }
+        assert_int_equal(status, LGV_INTERRUPTED);
+        assert_true(r.interrupted && !r.reached && r.nlevels > 0);
+        if (r.nlevels == 1) {
+            char *text = words(&r);
+            assert_non_null(strstr(text, "weak error not known"));
+            free(text);
+            one = true;
+        }
+        lgv_mlmc_clear(&r);
+    }
+    assert_true(none && one);
+    lgv_model_free(m);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    static const char bead[] = "coordinates: {\"x in R2\": [1, 0]}\nmomenta: {p: 0}\nhamiltonian: dot(p, p)/2 + x.y\n"
+                               "constraints: dot(x, x) - 1\nobserve: {force: \"2*lambda[1] + x.x\"}\n";
+    static const struct {
+        const char *noise, *observe, *says;
+    } row[] = {{"noise: 0.2*x.x\n", "force", "force depends on multipliers"}, {"", "force", "nothing is random"}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "%s%s", bead, row[i].noise);
+        struct lgv_model *m = model_of(text);
+        struct lgv_settings s = settings_of(m);
+        struct lgv_mlmc_result r;
+        struct lgv_error err = {0};
+        struct lgv_mlmc_options o = {.observe = row[i].observe, .tolerance = 0.1};
+        assert_int_equal(lgv_mlmc(m, &s, lgv_method_find("RATTLE"), &o, NULL, NULL, &r, &err), LGV_BAD_INPUT);
+        assert_non_null(strstr(err.message, row[i].says));
+        lgv_model_free(m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_interval),
-        cmocka_unit_test(test_decay),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_interval), cmocka_unit_test(test_decay), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_failures), cmocka_unit_test(test_words), cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,25 @@ static void test_bits(void **state) {
     lgv_convergence_clear(&c);
 }
 
+/* After a whole turn of the oscillator symplectic Euler, which is conjugate to Verlet, has order 2: better than the 1 it
+ * promises, and that is no failure.  A force with a jump spoils RK4: worse, and a failure. */
+static void test_better_and_worse(void **state) {
+    (void)state;
+    struct lgv_convergence_options o = {.methods = "P1N1Q1Rec", .largest = 6.283185307179586 / 64, .levels = 4};
+    struct lgv_convergence c =
+        study("coordinates: {q: 0.3}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2/2\n", &o, 6.283185307179586, 1, 1, 1);
+    assert_near(c.method[0].order, 2, 0.05, "symplectic Euler over a whole turn");
+    assert_int_equal(c.method[0].verdict, LGV_ORDER_BETTER);
+    assert_true(lgv_convergence_holds(&c) && !c.random);
+    lgv_convergence_clear(&c);
+    struct lgv_convergence_options w = {.methods = "RK4", .largest = 0.1, .levels = 5};
+    c = study("coordinates: {q: 1}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + abs(q)\n", &w, 2, 1, 1, 1);
+    print_message("RK4 with a jump: order %.3f\n", c.method[0].order);
+    assert_int_equal(c.method[0].verdict, LGV_ORDER_DIFFERS);
+    assert_false(lgv_convergence_holds(&c));
+    lgv_convergence_clear(&c);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     static const struct lgv_convergence_options bad[] = {
@@ -148,8 +167,13 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kubo),           cmocka_unit_test(test_synchrotron), cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_standard_error), cmocka_unit_test(test_bits),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_kubo),
+        cmocka_unit_test(test_synchrotron),
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_standard_error),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_better_and_worse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,8 @@ static const struct lgv_flag flags[] = {
      ";"},
     {"reference", 0, "METHOD|none", AT(reference),
      "method of a fine run on the same paths, for biases without --expect and for errors (default: chosen; strong "
-     "errors "
-     "are against the exact solution when the file has one)"},
+     "errors are against the exact solution when the file has one); none: no such run, weak errors are against "
+     "--expect"},
     {"reference-step", 0, "H", AT(reference_step), "its step (default: a quarter of the smallest)"},
     {"ladder", 0, "N", AT(ladder), "steps H, H/2, ... of each method for work and precision, 0 for none (default 4)"},
     {"ladder-paths", 0, "N", AT(ladder_paths),
@@ -143,8 +143,11 @@ static enum lgv_status read_request(const struct lgv_model *m, const struct lgv_
     if (!status) status = read_count("ladder", f->ladder, 16, &r->options.ladder, err);
     if (!status) status = read_count("ladder-paths", f->ladder_paths, 1e9, &r->options.ladder_paths, err);
     r->options.no_reference = f->reference && strcmp(f->reference, "none") == 0;
-    if (!status && f->reference && strcmp(f->reference, "exact") == 0 && !m->exact)
-        status = lgv_fail(err, LGV_BAD_INPUT, "--reference exact: the model %s declares no exact solution", m->name);
+    bool complete = m->exact != NULL;
+    for (size_t i = 0; complete && i < 2 * m->nq; i++) complete = m->exact[i] >= 0;
+    if (!status && f->reference && strcmp(f->reference, "exact") == 0 && !complete)
+        status = lgv_fail(err, LGV_BAD_INPUT, "--reference exact: the model %s declares no exact solution%s", m->name,
+                          m->exact ? " of all coordinates and momenta" : "");
     if (!status && f->reference && !r->options.no_reference && strcmp(f->reference, "exact") != 0)
         status = find_method(m, f->reference, &r->options.reference, err);
     return status;
@@ -176,7 +179,7 @@ int lgv_study_written(const struct lgv_arguments *a, const char *dir, const char
                       bool drawn, const struct lgv_error *err, int code) {
     char plain[400];
     if (status) return lgv_complain(err, status);
-    if (!drawn) lgv_warn("%s\nThe report has no figures.", err->message);
+    if (!drawn && err->message[0]) lgv_warn("%s\nThe report has no figures.", err->message);
     if (!a->flags.json && !a->flags.quiet)
         printf("\n  written to %s/: %s.json%s\n", lgv_plain(plain, sizeof plain, dir), name,
                a->flags.no_report ? ""
@@ -255,9 +258,10 @@ const struct lgv_command lgv_command_compare = {
         "steps).\n\n"
         "Means and biases use control variates: for an observable f the sum of {f, h}(X) dW along the path has mean "
         "zero for "
-        "every method, so f minus a multiple of it has the same mean and less variance. A bias is against --expect, "
-        "else "
-        "against a fine run on the same paths. The steps of all methods must be multiples of one base step.\n\n"
+        "every method, so f minus a multiple of it has the same mean and less variance (not with constraints, and not "
+        "in large systems). A bias is against --expect, else against a fine run on the same paths; the errors of the "
+        "ladder are against a fine run on the same paths, the weak one is the difference of the means of the first "
+        "observable. The steps of all methods must be multiples of one base step.\n\n"
         "Failed paths are counted and shown, and the exit code is 1. Ctrl-C stops cleanly: runs that were finished are "
         "written.",
     .examples =

@@ -77,8 +77,8 @@ static enum lgv_status read_options(const struct lgv_arguments *a, struct lgv_se
 static void warn(const struct lgv_convergence *c) {
     char a[40], b[40];
     if (c->until < c->until_wanted || c->until > c->until_wanted)
-        lgv_warn("until is %s instead of %s: it has to be a multiple of every step", lgv_exact(a, sizeof a, c->until),
-                 lgv_exact(b, sizeof b, c->until_wanted));
+        lgv_warn("until is %s instead of %s: it has to be a multiple of every step",
+                 lgv_brief(a, sizeof a, c->until, 12), lgv_brief(b, sizeof b, c->until_wanted, 12));
     bool half = false;
     for (size_t k = 0; k < c->nmethods; k++) half = half || c->method[k].expected < 0.75;
     if (!c->weak && c->nnoise > 1 && c->noise_commutes == 0 && half)
@@ -90,7 +90,7 @@ static void warn(const struct lgv_convergence *c) {
         lgv_warn("%llu paths are not enough for the target %g", (unsigned long long)c->paths, c->target);
 }
 
-static int write_files(const struct lgv_convergence *c, const char *dir, const char *json, int code) {
+static int write_files(const struct lgv_convergence *c, const char *dir, const char *json, bool *drawn, int code) {
     struct lgv_error err = {0};
     struct lgv_text path = {0};
     lgv_text_add(&path, "%s/convergence.json", dir);
@@ -98,7 +98,8 @@ static int write_files(const struct lgv_convergence *c, const char *dir, const c
         path.failed ? lgv_fail_memory(&err) : lgv_file_replace(path.data, json, strlen(json), &err);
     lgv_text_free(&path);
     if (status) return lgv_complain(&err, status);
-    if (lgv_convergence_figure(c, dir, &err) != LGV_OK) lgv_warn("%s\nThe report has no figure.", err.message);
+    *drawn = lgv_convergence_figure(c, dir, &err) == LGV_OK;
+    if (!*drawn) lgv_warn("%s\nThe report has no figure.", err.message);
     status = lgv_convergence_report(c, dir, &err);
     return status ? lgv_complain(&err, status) : code;
 }
@@ -114,10 +115,11 @@ static int show(const struct lgv_arguments *a, const struct lgv_convergence *c, 
     else if (!a->flags.quiet)
         lgv_convergence_summary(stdout, c, lgv_colour(stdout));
     if (!a->flags.quiet) fflush(stdout);
-    if (dir) code = write_files(c, dir, json, code);
+    bool drawn = false;
+    if (dir) code = write_files(c, dir, json, &drawn, code);
     if (dir && !a->flags.json && !a->flags.quiet && code <= LGV_EXIT_BROKEN)
-        printf("\n  written to %s/: convergence.json, convergence.svg, convergence.png, report.html\n",
-               lgv_plain(plain, sizeof plain, dir));
+        printf("\n  written to %s/: convergence.json, %sreport.html\n", lgv_plain(plain, sizeof plain, dir),
+               drawn ? "convergence.svg, convergence.png, " : "");
     free(json);
     return lgv_finish(code);
 }
@@ -188,11 +190,10 @@ const struct lgv_command lgv_command_converge = {
         "of the orders come from leaving out groups of paths, because all levels share their paths.\n\n"
         "The solution is the exact one of the model file, or a fine one of the same paths by another method, whose own "
         "error is measured too: its step is halved until that is a tenth of the smallest error of the methods.\n\n"
-        "Every method is judged against the order that its description promises for this model. A strong order "
-        "more than 4 standard errors and more than 0.15 away, at all steps and at the two smallest ones, gives exit "
-        "code "
-        "1; one between that order and the order without noise does not (small noise shows at "
-        "smaller steps only). Weak errors below two standard errors are not fitted. Paths default to "
+        "Every method is judged against the order that its description promises for this model. A strong order that is "
+        "lower by more than 4 standard errors and more than 0.15, at all steps and at the two smallest ones, gives "
+        "exit code 1; a higher one does not (small noise, for example, shows at smaller steps only). Weak errors below "
+        "two standard errors are not fitted. Paths default to "
         "those of the file, at most 2048.",
     .examples = "  lgv converge kubo.yaml --methods P1N1Q2Gau,P2N2Q2Lob --largest 0.02 --levels 6 --until 3.2\n"
                 "  lgv converge synchrotron.yaml --methods VZc --steps 0.16,0.08,0.04 --until 3.2 --set beta=2\n"

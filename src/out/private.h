@@ -112,5 +112,9 @@ void lgv_page_figure(struct lgv_text *out, const char *dir, const struct lgv_fig
 const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struct lgv_convergence_method *m, char *out,
                                     size_t size);
 void lgv_convergence_reference(const struct lgv_convergence *c, char *out, size_t size);
+/* All methods in one sentence: how many are as expected, better, not as expected. */
+const char *lgv_convergence_banner(const struct lgv_convergence *c, char *out, size_t size);
+/* " ± 0.02", or nothing when there is no randomness or the error is not known. */
+const char *lgv_plus_minus(double stderror, char *out, size_t size);
 
 #endif

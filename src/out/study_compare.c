@@ -18,6 +18,42 @@ static bool has_ladder(const struct lgv_comparison *c) {
     return false;
 }
 
+static const char *strong_against(const struct lgv_comparison *c, char *out, size_t size) {
+    char name[60], step[32];
+    if (c->exact)
+        snprintf(out, size, "the exact solution");
+    else if (c->ladder_reference)
+        snprintf(out, size, "%s at step %s", lgv_plain(name, sizeof name, c->reference ? c->reference : "?"),
+                 lgv_brief(step, sizeof step, c->ladder_reference_step, 5));
+    else
+        out[0] = '\0';
+    return out;
+}
+
+const char *lgv_comparison_against(const struct lgv_comparison *c, bool weak, char *out, size_t size) {
+    if (!weak || c->weak == LGV_BIAS_REFERENCE) return strong_against(c, out, size);
+    snprintf(out, size, "%s", c->weak == LGV_BIAS_EXPECTED ? "the expected mean" : "");
+    return out;
+}
+
+/* One sentence for the head of the table. */
+static const char *errors_against(const struct lgv_comparison *c, char *out, size_t size) {
+    char strong[100], weak[100], name[40];
+    lgv_plain(name, sizeof name, c->observable[0]);
+    strong_against(c, strong, sizeof strong);
+    lgv_comparison_against(c, true, weak, sizeof weak);
+    if (c->weak == LGV_BIAS_REFERENCE)
+        snprintf(out, size, "errors against %s on the same paths; weak error: difference of the means of %s", strong,
+                 name);
+    else if (weak[0] && strong[0])
+        snprintf(out, size, "strong errors against %s, weak errors of %s against %s", strong, name, weak);
+    else if (weak[0])
+        snprintf(out, size, "weak errors of %s against %s; no reference run, so no strong errors", name, weak);
+    else
+        snprintf(out, size, "strong errors against %s", strong);
+    return out;
+}
+
 /* ---- terminal ---- */
 
 static void print_observable(FILE *out, const struct lgv_comparison *c, size_t k, const char *bold, const char *off) {
@@ -27,7 +63,12 @@ static void print_observable(FILE *out, const struct lgv_comparison *c, size_t k
              lgv_brief(a, sizeof a, c->time[last], 8));
     fprintf(out, "\n  %s", bold);
     lgv_study_pad(out, both, 30);
-    fprintf(out, "%12s ± %-9s %11s   %12s ± %-9s%s", "mean", "stderr", "plain", "bias", "stderr", off);
+    fprintf(out, "%12s ± %-9s", "mean", "stderr");
+    if (c->control) fprintf(out, " %11s", "plain");
+    bool biased = false;
+    for (size_t i = 0; i < c->count; i++) biased |= c->method[i].done && c->method[i].outcome[k].bias_kind;
+    if (biased) fprintf(out, "   %12s ± %-9s", "bias", "stderr");
+    fputs(off, out);
     if (c->expected[k]) fprintf(out, "  expected %s", lgv_brief(a, sizeof a, c->expected[k][last], 7));
     fputc('\n', out);
     for (size_t i = 0; i < c->count; i++) {
@@ -38,8 +79,8 @@ static void print_observable(FILE *out, const struct lgv_comparison *c, size_t k
                  lgv_brief(a, sizeof a, m->step, 5));
         fputs("  ", out);
         lgv_study_pad(out, both, 30);
-        fprintf(out, "%12s ± %-9s %11s", lgv_brief(a, sizeof a, o->mean[last], 6),
-                lgv_brief(b, sizeof b, o->err[last], 2), lgv_brief(d, sizeof d, o->plain_err[last], 2));
+        fprintf(out, "%12s ± %-9s", lgv_brief(a, sizeof a, o->mean[last], 6), lgv_brief(b, sizeof b, o->err[last], 2));
+        if (c->control) fprintf(out, " %11s", lgv_brief(d, sizeof d, o->plain_err[last], 2));
         if (o->bias_kind != LGV_BIAS_NONE)
             fprintf(out, "   %12s ± %s", lgv_brief(a, sizeof a, o->bias, 4), lgv_brief(b, sizeof b, o->bias_err, 2));
         fputc('\n', out);
@@ -69,15 +110,19 @@ static void print_methods(FILE *out, const struct lgv_comparison *c, const char 
     }
 }
 
-static void print_ladder(FILE *out, const struct lgv_comparison *c, const char *bold, const char *off) {
-    char name[60], a[32], b[32], d[32], e[32], line[80];
-    fprintf(out, "\n  %swork and precision%s, %llu path%s; errors against ", bold, off,
-            (unsigned long long)c->ladder_paths, c->ladder_paths == 1 ? "" : "s");
-    if (c->exact)
-        fprintf(out, "the exact solution\n");
+static const char *with_error(double x, double err, char *out, size_t size) {
+    char b[32], d[32];
+    if (isfinite(x) && isfinite(err))
+        snprintf(out, size, "%10s ± %s", lgv_brief(b, sizeof b, x, 3), lgv_brief(d, sizeof d, err, 2));
     else
-        fprintf(out, "%s with step %s\n", c->reference ? c->reference : "?",
-                lgv_brief(a, sizeof a, c->ladder_reference_step, 5));
+        snprintf(out, size, "%10s", isfinite(x) ? lgv_brief(b, sizeof b, x, 3) : "-");
+    return out;
+}
+
+static void print_ladder(FILE *out, const struct lgv_comparison *c, const char *bold, const char *off) {
+    char name[60], a[32], e[32], line[80], against[340];
+    fprintf(out, "\n  %swork and precision%s, %llu path%s\n  %s\n", bold, off, (unsigned long long)c->ladder_paths,
+            c->ladder_paths == 1 ? "" : "s", errors_against(c, against, sizeof against));
     if (c->strong_energy) fprintf(out, "  the system is large: strong errors are of the energy alone\n");
     fprintf(out, "  %s%-20s %11s %22s %22s %10s %12s%s\n", bold, "method", "step", "strong error", "weak error",
             "us/path", "evaluations", off);
@@ -86,15 +131,8 @@ static void print_ladder(FILE *out, const struct lgv_comparison *c, const char *
             const struct lgv_rung *r = &c->method[i].rung[j];
             fprintf(out, "  %-20s %11s ", j ? "" : lgv_plain(name, 21, c->method[i].name),
                     lgv_brief(a, sizeof a, r->step, 6));
-            snprintf(line, sizeof line, "%10s ± %s", lgv_brief(b, sizeof b, r->strong, 3),
-                     lgv_brief(d, sizeof d, r->strong_err, 2));
-            lgv_study_pad(out, line, 23);
-            if (isfinite(r->weak))
-                snprintf(line, sizeof line, "%10s ± %s", lgv_brief(b, sizeof b, r->weak, 3),
-                         lgv_brief(d, sizeof d, r->weak_err, 2));
-            else
-                snprintf(line, sizeof line, "%10s", "-");
-            lgv_study_pad(out, line, 22);
+            lgv_study_pad(out, with_error(r->strong, r->strong_err, line, sizeof line), 23);
+            lgv_study_pad(out, with_error(r->weak, r->weak_err, line, sizeof line), 22);
             fprintf(out, "%10s %12s", lgv_brief(e, sizeof e, 1e6 * r->seconds, 3),
                     lgv_brief(a, sizeof a, r->evaluations, 6));
             if (r->failed) fprintf(out, "  %llu failed", (unsigned long long)r->failed);
@@ -112,6 +150,8 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
             (unsigned long long)c->seed, c->seconds);
     if (c->control)
         fprintf(out, "  means and biases are with control variates; \"plain\" is the standard error without\n");
+    else if (c->no_control)
+        fprintf(out, "  control variates: %s\n", c->no_control);
     if (c->interrupted) fprintf(out, "  %sinterrupted%s: only finished runs are shown\n", bad, off);
     for (size_t k = 0; c->ntimes && k < c->nobservables; k++) print_observable(out, c, k, bold, off);
     bool reference = false;
@@ -128,6 +168,9 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
         fprintf(out, "  %s%llu path%s of the reference failed%s and count neither in biases nor in errors\n", bad,
                 (unsigned long long)c->reference_failed, c->reference_failed == 1 ? "" : "s", off);
     if (has_ladder(c)) print_ladder(out, c, bold, off);
+    if (c->ladder_skipped)
+        fprintf(out, "  no work and precision: without a reference and an expected mean of %s errors are not known\n",
+                lgv_plain(a, sizeof a, c->observable[0]));
 }
 
 /* ---- JSON ---- */
@@ -226,12 +269,20 @@ char *lgv_comparison_json(const struct lgv_comparison *c) {
          lgv_study_put(x, "seconds", lgv_study_real(c->seconds)) &&
          lgv_study_put(x, "interrupted", json_boolean(c->interrupted)) &&
          lgv_study_put(x, "control_variates", json_boolean(c->control)) &&
+         lgv_study_put(x, "control_variates_why_not", lgv_study_text(c->no_control)) &&
          lgv_study_put(x, "reference", lgv_study_text(c->reference)) &&
          lgv_study_put(x, "reference_step", lgv_study_real(c->reference ? c->reference_step : (double)NAN)) &&
          lgv_study_put(x, "ladder_reference_step",
-                       lgv_study_real(c->reference && !c->exact ? c->ladder_reference_step : (double)NAN)) &&
+                       lgv_study_real(c->ladder_reference ? c->ladder_reference_step : (double)NAN)) &&
          lgv_study_put(x, "ladder_paths", lgv_study_count(c->ladder_paths)) &&
-         lgv_study_put(x, "strong_against", json_string(c->exact ? "exact solution" : "reference")) &&
+         lgv_study_put(x, "strong_against",
+                       lgv_study_text(c->exact              ? "exact solution"
+                                      : c->ladder_reference ? "reference"
+                                                            : NULL)) &&
+         lgv_study_put(x, "weak_against",
+                       lgv_study_text(c->weak == LGV_BIAS_EXPECTED    ? "expected mean"
+                                      : c->weak == LGV_BIAS_REFERENCE ? "reference"
+                                                                      : NULL)) &&
          lgv_study_put(x, "strong_of", json_string(c->strong_energy ? "energy" : "state")) &&
          lgv_study_put(x, "expected", expected_json(c)) && lgv_study_put(x, "time", array(c->time, c->ntimes)) &&
          lgv_study_put(x, "version", lgv_study_text(c->version)) && lgv_study_put(x, "date", lgv_study_text(c->date)) &&
@@ -269,19 +320,19 @@ static void put_observable(struct lgv_text *out, const struct lgv_comparison *c,
         lgv_html(out, c->expected_text[k]);
         lgv_text_add(out, "</code> = %s", lgv_brief(b, sizeof b, c->expected[k][last], 8));
     }
-    lgv_text_add(
-        out, "</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th class=\"n\">step</th><th "
-             "class=\"n\">mean"
-             "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">plain stderr</th><th class=\"n\">variance left"
-             "</th><th class=\"n\">bias</th><th class=\"n\">&plusmn; stderr</th><th>against</th></tr>\n");
+    lgv_text_add(out, "</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th "
+                      "class=\"n\">step</th><th class=\"n\">mean"
+                      "</th><th class=\"n\">&plusmn; stderr</th>");
+    if (c->control) lgv_text_add(out, "<th class=\"n\">plain stderr</th><th class=\"n\">variance left</th>");
+    lgv_text_add(out, "<th class=\"n\">bias</th><th class=\"n\">&plusmn; stderr</th><th>against</th></tr>\n");
     for (size_t i = 0; i < c->count; i++) {
         if (!c->method[i].done) continue;
         const struct lgv_outcome *o = &c->method[i].outcome[k];
         put_name(out, &c->method[i]);
         cell(out, o->mean[last], 7);
         cell(out, o->err[last], 2);
-        cell(out, o->plain_err[last], 2);
-        cell(out, o->left, 2);
+        if (c->control) cell(out, o->plain_err[last], 2);
+        if (c->control) cell(out, o->left, 2);
         cell(out, o->bias, 4);
         cell(out, o->bias_err, 2);
         lgv_text_add(out, "<td>%s</td></tr>\n", against(c, o));
@@ -310,18 +361,18 @@ static void put_runs(struct lgv_text *out, const struct lgv_comparison *c) {
 }
 
 static void put_ladder(struct lgv_text *out, const struct lgv_comparison *c) {
+    char against[340];
+    lgv_text_add(out, "<h2>Work and precision</h2>\n<p class=\"sub\">%llu path%s; ",
+                 (unsigned long long)c->ladder_paths, c->ladder_paths == 1 ? "" : "s");
+    lgv_html(out, errors_against(c, against, sizeof against));
     lgv_text_add(
         out,
-        "<h2>Work and precision</h2>\n<p class=\"sub\">%llu path%s; errors against %s.</p>\n"
-        "<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th class=\"n\">step</th><th "
+        "%s.</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th class=\"n\">step</th><th "
         "class=\"n\">strong error"
         "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">weak error</th><th class=\"n\">&plusmn; stderr"
         "</th><th class=\"n\">&micro;s per path</th><th class=\"n\">evaluations per path</th>"
         "<th class=\"n\">failed</th></tr>\n",
-        (unsigned long long)c->ladder_paths, c->ladder_paths == 1 ? "" : "s",
-        c->exact           ? "the exact solution"
-        : c->strong_energy ? "a fine run on the same paths; the system is large, strong errors are of the energy alone"
-                           : "a fine run on the same paths");
+        c->strong_energy ? "; the system is large, strong errors are of the energy alone" : "");
     for (size_t i = 0; i < c->count; i++)
         for (size_t j = 0; j < c->method[i].nrungs; j++) {
             const struct lgv_rung *r = &c->method[i].rung[j];
@@ -362,7 +413,10 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_page_fact(out, "paths", lgv_grouped(b, sizeof b, c->paths));
     snprintf(b, sizeof b, "%llu", (unsigned long long)c->seed);
     lgv_page_fact(out, "seed", b);
-    lgv_page_fact(out, "control variates", c->control ? "yes" : "no");
+    lgv_page_fact(out, "control variates",
+                  c->control      ? "yes"
+                  : c->no_control ? c->no_control
+                                  : "no: there is no noise");
     if (c->reference) lgv_page_fact(out, "reference", c->reference);
     snprintf(b, sizeof b, "%.3g s", c->seconds);
     lgv_page_fact(out, "time taken", b);
@@ -377,11 +431,11 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
         lgv_html(out, c->command);
         lgv_text_add(out, "</pre>\n");
     }
-    lgv_text_add(
-        out,
-        "<footer>Lagrangevin %s. Control variate: the sum of {f, h}(X) dW along the path has mean zero for every "
-        "method, so f - b times it has the mean of f and less variance.</footer>\n",
-        c->version ? c->version : "");
+    lgv_text_add(out, "<footer>Lagrangevin %s.%s</footer>\n", c->version ? c->version : "",
+                 c->control
+                     ? " Control variate: the sum of {f, h}(X) dW along the path has mean zero for every method, "
+                       "so f - b times it has the mean of f and less variance."
+                     : "");
     lgv_page_end(out);
 }
 

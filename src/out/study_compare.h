@@ -12,9 +12,13 @@
 
 void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colour);
 char *lgv_comparison_json(const struct lgv_comparison *c); /* malloc'd; NULL: memory is out */
-/* Figures and dir/report.html; *drawn is false when only the figures are missing (err says why). */
+/* Figures and dir/report.html; *drawn is false when there are no figures: err says why, or nothing when there was nothing
+ * to draw. */
 enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn,
                                       struct lgv_error *err);
+
+/* What the errors of the ladder are against; "" when they are not known. */
+const char *lgv_comparison_against(const struct lgv_comparison *c, bool weak, char *out, size_t size);
 
 #define LGV_COMPARISON_OBSERVABLES 6 /* that are drawn */
 #define LGV_COMPARISON_FIGURES (2 * LGV_COMPARISON_OBSERVABLES + 4)

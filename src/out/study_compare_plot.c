@@ -291,8 +291,8 @@ size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure lis
         f.caption = one ? "Along the path, minus the expected value."
                         : "Mean minus expected mean with its 95 % band: what is left is the bias of the method.";
         snprintf(f.file, sizeof f.file, "bias-%zu", k + 1);
-        snprintf(f.title, sizeof f.title, one ? "Distance of %s from what is expected%s" : "Bias of the mean of %s%s",
-                 name, step);
+        snprintf(f.title, sizeof f.title,
+                 one ? "Distance of %s from what is expected%s" : "Mean of %s minus expected mean%s", name, step);
         list[n++] = f;
     }
     for (size_t i = 0; has_ladder(c) && i < 4; i++) {
@@ -302,10 +302,13 @@ size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure lis
                                .index = i / 2,
                                .second = i % 2,
                                .caption = "Error against work with 95 % bars; lower left is better."};
-        if (i >= 2 && !has_weak(c)) break;
+        char to[120];
+        lgv_comparison_against(c, i >= 2, to, sizeof to);
+        if (!to[0] || (i >= 2 && !has_weak(c))) continue;
         snprintf(f.file, sizeof f.file, "%s", file[i]);
-        snprintf(f.title, sizeof f.title, "%s error%s%s against %s", i < 2 ? "Strong" : "Weak", i < 2 ? "" : " of ",
-                 i < 2 ? "" : lgv_plain(name, 40, c->observable[0]), i % 2 ? "gradient evaluations" : "measured time");
+        snprintf(f.title, sizeof f.title, "%s error%s%s against %s, by %s", i < 2 ? "Strong" : "Weak",
+                 i < 2 ? "" : " of ", i < 2 ? "" : lgv_plain(name, 24, c->observable[0]), to,
+                 i % 2 ? "evaluations" : "time");
         list[n++] = f;
     }
     return n;

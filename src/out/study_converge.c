@@ -11,40 +11,97 @@
 
 /* ---- words ---- */
 
+const char *lgv_plus_minus(double stderror, char *out, size_t size) {
+    out[0] = '\0';
+    if (stderror > 0 && isfinite(stderror)) snprintf(out, size, " ± %.2g", stderror);
+    return out;
+}
+
 const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struct lgv_convergence_method *m, char *out,
                                     size_t size) {
     double off = fabs(m->order - m->expected), errors = off / m->order_stderr;
-    char far[60] = "";
-    if (m->order_stderr > 0) snprintf(far, sizeof far, " (%.1f standard errors)", errors);
+    char far[60] = "", finest[32];
+    bool lower = m->order < m->expected;
+    if (m->order_stderr > 0) snprintf(far, sizeof far, ", %.1f standard errors", errors);
+    lgv_plus_minus(m->finest_stderr, finest, sizeof finest);
     switch (m->verdict) {
     case LGV_ORDER_AGREES:
-        if (errors <= 4 || !(m->order_stderr > 0))
-            snprintf(out, size, "agrees with the expected %g%s", m->expected, far);
+        if (m->order_stderr > 0 && errors <= LGV_ORDER_ERRORS)
+            snprintf(out, size, "as expected: %g, %.1f standard errors away (%g are allowed)", m->expected, errors,
+                     LGV_ORDER_ERRORS);
         else
-            snprintf(out, size, "agrees with the expected %g within %.2f (%.3f at the two smallest steps)", m->expected,
-                     off, m->finest);
+            snprintf(out, size, "as expected: %g, off by %.2g (%g is allowed); at the two smallest steps %.3f",
+                     m->expected, off, LGV_ORDER_OFF, m->finest);
         break;
     case LGV_ORDER_BENDS:
         snprintf(out, size,
-                 "agrees at the two smallest steps (%.3f ± %.2g); at the larger ones the law does not hold yet",
-                 m->finest, m->finest_stderr);
+                 "as expected, %g, at the two smallest steps (%.3f%s); at the larger ones the law does not hold yet",
+                 m->expected, m->finest, finest);
         break;
     case LGV_ORDER_MIXED:
         snprintf(out, size,
-                 "higher than the expected %g, up to the order %g without noise: promised is what holds for all steps",
+                 "better than the expected %g, up to the order %g without noise: promised is what holds for all steps",
                  m->expected, m->method->order);
         break;
+    case LGV_ORDER_BETTER:
+        snprintf(out, size, "better than the expected %g (%.3f%s at the two smallest steps)", m->expected, m->finest,
+                 finest);
+        break;
     case LGV_ORDER_DIFFERS:
-        snprintf(out, size, "%s: %.2f from the expected %g%s; at the two smallest steps %.3f ± %.2g",
-                 c->weak ? "other than expected" : "DIFFERS", off, m->expected, far, m->finest, m->finest_stderr);
+        if (lower)
+            snprintf(out, size, "%s than the expected %g (off by %.2g%s); at the two smallest steps %.3f%s",
+                     c->weak ? "worse" : "WORSE", m->expected, off, far, m->finest, finest);
+        else
+            snprintf(out, size, "%s power law at these steps (expected %g; at the two smallest steps %.3f%s)",
+                     c->weak ? "no" : "NO", m->expected, m->finest, finest);
         break;
     default:
-        if (m->fitted >= 2)
+        if (m->fitted >= 2 && !isfinite(m->order_stderr))
+            snprintf(out, size, "not known how well: standard errors need more than %d paths", LGV_UNIT);
+        else if (m->fitted >= 2)
             snprintf(out, size, "not known well enough to be compared with %g: take more paths", m->expected);
         else
             snprintf(out, size, "not enough signal: %zu of %zu levels can be told from %s", m->fitted, c->nlevels,
                      c->weak ? "noise; take more paths or larger steps" : "the error of the reference");
     }
+    return out;
+}
+
+const char *lgv_convergence_banner(const struct lgv_convergence *c, char *out, size_t size) {
+    size_t good = 0, better = 0, worse = 0, unknown = 0;
+    for (size_t k = 0; k < c->nmethods; k++) {
+        enum lgv_order_verdict v = c->method[k].verdict;
+        good += v == LGV_ORDER_AGREES || v == LGV_ORDER_BENDS;
+        better += v == LGV_ORDER_MIXED || v == LGV_ORDER_BETTER;
+        worse += v == LGV_ORDER_DIFFERS;
+        unknown += v == LGV_ORDER_NONE;
+    }
+    if (c->nmethods == 1) {
+        snprintf(out, size, "The order is %s.",
+                 good     ? "as expected"
+                 : better ? "better than expected"
+                 : worse  ? "NOT as expected"
+                          : "not known well enough");
+        return out;
+    }
+    const struct {
+        size_t count;
+        const char *text;
+    } part[] = {{good, "as expected"},
+                {better, "better than expected"},
+                {worse, "NOT as expected"},
+                {unknown, "not known well enough"}};
+    int used = snprintf(out, size, "Orders of %zu methods: ", c->nmethods);
+    const char *separator = "";
+    for (size_t i = 0; i < 4 && used > 0 && (size_t)used < size; i++) {
+        if (!part[i].count) continue;
+        if (part[i].count == c->nmethods)
+            used += snprintf(out + used, size - (size_t)used, "all %s", part[i].text);
+        else
+            used += snprintf(out + used, size - (size_t)used, "%s%zu %s", separator, part[i].count, part[i].text);
+        separator = ", ";
+    }
+    if (used > 0 && (size_t)used < size) snprintf(out + used, size - (size_t)used, ".");
     return out;
 }
 
@@ -107,8 +164,8 @@ static json_t *level_json(const struct lgv_convergence *c, const struct lgv_conv
 }
 
 static bool put_method(json_t *d, const struct lgv_convergence *c, const struct lgv_convergence_method *m) {
-    static const char *const word[] = {"not enough signal", "agrees", "agrees at the smallest steps", "noise is small",
-                                       "differs"};
+    static const char *const word[] = {"not enough signal", "agrees",  "agrees at the smallest steps",
+                                       "noise is small",    "differs", "better than expected"};
     json_t *levels = json_array();
     bool good = levels != NULL;
     for (size_t l = 0; good && l < c->nlevels; l++)
@@ -166,17 +223,20 @@ char *lgv_json_convergence(const struct lgv_convergence *c) {
 /* ---- terminal ---- */
 
 static void print_levels(FILE *out, const struct lgv_convergence *c, const struct lgv_convergence_method *m) {
-    fprintf(out, "  %12s %12s %10s %8s %14s %8s %8s\n", "step", c->weak ? "weak error" : "RMS error", "± stderr",
-            "local", "gradients/path", "seconds", "failed");
+    const char *head = c->weak ? "weak error" : c->random ? "RMS error" : "error";
+    fprintf(out, "  %12s %12s ", "step", head);
+    if (c->random) fprintf(out, "%11s ", "± stderr"); /* ± are two bytes */
+    fprintf(out, "%8s %14s %8s %8s\n", "local", "gradients/path", "seconds", "failed");
     for (size_t l = 0; l < c->nlevels; l++) {
         const struct lgv_convergence_level *x = &m->level[l], *y = l ? x - 1 : NULL;
         char step[32], error[32], se[32], local[32] = "", gradients[32];
         if (y && !x->noise && !y->noise)
             snprintf(local, sizeof local, "%.3f", log(y->error / x->error) / log(y->step / x->step));
-        fprintf(out, "  %12s %12s %10s %8s %14s %8.2g %8llu%s\n", lgv_brief(step, sizeof step, x->step, 6),
-                lgv_brief(error, sizeof error, x->error, 4), lgv_brief(se, sizeof se, x->stderror, 2), local,
-                lgv_brief(gradients, sizeof gradients, x->evaluations, 6), x->seconds, (unsigned long long)x->failed,
-                x->noise ? "  not fitted" : "");
+        fprintf(out, "  %12s %12s ", lgv_brief(step, sizeof step, x->step, 6),
+                lgv_brief(error, sizeof error, x->error, 4));
+        if (c->random) fprintf(out, "%10s ", lgv_brief(se, sizeof se, x->stderror, 2));
+        fprintf(out, "%8s %14s %8.2g %8llu%s\n", local, lgv_brief(gradients, sizeof gradients, x->evaluations, 6),
+                x->seconds, (unsigned long long)x->failed, x->noise ? "  not fitted" : "");
     }
 }
 
@@ -187,7 +247,7 @@ void lgv_convergence_summary(FILE *out, const struct lgv_convergence *c, bool co
     fprintf(out, "%s%s%s: %s convergence", bold, lgv_plain(line, sizeof line, c->model_name), off,
             c->weak ? "weak" : "strong");
     if (c->weak) fprintf(out, " of %s", lgv_plain(line, 60, c->observe));
-    fprintf(out, ", until %s, %s path%s, seed %llu, %.3g s\n", lgv_exact(a, sizeof a, c->until),
+    fprintf(out, ", until %s, %s path%s, seed %llu, %.3g s\n", lgv_brief(a, sizeof a, c->until, 12),
             lgv_grouped(b, sizeof b, c->paths), c->paths == 1 ? "" : "s", (unsigned long long)c->seed, c->seconds);
     lgv_convergence_reference(c, line, sizeof line);
     fprintf(out, "  reference  %s\n", line);
@@ -197,16 +257,17 @@ void lgv_convergence_summary(FILE *out, const struct lgv_convergence *c, bool co
         fprintf(out, "\n%s%s%s\n", bold, m->method->name, off);
         print_levels(out, c, m);
         if (isfinite(m->order))
-            fprintf(out, "  %sorder %.3f%s ± %.2g, ", bold, m->order, off, m->order_stderr);
+            fprintf(out, "  %sorder %.3f%s%s, ", bold, m->order, off, lgv_plus_minus(m->order_stderr, a, sizeof a));
         else
             fputs("  ", out);
         fprintf(out, "%s%s%s\n", wrong ? bad : good, lgv_convergence_verdict(c, m, line, sizeof line), off);
     }
+    if (c->nmethods > 1) fprintf(out, "\n%s\n", lgv_convergence_banner(c, line, sizeof line));
     uint64_t failed = lgv_convergence_failed(c);
     if (failed)
         fprintf(out, "\n%s%llu failed path%s%s left out where they failed (%llu in the reference)\n", bad,
                 (unsigned long long)failed, failed == 1 ? "" : "s", off, (unsigned long long)c->reference_failed);
-    if (c->target > 0)
+    if (c->target > 0 && c->random)
         fprintf(out, "\ntarget: standard errors of the orders below %g %s\n", c->target,
                 c->target_reached ? "reached" : "NOT reached");
 }

@@ -18,15 +18,18 @@ static const int shape[] = {7, 5, 9, 11, 13, 15}; /* filled; one less is the sam
 static struct lgv_figure figure_of(const struct lgv_convergence *c) {
     struct lgv_figure f = {
         .file = "convergence",
-        .caption = "Error at the end over the step, with one standard error up and down. Grey lines have the "
-                   "slopes of the expected orders. Hollow points could not be told from noise or from "
-                   "the error of the reference and are not in the fits."};
+        .caption = c->random ? "Error at the end over the step, with one standard error up and down. Grey lines have "
+                               "the slopes of the expected orders. Hollow points could not be told from noise or from "
+                               "the error of the reference and are not in the fits."
+                             : "Error at the end over the step. Grey lines have the slopes of the expected orders. "
+                               "Hollow points could not be told from the error of the reference and are not in the "
+                               "fits."};
     char name[100], observe[60];
     lgv_plain(name, sizeof name, c->model_name);
     if (c->weak)
         snprintf(f.title, sizeof f.title, "%s: weak error of %s", name, lgv_plain(observe, sizeof observe, c->observe));
     else
-        snprintf(f.title, sizeof f.title, "%s: strong error (RMS over paths)", name);
+        snprintf(f.title, sizeof f.title, "%s: strong error%s", name, c->random ? " (RMS over paths)" : "");
     return f;
 }
 
@@ -99,9 +102,10 @@ static void put_curves(struct lgv_text *out, const struct lgv_convergence *c) {
         const struct lgv_convergence_method *m = &c->method[k];
         const char *rgb = colour[k % COLOURS];
         int filled = shape[k % SHAPES];
-        char title[100];
+        char title[100], error[32];
         if (isfinite(m->order))
-            snprintf(title, sizeof title, "%s  %.3f ± %.3f", m->method->name, m->order, m->order_stderr);
+            snprintf(title, sizeof title, "%s  %.3f%s", m->method->name, m->order,
+                     lgv_plus_minus(m->order_stderr, error, sizeof error));
         else
             snprintf(title, sizeof title, "%s", m->method->name);
         lgv_text_add(out, "$good%zu using 1:2:3:4 with yerrorbars lw 1.3 ps 0.01 pt %d lc rgb '%s' notitle, ", k,
@@ -169,21 +173,10 @@ enum lgv_status lgv_convergence_figure(const struct lgv_convergence *c, const ch
 /* ---- the report ---- */
 
 static void put_verdict(struct lgv_text *out, const struct lgv_convergence *c) {
-    size_t good = 0, mixed = 0;
     uint64_t failed = lgv_convergence_failed(c);
-    for (size_t k = 0; k < c->nmethods; k++) {
-        enum lgv_order_verdict v = c->method[k].verdict;
-        good += v == LGV_ORDER_AGREES || v == LGV_ORDER_BENDS;
-        mixed += v == LGV_ORDER_MIXED;
-    }
+    char line[200];
     lgv_text_add(out, "<p class=\"verdict%s\">", lgv_convergence_holds(c) && !c->interrupted ? "" : " bad");
-    if (c->nmethods == 1)
-        lgv_text_add(out, "The order is %s.",
-                     good    ? "as expected"
-                     : mixed ? "higher than promised"
-                             : "NOT as expected");
-    else
-        lgv_text_add(out, "%zu of %zu methods have the order that is expected of them.", good, c->nmethods);
+    lgv_text_add(out, "%s", lgv_convergence_banner(c, line, sizeof line));
     if (failed) lgv_text_add(out, " %llu paths failed and are left out where they failed.", (unsigned long long)failed);
     if (!c->reference_fine) lgv_text_add(out, " The reference is not fine enough for the smallest errors.");
     if (c->interrupted) lgv_text_add(out, " The study was interrupted.");
@@ -195,7 +188,7 @@ static void put_facts(struct lgv_text *out, const struct lgv_convergence *c) {
     lgv_text_add(out, "<dl class=\"facts\">\n");
     lgv_page_fact(out, "error", c->weak ? "weak" : "strong");
     if (c->weak) lgv_page_fact(out, "of the observable", c->observe);
-    lgv_page_fact(out, "until", lgv_exact(a, sizeof a, c->until));
+    lgv_page_fact(out, "until", lgv_brief(a, sizeof a, c->until, 12));
     lgv_page_fact(out, "paths", lgv_grouped(a, sizeof a, c->paths));
     snprintf(a, sizeof a, "%llu", (unsigned long long)c->seed);
     lgv_page_fact(out, "seed", a);
@@ -215,20 +208,23 @@ static void cell(struct lgv_text *out, double x, int digits) {
 }
 
 static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
-    static const char *const class[] = {"broken", "holds", "holds", "none", "broken"};
-    static const char *const mark[] = {"no signal", "\xe2\x9c\x93 agrees", "\xe2\x9c\x93 agrees", "small noise",
-                                       "\xe2\x9c\x97 differs"};
+    static const char *const class[] = {"broken", "holds", "holds", "holds", "broken", "holds"};
+    static const char *const mark[] = {"not known",           "\xe2\x9c\x93 as expected", "\xe2\x9c\x93 as expected",
+                                       "\xe2\x9c\x93 better", "\xe2\x9c\x97 differs",     "\xe2\x9c\x93 better"};
     lgv_text_add(out,
                  "<h2>Orders</h2>\n<div class=\"card\"><table>\n<tr><th></th><th>method</th><th class=\"n\">order</th>"
-                 "<th class=\"n\">± stderr</th><th class=\"n\">expected</th><th>what it means</th></tr>\n");
+                 "%s<th class=\"n\">expected</th><th>what it means</th></tr>\n",
+                 c->random ? "<th class=\"n\">± stderr</th>" : "");
     for (size_t k = 0; k < c->nmethods; k++) {
         const struct lgv_convergence_method *m = &c->method[k];
         char line[300];
-        lgv_text_add(out, "<tr><td class=\"mark %s\">%s</td><td class=\"name\">", class[m->verdict], mark[m->verdict]);
+        lgv_text_add(out, "<tr><td class=\"mark %s\">%s</td><td class=\"name\">", class[m->verdict],
+                     m -> verdict == LGV_ORDER_DIFFERS && m -> order < m -> expected ? "\xe2\x9c\x97 worse"
+                                                                                     : mark[m->verdict]);
         lgv_html(out, m->method->name);
         lgv_text_add(out, "</td>");
         cell(out, m->order, 4);
-        cell(out, m->order_stderr, 2);
+        if (c->random) cell(out, m->order_stderr, 2);
         cell(out, m->expected, 3);
         lgv_text_add(out, "<td>");
         lgv_html(out, lgv_convergence_verdict(c, m, line, sizeof line));
@@ -236,17 +232,22 @@ static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
         lgv_html(out, m->expected_reason);
         lgv_text_add(out, "</div></td></tr>\n");
     }
-    lgv_text_add(out,
-                 "</table></div>\n<p class=\"sub gap\">The fit is least squares of log error over log step. All levels "
-                 "share their Brownian paths; the standard errors come from leaving out groups of whole paths "
-                 "(jackknife), so that this is taken into account.</p>\n");
+    lgv_text_add(
+        out,
+        "</table></div>\n<p class=\"sub gap\">The fit is least squares of log error over log step. %sAn order is "
+        "as expected when it is off by at most %g%s.</p>\n",
+        c->random ? "All levels share their Brownian paths; the standard errors come from leaving out groups "
+                    "of whole paths (jackknife), so that this is taken into account. "
+                  : "",
+        LGV_ORDER_OFF, c->random ? " or four standard errors" : "");
 }
 
 static void put_levels(struct lgv_text *out, const struct lgv_convergence *c) {
     static const char *const head[] = {"step",    "error",  "± stderr", "gradients per path",
                                        "seconds", "failed", "truncated"};
     lgv_text_add(out, "<h2>Errors</h2>\n<div class=\"card\"><table>\n<tr><th>method</th>");
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        if (i != 2 || c->random) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
     lgv_text_add(out, "<th></th></tr>\n");
     for (size_t k = 0; k < c->nmethods; k++)
         for (size_t l = 0; l < c->nlevels; l++) {
@@ -256,7 +257,7 @@ static void put_levels(struct lgv_text *out, const struct lgv_convergence *c) {
             lgv_text_add(out, "</td>");
             cell(out, x->step, 6);
             cell(out, x->error, 4);
-            cell(out, x->stderror, 2);
+            if (c->random) cell(out, x->stderror, 2);
             cell(out, x->evaluations, 6);
             cell(out, x->seconds, 3);
             lgv_text_add(out, "<td class=\"n\">%llu</td><td class=\"n\">%llu</td><td class=\"why\">%s</td></tr>\n",

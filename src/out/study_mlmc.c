@@ -35,6 +35,58 @@ static void print_levels(FILE *out, const struct lgv_mlmc_result *r, const char 
     }
 }
 
+/* "2^-1.02" for what falls by that factor from level to level. */
+static const char *power(double decay, const char *growing, char *out, size_t size) {
+    double shown = round(100 * decay) / 100;
+    if (!isfinite(decay))
+        snprintf(out, size, "none");
+    else
+        snprintf(out, size, "2^%.2f%s", shown > 0 || shown < 0 ? -shown : 0, shown < 0 ? growing : "");
+    return out;
+}
+
+static const char *decays(const struct lgv_mlmc_result *r, char *out, size_t size) {
+    const struct lgv_mlmc_level *last = &r->level[r->nlevels ? r->nlevels - 1 : 0];
+    bool noise = !(fabs(last->mean) > 2 * sqrt(last->variance / (double)last->paths));
+    char a[48], b[48];
+    if (r->nlevels < 3)
+        snprintf(out, size, "not known from %zu level%s", r->nlevels, r->nlevels == 1 ? "" : "s");
+    else if (!isfinite(r->alpha) && !isfinite(r->beta))
+        snprintf(out, size, "none (the levels do not differ)");
+    else
+        snprintf(out, size, "means %s, variances %s",
+                 power(r->alpha, noise ? " (within the noise)" : " (growing)", a, sizeof a),
+                 power(r->beta, " (growing)", b, sizeof b));
+    return out;
+}
+
+/* What to do when the levels do not pay, or NULL.  Pairs without anything in common make variances that stay; what makes
+ * them grow is still there at smaller steps. */
+static const char *advice(const struct lgv_mlmc_result *r) {
+    if (r->nlevels > 2 && r->beta < -0.25)
+        return "the variances of the differences grow from level to level: multilevel sampling does not suit this "
+               "observable; leave out --mlmc and take many paths at one step";
+    if (r->nlevels > 2 && r->beta < 0.25)
+        return "the variances of the differences do not fall from level to level: the two paths of a pair have little "
+               "in common; try a smaller --largest, or plain sampling without --mlmc";
+    if (r->nlevels > 1 && (r->nlevels < 3 || isfinite(r->beta)) && !(r->reached && r->plain_cost >= r->cost) &&
+        r->level[1].variance > 0.2 * r->level[0].variance)
+        return "the levels do not pay here: level 0 is too coarse to go with level 1; try a smaller --largest";
+    return NULL;
+}
+
+static void print_costs(FILE *out, const struct lgv_mlmc_result *r) {
+    char a[120], b[40];
+    fprintf(out, "  decay per level: %s\n", decays(r, a, sizeof a));
+    fprintf(out, "  cost %s steps of level 0", lgv_brief(a, sizeof a, r->cost, 3));
+    if (r->reached) /* else the part that was done would be compared with the whole task */
+        fprintf(out, "; plain Monte Carlo at this tolerance %s (%.3g times), about %.2g s",
+                lgv_brief(b, sizeof b, r->plain_cost, 3), r->plain_cost / r->cost, r->plain_seconds);
+    fputc('\n', out);
+    const char *hint = r->interrupted ? NULL : advice(r);
+    if (hint) fprintf(out, "  %s\n", hint);
+}
+
 void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
     const char *bold = colour ? "\033[1m" : "", *off = colour ? "\033[0m" : "", *bad = colour ? "\033[1;31m" : "";
     char a[120], b[120], c[40], d[40], line[200];
@@ -48,17 +100,13 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
     print_levels(out, r, bold, off);
     fprintf(out, "\n  %sE[%s] = %s ± %s%s", bold, lgv_plain(a, sizeof a, r->observable),
             lgv_brief(c, sizeof c, r->estimate, 8), lgv_brief(d, sizeof d, r->stderror, 2), off);
-    fprintf(out, ", weak error left about %s", lgv_brief(c, sizeof c, r->bias, 2));
-    fprintf(out, "\n  95 %% interval with both: %s to %s", lgv_brief(c, sizeof c, r->low, 8),
-            lgv_brief(d, sizeof d, r->high, 8));
-    if (isfinite(r->alpha) && isfinite(r->beta))
-        fprintf(out, "\n  decay per level: means 2^-%.2f, variances 2^-%.2f", r->alpha, r->beta);
-    fprintf(out, "\n  cost %s steps of level 0; plain Monte Carlo at this tolerance %s (%.3g times), about %.2g s\n",
-            lgv_brief(c, sizeof c, r->cost, 3), lgv_brief(d, sizeof d, r->plain_cost, 3), r->plain_cost / r->cost,
-            r->plain_seconds);
-    if (r->plain_cost < r->cost && r->nlevels > 1 && r->level[1].variance > 0.2 * r->level[0].variance)
-        fprintf(out,
-                "  the levels do not pay here: level 0 is too coarse to go with level 1; try a smaller --largest\n");
+    if (isfinite(r->bias))
+        fprintf(out, ", weak error left about %s\n  95 %% interval with both: %s to %s\n",
+                lgv_brief(b, sizeof b, r->bias, 2), lgv_brief(c, sizeof c, r->low, 8),
+                lgv_brief(d, sizeof d, r->high, 8));
+    else
+        fprintf(out, ", weak error not known\n");
+    print_costs(out, r);
     if (r->failed)
         fprintf(out, "  %s%llu pairs of paths failed%s and are left out: the estimate is of the paths that survive\n",
                 bad, (unsigned long long)r->failed, off);
@@ -176,10 +224,23 @@ static void put_levels(struct lgv_text *out, const struct lgv_mlmc_result *r) {
     lgv_text_add(out, "</table></div>\n");
 }
 
+static void put_costs(struct lgv_text *out, const struct lgv_mlmc_result *r) {
+    char b[64], c[64], line[200];
+    snprintf(line, sizeof line, "%s to %s", lgv_brief(b, sizeof b, r->low, 8), lgv_brief(c, sizeof c, r->high, 8));
+    if (isfinite(r->bias)) lgv_page_fact(out, "95 % interval, weak error included", line);
+    lgv_page_fact(out, "weak error left, about", isfinite(r->bias) ? lgv_brief(b, sizeof b, r->bias, 2) : "not known");
+    lgv_page_fact(out, "decay per level", decays(r, line, sizeof line));
+    snprintf(line, sizeof line, "%.3g times, %.2g s instead of %.2g s", r->plain_cost / r->cost, r->plain_seconds,
+             r->seconds);
+    if (r->reached) lgv_page_fact(out, "cost of plain Monte Carlo", line);
+    const char *hint = r->interrupted ? NULL : advice(r);
+    if (hint) lgv_page_fact(out, "note", hint);
+}
+
 static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
                  size_t count) {
     const struct lgv_mlmc_result *r = study;
-    char b[64], c[64], line[200];
+    char b[64], line[200];
     lgv_page_begin(out, r->model_name);
     lgv_text_add(out, "<h1>");
     lgv_html(out, r->model_name);
@@ -196,14 +257,7 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     if (r->failed) lgv_text_add(out, " %llu pairs of paths failed and are left out.", (unsigned long long)r->failed);
     lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
     lgv_page_fact(out, "method", r->method);
-    snprintf(line, sizeof line, "%s to %s", lgv_brief(b, sizeof b, r->low, 8), lgv_brief(c, sizeof c, r->high, 8));
-    lgv_page_fact(out, "95 % interval, weak error included", line);
-    lgv_page_fact(out, "weak error left, about", lgv_brief(b, sizeof b, r->bias, 2));
-    snprintf(line, sizeof line, "%.2f and %.2f", r->alpha, r->beta);
-    lgv_page_fact(out, "decay of means and variances (alpha, beta)", line);
-    snprintf(line, sizeof line, "%.3g times, %.2g s instead of %.2g s", r->plain_cost / r->cost, r->plain_seconds,
-             r->seconds);
-    lgv_page_fact(out, "cost of plain Monte Carlo", line);
+    put_costs(out, r);
     snprintf(line, sizeof line, "%llu", (unsigned long long)r->seed);
     lgv_page_fact(out, "seed", line);
     lgv_text_add(out, "</dl>\n");

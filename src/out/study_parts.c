@@ -109,7 +109,7 @@ enum lgv_status lgv_study_report(const void *study, const char *dir, const struc
     /* gnuplot and readers of the page want points, whatever the locale of the calling program */
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
     script(&plot, study, dir, list, count);
-    *drawn = count == 0 || lgv_figures_draw(&plot, dir, list, count, &figures) == LGV_OK;
+    *drawn = count > 0 && lgv_figures_draw(&plot, dir, list, count, &figures) == LGV_OK;
     page(&text, study, dir, list, count);
     lgv_text_add(&path, "%s/report.html", dir);
     enum lgv_status status =

@@ -6,7 +6,8 @@
  * method, so that the bias of a method shows long before the plain average would tell it from noise.  The bias at the end is
  * against a known mean, or against a fine run on the same paths: mean(d - b D), d = f - f_ref, D = M - M_ref.
  *
- * Work and precision: strong error sqrt(E |x - x_ref|^2) and weak error |E f - E f_ref| over a ladder of steps, with the
+ * Work and precision: strong error sqrt(E |x - x_ref|^2) and weak error |E f - E f_ref| over a ladder of steps, on the same
+ * paths also where E f is known: the sampling error of E f - known would hide the differences between steps.  With the
  * measured time and the gradient evaluations of a path.  Times are taken in a run of its own, without the noise of the
  * finest level that the errors need. */
 #include "study/compare.h"
@@ -29,6 +30,7 @@ struct study {
     struct lgv_kernel *plain;  /* [count + 1] without, to measure times */
     const struct lgv_method *reference;
     size_t *column, ncolumns, nseries; /* observables asked for, then what strong errors are made of */
+    size_t rungs;                      /* of the ladder */
     bool reference_wanted, *given;     /* given[i]: the mean of observable i is known */
     double work, done;                 /* base steps times paths: for progress */
     lgv_progress *progress;
@@ -262,6 +264,7 @@ static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at,
         return lgv_fail(x->err, LGV_CANNOT_RUN, "the values of the paths need %.1f GB: ask for fewer paths",
                         bytes / 1e9);
     x->share = (double)g->total * (double)paths;
+    if (on_progress(x, 0)) return LGV_INTERRUPTED; /* short legs end before they ask whether to go on */
     enum lgv_status status = lgv_leg_run(leg, on_progress, x, x->err);
     x->done += x->share;
     return status;
@@ -405,8 +408,9 @@ static double seconds_per_path(const struct study *x, const struct lgv_kernel *k
 static void measure(const struct study *x, const struct lgv_leg *leg, const struct lgv_leg *reference,
                     struct lgv_rung *r) {
     struct lgv_pair_sums square = {0}, weak = {0};
-    const double *known = x->out->expected[0];
+    const double *known = x->out->weak == LGV_BIAS_EXPECTED ? x->out->expected[0] : NULL;
     double mean = known ? known[x->out->ntimes - 1] : 0;
+    bool strong = reference || x->out->exact;
     for (uint64_t p = 0; p < leg->paths; p++) {
         const double *a = leg->final + p * leg->ncolumns, *b = reference ? reference->final + p * leg->ncolumns : NULL;
         double sum = 0;
@@ -414,13 +418,13 @@ static void measure(const struct study *x, const struct lgv_leg *leg, const stru
         if (!isfinite(sum)) continue;
         lgv_pair_add(&square, sum, 0);
         double m = leg->control ? leg->control[p * leg->ncolumns] : 0;
-        if (b && !known && leg->control) m -= reference->control[p * leg->ncolumns];
-        double d = known ? a[0] - mean : b ? a[0] - b[0] : (double)NAN;
+        if (b && leg->control) m -= reference->control[p * leg->ncolumns];
+        double d = b ? a[0] - b[0] : known ? a[0] - mean : (double)NAN;
         if (isfinite(d) && isfinite(m)) lgv_pair_add(&weak, d, m);
     }
     struct lgv_pair_estimate s = lgv_pair_estimate(&square), w = lgv_pair_estimate(&weak);
-    r->strong = sqrt(s.plain);
-    r->strong_err = s.plain_err / (2 * r->strong);
+    r->strong = strong ? sqrt(s.plain) : (double)NAN;
+    r->strong_err = strong ? s.plain_err / (2 * r->strong) : (double)NAN;
     r->weak = fabs(w.mean);
     r->weak_err = w.err;
     r->failed = leg->failed;
@@ -430,10 +434,10 @@ static void measure(const struct study *x, const struct lgv_leg *leg, const stru
 
 static enum lgv_status climb(struct study *x, const struct grid *g) {
     struct lgv_leg reference = {0};
-    size_t rungs = (size_t)x->o->ladder, last = g->count - 1;
-    bool exact = x->out->exact;
+    size_t rungs = x->rungs, last = g->count - 1;
+    bool against = x->out->ladder_reference;
     enum lgv_status status = LGV_OK;
-    if (!exact) status = run_leg(x, g, last, &x->kernel[x->o->count], x->out->ladder_paths, 1, &reference);
+    if (against) status = run_leg(x, g, last, &x->kernel[x->o->count], x->out->ladder_paths, 1, &reference);
     x->out->reference_failed += reference.failed;
     for (size_t i = 0; !status && i < x->o->count; i++) {
         struct lgv_compared *c = &x->out->method[i];
@@ -445,7 +449,7 @@ static enum lgv_status climb(struct study *x, const struct grid *g) {
             status = run_leg(x, g, i * rungs + j, &x->kernel[i], x->out->ladder_paths, 1, &leg);
             if (!status) {
                 r->step = leg.step;
-                measure(x, &leg, exact ? NULL : &reference, r);
+                measure(x, &leg, against ? &reference : NULL, r);
                 r->seconds = seconds_per_path(x, &x->plain[i], leg.step, leg.steps);
                 c->nrungs++;
             }
@@ -470,7 +474,11 @@ static enum lgv_status choose_reference(struct study *x) {
     for (size_t i = 0; i < x->nseries; i++) all_given &= x->given[i];
     x->reference_wanted = !x->o->no_reference && (x->o->reference || !all_given);
     x->reference = x->o->reference;
-    if (x->reference || (!x->reference_wanted && (x->out->exact || !x->o->ladder))) return LGV_OK;
+    x->rungs = x->out->exact || !x->o->no_reference || x->given[0] ? (size_t)x->o->ladder : 0;
+    x->out->ladder_skipped = x->rungs < x->o->ladder;
+    x->out->ladder_reference = x->rungs && !x->out->exact && !x->o->no_reference;
+    x->out->weak = x->out->ladder_reference ? LGV_BIAS_REFERENCE : x->given[0] ? LGV_BIAS_EXPECTED : LGV_BIAS_NONE;
+    if (x->reference || (!x->reference_wanted && !x->out->ladder_reference)) return LGV_OK;
     enum lgv_status status = lgv_model_structure(x->m, &structure, x->err);
     for (size_t i = 0; !status && !x->reference && i < sizeof small / sizeof *small; i++) {
         const struct lgv_method *m = lgv_method_find(good[i]);
@@ -482,7 +490,7 @@ static enum lgv_status choose_reference(struct study *x) {
 }
 
 static enum lgv_status plan_grids(struct study *x, struct grid *time, struct grid *ladder) {
-    size_t n = x->o->count, rungs = (size_t)x->o->ladder;
+    size_t n = x->o->count, rungs = x->rungs;
     time->step = lgv_new(n + 1, sizeof *time->step);
     ladder->step = lgv_new(n * rungs + 1, sizeof *ladder->step);
     if (!time->step || !ladder->step) return lgv_fail_memory(x->err);
@@ -497,7 +505,7 @@ static enum lgv_status plan_grids(struct study *x, struct grid *time, struct gri
     x->out->reference_step = fine;
     x->out->ladder_reference_step = finest;
     if (x->reference_wanted) time->step[time->count++] = fine;
-    if (rungs && !x->out->exact) ladder->step[ladder->count++] = finest;
+    if (x->out->ladder_reference) ladder->step[ladder->count++] = finest;
     enum lgv_status status = make_grid(x, time);
     if (!status && rungs) status = make_grid(x, ladder);
     if (status) return status;
@@ -519,9 +527,9 @@ static enum lgv_status build_all(struct study *x) {
     size_t n = x->o->count;
     enum lgv_status status = LGV_OK;
     for (size_t i = 0; !status && i <= n; i++) {
-        bool needed = i < n || x->reference_wanted || (x->o->ladder && !x->out->exact);
+        bool needed = i < n || x->reference_wanted || x->out->ladder_reference;
         if (needed) status = build(x, i, true, &x->kernel[i]);
-        if (!status && i < n && x->o->ladder) status = build(x, i, false, &x->plain[i]);
+        if (!status && i < n && x->rungs) status = build(x, i, false, &x->plain[i]);
     }
     return status;
 }
@@ -552,6 +560,14 @@ static bool describe(struct study *x) {
     return true;
 }
 
+static const char *why_no_control(const struct lgv_model *m) {
+    if (lgv_kernel_can_control(m) || (!m->nnoise && !m->callbacks)) return NULL;
+    return m->callbacks         ? "not for models of C functions"
+           : m->nconstraints    ? "not with constraints"
+           : m->lagrangian_only ? "not without a Hamiltonian in closed form"
+                                : "not for a system of this size";
+}
+
 enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *settings,
                             const struct lgv_compare_options *options, lgv_progress *progress, void *user,
                             struct lgv_comparison *out, struct lgv_error *err) {
@@ -561,6 +577,7 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     bool exact = m->exact != NULL; /* of every component, or it is no solution to measure errors by */
     for (size_t i = 0; exact && i < 2 * m->nq; i++) exact = m->exact[i] >= 0;
     *out = (struct lgv_comparison){.exact = exact && !options->reference, .control = lgv_kernel_can_control(m)};
+    out->no_control = why_no_control(m);
     out->ladder_paths =
         options->ladder_paths && options->ladder_paths < settings->paths ? options->ladder_paths : settings->paths;
     enum lgv_status status = options->count ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "no methods to compare");
@@ -573,7 +590,7 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     if (!status && x.reference) out->reference = lgv_copy(x.reference->name);
     bool begun = !status;
     if (!status) status = along_time(&x, &time);
-    if (!status && options->ladder) status = climb(&x, &ladder);
+    if (!status && x.rungs) status = climb(&x, &ladder);
     if (status == LGV_INTERRUPTED && !begun) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     out->interrupted = status == LGV_INTERRUPTED;
     out->seconds = now() - begin;

@@ -72,8 +72,12 @@ struct lgv_comparison {
     struct lgv_compared *method;
     char *reference; /* NULL: none */
     double reference_step, ladder_reference_step;
-    bool exact, control; /* strong errors are against the exact solution; control variates were used */
-    bool strong_energy;  /* the system is large: strong errors are of the energy alone, not of all q and p */
+    bool exact, control;     /* strong errors are against the exact solution; control variates were used */
+    const char *no_control;  /* why not, when there is noise; NULL: nothing to say */
+    bool ladder_skipped;     /* nothing to measure errors against */
+    bool ladder_reference;   /* errors of the ladder are against a fine run on the same paths */
+    enum lgv_bias_kind weak; /* what its weak errors are against */
+    bool strong_energy;      /* the system is large: strong errors are of the energy alone, not of all q and p */
     uint64_t ladder_paths;
     double seconds;
     bool interrupted;

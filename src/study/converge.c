@@ -209,11 +209,11 @@ static enum lgv_status plan_reference(struct study *s, const struct lgv_model *m
                                       const struct lgv_convergence_options *o, struct lgv_convergence *out,
                                       struct lgv_error *err) {
     bool asked = o->reference && strcmp(o->reference, "exact") == 0;
+    if (asked && !m->exact)
+        return lgv_fail(err, LGV_BAD_INPUT, "--reference exact: the model %s declares no exact solution", m->name);
     if (asked && o->weak)
         return lgv_fail(err, LGV_BAD_INPUT,
                         "--reference exact gives strong errors; weak ones need a method as reference");
-    if (asked && !m->exact)
-        return lgv_fail(err, LGV_BAD_INPUT, "--reference exact: the model %s declares no exact solution", m->name);
     s->job.exact = asked || (!o->reference && !o->weak && exact_complete(m));
     s->job.refine = s->job.exact ? 1 : LEAST_REFINE;
     if (s->job.exact) return LGV_OK;

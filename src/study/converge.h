@@ -14,6 +14,10 @@
 #define LGV_CONVERGE_LEVELS 20
 #define LGV_CONVERGE_METHODS 24
 
+/* An order agrees with the expected one when it is off by no more than one of these. */
+#define LGV_ORDER_ERRORS 4.0 /* standard errors */
+#define LGV_ORDER_OFF 0.15   /* the bend of the law at steps that are not small */
+
 struct lgv_convergence_options {
     const char *methods; /* names separated by commas; NULL: settings.method */
     bool weak;
@@ -26,11 +30,12 @@ struct lgv_convergence_options {
 };
 
 enum lgv_order_verdict {
-    LGV_ORDER_NONE,   /* nothing to compare, or not enough signal */
-    LGV_ORDER_AGREES, /* the fit over all levels */
-    LGV_ORDER_BENDS,  /* not the fit, but the two smallest steps: the others are too large for the law to hold */
-    LGV_ORDER_MIXED,  /* between the strong order and the order without noise: the noise is small at these steps */
-    LGV_ORDER_DIFFERS
+    LGV_ORDER_NONE,    /* nothing to compare, or not enough signal */
+    LGV_ORDER_AGREES,  /* the fit over all levels */
+    LGV_ORDER_BENDS,   /* not the fit, but the two smallest steps: the others are too large for the law to hold */
+    LGV_ORDER_MIXED,   /* between the strong order and the order without noise: the noise is small at these steps */
+    LGV_ORDER_DIFFERS, /* lower, or no power law at these steps */
+    LGV_ORDER_BETTER   /* higher, and that at all steps */
 };
 
 struct lgv_convergence_level {
@@ -86,7 +91,7 @@ enum lgv_status lgv_converge(struct lgv_model *m, const struct lgv_settings *set
 void lgv_convergence_clear(struct lgv_convergence *c);
 /* Failed paths over all methods and levels. */
 uint64_t lgv_convergence_failed(const struct lgv_convergence *c);
-/* No failed path, every strong order as expected, an order for every method. */
+/* No failed path, every strong order at least as expected, an order for every method. */
 bool lgv_convergence_holds(const struct lgv_convergence *c);
 
 /* ---- private to the study stage: converge_paths.c and converge_fit.c ---- */

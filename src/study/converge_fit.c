@@ -14,9 +14,8 @@
 
 #define NOBODY LGV_GROUPS  /* no group is left out */
 #define NEAR_REFERENCE 4.0 /* errors below so many errors of the reference are not known well enough to be fitted */
-#define MOST_ERRORS 4.0    /* standard errors that an order may be off */
 #define MOST_STDERR 0.25   /* an order known worse than this neither agrees nor differs */
-#define MOST_OFF 0.15      /* and the bend of the law at steps that are not small */
+#define MOST_BEND 0.5      /* between all steps and the two smallest ones, where one power law holds for all */
 
 static double value(const struct lgv_converge_job *j, size_t method, size_t level, size_t without) {
     const struct lgv_converge_sum *s = &j->sum[(method * j->nlevels + level) * LGV_GROUPS];
@@ -124,13 +123,13 @@ static void fill_level(const struct lgv_converge_job *j, size_t method, size_t l
 
 static bool agrees(double order, double stderror, double expected) {
     double off = fabs(order - expected);
-    return off <= MOST_OFF || (stderror <= MOST_STDERR && off <= MOST_ERRORS * stderror);
+    return off <= LGV_ORDER_OFF || (stderror <= MOST_STDERR && off <= LGV_ORDER_ERRORS * stderror);
 }
 
 /* With noise of size b the error is b^2 C h^strong + D h^order; at steps that are not small for a small b the second
  * part is the larger one. */
 static bool between(double order, const struct lgv_convergence_method *m) {
-    return order > m->expected - MOST_OFF && order < m->method->order + MOST_OFF;
+    return order > m->expected - LGV_ORDER_OFF && order < m->method->order + LGV_ORDER_OFF;
 }
 
 static void fit_method(const struct lgv_converge_job *j, size_t method, struct lgv_convergence_method *out) {
@@ -154,6 +153,8 @@ static void fit_method(const struct lgv_converge_job *j, size_t method, struct l
         out->verdict = LGV_ORDER_BENDS;
     else if (j->kernel[method].nnoise > 0 && between(out->order, out) && between(out->finest, out))
         out->verdict = LGV_ORDER_MIXED;
+    else if (out->order > out->expected && out->finest > out->expected && fabs(out->order - out->finest) <= MOST_BEND)
+        out->verdict = LGV_ORDER_BETTER;
     else
         out->verdict = LGV_ORDER_DIFFERS;
 }

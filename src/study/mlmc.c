@@ -21,6 +21,7 @@
 
 #define BATCH 65536u /* pairs in memory at a time */
 #define MOST_STEPS 1e16
+#define ROUND_OFF 1e-12 /* of f: differences below have no decay */
 
 struct search {
     const struct lgv_settings *s;
@@ -125,11 +126,12 @@ static void update_level(struct search *x, size_t level) {
     l->fine_variance = variance(f);
 }
 
-/* Slope of -log2 y over the level, from level 1 on, each value as good as another. */
-static double decay(const double *y, size_t count) {
+/* Slope of -log2 y over the level, from level 1 on, each value as good as another; NaN when fewer than two are above
+ * `floor`, the round-off. */
+static double decay(const double *y, size_t count, double floor) {
     double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
     for (size_t l = 1; l < count; l++) {
-        if (!(y[l] > 0)) continue;
+        if (!(y[l] > floor)) continue;
         double v = -log2(y[l]), a = (double)l;
         n += 1;
         sx += a;
@@ -145,13 +147,15 @@ static double decay(const double *y, size_t count) {
 static void believe(struct search *x, double *mean, double *var) {
     struct lgv_mlmc_result *r = x->r;
     size_t n = r->nlevels;
+    double size = 0;
     for (size_t l = 0; l < n; l++) {
         update_level(x, l);
         mean[l] = fabs(r->level[l].mean);
         var[l] = r->level[l].variance;
+        size = fmax(size, fabs(r->level[l].fine_mean) + sqrt(r->level[l].fine_variance));
     }
-    r->alpha = decay(mean, n);
-    r->beta = decay(var, n);
+    r->alpha = decay(mean, n, ROUND_OFF * size);
+    r->beta = decay(var, n, ROUND_OFF * size * ROUND_OFF * size);
     /* A decay faster than the method's weak order is luck of a few noisy means. */
     double alpha =
                fmax(0.5, isfinite(r->alpha) ? fmin(r->alpha, fmax(1, x->kernel->nnoise ? x->kernel->method->weak_order
@@ -167,18 +171,28 @@ static void believe(struct search *x, double *mean, double *var) {
         r->bias = fmax(r->bias, mean[n - 1 - j] * exp2(-alpha * (double)j) / (exp2(alpha) - 1));
 }
 
+static enum lgv_status too_many(const struct search *x, size_t level, double paths, double var) {
+    struct lgv_text why = {0};
+    if (x->r->beta < 0)
+        lgv_text_add(&why, "the variances grow from level to level, multilevel sampling does not suit this observable");
+    else
+        lgv_text_add(&why, "when the method is unstable with the step %g, a smaller --largest helps",
+                     x->r->level[level].step);
+    enum lgv_status status = lgv_fail(x->err, LGV_BAD_INPUT,
+                                      "a tolerance of %g needs %.2g paths on level %zu, more than can be run: the "
+                                      "variance there is %.2g; %s",
+                                      x->o->tolerance, paths, level, var, why.failed ? "" : why.data);
+    lgv_text_free(&why);
+    return status;
+}
+
 static enum lgv_status allocate(struct search *x, const double *var) {
     double sum = 0, eps = x->o->tolerance;
     x->planned = 0;
     for (size_t l = 0; l < x->r->nlevels; l++) sum += sqrt(var[l] * x->r->level[l].cost);
     for (size_t l = 0; l < x->r->nlevels; l++) {
         double n = ceil(2 / (eps * eps) * sqrt(var[l] / x->r->level[l].cost) * sum);
-        if (!(n * x->r->level[l].cost * (double)x->steps < MOST_STEPS))
-            return lgv_fail(
-                x->err, LGV_BAD_INPUT,
-                "a tolerance of %g needs %.2g paths on level %zu, more than can be run: the variance there is "
-                "%.2g; when the method is unstable with the step %g, a smaller --largest helps",
-                eps, n, l, var[l], x->r->level[l].step);
+        if (!(n * x->r->level[l].cost * (double)x->steps < MOST_STEPS)) return too_many(x, l, n, var[l]);
         uint64_t have = x->r->level[l].paths + x->r->level[l].failed;
         x->wanted[l] = (uint64_t)n > have ? (uint64_t)n : have;
         x->planned += (double)x->wanted[l] * x->r->level[l].cost;
@@ -192,7 +206,8 @@ static enum lgv_status fill_levels(struct search *x) {
         struct lgv_mlmc_level *v = &x->r->level[l];
         while (!status && v->paths + v->failed < x->wanted[l]) {
             uint64_t left = x->wanted[l] - v->paths - v->failed;
-            status = add_batch(x, l, left < BATCH ? left : BATCH);
+            x->share = 0; /* asked here too: small batches end before they ask whether to go on */
+            status = on_progress(x, 0) ? LGV_INTERRUPTED : add_batch(x, l, left < BATCH ? left : BATCH);
         }
     }
     return status;
@@ -247,7 +262,13 @@ static enum lgv_status search(struct search *x) {
 static void finish(struct search *x) {
     struct lgv_mlmc_result *r = x->r;
     double square = 0, eps = x->o->tolerance;
+    size_t planned = r->nlevels;
     while (r->nlevels && !r->level[r->nlevels - 1].paths) r->nlevels--; /* an interrupted level that has nothing */
+    if (r->nlevels < planned) {
+        double mean[LGV_MLMC_LEVELS], var[LGV_MLMC_LEVELS];
+        believe(x, mean, var);
+    }
+    if (r->nlevels < 2) r->bias = NAN; /* one level says nothing about the weak error */
     for (size_t l = 0; l < r->nlevels; l++) {
         struct lgv_mlmc_level *v = &r->level[l];
         if (!v->paths) continue;
@@ -269,18 +290,40 @@ static void finish(struct search *x) {
     r->plain_seconds = steps > 0 ? r->plain_cost * measured->fine_seconds / steps : (double)NAN;
 }
 
-static enum lgv_status prepare(struct search *x, struct lgv_model *m, const struct lgv_method *method) {
-    struct lgv_mlmc_result *r = x->r;
-    const struct lgv_watch *w = &x->kernel->watch;
+static enum lgv_status find_observable(struct search *x, const struct lgv_watch *w) {
     const char *name = x->o->observe ? x->o->observe : "H", *known[64];
     size_t n = 0;
     while (x->column < w->count && strcmp(w->item[x->column].name, name) != 0) x->column++;
-    if (x->column == w->count) {
-        for (; n < w->count && n < 64; n++) known[n] = w->item[n].name;
-        const char *near = lgv_nearest(name, known, n);
-        return lgv_fail(x->err, LGV_BAD_INPUT, "nothing called %s is observed%s%s%s", name,
-                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-    }
+    if (x->column < w->count) return LGV_OK;
+    for (; n < w->count && n < 64; n++) known[n] = w->item[n].name;
+    const char *near = lgv_nearest(name, known, n);
+    return lgv_fail(x->err, LGV_BAD_INPUT, "nothing called %s is observed%s%s%s", name, near ? "; did you mean " : "",
+                    near ? near : "", near ? "?" : "");
+}
+
+/* Refuses what levels cannot help with before anything is compiled.  The multiplier of a step is a mean over it and
+ * contains the noise as dW/dt: its variance grows like 1/dt, and so do the variances of the differences. */
+static enum lgv_status suits(struct search *x, struct lgv_model *m) {
+    struct lgv_watch w = {0};
+    bool noisy = m->nnoise > 0 || m->callbacks; /* functions may do anything */
+    if (!noisy && !m->draws[0] && !m->draws[1])
+        return lgv_fail(x->err, LGV_BAD_INPUT, "nothing is random: one path is enough (leave out --mlmc)");
+    enum lgv_status status = lgv_kernel_watch(m, &w, x->err);
+    if (!status) status = find_observable(x, &w);
+    int node = status || m->callbacks ? -1 : w.item[x->column].node;
+    if (m->nnoise > 0 && node >= 0 && (m->graph->node[node].uses & LGV_USES(LGV_LAMBDA)))
+        status = lgv_fail(x->err, LGV_BAD_INPUT,
+                          "%s depends on multipliers, and with noise levels cannot help: a multiplier is a mean over "
+                          "one step and contains dW/dt, so its variance grows like 1/step; leave out --mlmc and take "
+                          "many paths at one step",
+                          w.item[x->column].name);
+    lgv_kernel_watch_free(&w);
+    return status;
+}
+
+static enum lgv_status prepare(struct search *x, struct lgv_model *m, const struct lgv_method *method) {
+    struct lgv_mlmc_result *r = x->r;
+    const struct lgv_observable *f = &x->kernel->watch.item[x->column];
     double span = x->s->until - x->s->start;
     x->largest = x->o->largest > 0 ? x->o->largest : x->s->step;
     double steps = span / x->largest, whole = floor(steps + 0.5);
@@ -296,6 +339,7 @@ static enum lgv_status prepare(struct search *x, struct lgv_model *m, const stru
     x->steps = (uint64_t)whole;
     r->t0 = x->s->start;
     r->until = x->s->start + whole * x->largest;
+    if (fabs(r->until - x->s->until) <= 1e-9 * span) r->until = x->s->until;
     r->tolerance = x->o->tolerance;
     r->seed = x->s->seed;
     char date[32];
@@ -307,8 +351,8 @@ static enum lgv_status prepare(struct search *x, struct lgv_model *m, const stru
     r->model_name = lgv_copy(m->name);
     r->model_file = m->file ? lgv_copy(m->file) : NULL;
     r->method = lgv_copy(method->name);
-    r->observable = lgv_copy(name);
-    r->formula = lgv_copy(w->item[x->column].text);
+    r->observable = lgv_copy(f->name);
+    r->formula = lgv_copy(f->text);
     return r->model_name && r->method && r->observable ? LGV_OK : lgv_fail_memory(x->err);
 }
 
@@ -322,14 +366,15 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
     *out = (struct lgv_mlmc_result){.alpha = NAN, .beta = NAN};
     double begin = now();
     if (!(options->tolerance > 0)) return lgv_fail(err, LGV_BAD_INPUT, "the tolerance must be above 0");
-    enum lgv_status status = lgv_kernel_build(m, method, &build, &kernel, err);
+    enum lgv_status status = suits(&x, m);
+    if (!status) status = lgv_kernel_build(m, method, &build, &kernel, err);
     if (status == LGV_INTERRUPTED) return lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     if (!status) status = prepare(&x, m, method);
     if (!status) status = search(&x);
-    if (status == LGV_OK || status == LGV_INTERRUPTED)
-        finish(&x);
-    else
-        lgv_mlmc_clear(out);
+    if (status == LGV_OK || status == LGV_INTERRUPTED) finish(&x);
+    if (status == LGV_INTERRUPTED && !out->nlevels)
+        status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before any pair of paths was done");
+    if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) lgv_mlmc_clear(out);
     out->interrupted = status == LGV_INTERRUPTED;
     out->seconds = now() - begin;
     lgv_kernel_free(&kernel);
