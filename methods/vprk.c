@@ -33,6 +33,7 @@
 #define V_AM(i, m) vprk_table[(4 + 2 * VS + 2 * VM) * VS + (i)*VM + (m)]
 #define KICKS (VPRK_KICKS && !MODEL_L)
 #define CORRECTED (VPRK_CORRECTION != 0)
+#define QUICK (!MODEL_L && VPRK_S > 1 && !VPRK_KICKS)
 
 #define ONE_ROW (NC == 1 && !MODEL_SPARSE)
 
@@ -44,7 +45,7 @@
     (2 * PROJECTION_WORK + 20 * NQ + 10 * NC + 4 * NM + (CORRECTED ? 4 * NQ * NQ + 10 * NQ + 4 * NC : 0) +             \
      (KICKS ? 3 * JACOBIAN + 2 * SYSTEM                                                                                \
             : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + VS * (6 * NQ + 3 * NQ * NQ) + 8 * NQ * NQ +                     \
-                  VM * (2 * NC * NQ + 2 * NQ * NQ + 6 * NQ)))
+                  VM * (2 * NC * NQ + 2 * NQ * NQ + 6 * NQ) + (QUICK ? QUICK_WORK : 0)))
 
 /* x = grad C(q). */
 INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec *G, const vec *mass, vec *x) {
@@ -536,18 +537,174 @@ static __attribute__((noinline, cold)) ivec stages_met(struct ctx *c, const vec 
     return met;
 }
 
-INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
+/* Newton's method for all stages, on the lanes *live; those left had no solution. */
+INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
+                          const vec *mass, struct stages *s, ivec *live) {
     const long n = UNKNOWNS;
-    ARRAY(values, VS * 5 * NQ);
-    ARRAY(blocks, 4 * NQ * NQ);
-    ARRAY(multipliers, VM * (2 * NQ + NC * NQ + NQ * NQ + NC));
-    ARRAY(w, NM);
-    ARRAY(mass, NQ * NQ);
-    ARRAY(v, NQ);
-    ARRAY(mu, NC);
+    vec *top = c->top;
+    ARRAY(A, UNKNOWNS * UNKNOWNS);
+    ARRAY(scratch, UNKNOWNS * UNKNOWNS + UNKNOWNS);
+    ARRAY(r, UNKNOWNS);
     ARRAY(end, NQ);
     ARRAY(move, NQ);
     ARRAY(x, NQ);
+    vec *inner = c->top;
+    ivec singular = {0}, now;
+    int it = 0;
+    stage_positions(c, q, s);
+    combine(c, q, vprk_table, s->V, end);
+    do {
+        stage_system(c, q, p, dW, dZ, extra, mass, s, r, A);
+        if (it >= NEWTON_PATIENT) *live &= ~stages_met(c, q, p, s, r);
+        vec m = MODEL_L ? largest_of(s->PY, NQ, NQ + 1) : 1.0 / largest_of(mass, NQ, NQ + 1);
+        vec g = NC > 0 ? largest_of(s->GX, NC * NQ, 1) : vec_set(1);
+        scale_system(m, g, r, A);
+        solve_dense((int)n, A, r, scratch, &now);
+        for (long i = 0; i < n; i++) r[i] *= i >= VS * NQ ? m / g : MODEL_L ? vec_set(1) : m;
+        singular |= now & *live;
+        for (long i = 0; i < VS * NQ; i++) s->Y[i] = vec_select(*live, s->Y[i] - r[i], s->Y[i]);
+        for (long i = 0; i < VM * NC; i++) s->lam[i] = vec_select(*live, s->lam[i] - r[VS * NQ + i], s->lam[i]);
+        for (long i = 0; i < NQ; i++) move[i] = end[i];
+        stage_positions(c, q, s);
+        combine(c, q, vprk_table, s->V, end);
+        for (long i = 0; i < NQ; i++) {
+            x[i] = end[i] - q[i];
+            move[i] -= end[i];
+        }
+        *live &= (still_moving(NQ, move, x, q, 1e-9) | (ivec)(vec_set(it == 0 ? 1.0 : 0.0) > 0.5)) & ~singular;
+        c->top = inner;
+        c->iterations++;
+    } while (++it < NEWTON_MAX && vec_any(*live));
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    c->top = top;
+}
+
+/* For constant masses and tableaux whose multipliers and constraints lie at the stages themselves (VPRK_S >= 2: X_m = Q_m, constraint
+ * m at Q_m+1) the multipliers alone are solved for, with forces and directions of the multipliers from the stages before:
+ *
+ *     sum_m C_im G(Q_i) M^-1 G(Q_m)^T delta_m = g(Q_i) / dt,   C_im = sum_k a_ik ahat_km,   lam_m -= delta_m.
+ *
+ * The error falls by a factor of the size dt^2 in each round; lanes where it falls too slowly are left in *live. */
+#define QUICK_ROUNDS 12
+#define QUICK_SIZE (VM * NC)
+#define QUICK_WORK (VS * (2 * NC * NQ + NQ + NM) + 2 * QUICK_SIZE * QUICK_SIZE + 3 * QUICK_SIZE + SYSTEM)
+
+/* The rows of the system for the multipliers. */
+INLINE void quick_system(const vec *G, const vec *MG, vec *A) {
+    for (long i = 1; i < VS; i++)
+        for (long m = 0; m < VM; m++) {
+            double C = 0;
+            for (long k = 0; k < VS; k++) C += V_A(i, k) * V_AM(k, m);
+            for (long a = 0; a < NC; a++)
+                for (long b = 0; b < NC; b++)
+                    A[((i - 1) * NC + a) * QUICK_SIZE + m * NC + b] =
+                        C * dot(G + (i * NC + a) * NQ, MG + (m * NC + b) * NQ);
+        }
+}
+
+/* Momenta and velocities of the stages from their forces and multipliers, in the lanes that are not done: a lane's bits must not
+ * depend on the others. */
+INLINE void quick_momenta(struct ctx *c, const vec *q, const vec *p, const ivec *far, struct stages *s) {
+    for (long j = 0; j < VS; j++) {
+        for (long i = 0; i < NQ; i++) {
+            vec sum = p[i];
+            for (long k = 0; k < VS; k++)
+                if (V_AHAT(j, k) != 0) sum += V_AHAT(j, k) * s->f[k * NQ + i];
+            for (long m = 0; NC > 0 && m < VM; m++)
+                if (V_AM(j, m) != 0) sum += V_AM(j, m) * s->GT[m * NQ + i];
+            s->Y[j * NQ + i] = vec_select(*far, sum, s->Y[j * NQ + i]);
+        }
+        face_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
+    }
+}
+
+INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
+                         struct stages *s, ivec *live) {
+    vec *top = c->top;
+    ARRAY(G, VS * NC * NQ);
+    ARRAY(MG, VS * NC * NQ);
+    ARRAY(A, QUICK_SIZE * QUICK_SIZE);
+    ARRAY(scratch, QUICK_SIZE * QUICK_SIZE + QUICK_SIZE);
+    ARRAY(r, QUICK_SIZE);
+    ARRAY(w, VS * NM);
+    ARRAY(old, VS * NQ);
+    vec *inner = c->top, before = vec_set(0), size = vec_set(0);
+    ivec known = *live, far = known, now;
+    int round = 0;
+    for (long j = 0; j < VS; j++) noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w + j * NM);
+    for (long i = 0; i < NQ; i++) size += vec_abs(q[i]);
+    for (long j = 0; j < VS; j++)
+        for (long i = 0; i < NQ; i++) {
+            s->Q[j * NQ + i] = q[i];
+            s->Y[j * NQ + i] = p[i];
+        }
+    do {
+        vec moved = vec_set(0);
+        for (long j = 0; j < VS; j++) {
+            if (round > 0 && j > 0) {
+                combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
+                for (long i = 0; i < NQ; i++) moved += vec_abs(s->Q[j * NQ + i] - old[j * NQ + i]);
+            }
+            for (long i = 0; i < NQ; i++) old[j * NQ + i] = s->Q[j * NQ + i];
+            if (round > 0 && j == 0) continue; /* the first stage is q */
+            face_K1(c, time_at(c, V_TIME(j)), s->Q + j * NQ, p, c->dt * V_B(j), w + j * NM, s->f + j * NQ, 0);
+            for (long i = 0; i < NQ; i++) {
+                s->f[j * NQ + i] = -s->f[j * NQ + i];
+                if (CORRECTED && V_TIME(j) == 0) s->f[j * NQ + i] += V_B(j) * extra[i];
+            }
+            if (NC == 0) continue;
+            model_G(c, s->Q + j * NQ, G + j * NC * NQ);
+            if (j < VM) constraint_rows(c, G + j * NC * NQ, 0, MG + j * NC * NQ);
+            if (round > 0 && j > 0) model_g(c, s->Q + j * NQ, r + (j - 1) * NC);
+        }
+        if (NC > 0 && round > 0) {
+            quick_system(G, MG, A);
+            for (long k = 0; k < QUICK_SIZE; k++) r[k] *= 1 / c->dt;
+            solve_dense((int)QUICK_SIZE, A, r, scratch, &now);
+            for (long k = 0; k < QUICK_SIZE; k++) s->lam[k] -= vec_select(far, r[k], vec_set(0));
+        }
+        for (long m = 0; NC > 0 && m < VM; m++) {
+            for (long i = 0; i < NQ; i++) s->GT[m * NQ + i] = vec_set(0);
+            constraint_add(G + m * NC * NQ, s->lam + m * NC, s->GT + m * NQ);
+        }
+        quick_momenta(c, q, p, &far, s);
+        if (round > 1) far &= (ivec)(moved * moved > 1e-18 * size * before) & (ivec)(moved > 1e-15 * size);
+        before = moved;
+        c->top = inner;
+        c->iterations++;
+    } while (++round < QUICK_ROUNDS && vec_any(far));
+    for (long i = 0; i < NQ; i++) far |= known & ~vec_finite(s->Y[(VS - 1) * NQ + i]);
+    *live = far;
+    c->top = top;
+}
+
+/* What the stages have found becomes the end of the step. */
+INLINE void stages_end(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, const vec *extra, struct stages *s,
+                       vec *v) {
+    ARRAY(w, NM);
+    ARRAY(end, NQ);
+    combine(c, q, vprk_table, s->V, end);
+    for (long j = 0; j < VS; j++) {
+        noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
+        stage_values(c, j, w, 0, s);
+        for (long i = 0; i < NQ; i++)
+            p[i] += s->f[j * NQ + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
+    }
+    for (long m = 0; NC > 0 && m < VM; m++)
+        for (long i = 0; i < NQ; i++) p[i] += s->GT[m * NQ + i];
+    for (long i = 0; i < NQ; i++) {
+        q[i] = vec_select((ivec)(q[i] == q[i]), end[i], q[i]);
+        v[i] = s->Y[(VS - 1) * NQ + i];
+    }
+}
+
+INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
+    ARRAY(values, VS * 5 * NQ);
+    ARRAY(blocks, 4 * NQ * NQ);
+    ARRAY(multipliers, VM * (2 * NQ + NC * NQ + NQ * NQ + NC));
+    ARRAY(mass, NQ * NQ);
+    ARRAY(v, NQ);
+    ARRAY(mu, NC);
     ARRAY(extra, NQ);
     ARRAY(G, NC * NQ);
     struct stages s = {.Y = values,
@@ -564,64 +721,28 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
                        .GX = multipliers + 2 * VM * NQ,
                        .S = multipliers + VM * (2 * NQ + NC * NQ),
                        .lam = multipliers + VM * (2 * NQ + NC * NQ + NQ * NQ)};
-    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
-    int it = 0;
+    ivec live = (ivec)(p[0] == p[0]), singular = {0};
     for (long i = 0; i < NQ; i++) v[i] = MODEL_L ? c->extra[i * GROUPS] : p[i];
-    for (long j = 0; j < VS; j++)
-        for (long i = 0; i < NQ; i++) s.Y[j * NQ + i] = v[i];
     for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_set(0);
-    if (!MODEL_L || CORRECTED) constraint_masses(c, time_at(c, 0), q, v, mass);
+    if (MODEL_L && CORRECTED) constraint_masses(c, time_at(c, 0), q, v, mass);
     if (CORRECTED) {
         model_G(c, q, G);
         correction_gradient(c, time_at(c, 0), q, G, mass, extra);
         for (long i = 0; i < NQ; i++) extra[i] *= -c->dt * VPRK_CORRECTION * c->dt;
     }
-    vec *top = c->top;
-    ARRAY(A, UNKNOWNS * UNKNOWNS);
-    ARRAY(scratch, UNKNOWNS * UNKNOWNS + UNKNOWNS);
-    ARRAY(r, UNKNOWNS);
-    vec *inner = c->top;
+    if (QUICK) quick_stages(c, q, p, dW, dZ, extra, &s, &live);
+    if (!QUICK || RARELY(vec_any(live))) {
+        for (long j = 0; j < VS; j++)
+            for (long i = 0; i < NQ; i++) s.Y[j * NQ + i] = QUICK ? vec_select(live, v[i], s.Y[j * NQ + i]) : v[i];
+        for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_select(live, vec_set(0), s.lam[i]);
+        if (!MODEL_L) constraint_masses(c, time_at(c, 0), q, v, mass);
+        newton_stages(c, q, p, dW, dZ, extra, mass, &s, &live);
+        if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    }
     stage_positions(c, q, &s);
-    combine(c, q, vprk_table, s.V, end);
-    do {
-        stage_system(c, q, p, dW, dZ, extra, mass, &s, r, A);
-        if (it >= NEWTON_PATIENT) live &= ~stages_met(c, q, p, &s, r);
-        vec m = MODEL_L ? largest_of(s.PY, NQ, NQ + 1) : 1.0 / largest_of(mass, NQ, NQ + 1);
-        vec g = NC > 0 ? largest_of(s.GX, NC * NQ, 1) : vec_set(1);
-        scale_system(m, g, r, A);
-        solve_dense((int)n, A, r, scratch, &now);
-        for (long i = 0; i < n; i++) r[i] *= i >= VS * NQ ? m / g : MODEL_L ? vec_set(1) : m;
-        singular |= now & live;
-        for (long i = 0; i < VS * NQ; i++) s.Y[i] = vec_select(live, s.Y[i] - r[i], s.Y[i]);
-        for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_select(live, s.lam[i] - r[VS * NQ + i], s.lam[i]);
-        for (long i = 0; i < NQ; i++) move[i] = end[i];
-        stage_positions(c, q, &s);
-        combine(c, q, vprk_table, s.V, end);
-        for (long i = 0; i < NQ; i++) {
-            x[i] = end[i] - q[i];
-            move[i] -= end[i];
-        }
-        live &= (still_moving(NQ, move, x, q, 1e-9) | (ivec)(vec_set(it == 0 ? 1.0 : 0.0) > 0.5)) & ~singular;
-        c->top = inner;
-        c->iterations++;
-    } while (++it < NEWTON_MAX && vec_any(live));
-    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
-    c->top = top;
-    for (long j = 0; j < VS; j++) {
-        noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
-        stage_values(c, j, w, 0, &s);
-        for (long i = 0; i < NQ; i++)
-            p[i] += s.f[j * NQ + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
-    }
-    for (long m = 0; NC > 0 && m < VM; m++)
-        for (long i = 0; i < NQ; i++) p[i] += s.GT[m * NQ + i];
-    for (long i = 0; i < NQ; i++) {
-        q[i] = vec_select((ivec)(q[i] == q[i]), end[i], q[i]);
-        v[i] = s.Y[(VS - 1) * NQ + i];
-    }
+    stages_end(c, q, p, dW, dZ, extra, &s, v);
     model_G(c, q, G);
-    if (!MODEL_L || CORRECTED) constraint_masses(c, time_at(c, 1), q, v, mass);
+    if (MODEL_L && CORRECTED) constraint_masses(c, time_at(c, 1), q, v, mass);
     if (CORRECTED) {
         correction_gradient(c, time_at(c, 1), q, G, mass, extra);
         for (long j = 0; j < VS; j++)
