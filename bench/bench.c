@@ -157,8 +157,9 @@ static int usage(void) {
     return 2;
 }
 
-/* Where the system puts code and stack differs from process to process, and on some processors a kernel is up to a third
- * slower for some of these places: the program starts itself again with fixed ones, so that runs can be compared. */
+/* Where the system puts code and stack differs from process to process, and on some processors a kernel is up to a
+ * third slower for some of these places: the program starts itself again with fixed ones, so that runs can be
+ * compared. */
 static void fix_addresses(char **argv) {
     int now = personality(0xffffffff);
     if (now >= 0 && !(now & ADDR_NO_RANDOMIZE) && personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0)

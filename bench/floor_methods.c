@@ -9,14 +9,14 @@
  *     Q_j = q + c_j dt p - dt sum_i D_ji G_i(Q_i),       D_ji = c_j (1 - c_i) - k1 g_j g_i - k2 e_j e_i
  *     q'  = q + dt p - dt sum_i (1 - c_i) G_i,  p' = p - sum_i G_i,         g = c (1 - c),  e = g (1 - 2c),
  *
- * k1 = k2 = 0 for s = 1, k1 = 3 for s = 2, and k2 = 5 for s = 3, when the rule is exact to degree 2s - 2 (3 and 5 are
- * 1 over the norms of the Legendre polynomials on [0,1]; for P2N2Q2Otr the rule gives a third of the norm, k1 = 9).  A
- * node at 0 is a kick before the rest of the step, a node at 1 a kick after it, and sine and cosine at q' serve the next
- * step's node 0.  For s = 1 the matrix D has rank one and P is the only unknown.
+ * k1 = k2 = 0 for s = 1, k1 = 3 for s = 2, and k2 = 5 for s = 3, when the rule is exact to degree 2s - 2 (3 and 5
+ * are 1 over the norms of the Legendre polynomials on [0,1]; for P2N2Q2Otr the rule gives a third of the norm, k1 =
+ * 9).  A node at 0 is a kick before the rest of the step, a node at 1 a kick after it, and sine and cosine at q'
+ * serve the next step's node 0.  For s = 1 the matrix D has rank one and P is the only unknown.
  *
- * Kubo is linear: one direct solution of these equations.  Synchrotron: two Newton moves with full sine and cosine each,
- * which reach round-off for dt <= 0.02; the impulses after the last move by the linear term.  Systems of 1, 2 or 3
- * equations by Cramer's rule with one division. */
+ * Kubo is linear: one direct solution of these equations.  Synchrotron: two Newton moves with full sine and cosine
+ * each, which reach round-off for dt <= 0.02; the impulses after the last move by the linear term.  Systems of 1, 2
+ * or 3 equations by Cramer's rule with one division. */
 #include "floor_wide.h"
 
 #include <string.h>
@@ -319,8 +319,8 @@ SYNC_RULE(gauss6)
 SYNC_RULE(lobatto4)
 SYNC_RULE(lobatto6)
 
-/* P1N1Q1Rec and P1N1Q1RecN2Q2Lob, P1N1Q1RecN1Q2Gau: all of the force at the end, the noise there, at both ends or in the
- * middle. */
+/* P1N1Q1Rec and P1N1Q1RecN2Q2Lob, P1N1Q1RecN1Q2Gau: all of the force at the end, the noise there, at both ends or in
+ * the middle. */
 STEP(sync_euler) {
     drift(y, dt);
     wide_sincos(y->q, &y->s, &y->c);

@@ -6,9 +6,9 @@
  *     P = p - k(q),   Q = q + dt P,   q' = Q + s q  with  |q'|^2 = 1
  *     p* = P + s/dt q - k(q'),   p' = p* - (q'.p*) q'.
  *
- * s solves |Q|^2 - 1 + 2 s Q.q + s^2 |q|^2 = 0: two Newton moves from s = 0, whose error is about (dt |p|)^8 / 128, which
- * is round-off for dt |p| <= 0.02.  Only s is iterated, the scalar products are taken once; |q| = 1 saves one of them
- * and the division of the last projection.  Sine and cosine at q' serve the next step too.
+ * s solves |Q|^2 - 1 + 2 s Q.q + s^2 |q|^2 = 0: two Newton moves from s = 0, whose error is about (dt |p|)^8 / 128,
+ * which is round-off for dt |p| <= 0.02.  Only s is iterated, the scalar products are taken once; |q| = 1 saves one
+ * of them and the division of the last projection.  Sine and cosine at q' serve the next step too.
  *
  * The textbook version is for any constraint: every move computes the end point, g and its gradient there; the
  * projection divides by |grad g|^2. */

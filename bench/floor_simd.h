@@ -159,9 +159,10 @@ INLINE vec one_to_two(ivec a, ivec b) {
     return _mm256_castsi256_pd(_mm256_or_si256(_mm256_srli_epi64(x, 12), whole(0x3ff0000000000000ULL)));
 }
 
-/* Two standard normals per lane of a stream (0: dW, 1: dZ) for the vectors first..first+GROUP-1 of the block.  Only the low 32 bits of the words
- * count; what products leave above them is never read.  In round one every word is either constant in time or the same
- * in all lanes, and in round two still half of them: those cost no vector products. */
+/* Two standard normals per lane of a stream (0: dW, 1: dZ) for the vectors first..first+GROUP-1 of the block.  Only
+ * the low 32 bits of the words count; what products leave above them is never read.  In round one every word is
+ * either constant in time or the same in all lanes, and in round two still half of them: those cost no vector
+ * products. */
 INLINE void normals(const struct keys *k, const struct block_noise *b, uint64_t stream, uint64_t pair, int first,
                     vec *n0, vec *n1) {
     uint64_t a1 = (uint64_t)PHILOX_M0 * (uint32_t)pair;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Nanoseconds per path-step of every named method on Kubo and synchrotron, beside its hand-written floor (floor_simd.c,
- * floor_methods.c) and Stoermer-Verlet of the same run.  Before it is timed, a floor must end where the kernel does: the
- * same paths on the same noise, so the states differ by round-off only. */
+ * Nanoseconds per path-step of every named method on Kubo and synchrotron, beside its hand-written floor
+ * (floor_simd.c, floor_methods.c) and Stoermer-Verlet of the same run.  Before it is timed, a floor must end where
+ * the kernel does: the same paths on the same noise, so the states differ by round-off only. */
 #include "bench.h"
 #include "floor.h"
 

@@ -2,21 +2,21 @@
  *
  * Stochastic Galerkin Hamiltonian variational integrators PsNrQu.  Holm & Tyranowski, section 3.
  *
- * The path is a polynomial q_d(tau) = sum_{mu=0..s} q^mu l_mu(tau) with q^0 = q; momenta P_i live at quadrature nodes c_i.
- * With K_i = K(q_d(c_i), P_i; dt alpha_i, w_i), w_i = beta_i dW + gamma_i J, J = dZ/dt, and (for noise h(q) with a rule of its own)
- * k_j = K(q_d(chat_j); 0, what_j):
+ * The path is a polynomial q_d(tau) = sum_{mu=0..s} q^mu l_mu(tau) with q^0 = q; momenta P_i live at quadrature
+ * nodes c_i. With K_i = K(q_d(c_i), P_i; dt alpha_i, w_i), w_i = beta_i dW + gamma_i J, J = dZ/dt, and (for noise
+ * h(q) with a rule of its own) k_j = K(q_d(chat_j); 0, what_j):
  *
  *     R_mu = [mu = 0] p + sum_i [alpha_i P_i l_mu'(c_i) - K_i,q l_mu(c_i)] - sum_j k_j,q l_mu(chat_j) = 0     mu = 0..s-1
  *     S_i  = alpha_i sum_nu q^nu l_nu'(c_i) - K_i,p = 0                                                       i = 1..r
  *     q' = q^s,   p' = p - sum_i K_i,q - sum_j k_j,q          (sum of all R_mu: the l_mu add up to 1)
  *
- * solved by Newton's method for (q^1..q^s, P_1..P_r).  Separable models have a shorter form, nystrom.h, which is explicit
- * for many methods. */
+ * solved by Newton's method for (q^1..q^s, P_1..P_r).  Separable models have a shorter form, nystrom.h, which is
+ * explicit for many methods. */
 #include "kernel/method_file.h"
 
-/* Layout of the table, the same in generated kernels (a constant array) and for callbacks (the method's values):
- * s, r, n, diagonal, dz, general, then five numbers of the Nystroem form; alpha beta gamma c [r], L D [r][s+1]; beta gamma c [n],
- * L [n][s+1] of the noise rule; the table of nystrom.h. */
+/* Layout of the table, the same in generated kernels (a constant array) and for callbacks (the method's values): s,
+ * r, n, diagonal, dz, general, then five numbers of the Nystroem form; alpha beta gamma c [r], L D [r][s+1]; beta
+ * gamma c [n], L [n][s+1] of the noise rule; the table of nystrom.h. */
 #ifndef GALERKIN_S
 #define TABLE(k) c->option[k]
 #define GALERKIN_S ((long)TABLE(0))

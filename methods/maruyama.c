@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Euler-Maruyama, explicit (EEM) and drift-implicit (IEM), for comparison: not structure preserving.
- * In Ito form, with X = (q, p), f = (H_p, -H_q), g_m = (h_m,p, -h_m,q) and the drift correction C = sum_m (Dg_m) g_m / 2:
+ * Euler-Maruyama, explicit (EEM) and drift-implicit (IEM), for comparison: not structure preserving. In Ito form,
+ * with X = (q, p), f = (H_p, -H_q), g_m = (h_m,p, -h_m,q) and the drift correction C = sum_m (Dg_m) g_m / 2:
  *
  *     EEM   X' = X + (f(X) + C(X)) dt + sum_m g_m(X) dW_m
  *     IEM   X' = X + (f(X') + C(X')) dt + sum_m g_m(X) dW_m
  *
- * For noise h(q) the field g moves p and depends on q, so the Milstein term (Dg)g vanishes and the strong order is 1, not 1/2.
- * IEM is solved by Newton's method. */
+ * For noise h(q) the field g moves p and depends on q, so the Milstein term (Dg)g vanishes and the strong order is
+ * 1, not 1/2. IEM is solved by Newton's method. */
 #include "kernel/method_file.h"
 
 #ifndef IMPLICIT_DRIFT

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The explicit symplectic method of strong order 3/2 of Milstein, Repin & Tretyakov, as in Holm & Tyranowski (3.61), for
- * H = T(p) + U(q) and noise h(q); J = dZ/dt.
+ * The explicit symplectic method of strong order 3/2 of Milstein, Repin & Tretyakov, as in Holm & Tyranowski (3.61),
+ * for H = T(p) + U(q) and noise h(q); J = dZ/dt.
  *
  *     P1 = p - dt/4 U'(q) - h'(q) (3J - dW)/2
  *     Q2 = q + 2/3 dt T'(P1)
  *     P2 = P1 - 3/4 dt U'(Q2) - 3/2 h'(Q2) (dW - J)
- *     q' = q + dt (2 T'(P1) + T'(P2))/3,     p' = P2                                                                      */
+ *     q' = q + dt (2 T'(P1) + T'(P2))/3,     p' = P2 */
 #include "kernel/method_file.h"
 
 #define METHOD_DZ 1

@@ -5,12 +5,14 @@
  *     Q_i = q + sum_j [a_ij dt H_p + b_ij dW.h_p](Q_j, P_j)        q' = q + sum_i [alpha_i dt H_p + beta_i dW.h_p](Q_i, P_i)
  *     P_i = p - sum_j [abar_ij dt H_q + bbar_ij dW.h_q](Q_j, P_j)  p' = p - sum_i [alpha_i dt H_q + beta_i dW.h_q](Q_i, P_i)
  *
- * The parts (dt, 0) and (0, dW) of K are evaluated separately, unless both have the same coefficients.  Newton's method for
- * X_i = Q_i - q, Y_i = P_i - p with the exact Hessians; for separable models Q_i needs P_j only and P_i needs Q_j only, and
- * when the stages can be put in an order in which each one needs earlier ones only, they are computed one by one. */
+ * The parts (dt, 0) and (0, dW) of K are evaluated separately, unless both have the same coefficients.  Newton's
+ * method for X_i = Q_i - q, Y_i = P_i - p with the exact Hessians; for separable models Q_i needs P_j only and P_i
+ * needs Q_j only, and when the stages can be put in an order in which each one needs earlier ones only, they are
+ * computed one by one. */
 #include "kernel/method_file.h"
 
-/* Layout of the table: r, same, explicit; order of the stages [2r] (i: Q_i, r + i: P_i); alpha beta c [r]; a abar b bbar [r][r]. */
+/* Layout of the table: r, same, explicit; order of the stages [2r] (i: Q_i, r + i: P_i); alpha beta c [r]; a abar b
+ * bbar [r][r]. */
 #ifndef SPRK_R
 #define TABLE(k) c->option[k]
 #define SPRK_R ((long)TABLE(0))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The strong Taylor scheme of order 3/2 (Kloeden & Platen, section 10.4), for one noise or additive noise: for comparison.
- * Its increment is made from the formulas by symbolic differentiation; with a the Ito drift, b the noise field,
- * L0 the generator and L1 = b . grad:
+ * The strong Taylor scheme of order 3/2 (Kloeden & Platen, section 10.4), for one noise or additive noise: for
+ * comparison. Its increment is made from the formulas by symbolic differentiation; with a the Ito drift, b the noise
+ * field, L0 the generator and L1 = b . grad:
  *
- *     X' = X + a dt + b dW + L1 b (dW^2 - dt)/2 + L1 a dZ + L0 b (dW dt - dZ) + L0 a dt^2/2 + L1 L1 b (dW^2/3 - dt) dW/2      */
+ *     X' = X + a dt + b dW + L1 b (dW^2 - dt)/2 + L1 a dZ + L0 b (dW dt - dZ) + L0 a dt^2/2 + L1 L1 b (dW^2/3 - dt) dW/2 */
 #include "kernel/method_file.h"
 
 #ifdef TAYLOR_DZ

@@ -7,8 +7,8 @@
  *     p' = P - K_q(q', P; dt/2, w2)
  *
  * P2N2Q2Lob: w1 = w2 = dW/2.  VZ and VZc, for h(q): w1 = J, w2 = dW - J with J = dZ/dt.  VZc adds to the potential
- * (dt/12) sum_m grad h_m . M^-1 grad h_m, for H = p . M^-1 p / 2 + U(q), and has strong order 3/2; VZ has it for additive noise only.
- * Explicit when H and every h are separable; the force at q' then serves the next step too. */
+ * (dt/12) sum_m grad h_m . M^-1 grad h_m, for H = p . M^-1 p / 2 + U(q), and has strong order 3/2; VZ has it for
+ * additive noise only. Explicit when H and every h are separable; the force at q' then serves the next step too. */
 #include "kernel/method_file.h"
 
 #ifndef VERLET_J

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Control variates.  M = sum_k g(X_k) dW_k has mean zero for every method and step, because X_k does not know dW_k; so the
- * corrected mean is the mean, with less variance.  And comparisons made with them: biases that plain averages cannot see. */
+ * Control variates.  M = sum_k g(X_k) dW_k has mean zero for every method and step, because X_k does not know dW_k;
+ * so the corrected mean is the mean, with less variance.  And comparisons made with them: biases that plain averages
+ * cannot see. */
 #include "helpers.h"
 #include "study/compare.h"
 
@@ -85,8 +86,8 @@ static void test_one_step(void **state) {
     lgv_model_free(m);
 }
 
-/* Experiment 4, shorter: E[H] = H0 + beta^2 t/2.  The bias of Verlet falls by 4 when the step is halved, which plain averages
- * of so few paths could not show: their standard error is larger than the biases. */
+/* Experiment 4, shorter: E[H] = H0 + beta^2 t/2.  The bias of Verlet falls by 4 when the step is halved, which plain
+ * averages of so few paths could not show: their standard error is larger than the biases. */
 static void test_bias(void **state) {
     (void)state;
     struct lgv_model *m = model_of("parameters: {gamma: 0.1, beta: 0.1}\ncoordinates: {q: 0}\nmomenta: {p: 1}\n"
@@ -113,8 +114,9 @@ static void test_bias(void **state) {
     lgv_model_free(m);
 }
 
-/* Experiment 1: RMS error of Kubo at T = 3.2, step 0.01, against the exact solution: midpoint 1.07e-4, Verlet 5.87e-5, each
- * known to 1 %; 2000 paths of our own add about as much.  And Gauss keeps H to round-off, Verlet does not. */
+/* Experiment 1: RMS error of Kubo at T = 3.2, step 0.01, against the exact solution: midpoint 1.07e-4, Verlet
+ * 5.87e-5, each known to 1 %; 2000 paths of our own add about as much.  And Gauss keeps H to round-off, Verlet does
+ * not. */
 static void test_kubo(void **state) {
     (void)state;
     struct lgv_model *m = model_of("parameters: {beta: 0.1}\ncoordinates: {q: 0}\nmomenta: {p: 1}\n"

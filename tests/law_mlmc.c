@@ -25,9 +25,10 @@ static struct lgv_mlmc_result estimate(const char *text, const char *method, dou
     return r;
 }
 
-/* Twelve seeds.  An interval misses the truth with probability 0.05 or less (the weak error left widens it), so four or more
- * misses of twelve have probability below C(12,4) 0.05^4 = 0.003; and at 4.5 standard errors plus the weak error not one may
- * miss (12 * 7e-6).  Both fail at once when a coarse half uses other noise, or a level is left out. */
+/* Twelve seeds.  An interval misses the truth with probability 0.05 or less (the weak error left widens it), so four
+ * or more misses of twelve have probability below C(12,4) 0.05^4 = 0.003; and at 4.5 standard errors plus the weak
+ * error not one may miss (12 * 7e-6).  Both fail at once when a coarse half uses other noise, or a level is left
+ * out. */
 static void test_interval(void **state) {
     (void)state;
     double want = 0.5 + 0.25 * 5 / 2, square = 0;
@@ -48,8 +49,8 @@ static void test_interval(void **state) {
     assert_true(sqrt(square) < 0.01 * sqrt(2.4));
 }
 
-/* Strong order 1 makes the variance of the differences fall by 2^2 per level: fitted over levels of 10^4 pairs and more, whose
- * variances are known to a few percent (heavy tails: 10 %). */
+/* Strong order 1 makes the variance of the differences fall by 2^2 per level: fitted over levels of 10^4 pairs and
+ * more, whose variances are known to a few percent (heavy tails: 10 %). */
 static void test_decay(void **state) {
     (void)state;
     struct lgv_mlmc_result r = estimate(ANHARMONIC, "P2N2Q2Lob", 0.002, 0.25, 3, 0, 0, LGV_OK);

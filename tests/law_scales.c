@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Solvers must not depend on units, on where the origin lies, or on how stiff a direction is: models whose small linear systems
- * cancel, whose constraints pass through the origin, whose velocities vanish, or that are written in units of molecules. */
+ * Solvers must not depend on units, on where the origin lies, or on how stiff a direction is: models whose small
+ * linear systems cancel, whose constraints pass through the origin, whose velocities vanish, or that are written in
+ * units of molecules. */
 #include "helpers.h"
 
 static const struct scale {

@@ -120,8 +120,8 @@ static void test_bits(void **state) {
     lgv_convergence_clear(&c);
 }
 
-/* After a whole turn of the oscillator symplectic Euler, which is conjugate to Verlet, has order 2: better than the 1 it
- * promises, and that is no failure.  A force with a jump spoils RK4: worse, and a failure. */
+/* After a whole turn of the oscillator symplectic Euler, which is conjugate to Verlet, has order 2: better than the
+ * 1 it promises, and that is no failure.  A force with a jump spoils RK4: worse, and a failure. */
 static void test_better_and_worse(void **state) {
     (void)state;
     struct lgv_convergence_options o = {.methods = "P1N1Q1Rec", .largest = 6.283185307179586 / 64, .levels = 4};

@@ -171,8 +171,8 @@ static void test_kubo_energy(void **state) {
 
 /* ---- steps without a solution ---- */
 
-/* On Kubo a step of P2N2Q2Otr is a rational map of x = dt + beta dW with double poles at x = 3 and x = -3.  beta is chosen
- * so that path 2 meets a pole (to round-off); paths whose x is 5 % away from it must not notice. */
+/* On Kubo a step of P2N2Q2Otr is a rational map of x = dt + beta dW with double poles at x = 3 and x = -3.  beta is
+ * chosen so that path 2 meets a pole (to round-off); paths whose x is 5 % away from it must not notice. */
 static void test_singular_step(void **state) {
     (void)state;
     struct lgv_model *m = model_of("parameters: {beta: 1}\ncoordinates: {q: 0.3}\nmomenta: {p: 1}\n"

@@ -212,7 +212,8 @@ static void test_quadric(void **state) {
     }
 }
 
-/* From q + dt v with dt |v| > 1 no move along q reaches the circle, nor does one along a side of a roof beyond its ridge. */
+/* From q + dt v with dt |v| > 1 no move along q reaches the circle, nor does one along a side of a roof beyond its
+ * ridge. */
 static void test_no_solution(void **state) {
     (void)state;
 #define CIRCLE "coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1}\nhamiltonian: (px^2+py^2)/2\n"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Without constraints and with constant masses variational methods are known Galerkin methods: two programs with nothing in common
- * but the model must give the same path.
+ * Without constraints and with constant masses variational methods are known Galerkin methods: two programs with
+ * nothing in common but the model must give the same path.
  *
  *     RATTLE = P2N2Q2Lob (Stoermer-Verlet)    RATTLE-J = VZ    RATTLE-Jc = VZc    VE-adjoint = P1N1Q1Rec
  *     Lobatto3 = P2N3Q4Lob                    Lobatto4 = P3N4Q6Lob
  *
- * The same Lagrangian once with constant masses hidden (so that stages are solved in terms of velocities) must agree too. */
+ * The same Lagrangian once with constant masses hidden (so that stages are solved in terms of velocities) must agree
+ * too. */
 #include "helpers.h"
 
 #define STEPS 20
@@ -14,7 +15,8 @@
 static const char *const model = "coordinates: {x: 0.3, y: -0.2}\nmomenta: {u: 0.5, v: 1}\n"
                                  "hamiltonian: u^2/2 + v^2/3 + x^2*y^2/4 + (x^2 + y^2)/2 - cos(x)\n"
                                  "noise: [0.3*sin(x + y), 0.2*x*y]\n";
-/* The same by L; the term 0*x*... would be simplified away, so the second mass depends on a parameter times y, set to 0. */
+/* The same by L; the term 0*x*... would be simplified away, so the second mass depends on a parameter times y, set
+ * to 0. */
 static const char *const lagrangian =
     "parameters: {off: 0}\ncoordinates: {x: 0.3, y: -0.2}\nvelocities: {u: 0.5, v: 2/3}\n"
     "lagrangian: u^2/2*(1 + off*x) + 3*v^2/4 - (x^2*y^2/4 + (x^2 + y^2)/2 - cos(x))\n"

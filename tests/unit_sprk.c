@@ -142,8 +142,8 @@ static void test_theorem(void **state) {
     lgv_text_free(&text);
 }
 
-/* Own weights of the noise, with h(q): the two parts of K have different coefficients.  On the separable model the stages
- * of the tableau are explicit. */
+/* Own weights of the noise, with h(q): the two parts of K have different coefficients.  On the separable model the
+ * stages of the tableau are explicit. */
 static void test_noise_weights(void **state) {
     (void)state;
     static const char *const models[] = {NOISE_OF_Q, SEPARABLE};
@@ -191,8 +191,8 @@ static void test_rules(void **state) {
     lgv_model_free(m);
 }
 
-/* Two coefficients changed by 0.1: the conditions are violated by alpha_2 * 0.1 = 0.05, the defect is of the order of that
- * times dt^2 and the second derivatives. */
+/* Two coefficients changed by 0.1: the conditions are violated by alpha_2 * 0.1 = 0.05, the defect is of the order
+ * of that times dt^2 and the second derivatives. */
 static void test_wrong(void **state) {
     (void)state;
     struct lgv_rule r;

@@ -2,8 +2,8 @@
  *
  * lgv check: what a model is, which methods fit it, and whether what the file and the method claim holds.
  *
- * Structure comes from the formulas; the symplecticity defect and the drift of momentum maps are measured by a short run
- * of the chosen method. */
+ * Structure comes from the formulas; the symplecticity defect and the drift of momentum maps are measured by a short
+ * run of the chosen method. */
 #include "cli/check.h"
 
 #include <math.h>

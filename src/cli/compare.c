@@ -46,8 +46,8 @@ struct request {
     char *memory[4]; /* lists cut into words */
 };
 
-/* Cuts a copy of the list at the separator; blanks around words are dropped.  Returns the number of words, MOST + 1 when
- * there are too many or one is empty. */
+/* Cuts a copy of the list at the separator; blanks around words are dropped.  Returns the number of words, MOST + 1
+ * when there are too many or one is empty. */
 static size_t cut(char *list, char separator, const char *word[MOST]) {
     size_t n = 0;
     for (char *s = list; s;) {

@@ -100,7 +100,8 @@ static void print_method(const struct lgv_method *m) {
     print_field("keeps", m->claims);
 }
 
-/* The words a method can be called by, up to `most`; aliases are copied to `buffer`.  m: a model whose methods count too. */
+/* The words a method can be called by, up to `most`; aliases are copied to `buffer`.  m: a model whose methods count
+ * too. */
 static size_t method_words(const struct lgv_model *m, const char **word, size_t most, char *buffer, size_t size) {
     size_t n = 0, used = 0;
     for (size_t i = 0; m && i < m->nmethods && n < most; i++) word[n++] = m->method[i]->name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * lgv reference: the pages of docs/reference, from the tables that the program itself uses.  The same program writes the
- * same bytes, so a test can tell whether the pages are current. */
+ * lgv reference: the pages of docs/reference, from the tables that the program itself uses.  The same program writes
+ * the same bytes, so a test can tell whether the pages are current. */
 #include "cli/cli.h"
 
 #include <stdlib.h>

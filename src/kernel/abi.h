@@ -16,10 +16,10 @@ enum lgv_fail_reason {
     LGV_FAIL_PROJECT = 5    /* the start values could not be moved onto the constraints */
 };
 
-/* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes.
- * Row order of `state`: q (nq), p (nq); for methods on a Lagrangian the velocities (nq), with constraints their multipliers;
- * then, when an exact solution is declared, W (nnoise) and the start q0, p0;
- * then, when control variates are asked for, the martingale part of every observable. */
+/* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes. Row order of `state`:
+ * q (nq), p (nq); for methods on a Lagrangian the velocities (nq), with constraints their multipliers; then, when an
+ * exact solution is declared, W (nnoise) and the start q0, p0; then, when control variates are asked for, the
+ * martingale part of every observable. */
 struct lgv_block {
     double *state;
     const unsigned long long *path; /* [lane] number of the path: with seed and step it determines all noise */

@@ -2,10 +2,11 @@
  *
  * Generated C text -> shared object -> symbols, with a cache.
  *
- * The compiler is started without a shell.  Results are kept in $XDG_CACHE_HOME/lgv (else ~/.cache/lgv) under a hash of
- * source, compiler version, flags and processor, so that a home directory may be shared by different machines.  An entry
- * is used only when its stored source is the given one and its object has the stored checksum.  Any number of processes
- * may write the cache at once.  Without a usable cache directory everything happens in a private temporary one. */
+ * The compiler is started without a shell.  Results are kept in $XDG_CACHE_HOME/lgv (else ~/.cache/lgv) under a hash
+ * of source, compiler version, flags and processor, so that a home directory may be shared by different machines.
+ * An entry is used only when its stored source is the given one and its object has the stored checksum.  Any number
+ * of processes may write the cache at once.  Without a usable cache directory everything happens in a private
+ * temporary one. */
 #ifndef LGV_COMPILE_H
 #define LGV_COMPILE_H
 

@@ -5,8 +5,8 @@
  *     positions   q += M^-1 G^T y until g(q) = 0
  *     momenta     p += G^T mu so that G v(q, p) = 0, v the velocity that belongs to (q, p)        (hidden constraint)
  *
- * v = H_p for models with constant masses (H-face), L_v(q, v) = p for a Lagrangian (MODEL_L), whose velocities are rows of
- * the state.  NC may be 0: everything then disappears.  Include-free; it follows stages.h. */
+ * v = H_p for models with constant masses (H-face), L_v(q, v) = p for a Lagrangian (MODEL_L), whose velocities are
+ * rows of the state.  NC may be 0: everything then disappears.  Include-free; it follows stages.h. */
 #define CONSTRAINED 1
 
 #if MODEL_SPARSE
@@ -195,16 +195,16 @@ static __attribute__((noinline, cold, unused)) void constraints_met(struct ctx *
 
 /* ---- projections ---- */
 
-/* Equations of the velocities have the units of p and of g, unknowns those of v and of multipliers: with the sizes m of the
- * masses and s of G, rows divided by m and s and multipliers counted in m / s are all of the size of 1. */
+/* Equations of the velocities have the units of p and of g, unknowns those of v and of multipliers: with the sizes m
+ * of the masses and s of G, rows divided by m and s and multipliers counted in m / s are all of the size of 1. */
 INLINE vec largest_of(const vec *x, long count, long stride) {
     vec most = vec_set(0);
     for (long i = 0; i < count; i++) most = vec_max(most, vec_abs(x[i * stride]));
     return vec_select((ivec)(most > 0.0), most, vec_set(1));
 }
 
-/* Newton's method for L_v(q, v) = p + G^T mu, G v = 0, in (v, mu); one step is exact for quadratic L.  p becomes p + G^T mu.
- * With no G it finds the velocity that belongs to p.  *lost: no solution found. */
+/* Newton's method for L_v(q, v) = p + G^T mu, G v = 0, in (v, mu); one step is exact for quadratic L.  p becomes p +
+ * G^T mu. With no G it finds the velocity that belongs to p.  *lost: no solution found. */
 INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G, long nc, vec *p, vec *v, vec *mu,
                              ivec *singular, ivec *lost) {
     const long n = NQ + nc;

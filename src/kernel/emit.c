@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Graph to C.  Every node becomes one statement "const vec t12 = ...;" in ascending order, which is a topological order;
- * what is the same for all lanes (parameters, time, indices) is a plain double.  No text of the user gets here: nodes
- * carry numbers only. */
+ * Graph to C.  Every node becomes one statement "const vec t12 = ...;" in ascending order, which is a topological
+ * order; what is the same for all lanes (parameters, time, indices) is a plain double.  No text of the user gets
+ * here: nodes carry numbers only. */
 #include "kernel/emit.h"
 #include <math.h>
 #include <stdlib.h>

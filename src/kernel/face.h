@@ -12,9 +12,9 @@
  *     model_ito(c, t, q, p, Cq, Cp)                               Ito drift minus Stratonovich drift
  *     model_taylor(c, t, q, p, dt, w, Xq, Xp)                     increment of the strong Taylor scheme 1.5, w = dW, dZ
  *
- * a is a number (a part of dt), w an array of NM vectors (parts of dW, J, ...).  A method file defines METHOD_CARRY (vectors
- * kept from step to step), METHOD_WORK (vectors of scratch), method_begin and method_step.  Arrays are made by
- * ARRAY(name, count): registers or stack when small, scratch memory when large. */
+ * a is a number (a part of dt), w an array of NM vectors (parts of dW, J, ...).  A method file defines METHOD_CARRY
+ * (vectors kept from step to step), METHOD_WORK (vectors of scratch), method_begin and method_step.  Arrays are made
+ * by ARRAY(name, count): registers or stack when small, scratch memory when large. */
 
 struct ctx {
     struct lgv_block *b;
@@ -92,10 +92,10 @@ static __attribute__((noinline, cold)) void lanes_failed(struct ctx *c, const iv
     }
 }
 
-/* Newton bookkeeping on lanes.  The correction `e` was just subtracted from x for the lanes alive; `base` holds the state
- * that x is an increment of (or x itself).  A lane is done when |e| <= rate |x| + round-off of base: convergence is
- * quadratic, so with rate = 1e-7 the error left is of the order 1e-14 |x| times the nonlinearity of one step, which is
- * small where Newton's method converges at all. */
+/* Newton bookkeeping on lanes.  The correction `e` was just subtracted from x for the lanes alive; `base` holds the
+ * state that x is an increment of (or x itself).  A lane is done when |e| <= rate |x| + round-off of base:
+ * convergence is quadratic, so with rate = 1e-7 the error left is of the order 1e-14 |x| times the nonlinearity of
+ * one step, which is small where Newton's method converges at all. */
 INLINE ivec still_moving(long n, const vec *e, const vec *x, const vec *base, double rate) {
     vec se = vec_set(0), sx = vec_set(0), sb = vec_set(0);
     for (long i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The model's face for models given as C functions on batches: sizes are known at run time only, the weights are applied
- * to the gradients and Hessians that the functions return. */
+ * The model's face for models given as C functions on batches: sizes are known at run time only, the weights are
+ * applied to the gradients and Hessians that the functions return. */
 #ifndef LGV_FACE_CALLBACKS_H
 #define LGV_FACE_CALLBACKS_H
 

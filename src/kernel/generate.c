@@ -9,21 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void embed(struct lgv_text *out, const char *name) {
-    for (size_t i = 0; i < lgv_embedded_count; i++) {
-        if (strcmp(lgv_embedded[i].name, name) != 0) continue;
-        for (const char *line = lgv_embedded[i].text; *line;) { /* most include lines belong to the library build */
-            const char *end = strchr(line, '\n');
-            size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
-            if (strncmp(line, "#include", 8) != 0)
-                lgv_text_append(out, line, size);
-            else if (strstr(line, "kernel/nystrom.h\"") && strstr(line, "kernel/nystrom.h\"") < line + size)
-                embed(out, "nystrom.h");
-            line += size;
-        }
-        return;
+static const char *embedded_text(const char *name, size_t size) {
+    for (size_t i = 0; i < lgv_embedded_count; i++)
+        if (strlen(lgv_embedded[i].name) == size && strncmp(lgv_embedded[i].name, name, size) == 0)
+            return lgv_embedded[i].text;
+    return NULL;
+}
+
+/* Texts without their include lines, which belong to the library build, but for those of other embedded texts. */
+static void embed(struct lgv_text *out, const char *text) {
+    static const char include[] = "#include \"kernel/";
+    if (!text) out->failed = true;
+    for (const char *line = text; line && *line;) {
+        const char *end = strchr(line, '\n'), *name = line + strlen(include);
+        size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
+        bool ours = strncmp(line, include, strlen(include)) == 0;
+        const char *part = ours ? embedded_text(name, strcspn(name, "\"\n")) : NULL;
+        if (part)
+            embed(out, part);
+        else if (strncmp(line, "#include", 8) != 0)
+            lgv_text_append(out, line, size);
+        line += size;
     }
-    out->failed = true;
+}
+
+static void embed_file(struct lgv_text *out, const char *name) {
+    embed(out, embedded_text(name, strlen(name)));
 }
 
 static bool add_slot(struct lgv_source *s, struct lgv_term term, int weight) {
@@ -364,8 +375,8 @@ static int taylor_component(struct lgv_source *s, int x, int H, const int *h) {
     return sum;
 }
 
-/* A formula that is affine in the state, as constant term plus coefficient times component: then what the coefficients have in
- * common is computed once. */
+/* A formula that is affine in the state, as constant term plus coefficient times component: then what the
+ * coefficients have in common is computed once. */
 static int collected(struct lgv_graph *g, int x) {
     size_t n = 0;
     int *leaf = lgv_diff_leaves(g, x, LGV_USES(LGV_Q) | LGV_USES(LGV_P), &n);
@@ -468,8 +479,9 @@ static void start(struct lgv_source *s) {
 
 #define CONTROL_SMALL 64 /* noises times degrees of freedom: up to here the second term is cheap */
 
-/* sum_m ({f, h_m} + dt/2 {{f, h_m}, H}) w_m with {f, h} = f_q.h_p - f_p.h_q, every sum written out.  The second term moves
- * the bracket to the middle of the step along the drift: known at its beginning too, and what most methods really do. */
+/* sum_m ({f, h_m} + dt/2 {{f, h_m}, H}) w_m with {f, h} = f_q.h_p - f_p.h_q, every sum written out.  The second term
+ * moves the bracket to the middle of the step along the drift: known at its beginning too, and what most methods
+ * really do. */
 static int martingale_of(struct lgv_source *s, int f, const int *h, int H) {
     struct lgv_graph *g = s->g;
     bool small = s->m->nnoise * s->m->nq <= CONTROL_SMALL;
@@ -527,10 +539,10 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                       bool track) {
     struct lgv_text *o = &s->out;
     lgv_text_add(o, "#define LANES %u\n#define GROUPS %u\n", width->lanes, width->groups);
-    embed(o, "abi.h");
-    embed(o, "lanes.h");
-    embed(o, "noise.h");
-    embed(o, "solve.h");
+    embed_file(o, "abi.h");
+    embed_file(o, "lanes.h");
+    embed_file(o, "noise.h");
+    embed_file(o, "solve.h");
     lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nq, s->m->nnoise,
                  s->slots.total, s->m->nnoise + (method->correction != 0 && !method->constrained));
     lgv_text_add(o,
@@ -560,7 +572,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
             lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);
         if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
-        embed(&s.out, "face.h");
+        embed_file(&s.out, "face.h");
         force(&s, face & LGV_FACE_FORCE);
         kick(&s, face & LGV_FACE_FORCE);
         increment(&s, face & LGV_FACE_K1, face & LGV_FACE_K2);
@@ -570,11 +582,11 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         start(&s);
         observe(&s, watch);
         martingale(&s, watch);
-        embed(&s.out, "stages.h");
-        if (s.sparse) embed(&s.out, "sparse_lanes.h");
-        if (m->nconstraints || method->constrained) embed(&s.out, "constrained.h");
-        embed(&s.out, method->source);
-        embed(&s.out, "loop.h");
+        embed_file(&s.out, "stages.h");
+        if (s.sparse) embed_file(&s.out, "sparse_lanes.h");
+        if (m->nconstraints || method->constrained) embed_file(&s.out, "constrained.h");
+        embed_file(&s.out, method->source);
+        embed_file(&s.out, "loop.h");
     }
     lgv_function_free(&s.K);
     lgv_terms_free(&s.Hq);

@@ -4,8 +4,9 @@
  *
  *     model_g = S_lambda,   model_G = S_lambda,q (the Jacobian G),   model_GT = S_q (G^T lambda),   model_S2 = S_qq
  *
- * and, for one constraint that is quadratic (MODEL_QUADRIC), model_bend = x . g_qq . x.  With the increment Lagrangian a L(q, v) - sum_m w_m h_m(q) model_L1 and model_L2 are its gradient and Hessian.
- * Of many constraints G and the inverse masses are sparse: entries in the order of rows and columns (sparse_lanes.h). */
+ * and, for one constraint that is quadratic (MODEL_QUADRIC), model_bend = x . g_qq . x.  With the increment
+ * Lagrangian a L(q, v) - sum_m w_m h_m(q) model_L1 and model_L2 are its gradient and Hessian. Of many constraints G
+ * and the inverse masses are sparse: entries in the order of rows and columns (sparse_lanes.h). */
 #include "kernel/generate.h"
 #include "kernel/sparse.h"
 #include <stdlib.h>

@@ -382,8 +382,8 @@ static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watc
 
 /* ---- building ---- */
 
-/* The widest block whose state and matrices are still served by registers and the first cache (measured).  Sparse systems of
- * constraints are worked on through tables of indices, whose cost more lanes share. */
+/* The widest block whose state and matrices are still served by registers and the first cache (measured).  Sparse
+ * systems of constraints are worked on through tables of indices, whose cost more lanes share. */
 static unsigned choose_lanes(size_t nq, bool dense, bool sparse, bool clang) {
     if (nq < (dense ? 3 : clang ? 10 : 9)) return 16;
     if (!clang) return 4;

@@ -9,8 +9,8 @@
 #include "kernel/user.h"
 #include "model/model.h"
 
-/* What is observed: the energy "H", momentum maps, the declared observables, the distance to the exact solution, and for
- * small systems every coordinate and momentum. */
+/* What is observed: the energy "H", momentum maps, the declared observables, the distance to the exact solution, and
+ * for small systems every coordinate and momentum. */
 struct lgv_watch {
     size_t count;
     struct lgv_observable *item;
@@ -53,12 +53,13 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out,
                                  struct lgv_error *err);
 void lgv_kernel_free(struct lgv_kernel *k);
-/* Does the method use its form for separable models?  Which parts of the model's face does it need?  Is its step explicit? */
+/* Does the method use its form for separable models?  Which parts of the model's face does it need?  Is its step
+ * explicit? */
 bool lgv_kernel_separable(const struct lgv_method *method, const struct lgv_structure *s);
 unsigned lgv_kernel_face(const struct lgv_method *method, const struct lgv_structure *s);
 bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_structure *s);
-/* Does the method work with the Lagrangian of the model, whose velocities are then rows of the state?  Where it can, it works
- * with H: for constant masses. */
+/* Does the method work with the Lagrangian of the model, whose velocities are then rows of the state?  Where it can,
+ * it works with H: for constant masses. */
 bool lgv_kernel_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* Does it work with sparse constraints? */
 bool lgv_kernel_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);

@@ -7,8 +7,8 @@
  *
  * A mask is an ivec whose lanes are all ones (true) or all zeros (false), as vector comparisons give it.
  *
- * exp, log: within 1 ulp, sin, cos: within 1.5; argument reduction and polynomials after fdlibm.  Lanes outside the range
- * of the reduction (and only those) take the value of libm; finding out costs one comparison. */
+ * exp, log: within 1 ulp, sin, cos: within 1.5; argument reduction and polynomials after fdlibm.  Lanes outside the
+ * range of the reduction (and only those) take the value of libm; finding out costs one comparison. */
 #ifndef LGV_LANES_H
 #define LGV_LANES_H
 
@@ -183,8 +183,8 @@ INLINE vec vec_sqrt(vec x) {
 #endif
 }
 
-/* a * b + c, fused where that is fast.  The compiler fuses by itself most of the time; this is for where it must, and for
- * sums of two products: of those gcc fuses one or the other, and not the same one in every copy of the text. */
+/* a * b + c, fused where that is fast.  The compiler fuses by itself most of the time; this is for where it must,
+ * and for sums of two products: of those gcc fuses one or the other, and not the same one in every copy of the text. */
 INLINE vec vec_fused(vec a, vec b, vec c) {
 #if LANES_FUSED && LANES_PIECE == 4 && __has_builtin(__builtin_ia32_vfmaddpd256)
     union {
@@ -205,8 +205,9 @@ INLINE vec vec_fused(vec a, vec b, vec c) {
 #endif
 }
 
-/* f(x) in the lanes of the mask, y in the others.  Out of line, so that a kernel keeps its registers for the usual case, and
- * const, so that the compiler drops it with a value that nobody asks for; that needs results in a register, hence pieces. */
+/* f(x) in the lanes of the mask, y in the others.  Out of line, so that a kernel keeps its registers for the usual
+ * case, and const, so that the compiler drops it with a value that nobody asks for; that needs results in a
+ * register, hence pieces. */
 #if LANES_PIECE
 OUTLINE __attribute__((cold, const)) lanes_piece lanes_repair(double (*f)(double), lanes_piece x, lanes_ipiece mask,
                                                               lanes_piece y) {

@@ -2,12 +2,13 @@
  *
  * The time loop of a block and the entry points of a kernel: the last part of every kernel.  Include-free.
  *
- * A block is GROUPS vecs wide.  Groups take each step in turn, so that the processor can work on several of them at once
- * where a vec is short: the operations of one step wait for each other, those of different groups do not.  Row i of group g
- * is vec number i GROUPS + g of the block's state; during a call every group has its q and p in one piece.
+ * A block is GROUPS vecs wide.  Groups take each step in turn, so that the processor can work on several of them at
+ * once where a vec is short: the operations of one step wait for each other, those of different groups do not.  Row
+ * i of group g is vec number i GROUPS + g of the block's state; during a call every group has its q and p in one
+ * piece.
  *
- * Noise is drawn for NOISE_STEPS steps at a time: Philox gives normals in pairs, so an odd number of noises wastes nothing.
- * Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
+ * Noise is drawn for NOISE_STEPS steps at a time: Philox gives normals in pairs, so an odd number of noises wastes
+ * nothing. Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
 
 #define MANY_NOISES 16
 #ifndef GROUPS

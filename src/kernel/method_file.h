@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * First include of every file in methods/.  Inside the library it surrounds the step with the callback face, so that the
- * file also yields a kernel for models given as C functions; in generated kernels include lines are left out and the
- * generated face stands in front of the step instead. */
+ * First include of every file in methods/.  Inside the library it surrounds the step with the callback face, so that
+ * the file also yields a kernel for models given as C functions; in generated kernels include lines are left out and
+ * the generated face stands in front of the step instead. */
 #ifndef LGV_METHOD_FILE_H
 #define LGV_METHOD_FILE_H
 

@@ -109,8 +109,9 @@ INLINE void box_muller(const uvec x[4], vec *z0, vec *z1) {
     *z1 = r * s;
 }
 
-/* The normals of the pairs pair .. pair + NOISE_SIDE - 1: z[2 NOISE_SIDE].  The only copy of all this in a kernel, out of
- * line and without a loop around it: it is the larger part of a kernel's text, and a call costs little against it. */
+/* The normals of the pairs pair .. pair + NOISE_SIDE - 1: z[2 NOISE_SIDE].  The only copy of all this in a kernel,
+ * out of line and without a loop around it: it is the larger part of a kernel's text, and a call costs little
+ * against it. */
 OUTLINE void noise_group(u64 seed, const uvec *path, u64 pair, u32 stream, vec *z) {
     uvec x[NOISE_SIDE][4];
     philox_group(seed, *path, pair, NOISE_SIDE, stream, x);
@@ -176,8 +177,8 @@ INLINE void noise_scale(double dt, int count, int want_z, vec *dW, vec *dZ) {
 /* Increments over several fine steps.  With A before B: the integral of W - W_n over both parts is dZ_A + dZ_B plus
  * dW_A for the length of B, since B starts at the level W_n + dW_A.  In units of sqrt(dt_f) and dt_f^(3/2) / 2 that is
  *   dW = sum chi,   dZ = sum (chi + eta / sqrt 3 + 2 (dW before)),
- * scaled once at the end: sums without a product in them cannot be fused in one kernel and not in another.  Out of line:
- * its text in every time loop would only cost compile time. */
+ * scaled once at the end: sums without a product in them cannot be fused in one kernel and not in another.  Out of
+ * line: its text in every time loop would only cost compile time. */
 OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, double dt, int nm, int want_z, vec *dW,
                           vec *dZ) {
     double fine = dt / (double)coarsen, root = __builtin_sqrt(fine), half = 0.5 * fine * root;
@@ -229,8 +230,8 @@ INLINE void noise_step(u64 seed, uvec path, u64 step, u64 coarsen, double dt, in
 /* Steps whose normals fill whole groups of pairs, for any number of noises. */
 #define NOISE_STEPS (2 * NOISE_SIDE)
 
-/* The increments of the NOISE_STEPS fine steps from `step` on, a multiple of NOISE_STEPS: dW[NOISE_STEPS nm], and dZ.  No
- * half of a pair is lost, which for one noise halves the work. */
+/* The increments of the NOISE_STEPS fine steps from `step` on, a multiple of NOISE_STEPS: dW[NOISE_STEPS nm], and
+ * dZ.  No half of a pair is lost, which for one noise halves the work. */
 INLINE void noise_steps(u64 seed, const uvec *path, u64 step, double dt, int nm, int want_z, vec *dW, vec *dZ) {
     u64 pair = step / 2 * (u64)nm;
     noise_pairs(seed, path, pair, NOISE_SIDE * nm, STREAM_W, dW);

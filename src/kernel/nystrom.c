@@ -2,8 +2,9 @@
  *
  * The coefficients of the Nystroem form of a Galerkin method (src/kernel/nystrom.h).
  *
- * With constant K_pp the momenta at the nodes are values of a polynomial P of degree s - 1, on any s points with Lagrange
- * polynomials b_j.  The equations R_mu = 0 of galerkin.c become, with N_k = -K_k,q at the nodes c_k of both rules,
+ * With constant K_pp the momenta at the nodes are values of a polynomial P of degree s - 1, on any s points with
+ * Lagrange polynomials b_j.  The equations R_mu = 0 of galerkin.c become, with N_k = -K_k,q at the nodes c_k of both
+ * rules,
  *
  *     sum_j T_mu,j P^j = -[mu = 0] p - sum_k l_mu(c_k) N_k,     T_mu,j = sum_i alpha_i l_mu'(c_i) b_j(c_i)
  *

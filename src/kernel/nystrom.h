@@ -2,22 +2,23 @@
  *
  * The Nystroem form of Galerkin methods on separable models: positions at the nodes are the only unknowns.
  *
- * Let the nodes of both quadrature rules be c_k, each one once.  With N_k = -K_q(Q_k; alpha_k dt, beta_k dW + gamma_k J) the
- * equations of galerkin.c become
+ * Let the nodes of both quadrature rules be c_k, each one once.  With N_k = -K_q(Q_k; alpha_k dt, beta_k dW +
+ * gamma_k J) the equations of galerkin.c become
  *
  *     Q_i = q + c_i K_p(p + sum_k R_ik N_k; dt, dW),     q' likewise with c = 1,     p' = p + sum_k N_k
  *
- * where R comes from the degree and the nodes alone (rules.c).  That holds when K_pp is constant: the P_i are then values
- * of one polynomial of degree s - 1; and for s = 1 and any K_p(p): then all P_i are equal, R_ik = 1 - c_k.
+ * where R comes from the degree and the nodes alone (rules.c).  That holds when K_pp is constant: the P_i are then
+ * values of one polynomial of degree s - 1; and for s = 1 and any K_p(p): then all P_i are equal, R_ik = 1 - c_k.
  *
- * Nodes stand in the order in which they can be computed: NYS_PRE explicit ones, NYS_IMP that need each other, the rest
- * explicit again.  When nodes 0 and 1 are both there (NYS_CARRY), the force at 1 serves the next step at 0, unless it is
- * faster to compute than to keep.
+ * Nodes stand in the order in which they can be computed: NYS_PRE explicit ones, NYS_IMP that need each other, the
+ * rest explicit again.  When nodes 0 and 1 are both there (NYS_CARRY), the force at 1 serves the next step at 0,
+ * unless it is faster to compute than to keep.
  *
  * The unknowns of the implicit nodes are x_i = (Q_i - q) / c_i, which are all equal for s = 1 (NYS_STRAIGHT).
  *
- * The including file defines NYS_STRAIGHT, NYS_N, NYS_PRE, NYS_IMP, NYS_END (the node at 1, or -1), NYS_CARRY, METHOD_DZ and NYS(k), the numbers
- * c alpha beta gamma [n], R [n + 1][n], whose last row is that of q'.  Include-free. */
+ * The including file defines NYS_STRAIGHT, NYS_N, NYS_PRE, NYS_IMP, NYS_END (the node at 1, or -1), NYS_CARRY,
+ * METHOD_DZ and NYS(k), the numbers c alpha beta gamma [n], R [n + 1][n], whose last row is that of q'.
+ * Include-free. */
 
 #define NYS_KEEP (NYS_CARRY && !(MODEL_LINEAR && NQ <= 2))
 #define NYS_C(k) NYS(k)

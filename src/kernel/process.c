@@ -56,8 +56,8 @@ static char **plain_environment(char *tmpdir) {
     return copy;
 }
 
-/* Handlers of the caller are reset by exec; its mask and an ignored SIGPIPE or SIGCHLD would be inherited.  SIGINT stays
- * as it is: the terminal sends it to the whole group, and a compiler that gets it removes its own files. */
+/* Handlers of the caller are reset by exec; its mask and an ignored SIGPIPE or SIGCHLD would be inherited.  SIGINT
+ * stays as it is: the terminal sends it to the whole group, and a compiler that gets it removes its own files. */
 static int spawn_plain(char *const argv[], char **environment, int output, pid_t *pid) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;

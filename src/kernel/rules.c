@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Names of Galerkin methods: PsNrQu, a degree s and a quadrature rule with r nodes of order u, and for noise h(q) a second rule:
+ * Names of Galerkin methods: PsNrQu, a degree s and a quadrature rule with r nodes of order u, and for noise h(q) a
+ * second rule:
  *
  *     P2N2Q2Lob   P1N1Q2GauN2Q2Lob   P3N3Q6Gau
  *
  *     Gau  Gauss-Legendre, order 2r          Lob  Gauss-Lobatto, order 2r-2      Rec  right end point, N1Q1
  *     Otr  open trapezoidal, N2Q2            Mil  Milne, N3Q4
  *
- * Gauss and Lobatto nodes are computed: roots of P_r and of P'_{r-1} by Newton's method from Chebyshev points.  The table of a
- * method holds weights, nodes and the Lagrange polynomials on control points nu/s (the result does not depend on them). */
+ * Gauss and Lobatto nodes are computed: roots of P_r and of P'_{r-1} by Newton's method from Chebyshev points.  The
+ * table of a method holds weights, nodes and the Lagrange polynomials on control points nu/s (the result does not
+ * depend on them). */
 #include "kernel/rules.h"
 #include "base/base.h"
 #include <ctype.h>
@@ -256,8 +258,9 @@ static char *constants_text(const struct lgv_galerkin *g, const double *table, s
     return lgv_table_text(defines, "galerkin_table", table, count);
 }
 
-/* Weights of J: the terms of order dt dW and dZ are right when sum beta c = 1 and sum gamma c = -1 (the sums of beta and
- * gamma are 1 and 0).  That is all order 3/2 needs for additive noise; for other h(q) only LobZ is known to have it. */
+/* Weights of J: the terms of order dt dW and dZ are right when sum beta c = 1 and sum gamma c = -1 (the sums of beta
+ * and gamma are 1 and 0).  That is all order 3/2 needs for additive noise; for other h(q) only LobZ is known to have
+ * it. */
 static void describe_dz(const struct lgv_galerkin *g, struct lgv_method *m, bool lobz) {
     double beta = 0, gamma = 0;
     for (int i = 0; i < g->rule.count; i++) {
@@ -272,8 +275,8 @@ static void describe_dz(const struct lgv_galerkin *g, struct lgv_method *m, bool
         m->strong_noncommuting = 1;
 }
 
-/* What a rule can do with noise h(q,p): the term dW^2 / 2 must come out right, which a rule of order 2 does for dt and dW
- * alike; own weights or nodes of the noise are left to h(q), where there is no such term. */
+/* What a rule can do with noise h(q,p): the term dW^2 / 2 must come out right, which a rule of order 2 does for dt
+ * and dW alike; own weights or nodes of the noise are left to h(q), where there is no such term. */
 static unsigned galerkin_needs(const struct lgv_galerkin *g, bool diagonal) {
     if (g->noise.count || !diagonal || g->rule.order < 2) return LGV_NEEDS_NOISE_OF_Q;
     return g->degree == 1 && g->rule.count > 1 ? LGV_NEEDS_SEPARABLE_NOISE : 0;

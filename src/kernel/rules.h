@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Galerkin methods by name or by a rule, and partitioned Runge-Kutta methods by their coefficients.  Private to the kernel
- * stage and to src/model/load_methods.c, which reads such methods from model files. */
+ * Galerkin methods by name or by a rule, and partitioned Runge-Kutta methods by their coefficients.  Private to the
+ * kernel stage and to src/model/load_methods.c, which reads such methods from model files. */
 #ifndef LGV_RULES_H
 #define LGV_RULES_H
 
@@ -36,7 +36,8 @@ struct lgv_tableau {
 #define LGV_TABLEAU_TABLE (3 + LGV_RULE_NODES * (5 + 4 * LGV_RULE_NODES))
 #define LGV_TABLEAU_SYMPLECTIC 1e-12 /* violations up to here are round-off of the given coefficients */
 
-/* The form of a method that src/kernel/nystrom.h works on; count 0: it has none.  Nodes are in the order of computation. */
+/* The form of a method that src/kernel/nystrom.h works on; count 0: it has none.  Nodes are in the order of
+ * computation. */
 struct lgv_nystrom {
     int count, before, implicit, end; /* end: the node at 1, or -1 */
     bool carry;                       /* the force at node 1 is that of the next step at node 0 */
@@ -60,7 +61,8 @@ struct lgv_method *lgv_tableau_describe(const char *name, const struct lgv_table
 void lgv_method_free(struct lgv_method *m);
 /* Largest k <= most with sum_i w_i c_i^(j-1) = 1/j for j = 1..k. */
 int lgv_rule_order(const struct lgv_rule *r, int most);
-/* Largest violation of the symplectic conditions (D 3.19), and its place "beta_i abar_ij + alpha_j b_ji = beta_i alpha_j". */
+/* Largest violation of the symplectic conditions (D 3.19), and its place "beta_i abar_ij + alpha_j b_ji = beta_i
+ * alpha_j". */
 double lgv_tableau_violation(const struct lgv_tableau *t, const char **condition, int *i, int *j);
 /* Order without noise, from the order conditions up to 4. */
 int lgv_tableau_order(const struct lgv_tableau *t);

@@ -161,8 +161,9 @@ INLINE ivec solve_one(const vec *A, vec *b) {
     return (ivec)(check != check);
 }
 
-/* Cramer's rule.  A determinant that is infinite, or round-off of its two products, is looked for; one that is denormal has
- * an infinite inverse and shows in x.  Not looked for: products |A| |b| that are denormal while |A|^2 is not. */
+/* Cramer's rule.  A determinant that is infinite, or round-off of its two products, is looked for; one that is
+ * denormal has an infinite inverse and shows in x.  Not looked for: products |A| |b| that are denormal while |A|^2
+ * is not. */
 INLINE ivec solve_two(const vec *A, vec *b, vec *determinant, vec *products) {
     vec one = A[0] * A[3], two = A[1] * A[2], det = one - two, inverse = 1.0 / det, size = vec_abs(one) + vec_abs(two);
     *products = size;
@@ -190,9 +191,9 @@ INLINE ivec solve_three(const vec *A, vec *b, vec *determinant, vec *products) {
     return ~((ivec)(vec_abs(det) > SOLVE_CRAMER * size) & vec_finite(vec_abs(b[0]) + vec_abs(b[1]) + vec_abs(b[2])));
 }
 
-/* Systems 1 + B, n <= 3: Cramer's rule.  Where the determinant is round-off of 1 the lane is singular; where it is much
- * smaller than its products (B is large, and nearly of lower rank) the lane is solved again.  NaN is left to be seen in the
- * result. */
+/* Systems 1 + B, n <= 3: Cramer's rule.  Where the determinant is round-off of 1 the lane is singular; where it is
+ * much smaller than its products (B is large, and nearly of lower rank) the lane is solved again.  NaN is left to be
+ * seen in the result. */
 INLINE ivec solve_near_one(int n, const vec *A, vec *b) {
     vec keep[3] = {b[0], n > 1 ? b[1] : b[0], n > 2 ? b[2] : b[0]}, det = A[0], size = vec_set(0);
     if (n == 1)
@@ -260,13 +261,14 @@ INLINE void solve_dense(int n, vec *A, vec *b, vec *scratch, ivec *singular) {
 
 #define SOLVE_SCALED 256
 
-/* Solves A x = b in every lane with row interchanges chosen lane by lane: for systems whose diagonal may vanish.  A free
- * unknown (its row and right side vanish to round-off) becomes 0; *singular marks lanes that contradict themselves. */
+/* Solves A x = b in every lane with row interchanges chosen lane by lane: for systems whose diagonal may vanish.  A
+ * free unknown (its row and right side vanish to round-off) becomes 0; *singular marks lanes that contradict
+ * themselves. */
 OUTLINE void solve_pivoted(int n, vec *A, vec *b, ivec *singular) {
     vec scale[SOLVE_SCALED], right = vec_set(0);
     ivec wrong = {0};
-    /* Equations and unknowns may have units of very different size: rows, then columns are scaled to 1 (all columns of a
-     * system too large for that share the scale 1). */
+    /* Equations and unknowns may have units of very different size: rows, then columns are scaled to 1 (all columns
+     * of a system too large for that share the scale 1). */
     for (int i = 0; i < n; i++) {
         vec size = vec_set(0);
         for (int j = 0; j < n; j++) size = vec_max(size, vec_abs(A[i * n + j]));

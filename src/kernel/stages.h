@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What methods with stages share: times and noise weights, and implicit stages by Newton's method on lanes.  Include-free. */
+ * What methods with stages share: times and noise weights, and implicit stages by Newton's method on lanes.
+ * Include-free. */
 
 /* The time at a part of the present step. */
 INLINE double time_at(const struct ctx *c, double part) {
@@ -16,9 +17,9 @@ INLINE void noise_weights(const struct ctx *c, int dz, double beta, double gamma
     }
 }
 
-/* Near an equilibrium the increments themselves are round-off of K's derivatives, and no correction is small against them.
- * Lanes that still move after NEWTON_PATIENT iterations are done when their corrections (a null pointer: none) are within
- * round-off of what the derivatives consist of, |q| + |K''| |(q,p)|. */
+/* Near an equilibrium the increments themselves are round-off of K's derivatives, and no correction is small against
+ * them. Lanes that still move after NEWTON_PATIENT iterations are done when their corrections (a null pointer: none)
+ * are within round-off of what the derivatives consist of, |q| + |K''| |(q,p)|. */
 #define NEWTON_PATIENT 6
 static __attribute__((noinline, cold, unused)) void settle(struct ctx *c, double t, const vec *q, const vec *p,
                                                            double a, const vec *w, const vec *eq, const vec *ep,
@@ -94,9 +95,9 @@ INLINE void implicit_drift(struct ctx *c, double t, const vec *q, const vec *p, 
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
 }
 
-/* Solves (1 - theta K_pq) e - theta K_pp f = r,  theta K_qq e + (1 + theta K_qp) f = s: Newton's correction for implicit steps
- * x = theta-part of the field.  (r, s) in x [2 NQ] become (e, f).  For separable models f = s - theta K_qq e leaves half the
- * size, (1 + theta^2 K_pp K_qq) e = r + theta K_pp s. */
+/* Solves (1 - theta K_pq) e - theta K_pp f = r,  theta K_qq e + (1 + theta K_qp) f = s: Newton's correction for
+ * implicit steps x = theta-part of the field.  (r, s) in x [2 NQ] become (e, f).  For separable models f = s - theta
+ * K_qq e leaves half the size, (1 + theta^2 K_pp K_qq) e = r + theta K_pp s. */
 INLINE void solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const vec *Kqp, const vec *Kpp, vec *x,
                               ivec *singular) {
     vec *f = x + NQ;

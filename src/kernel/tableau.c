@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stochastic partitioned Runge-Kutta methods (methods/sprk.c) from their coefficients: the table, the symplectic conditions
+ * Stochastic partitioned Runge-Kutta methods (methods/sprk.c) from their coefficients: the table, the symplectic
+ * conditions
  *
  *     alpha_i abar_ij + alpha_j a_ji = alpha_i alpha_j        beta_i abar_ij + alpha_j b_ji = beta_i alpha_j
  *     alpha_i bbar_ij + beta_j a_ji = alpha_i beta_j          beta_i bbar_ij + beta_j b_ji = beta_i beta_j
  *
- * (Holm & Tyranowski (3.19)), the order without noise from the order conditions up to 4, and what is needed of the noise. */
+ * (Holm & Tyranowski (3.19)), the order without noise from the order conditions up to 4, and what is needed of the
+ * noise. */
 #include "kernel/rules.h"
 #include "base/base.h"
 #include <math.h>

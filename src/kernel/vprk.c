@@ -2,9 +2,9 @@
  *
  * Coefficients and descriptions of the variational partitioned Runge-Kutta methods (methods/vprk.c).
  *
- * A tableau (a, b) with a_1j = 0 and a_sj = b_j gives ahat_ij = 1 - a_ji / b_i, multipliers on the stages 1..s-1 and constraints
- * on the stages 2..s.  The constraints determine the multipliers when the matrix (sum_k a_ik ahat_kj), i = 2..s, j = 1..s-1, is
- * invertible: to lowest order in dt the constraints are dt^2 times it, times G M^-1 G^T lam. */
+ * A tableau (a, b) with a_1j = 0 and a_sj = b_j gives ahat_ij = 1 - a_ji / b_i, multipliers on the stages 1..s-1 and
+ * constraints on the stages 2..s.  The constraints determine the multipliers when the matrix (sum_k a_ik ahat_kj), i
+ * = 2..s, j = 1..s-1, is invertible: to lowest order in dt the constraints are dt^2 times it, times G M^-1 G^T lam. */
 #include "kernel/vprk.h"
 #include "base/base.h"
 #include "kernel/rules.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Variational partitioned Runge-Kutta methods by name and by tableau: the coefficients of methods/vprk.c.  Private to the
- * kernel stage and to src/model/load_methods.c. */
+ * Variational partitioned Runge-Kutta methods by name and by tableau: the coefficients of methods/vprk.c.  Private
+ * to the kernel stage and to src/model/load_methods.c. */
 #ifndef LGV_VPRK_H
 #define LGV_VPRK_H
 
@@ -21,8 +21,9 @@ struct lgv_vprk {
     double correction;
 };
 
-/* Completes a tableau (stages, a, b, nu, kappa) with a_1j = 0 and a_sj = b_j.  False with the reason in `why` when it does not meet
- * these or the solvability condition of constrained methods.  The weights b add up to 1 and none is 0. */
+/* Completes a tableau (stages, a, b, nu, kappa) with a_1j = 0 and a_sj = b_j.  False with the reason in `why` when
+ * it does not meet these or the solvability condition of constrained methods.  The weights b add up to 1 and none is
+ * 0. */
 bool lgv_vprk_complete(struct lgv_vprk *t, char *why, size_t size);
 /* A named method; NULL when the name is none of them or memory is out. */
 const struct lgv_method *lgv_vprk_find(const char *name);

@@ -4,8 +4,8 @@
  *
  * A function is a list of groups: F = sum over groups, sum over the instances of the group's nest, body(instance).
  * The plain part of a formula is a group without a nest.  Derivatives are taken of the bodies and come as scatter
- * terms: "for every instance of nest: out[row][col] += value", so a pair potential of 900 coordinates stays a handful of
- * small expressions and its Hessian stays sparse. */
+ * terms: "for every instance of nest: out[row][col] += value", so a pair potential of 900 coordinates stays a
+ * handful of small expressions and its Hessian stays sparse. */
 #ifndef LGV_CALCULUS_H
 #define LGV_CALCULUS_H
 
@@ -50,8 +50,8 @@ int lgv_loops_shift(struct lgv_graph *g, int node, int from, int by);
 #define LGV_MAX_INSTANCES 4000000
 #define LGV_UNROLL_NODES 96 /* a sum whose unrolled size stays below this is not kept as a loop */
 
-/* Splits a formula into groups.  Sums that enter linearly become loops (unless small: see above), others are written out
- * term by term.  unroll: write every sum out.  False with g->failed set and *f empty when that is impossible. */
+/* Splits a formula into groups.  Sums that enter linearly become loops (unless small: see above), others are written
+ * out term by term.  unroll: write every sum out.  False with g->failed set and *f empty when that is impossible. */
 bool lgv_function_split(struct lgv_graph *g, int node, bool unroll, struct lgv_function *f);
 /* The formula with the first `known` loop variables replaced by numbers and every sum inside it written out. */
 int lgv_loops_instance(struct lgv_graph *g, int node, const long *vars, int known);
@@ -67,8 +67,8 @@ bool lgv_diff_smooth(const struct lgv_graph *g, int node);
 /* d node / d leaf[i] for all i at once (reverse mode). */
 void lgv_diff_gradient(struct lgv_graph *g, int node, const int *leaf, size_t count, int *out);
 int lgv_diff_one(struct lgv_graph *g, int node, int leaf);
-/* What the round-off of a formula is measured by, with the magnitudes |a| of its parts: sums of them for sums, products for
- * products, |f(a)| + |f'(a)| |a| for functions. */
+/* What the round-off of a formula is measured by, with the magnitudes |a| of its parts: sums of them for sums,
+ * products for products, |f(a)| + |f'(a)| |a| for functions. */
 int lgv_diff_magnitude(struct lgv_graph *g, int node);
 /* sum over leaves r of q and p of (d node / d r) * direction_r, as a node with DQ / DP leaves. */
 int lgv_diff_along(struct lgv_graph *g, int node);

@@ -3,8 +3,8 @@
  * How a start value stands to the constraints g(q) = 0 with Jacobian G: its residuals |g| and |G v|, the nearest point
  * of g = 0 by Gauss-Newton steps
  *     q -= G^T (G G^T)^-1 g,
- * and the rank of G there.  G G^T is factorised with rows scaled to length 1 and stored by its envelope, which is narrow
- * for chains.  A pivot is the squared distance of a row from the rows before it. */
+ * and the rank of G there.  G G^T is factorised with rows scaled to length 1 and stored by its envelope, which is
+ * narrow for chains.  A pivot is the squared distance of a row from the rows before it. */
 #include "model/point.h"
 #include <math.h>
 #include <stdlib.h>
@@ -363,8 +363,9 @@ static void orthogonalise(const struct lgv_projector *c, double *a, double *coef
         if (!used[k]) out->row = k;
 }
 
-/* The rank of G as it stands in c; false when it cannot be found.  Large models, where all rows cannot be orthogonalised
- * in passing, have the pivots of the factor instead: those see rows 3e-7 apart, not 1e-10, and name one row only. */
+/* The rank of G as it stands in c; false when it cannot be found.  Large models, where all rows cannot be
+ * orthogonalised in passing, have the pivots of the factor instead: those see rows 3e-7 apart, not 1e-10, and name
+ * one row only. */
 static bool find_rank(struct lgv_projector *c, struct dependence *out) {
     size_t nc = c->nc;
     *out = (struct dependence){.row = nc};

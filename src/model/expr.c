@@ -259,8 +259,8 @@ int lgv_expr_sum(struct lgv_graph *g, double value, const struct lgv_arg *arg, s
     return id;
 }
 
-/* The factor that makes the first coefficient of a sum 1, so that 2x - 2y and y - x share x - y; 1 when taking it out would
- * not be exact. */
+/* The factor that makes the first coefficient of a sum 1, so that 2x - 2y and y - x share x - y; 1 when taking it
+ * out would not be exact. */
 static double content(const struct lgv_graph *g, const struct lgv_node *n) {
     double c = g->arg[n->first].factor;
     for (int i = 0; i < n->count; i++) {

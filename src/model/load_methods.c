@@ -9,7 +9,8 @@
  *     NAME: { a: [[..]], weights: [b_i] }                             variational one, for constraints and Lagrangians,
  *           + noise_weights, psi_weights                              with noise weights nu_i dW + kappa_i psi
  *
- * What methods there are already, and what a description is made of, only the kernel stage knows: this file alone asks it. */
+ * What methods there are already, and what a description is made of, only the kernel stage knows: this file alone
+ * asks it. */
 #include "kernel/rules.h"
 #include "kernel/vprk.h"
 #include "model/load.h"

@@ -157,8 +157,8 @@ struct lgv_structure {
     } symmetry[32];
 };
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err);
-/* Whether H, L, a noise or a constraint uses abs, sign, floor, min, max or a comparison: no method has its order across the
- * places where these jump or bend. */
+/* Whether H, L, a noise or a constraint uses abs, sign, floor, min, max or a comparison: no method has its order
+ * across the places where these jump or bend. */
 bool lgv_model_kinks(const struct lgv_model *m);
 /* Largest relative error of symbolic gradients of H, L, every h and every g against finite differences at random
  * points. */

@@ -112,8 +112,8 @@ static double bracket_size(struct lgv_evaluator *e, const struct lgv_env *env, c
     return sum;
 }
 
-/* Is the gradient of {f, h} zero?  1 yes by formula, 2 yes at random points, 0 no, -1 could not be evaluated.  At a point
- * x the change |x . grad {f, h}| is compared with the parts that {f, h} consists of. */
+/* Is the gradient of {f, h} zero?  1 yes by formula, 2 yes at random points, 0 no, -1 could not be evaluated.  At a
+ * point x the change |x . grad {f, h}| is compared with the parts that {f, h} consists of. */
 static int bracket_constant(struct lgv_model *m, int f, int h) {
     struct lgv_graph *g = m->graph;
     int node = bracket(g, f, h);

@@ -12,8 +12,8 @@
 
 void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colour);
 char *lgv_comparison_json(const struct lgv_comparison *c); /* malloc'd; NULL: memory is out */
-/* Figures and dir/report.html; *drawn is false when there are no figures: err says why, or nothing when there was nothing
- * to draw. */
+/* Figures and dir/report.html; *drawn is false when there are no figures: err says why, or nothing when there was
+ * nothing to draw. */
 enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn,
                                       struct lgv_error *err);
 

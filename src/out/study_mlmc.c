@@ -60,8 +60,8 @@ static const char *decays(const struct lgv_mlmc_result *r, char *out, size_t siz
     return out;
 }
 
-/* What to do when the levels do not pay, or NULL.  Pairs without anything in common make variances that stay; what makes
- * them grow is still there at smaller steps. */
+/* What to do when the levels do not pay, or NULL.  Pairs without anything in common make variances that stay; what
+ * makes them grow is still there at smaller steps. */
 static const char *advice(const struct lgv_mlmc_result *r) {
     if (r->nlevels > 2 && r->beta < -0.25)
         return "the variances of the differences grow from level to level: multilevel sampling does not suit this "

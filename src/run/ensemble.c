@@ -2,8 +2,9 @@
  *
  * The ensemble: groups over threads, units of paths inside a group, blocks of lanes inside a unit.
  *
- * A block runs in chunks of steps.  After a chunk its state is checked; when a lane has become infinite or NaN the chunk
- * is repeated step by step from a copy, to find the step at which that happened.  Chunks do not change any bit. */
+ * A block runs in chunks of steps.  After a chunk its state is checked; when a lane has become infinite or NaN the
+ * chunk is repeated step by step from a copy, to find the step at which that happened.  Chunks do not change any
+ * bit. */
 #include "run/run.h"
 #include <math.h>
 #include <omp.h>

@@ -6,14 +6,16 @@
  *
  *     J u = (4/5 D_1 - 1/5 D_2 + 4/105 D_3 - 1/280 D_4) / h
  *
- * the perturbed states being lanes of one block with the same noise.  Several h are tried; the one is taken at which J u is
- * known best: by the difference of the formulas of order 6 and 8, of which round-off shows only a twelfth, and eps/h.  Then
+ * the perturbed states being lanes of one block with the same noise.  Several h are tried; the one is taken at which
+ * J u is known best: by the difference of the formulas of order 6 and 8, of which round-off shows only a twelfth,
+ * and eps/h.  Then
  *
  *     defect = max |omega(J u, J v) - omega(u, v)|,   omega(u, v) = u_q . v_p - u_p . v_q
  *
- * over pairs of directions; it is known to the sum of |error of J u| |J v| over conjugate components, and the same with u and v
- * exchanged.  u is measured in units of the size of q and p, so the defect has no unit.  With constraints the perturbed states
- * are first moved onto T*S: u is then the derivative of these states, a tangent vector of T*S. */
+ * over pairs of directions; it is known to the sum of |error of J u| |J v| over conjugate components, and the same
+ * with u and v exchanged.  u is measured in units of the size of q and p, so the defect has no unit.  With
+ * constraints the perturbed states are first moved onto T*S: u is then the derivative of these states, a tangent
+ * vector of T*S. */
 #include "stats/stats.h"
 #include <float.h>
 #include <math.h>
@@ -34,8 +36,8 @@ struct probe {
     double action;
 };
 
-/* The states x + offset[i] * u, moved onto the constraints.  Velocities of a Lagrangian are found from 0, or else from the momenta:
- * they may not enter L_vv in a way that allows 0. */
+/* The states x + offset[i] * u, moved onto the constraints.  Velocities of a Lagrangian are found from 0, or else
+ * from the momenta: they may not enter L_vv in a way that allows 0. */
 static bool place(struct probe *p, const double *u, const double *offset, size_t count) {
     size_t lanes = p->k->entry->lanes;
     struct lgv_block *b = &p->b.block;
@@ -58,7 +60,8 @@ static bool place(struct probe *p, const double *u, const double *offset, size_t
     return ok;
 }
 
-/* One step from each of them; result i in out[i * n ...], where it started in from[i * n ...].  False when a step fails. */
+/* One step from each of them; result i in out[i * n ...], where it started in from[i * n ...].  False when a step
+ * fails. */
 static bool steps_from(struct probe *p, const double *u, const double *offset, size_t count, double *from,
                        double *out) {
     size_t lanes = p->k->entry->lanes;

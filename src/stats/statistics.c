@@ -165,8 +165,8 @@ static bool one_name(const char *a, const char *b) { /* "x[3].y" and "x[4].x" */
 #define ROUND_OFF 1e-12 /* of the largest scale */
 #define CONSTANT 1e-9   /* moves that are smaller, compared with the values, are not taken for moves */
 
-/* How far the components move over the states kept of the run; where they do not, how large they are.  Components of one name have
- * one unit and one scale; one that is always 0 gets that of the others. */
+/* How far the components move over the states kept of the run; where they do not, how large they are.  Components of
+ * one name have one unit and one scale; one that is always 0 gets that of the others. */
 static double *state_scales(const struct lgv_model *m, const struct lgv_plan *plan,
                             const struct lgv_run_report *report) {
     size_t nq = m->nq;

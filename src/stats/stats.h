@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a run leaves behind.  `struct lgv_result` is plain data: the statistics stage fills it, the output stage writes it
- * and reads it back, so that a report made from results.h5 is the report of the run. */
+ * What a run leaves behind.  `struct lgv_result` is plain data: the statistics stage fills it, the output stage
+ * writes it and reads it back, so that a report made from results.h5 is the report of the run. */
 #ifndef LGV_STATS_H
 #define LGV_STATS_H
 
@@ -109,13 +109,14 @@ struct lgv_result {
 #define LGV_DEFECT_KNOWN 1e-6  /* a defect whose uncertainty is larger says nothing */
 #define LGV_DEFECT_LIMIT 1e-11 /* a defect below this (or below its own uncertainty) is round-off */
 
-/* Runs the ensemble with these settings and fills *out (statistics, certificate, everything).  The kernel is built here.
- * Returns LGV_OK, LGV_FAILED_PATHS or LGV_INTERRUPTED with a valid result; else *out is empty. */
+/* Runs the ensemble with these settings and fills *out (statistics, certificate, everything).  The kernel is built
+ * here. Returns LGV_OK, LGV_FAILED_PATHS or LGV_INTERRUPTED with a valid result; else *out is empty. */
 enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,
                                    lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err);
 
-/* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (2 nq) at step number n of a path, in
- * units of scale[2 nq] (NULL: the sizes of x).  *error: how well J is known.  NaN when the step fails there. */
+/* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (2 nq) at step number n of a
+ * path, in units of scale[2 nq] (NULL: the sizes of x).  *error: how well J is known.  NaN when the step fails
+ * there. */
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, double *error);
 

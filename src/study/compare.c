@@ -2,14 +2,15 @@
  *
  * Methods against each other on the same Brownian paths.
  *
- * Along time: mean(f - b M) with the martingale part M = sum_k sum_m {f, h_m}(X_k) dW_m,k, whose mean is zero for every
- * method, so that the bias of a method shows long before the plain average would tell it from noise.  The bias at the end is
- * against a known mean, or against a fine run on the same paths: mean(d - b D), d = f - f_ref, D = M - M_ref.
+ * Along time: mean(f - b M) with the martingale part M = sum_k sum_m {f, h_m}(X_k) dW_m,k, whose mean is zero for
+ * every method, so that the bias of a method shows long before the plain average would tell it from noise.  The bias
+ * at the end is against a known mean, or against a fine run on the same paths: mean(d - b D), d = f - f_ref, D = M -
+ * M_ref.
  *
- * Work and precision: strong error sqrt(E |x - x_ref|^2) and weak error |E f - E f_ref| over a ladder of steps, on the same
- * paths also where E f is known: the sampling error of E f - known would hide the differences between steps.  With the
- * measured time and the gradient evaluations of a path.  Times are taken in a run of its own, without the noise of the
- * finest level that the errors need. */
+ * Work and precision: strong error sqrt(E |x - x_ref|^2) and weak error |E f - E f_ref| over a ladder of steps, on
+ * the same paths also where E f is known: the sampling error of E f - known would hide the differences between
+ * steps.  With the measured time and the gradient evaluations of a path.  Times are taken in a run of its own,
+ * without the noise of the finest level that the errors need. */
 #include "study/compare.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Several methods on one model with the same noise: what they do to the energy and to observables along time, their bias at
- * the end, and what accuracy costs. */
+ * Several methods on one model with the same noise: what they do to the energy and to observables along time, their
+ * bias at the end, and what accuracy costs. */
 #ifndef LGV_STUDY_COMPARE_H
 #define LGV_STUDY_COMPARE_H
 
@@ -85,8 +85,8 @@ struct lgv_comparison {
     uint64_t reference_failed;
 };
 
-/* LGV_OK, LGV_FAILED_PATHS and LGV_INTERRUPTED fill *out; free it with lgv_comparison_clear.  settings gives start, until,
- * paths, seed, outputs, threads, lanes, truncate and compiler. */
+/* LGV_OK, LGV_FAILED_PATHS and LGV_INTERRUPTED fill *out; free it with lgv_comparison_clear.  settings gives start,
+ * until, paths, seed, outputs, threads, lanes, truncate and compiler. */
 enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *settings,
                             const struct lgv_compare_options *options, lgv_progress *progress, void *user,
                             struct lgv_comparison *out, struct lgv_error *err);

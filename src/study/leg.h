@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One ensemble of a study: a method with one step size on given paths, its values path by path at the end and their sums
- * along time.  Legs of one study share their Brownian paths: each uses sums of increments of one base step. */
+ * One ensemble of a study: a method with one step size on given paths, its values path by path at the end and their
+ * sums along time.  Legs of one study share their Brownian paths: each uses sums of increments of one base step. */
 #ifndef LGV_STUDY_LEG_H
 #define LGV_STUDY_LEG_H
 

@@ -11,8 +11,8 @@
  *     N_l = ceil(2 eps^-2 sqrt(V_l / C_l) sum_k sqrt(V_k C_k))     makes the statistical variance eps^2 / 2,
  *     max_{j <= 2} |m_{L-j}| 2^(-alpha j) / (2^alpha - 1) <= eps / sqrt 2        ends the search for L,
  *
- * alpha and beta fitted to the decay of |m_l| and V_l.  Noise: batch b of level l has the seed mix(seed, l, b), so levels and
- * batches are independent, and nothing depends on threads or lanes. */
+ * alpha and beta fitted to the decay of |m_l| and V_l.  Noise: batch b of level l has the seed mix(seed, l, b), so
+ * levels and batches are independent, and nothing depends on threads or lanes. */
 #include "study/mlmc.h"
 #include <math.h>
 #include <stdlib.h>
@@ -142,8 +142,8 @@ static double decay(const double *y, size_t count, double floor) {
     return n >= 2 ? (n * sxy - sx * sy) / (n * sxx - sx * sx) : (double)NAN;
 }
 
-/* Means and variances as they are believed: never much smaller than the decay lets expect, so that a lucky pilot run does
- * not end the search early. */
+/* Means and variances as they are believed: never much smaller than the decay lets expect, so that a lucky pilot run
+ * does not end the search early. */
 static void believe(struct search *x, double *mean, double *var) {
     struct lgv_mlmc_result *r = x->r;
     size_t n = r->nlevels;

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Variational methods with one multiplier and all forces at q and q' on constant masses: kicks and a drift,
+ *
+ *     P = p + F(q) + G(q)^T lam,   q' = q + dt H_p(P),   g(q') = 0,   p' = P + F(q') + G(q')^T mu,   G(q') H_p(p') = 0.
+ *
+ * Only lam is unknown; in closed form for one quadratic constraint, else by Newton's method.  Include-free; a part of
+ * methods/vprk.c. */
+
+struct kept {
+    struct force F;
+    vec *C, *G, *MG, *mass; /* dense: the rows G M^-1; sparse: M^-1, which is constant */
+    vec *inverse;           /* 1 / (G M^-1 G^T) of a single constraint */
+};
+
+INLINE struct kept kept_in(vec *carry) {
+    vec *C = carry + NQ + NHQ, *G = C + (CORRECTED ? NQ : 0);
+    vec *MG = G + JACOBIAN, *mass = MG + KEPT_ROWS;
+    return (struct kept){{carry, carry + NQ}, C, G, MG, mass, mass + KEPT_MASSES};
+}
+
+INLINE vec dot(const vec *a, const vec *b) {
+    vec sum = a[0] * b[0];
+    for (long i = 1; i < NQ; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* Force, gradient of the correction, and G at q. */
+ONE_COPY void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kept *k) {
+#if KICKS
+    model_force(c, t, q, p, &k->F);
+    model_G(c, q, k->G);
+    if (!MODEL_SPARSE) constraint_rows(c, k->G, k->mass, k->MG);
+    if (ONE_ROW) k->inverse[0] = 1.0 / dot(k->G, k->MG);
+    if (CORRECTED) correction_gradient(c, t, q, k->G, k->mass, k->C);
+#else
+    (void)c, (void)t, (void)q, (void)p, (void)k;
+#endif
+}
+
+INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, vec *p) {
+#if KICKS
+    model_kick(c, p, &k->F, b * c->dt, w);
+    for (long i = 0; CORRECTED && i < NQ; i++) p[i] -= b * c->dt * VPRK_CORRECTION * c->dt * k->C[i];
+#else
+    (void)c, (void)k, (void)b, (void)w, (void)p;
+#endif
+}
+
+/* Lanes that are live have no solution, those with infinite or NaN multipliers a singular system: NaN in
+ * everything.  Where p is NaN the lane had failed before. */
+static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, const vec *p, const vec *lam, vec *P,
+                                                                 vec *Q, const ivec *live) {
+    ivec known = (ivec)(p[0] == p[0]), newton = known & *live, singular = known & ~vec_finite(lam[0]) & ~newton, met;
+    if (!vec_any(newton | singular)) return;
+    constraints_met(c, Q, &met); /* the rest was round-off of g, which near the origin is larger than that of q */
+    newton &= ~met;
+    lanes_failed(c, &newton, NQ, LGV_FAIL_NEWTON);
+    lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    for (long i = 0; i < NQ; i++) {
+        P[i] = vec_select(newton | singular, vec_set(__builtin_nan("")), P[i]);
+        Q[i] = vec_select(newton | singular, vec_set(__builtin_nan("")), Q[i]);
+    }
+}
+
+/* b = (G1 M^-1 G^T)^-1 b,  x = M^-1 G^T b,  G and M those kept. */
+INLINE void kept_solve(struct ctx *c, const struct kept *k, const vec *G1, vec *b, ivec *singular) {
+    if (MODEL_SPARSE)
+        constraint_solve(c, G1, k->mass, k->G, b, singular);
+    else
+        constraint_system(c, G1, k->MG, b, singular);
+}
+
+/* Returns the size of x, or a bound of it: sum_k |b_k| size_k of the rows' sizes. */
+INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, const vec *b, vec *x) {
+    vec size = vec_set(0);
+#if MODEL_SPARSE
+    vec *top = c->top;
+    ARRAY(impulse, NQ);
+    for (long i = 0; i < NQ; i++) impulse[i] = vec_set(0);
+    constraint_add(k->G, b, impulse);
+    sparse_multiply_mass(k->mass, impulse, x);
+    for (long i = 0; i < NQ; i++) size += vec_abs(x[i]);
+    c->top = top;
+    (void)row_size;
+#else
+    (void)c;
+    for (long i = 0; i < NQ; i++) {
+        x[i] = k->MG[i] * b[0];
+        for (long m = 1; m < NC; m++) x[i] += k->MG[m * NQ + i] * b[m];
+    }
+    for (long m = 0; m < NC; m++) size += vec_abs(b[m]) * row_size[m];
+#endif
+    return size;
+}
+
+/* Both move Q along M^-1 G(q)^T until g(Q) = 0 and leave the impulse -dt lam of that in e; *live: lanes without a
+ * solution.  The solution wanted is the one that comes from q as dt grows from 0: G M^-1 G(q)^T keeps its sign.
+ * Forces normal to the constraints may be large, and Q beyond the centre of a sphere: then it is not the nearest
+ * one.
+ *
+ * One quadratic constraint is g(Q) - b e + a e^2 / 2 there; g, a and b are counted in units of G M^-1 G^T at q. */
+INLINE void quadric_drift(struct ctx *c, const struct kept *kept, vec *Q, vec *e, ivec *live) {
+    ARRAY(G1, JACOBIAN);
+    ARRAY(a, 1);
+    model_g(c, Q, e);
+    model_G(c, Q, G1);
+    model_bend(c, kept->MG, a);
+    vec unit = kept->inverse[0], g = e[0] * unit, b = dot(G1, kept->MG) * unit, half = 0.5 * a[0] * unit;
+    vec square = b * b - 4.0 * half * g, root = vec_sqrt(square);
+    vec over = 2.0 * g, under = b + root;
+    ivec beyond = (ivec)(b < 0.0);
+    if (RARELY(vec_any(beyond))) {
+        over = vec_select(beyond, b - root, over);
+        under = vec_select(beyond, 2.0 * half, under);
+    }
+    e[0] = over / under;
+    for (long i = 0; i < NQ; i++) Q[i] -= e[0] * kept->MG[i];
+    *live = (ivec)(square < 0.0);
+}
+
+#define NEWTON_LEFT (2e-15 / NQ)
+
+/* Newton's method, two moves at least; sum grows by what they add to e.  Then a lane is done when the error left,
+ * e^3 / e_before^2 by quadratic convergence, is below round-off of a coordinate; after three also by the rule of
+ * still_moving, where round-off is larger than that.  few: only the lanes of *live, which are moved with care for
+ * the others.  G1 is left near the solution. */
+INLINE void newton_moves(struct ctx *c, const vec *q, const struct kept *kept, int few, vec *Q, vec *sum, vec *G1,
+                         ivec *live) {
+    ARRAY(e, NC);
+    ARRAY(move, NQ);
+    ARRAY(row_size, NC);
+    ivec still = few ? *live : ~(ivec){0}, now;
+    vec *top = c->top, size = vec_set(0), before = vec_set(0);
+    int it = 0;
+    for (long i = 0; i < NQ; i++) size += vec_abs(q[i]);
+    for (long k = 0; k < NC; k++) {
+        row_size[k] = vec_set(0);
+        for (long i = 0; !MODEL_SPARSE && i < NQ; i++) row_size[k] += vec_abs(kept->MG[k * NQ + i]);
+    }
+    do {
+        model_g(c, Q, e);
+        model_G(c, Q, G1);
+        kept_solve(c, kept, G1, e, &now);
+        for (long k = 0; (few || it > 1) && k < NC; k++) e[k] = vec_select(still, e[k], vec_set(0));
+        for (long k = 0; k < NC; k++) sum[k] += e[k];
+        vec moved = kept_move(c, kept, row_size, e, move);
+        for (long i = 0; i < NQ; i++) Q[i] -= move[i];
+        if (it > 0) {
+            ivec far = (ivec)(moved * moved * moved > NEWTON_LEFT * size * before * before);
+            still = (ivec)vec_select(still, (vec)far, vec_set(0)); /* of `&` clang makes more than this */
+        }
+        if (it > 1) {
+            vec length = vec_set(0);
+            for (long i = 0; i < NQ; i++) length += vec_abs(Q[i] - q[i]);
+            still &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * size);
+        }
+        before = moved;
+        c->top = top;
+        c->iterations++;
+    } while (++it < NEWTON_MAX && (it == 1 || vec_any(still)));
+    *live = it < NEWTON_MAX ? (ivec){0} : still;
+}
+
+/* Lanes in which the gradient of a constraint has turned by a right angle from q on: another solution than the one
+ * wanted. */
+INLINE ivec rows_turned(const vec *G, const vec *G1) {
+    ivec turned = {0};
+    for (long k = 0; k < NC; k++) {
+#if MODEL_SPARSE
+        long first = SPARSE_TABLE(g_row)[k], end = SPARSE_TABLE(g_row)[k + 1];
+#else
+        long first = k * NQ, end = first + NQ;
+#endif
+        vec sum = G[first] * G1[first];
+        for (long i = first + 1; i < end; i++) sum += G[i] * G1[i];
+        turned |= (ivec)(sum <= 0.0);
+    }
+    return turned;
+}
+
+/* The lanes *live once more, from the point that the velocities tangent at q lead to. */
+static __attribute__((noinline, cold, unused)) void
+newton_again(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *Q, vec *sum, ivec *live) {
+    vec *top = c->top;
+    ARRAY(move, NQ);
+    ARRAY(T, NQ);
+    ARRAY(e, NC);
+    ARRAY(zero, NC);
+    ARRAY(G1, JACOBIAN);
+    ivec lanes = *live, now;
+    for (long k = 0; k < NC; k++) zero[k] = vec_set(0);
+    face_K1(c, time_at(c, 0.5), q, p, c->dt, no_noise, 0, move);
+    for (long i = 0; i < NQ; i++) T[i] = q[i] + move[i];
+    constraint_multiply(kept->G, move, e);
+    kept_solve(c, kept, kept->G, e, &now);
+    kept_move(c, kept, zero, e, move);
+    for (long i = 0; i < NQ; i++) T[i] -= move[i];
+    newton_moves(c, q, kept, 1, T, e, G1, live);
+    *live |= lanes & rows_turned(kept->G, G1);
+    for (long i = 0; i < NQ; i++) Q[i] = vec_select(lanes, T[i], Q[i]);
+    for (long k = 0; k < NC; k++) sum[k] = vec_select(lanes, e[k], sum[k]);
+    c->top = top;
+}
+
+INLINE void newton_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *Q, vec *sum,
+                         ivec *live) {
+    ARRAY(G1, JACOBIAN);
+    for (long k = 0; k < NC; k++) sum[k] = vec_set(0);
+    newton_moves(c, q, kept, 0, Q, sum, G1, live);
+    *live |= rows_turned(kept->G, G1) | (~vec_finite(sum[0]) & (ivec)(p[0] == p[0]));
+    if (RARELY(vec_any(*live))) newton_again(c, q, p, kept, Q, sum, live);
+}
+
+/* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q. */
+INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *P, vec *Q,
+                              vec *lam) {
+    ARRAY(move, NQ);
+    ivec live;
+    face_K1(c, time_at(c, 0.5), q, p, c->dt, no_noise, 0, move);
+    for (long i = 0; i < NQ; i++) {
+        Q[i] = q[i] + move[i];
+        P[i] = p[i];
+    }
+    if (NC == 0) return;
+    if (MODEL_QUADRIC)
+        quadric_drift(c, kept, Q, lam, &live);
+    else
+        newton_drift(c, q, p, kept, Q, lam, &live);
+    for (long k = 0; k < NC; k++) lam[k] *= -1 / c->dt;
+    constraint_add(kept->G, lam, P);
+    if (RARELY(!vec_all(vec_finite(lam[0])) || (!MODEL_QUADRIC && vec_any(live)))) drift_failed(c, p, lam, P, Q, &live);
+}
+
+/* Stages lie at q (their row of a vanishes) or at q'. */
+INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    double b[2] = {0, 0}, beta[2] = {0, 0}, gamma[2] = {0, 0};
+    struct kept k = kept_in(carry);
+    ARRAY(w, NM);
+    ARRAY(P, NQ);
+    ARRAY(Q, NQ);
+    ARRAY(v, NQ);
+    ARRAY(lam, NC);
+    ARRAY(mu, NC);
+    ivec singular = {0};
+    vec *top = c->top;
+    for (long j = 0; j < VS; j++) {
+        int end = V_TIME(j) != 0;
+        b[end] += V_B(j);
+        beta[end] += V_BETA(j);
+        gamma[end] += V_GAMMA(j);
+    }
+    noise_weights(c, METHOD_DZ, beta[0], gamma[0], dW, dZ, w);
+    kick(c, &k, b[0], w, p);
+    constrained_drift(c, q, p, &k, P, Q, lam);
+    c->top = top;
+    for (long i = 0; i < NQ; i++) {
+        q[i] = Q[i];
+        p[i] = P[i];
+    }
+    keep(c, time_at(c, 1), q, p, &k);
+    noise_weights(c, METHOD_DZ, beta[1], gamma[1], dW, dZ, w);
+    kick(c, &k, b[1], w, p);
+    for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
+    if (NC > 0 && VPRK_PROJECT) {
+        face_K1(c, time_at(c, 1), q, p, 1.0, no_noise, 0, v);
+        constraint_multiply(k.G, v, mu);
+        for (long m = 0; m < NC; m++) mu[m] = -mu[m];
+        if (ONE_ROW) {
+            mu[0] *= k.inverse[0];
+            singular = ~vec_finite(mu[0]);
+        } else {
+            kept_solve(c, &k, k.G, mu, &singular);
+        }
+        constraint_add(k.G, mu, p);
+    }
+    if (NC > 0 && RARELY(vec_any(singular))) {
+        singular &= (ivec)(v[0] == v[0]);
+        lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    }
+    for (long m = 0; m < NC; m++) c->extra[m * GROUPS] = (lam[m] + mu[m]) * (1 / c->dt);
+}

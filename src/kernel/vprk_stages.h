@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Variational methods with any stages (the equations are in methods/vprk.c): for constant masses by rounds that
+ * solve for the multipliers alone, for Lagrangians and where these do not converge by Newton's method for all stages
+ * at once.  Include-free; a part of methods/vprk.c. */
+
+/* Velocity, momentum and force of stage values: unknown Y is V (Lagrangian) or P (constant masses). */
+struct stages {
+    vec *Y, *V, *Q, *P, *f;     /* [s][NQ] */
+    vec *PQ, *PY, *fQ, *fY;     /* [NQ][NQ], of the stage looked at */
+    vec *X, *GX, *S, *GT, *lam; /* multipliers: [M][NQ], [M][NC][NQ], [M][NQ][NQ], [M][NQ], [M][NC] */
+};
+
+INLINE void combine(const struct ctx *c, const vec *q, const double *row, const vec *V, vec *Q) {
+    for (long i = 0; i < NQ; i++) {
+        Q[i] = q[i];
+        for (long j = 0; j < VS; j++)
+            if (row[j] != 0) Q[i] += c->dt * row[j] * V[j * NQ + i];
+    }
+}
+
+INLINE void stage_positions(struct ctx *c, const vec *q, struct stages *s) {
+    for (long j = 0; j < VS; j++) {
+        if (MODEL_L)
+            for (long i = 0; i < NQ; i++) s->V[j * NQ + i] = s->Y[j * NQ + i];
+        else
+            face_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
+    }
+    for (long j = 0; j < VS; j++) combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
+    for (long m = 0; NC > 0 && m < VM; m++) {
+        combine(c, q, &V_D(m, 0), s->V, s->X + m * NQ);
+        model_GT(c, s->X + m * NQ, s->lam + m * NC, s->GT + m * NQ);
+    }
+}
+
+/* Force of stage j and, if wanted, the derivatives of force and momentum. */
+INLINE void stage_values(struct ctx *c, long j, const vec *w, int second, struct stages *s) {
+    double t = time_at(c, V_TIME(j));
+    const vec *Q = s->Q + j * NQ, *Y = s->Y + j * NQ;
+    vec *f = s->f + j * NQ, *P = s->P + j * NQ;
+    if (MODEL_L) {
+        face_L2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, second ? s->fY : 0, 0);
+        face_L2(c, t, Q, Y, 1.0, no_noise, 0, P, 0, second ? s->PQ : 0, second ? s->PY : 0);
+        return;
+    }
+    face_K2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, 0, 0);
+    for (long i = 0; i < NQ; i++) {
+        f[i] = -f[i];
+        P[i] = Y[i];
+    }
+    for (long i = 0; second && i < NQ * NQ; i++) s->fQ[i] = -s->fQ[i];
+}
+
+/* B += factor A VY, VY the derivative of the velocity: 1 or the masses. */
+INLINE void add_product(double factor, const vec *A, const vec *mass, vec *B, long stride) {
+    for (long i = 0; i < NQ; i++)
+        for (long j = 0; j < NQ; j++) {
+            vec sum = MODEL_L ? A[i * NQ + j] : vec_set(0);
+            for (long k = 0; !MODEL_L && k < NQ; k++) sum += A[i * NQ + k] * mass[k * NQ + j];
+            B[i * stride + j] += factor * sum;
+        }
+}
+
+/* Columns of stage j's force and momentum in the matrix; fQ, fY, PQ, PY are those of stage j. */
+INLINE void add_stage(const struct ctx *c, long j, const struct stages *s, const vec *mass, vec *A) {
+    const long n = UNKNOWNS;
+    for (long k = 0; k < VS; k++) {
+        if (V_A(j, k) != 0)
+            for (long i = 0; i < VS; i++)
+                if (V_AHAT(i, j) != 0)
+                    add_product(-V_AHAT(i, j) * c->dt * V_A(j, k), s->fQ, mass, A + i * NQ * n + k * NQ, n);
+        if (MODEL_L && V_A(j, k) != 0) /* L_vq: the transpose of L_qv */
+            for (long a = 0; a < NQ; a++)
+                for (long b = 0; b < NQ; b++) A[(j * NQ + a) * n + k * NQ + b] += c->dt * V_A(j, k) * s->PQ[b * NQ + a];
+    }
+    for (long a = 0; a < NQ; a++)
+        for (long b = 0; b < NQ; b++) {
+            A[(j * NQ + a) * n + j * NQ + b] += MODEL_L ? s->PY[a * NQ + b] : vec_set(a == b ? 1.0 : 0.0);
+            for (long i = 0; MODEL_L && i < VS; i++)
+                A[(i * NQ + a) * n + j * NQ + b] -= V_AHAT(i, j) * s->fY[a * NQ + b];
+        }
+}
+
+INLINE void add_multiplier(const struct ctx *c, long m, const struct stages *s, const vec *mass, vec *A) {
+    const long n = UNKNOWNS;
+    for (long i = 0; i < VS; i++) {
+        if (V_AM(i, m) == 0) continue;
+        for (long k = 0; k < VS; k++)
+            if (V_D(m, k) != 0)
+                add_product(-V_AM(i, m) * c->dt * V_D(m, k), s->S + m * NQ * NQ, mass, A + i * NQ * n + k * NQ, n);
+        for (long a = 0; a < NQ; a++)
+            for (long l = 0; l < NC; l++)
+                A[(i * NQ + a) * n + VS * NQ + m * NC + l] -= V_AM(i, m) * s->GX[(m * NC + l) * NQ + a];
+    }
+}
+
+/* Residual r and matrix A of stage equations and of constraints (divided by dt). */
+INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
+                         const vec *mass, struct stages *s, vec *r, vec *A) {
+    const long n = UNKNOWNS;
+    vec *top = c->top;
+    ARRAY(w, NM);
+    ARRAY(point, NQ);
+    ARRAY(G, NC * NQ);
+    for (long i = 0; i < n * n; i++) A[i] = vec_set(0);
+    for (long j = 0; j < VS; j++) {
+        noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
+        stage_values(c, j, w, 1, s);
+        for (long i = 0; CORRECTED && V_TIME(j) == 0 && i < NQ; i++) s->f[j * NQ + i] += V_B(j) * extra[i];
+        add_stage(c, j, s, mass, A);
+    }
+    for (long m = 0; NC > 0 && m < VM; m++) {
+        model_G(c, s->X + m * NQ, s->GX + m * NC * NQ);
+        model_S2(c, s->X + m * NQ, s->lam + m * NC, s->S + m * NQ * NQ);
+        add_multiplier(c, m, s, mass, A);
+        combine(c, q, &V_E(m, 0), s->V, point);
+        model_g(c, point, r + VS * NQ + m * NC);
+        model_G(c, point, G);
+        for (long l = 0; l < NC; l++) {
+            vec *row = A + (VS * NQ + m * NC + l) * n;
+            r[VS * NQ + m * NC + l] /= c->dt;
+            for (long k = 0; k < VS; k++)
+                for (long a = 0; V_E(m, k) != 0 && a < NQ; a++) {
+                    vec sum = MODEL_L ? G[l * NQ + a] : vec_set(0);
+                    for (long b = 0; !MODEL_L && b < NQ; b++) sum += G[l * NQ + b] * mass[b * NQ + a];
+                    row[k * NQ + a] += V_E(m, k) * sum;
+                }
+        }
+    }
+    for (long i = 0; i < VS; i++)
+        for (long a = 0; a < NQ; a++) {
+            vec sum = s->P[i * NQ + a] - p[a];
+            for (long j = 0; j < VS; j++)
+                if (V_AHAT(i, j) != 0) sum -= V_AHAT(i, j) * s->f[j * NQ + a];
+            for (long m = 0; NC > 0 && m < VM; m++) sum -= V_AM(i, m) * s->GT[m * NQ + a];
+            r[i * NQ + a] = sum;
+        }
+    c->top = top;
+}
+
+/* Rows and unknowns in units in which the matrix is of the size of 1: see constrained.h; m is the size of the
+ * masses, g that of G. For constant masses the unknowns are momenta, counted in m. */
+INLINE void scale_system(vec m, vec g, vec *r, vec *A) {
+    const long n = UNKNOWNS;
+    vec row[2] = {1.0 / m, 1.0 / g}, col[2] = {MODEL_L ? vec_set(1) : m, m / g};
+    for (long i = 0; i < n; i++) {
+        r[i] *= row[i >= VS * NQ];
+        for (long j = 0; j < n; j++) A[i * n + j] *= row[i >= VS * NQ] * col[j >= VS * NQ];
+    }
+}
+
+/* Lanes whose equations hold to round-off of their terms. */
+static __attribute__((noinline, cold)) ivec stages_met(struct ctx *c, const vec *q, const vec *p,
+                                                       const struct stages *s, const vec *r) {
+    vec *top = c->top;
+    ARRAY(point, NQ);
+    vec left = vec_set(0), parts = vec_set(0);
+    ivec met = ~(ivec){0}, here;
+    for (long i = 0; i < NQ; i++) {
+        parts += vec_abs(p[i]);
+        for (long j = 0; j < VS; j++) {
+            left += vec_abs(r[j * NQ + i]);
+            parts += vec_abs(s->P[j * NQ + i]) + vec_abs(s->f[j * NQ + i]);
+        }
+        for (long m = 0; NC > 0 && m < VM; m++) parts += vec_abs(s->GT[m * NQ + i]);
+    }
+    met = (ivec)(left <= 1e-14 * parts);
+    for (long m = 0; NC > 0 && m < VM; m++) {
+        combine(c, q, &V_E(m, 0), s->V, point);
+        constraints_met(c, point, &here);
+        met &= here;
+    }
+    c->top = top;
+    return met;
+}
+
+/* Newton's method for all stages, on the lanes *live; those left had no solution. */
+INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
+                          const vec *mass, struct stages *s, ivec *live) {
+    const long n = UNKNOWNS;
+    vec *top = c->top;
+    ARRAY(A, UNKNOWNS * UNKNOWNS);
+    ARRAY(scratch, UNKNOWNS * UNKNOWNS + UNKNOWNS);
+    ARRAY(r, UNKNOWNS);
+    ARRAY(end, NQ);
+    ARRAY(move, NQ);
+    ARRAY(x, NQ);
+    vec *inner = c->top;
+    ivec singular = {0}, now;
+    int it = 0;
+    stage_positions(c, q, s);
+    combine(c, q, vprk_table, s->V, end);
+    do {
+        stage_system(c, q, p, dW, dZ, extra, mass, s, r, A);
+        if (it >= NEWTON_PATIENT) *live &= ~stages_met(c, q, p, s, r);
+        vec m = MODEL_L ? largest_of(s->PY, NQ, NQ + 1) : 1.0 / largest_of(mass, NQ, NQ + 1);
+        vec g = NC > 0 ? largest_of(s->GX, NC * NQ, 1) : vec_set(1);
+        scale_system(m, g, r, A);
+        solve_dense((int)n, A, r, scratch, &now);
+        for (long i = 0; i < n; i++) r[i] *= i >= VS * NQ ? m / g : MODEL_L ? vec_set(1) : m;
+        singular |= now & *live;
+        for (long i = 0; i < VS * NQ; i++) s->Y[i] = vec_select(*live, s->Y[i] - r[i], s->Y[i]);
+        for (long i = 0; i < VM * NC; i++) s->lam[i] = vec_select(*live, s->lam[i] - r[VS * NQ + i], s->lam[i]);
+        for (long i = 0; i < NQ; i++) move[i] = end[i];
+        stage_positions(c, q, s);
+        combine(c, q, vprk_table, s->V, end);
+        for (long i = 0; i < NQ; i++) {
+            x[i] = end[i] - q[i];
+            move[i] -= end[i];
+        }
+        *live &= (still_moving(NQ, move, x, q, 1e-9) | (ivec)(vec_set(it == 0 ? 1.0 : 0.0) > 0.5)) & ~singular;
+        c->top = inner;
+        c->iterations++;
+    } while (++it < NEWTON_MAX && vec_any(*live));
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    c->top = top;
+}
+
+/* For constant masses and tableaux whose multipliers and constraints lie at the stages themselves (VPRK_S >= 2: X_m
+ * = Q_m, constraint m at Q_m+1) the multipliers alone are solved for, with forces and directions of the multipliers
+ * from the stages before:
+ *
+ *     sum_m C_im G(Q_i) M^-1 G(Q_m)^T delta_m = g(Q_i) / dt,   C_im = sum_k a_ik ahat_km,   lam_m -= delta_m.
+ *
+ * The error falls by a factor of the size dt^2 in each round; lanes where it falls too slowly are left in *live. */
+#define QUICK_ROUNDS 12
+#define QUICK_SIZE (VM * NC)
+#define QUICK_WORK (VS * (2 * NC * NQ + NQ + NM) + 2 * QUICK_SIZE * QUICK_SIZE + 3 * QUICK_SIZE + SYSTEM)
+
+/* The rows of the system for the multipliers. */
+INLINE void quick_system(const vec *G, const vec *MG, vec *A) {
+    for (long i = 1; i < VS; i++)
+        for (long m = 0; m < VM; m++) {
+            double C = 0;
+            for (long k = 0; k < VS; k++) C += V_A(i, k) * V_AM(k, m);
+            for (long a = 0; a < NC; a++)
+                for (long b = 0; b < NC; b++)
+                    A[((i - 1) * NC + a) * QUICK_SIZE + m * NC + b] =
+                        C * dot(G + (i * NC + a) * NQ, MG + (m * NC + b) * NQ);
+        }
+}
+
+/* Momenta and velocities of the stages from their forces and multipliers, in the lanes that are not done: a lane's
+ * bits must not depend on the others. */
+INLINE void quick_momenta(struct ctx *c, const vec *q, const vec *p, const ivec *far, struct stages *s) {
+    for (long j = 0; j < VS; j++) {
+        for (long i = 0; i < NQ; i++) {
+            vec sum = p[i];
+            for (long k = 0; k < VS; k++)
+                if (V_AHAT(j, k) != 0) sum += V_AHAT(j, k) * s->f[k * NQ + i];
+            for (long m = 0; NC > 0 && m < VM; m++)
+                if (V_AM(j, m) != 0) sum += V_AM(j, m) * s->GT[m * NQ + i];
+            s->Y[j * NQ + i] = vec_select(*far, sum, s->Y[j * NQ + i]);
+        }
+        face_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
+    }
+}
+
+INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
+                         struct stages *s, ivec *live) {
+    vec *top = c->top;
+    ARRAY(G, VS * NC * NQ);
+    ARRAY(MG, VS * NC * NQ);
+    ARRAY(A, QUICK_SIZE * QUICK_SIZE);
+    ARRAY(scratch, QUICK_SIZE * QUICK_SIZE + QUICK_SIZE);
+    ARRAY(r, QUICK_SIZE);
+    ARRAY(w, VS * NM);
+    ARRAY(old, VS * NQ);
+    vec *inner = c->top, before = vec_set(0), size = vec_set(0);
+    ivec known = *live, far = known, now;
+    int round = 0;
+    for (long j = 0; j < VS; j++) noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w + j * NM);
+    for (long i = 0; i < NQ; i++) size += vec_abs(q[i]);
+    for (long j = 0; j < VS; j++)
+        for (long i = 0; i < NQ; i++) {
+            s->Q[j * NQ + i] = q[i];
+            s->Y[j * NQ + i] = p[i];
+        }
+    do {
+        vec moved = vec_set(0);
+        for (long j = 0; j < VS; j++) {
+            if (round > 0 && j > 0) {
+                combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
+                for (long i = 0; i < NQ; i++) moved += vec_abs(s->Q[j * NQ + i] - old[j * NQ + i]);
+            }
+            for (long i = 0; i < NQ; i++) old[j * NQ + i] = s->Q[j * NQ + i];
+            if (round > 0 && j == 0) continue; /* the first stage is q */
+            face_K1(c, time_at(c, V_TIME(j)), s->Q + j * NQ, p, c->dt * V_B(j), w + j * NM, s->f + j * NQ, 0);
+            for (long i = 0; i < NQ; i++) {
+                s->f[j * NQ + i] = -s->f[j * NQ + i];
+                if (CORRECTED && V_TIME(j) == 0) s->f[j * NQ + i] += V_B(j) * extra[i];
+            }
+            if (NC == 0) continue;
+            model_G(c, s->Q + j * NQ, G + j * NC * NQ);
+            if (j < VM) constraint_rows(c, G + j * NC * NQ, 0, MG + j * NC * NQ);
+            if (round > 0 && j > 0) model_g(c, s->Q + j * NQ, r + (j - 1) * NC);
+        }
+        if (NC > 0 && round > 0) {
+            quick_system(G, MG, A);
+            for (long k = 0; k < QUICK_SIZE; k++) r[k] *= 1 / c->dt;
+            solve_dense((int)QUICK_SIZE, A, r, scratch, &now);
+            for (long k = 0; k < QUICK_SIZE; k++) s->lam[k] -= vec_select(far, r[k], vec_set(0));
+        }
+        for (long m = 0; NC > 0 && m < VM; m++) {
+            for (long i = 0; i < NQ; i++) s->GT[m * NQ + i] = vec_set(0);
+            constraint_add(G + m * NC * NQ, s->lam + m * NC, s->GT + m * NQ);
+        }
+        quick_momenta(c, q, p, &far, s);
+        if (round > 1) far &= (ivec)(moved * moved > 1e-18 * size * before) & (ivec)(moved > 1e-15 * size);
+        before = moved;
+        c->top = inner;
+        c->iterations++;
+    } while (++round < QUICK_ROUNDS && vec_any(far));
+    for (long i = 0; i < NQ; i++) far |= known & ~vec_finite(s->Y[(VS - 1) * NQ + i]);
+    *live = far;
+    c->top = top;
+}
+
+/* What the stages have found becomes the end of the step. */
+INLINE void stages_end(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, const vec *extra, struct stages *s,
+                       vec *v) {
+    ARRAY(w, NM);
+    ARRAY(end, NQ);
+    combine(c, q, vprk_table, s->V, end);
+    for (long j = 0; j < VS; j++) {
+        noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
+        stage_values(c, j, w, 0, s);
+        for (long i = 0; i < NQ; i++)
+            p[i] += s->f[j * NQ + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
+    }
+    for (long m = 0; NC > 0 && m < VM; m++)
+        for (long i = 0; i < NQ; i++) p[i] += s->GT[m * NQ + i];
+    for (long i = 0; i < NQ; i++) {
+        q[i] = vec_select((ivec)(q[i] == q[i]), end[i], q[i]);
+        v[i] = s->Y[(VS - 1) * NQ + i];
+    }
+}
+
+INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
+    ARRAY(values, VS * 5 * NQ);
+    ARRAY(blocks, 4 * NQ * NQ);
+    ARRAY(multipliers, VM * (2 * NQ + NC * NQ + NQ * NQ + NC));
+    ARRAY(mass, NQ * NQ);
+    ARRAY(v, NQ);
+    ARRAY(mu, NC);
+    ARRAY(extra, NQ);
+    ARRAY(G, NC * NQ);
+    struct stages s = {.Y = values,
+                       .V = values + VS * NQ,
+                       .Q = values + 2 * VS * NQ,
+                       .P = values + 3 * VS * NQ,
+                       .f = values + 4 * VS * NQ,
+                       .PQ = blocks,
+                       .PY = blocks + NQ * NQ,
+                       .fQ = blocks + 2 * NQ * NQ,
+                       .fY = blocks + 3 * NQ * NQ,
+                       .X = multipliers,
+                       .GT = multipliers + VM * NQ,
+                       .GX = multipliers + 2 * VM * NQ,
+                       .S = multipliers + VM * (2 * NQ + NC * NQ),
+                       .lam = multipliers + VM * (2 * NQ + NC * NQ + NQ * NQ)};
+    ivec live = (ivec)(p[0] == p[0]), singular = {0};
+    for (long i = 0; i < NQ; i++) v[i] = MODEL_L ? c->extra[i * GROUPS] : p[i];
+    for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_set(0);
+    if (MODEL_L && CORRECTED) constraint_masses(c, time_at(c, 0), q, v, mass);
+    if (CORRECTED) {
+        model_G(c, q, G);
+        correction_gradient(c, time_at(c, 0), q, G, mass, extra);
+        for (long i = 0; i < NQ; i++) extra[i] *= -c->dt * VPRK_CORRECTION * c->dt;
+    }
+    if (QUICK) quick_stages(c, q, p, dW, dZ, extra, &s, &live);
+    if (!QUICK || RARELY(vec_any(live))) {
+        for (long j = 0; j < VS; j++)
+            for (long i = 0; i < NQ; i++) s.Y[j * NQ + i] = QUICK ? vec_select(live, v[i], s.Y[j * NQ + i]) : v[i];
+        for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_select(live, vec_set(0), s.lam[i]);
+        if (!MODEL_L) constraint_masses(c, time_at(c, 0), q, v, mass);
+        newton_stages(c, q, p, dW, dZ, extra, mass, &s, &live);
+        if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    }
+    stage_positions(c, q, &s);
+    stages_end(c, q, p, dW, dZ, extra, &s, v);
+    model_G(c, q, G);
+    if (MODEL_L && CORRECTED) constraint_masses(c, time_at(c, 1), q, v, mass);
+    if (CORRECTED) {
+        correction_gradient(c, time_at(c, 1), q, G, mass, extra);
+        for (long j = 0; j < VS; j++)
+            for (long i = 0; V_TIME(j) == 1 && i < NQ; i++) p[i] -= V_B(j) * c->dt * VPRK_CORRECTION * c->dt * extra[i];
+    }
+    for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
+    singular = live = (ivec){0};
+    if (VPRK_PROJECT) project_momentum(c, time_at(c, 1), q, G, mass, p, v, mu, &singular, &live);
+    if (!VPRK_PROJECT && MODEL_L) project_velocity(c, time_at(c, 1), q, G, 0, p, v, mu, &singular, &live);
+    live &= (ivec)(p[0] == p[0]);
+    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    singular &= (ivec)(p[0] == p[0]);
+    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    for (long i = 0; MODEL_L && i < NQ; i++) c->extra[i * GROUPS] = v[i];
+    for (long m = 0; m < NC; m++) {
+        vec sum = mu[m];
+        for (long k = 0; k < VM; k++) sum += s.lam[k * NC + m];
+        c->extra[(m + (MODEL_L ? NQ : 0)) * GROUPS] = sum / c->dt;
+    }
+}
