@@ -315,7 +315,8 @@ static void test_many_methods(void **state) {
                                .expected_text = none,
                                .count = METHODS,
                                .method = method,
-                               .ladder_paths = 1};
+                               .ladder_paths = 1,
+                               .exact = true};
     for (size_t i = 0; i < METHODS; i++)
         for (size_t k = 0; k < i; k++) {
             struct lgv_study_style a = lgv_study_style(i, METHODS), b = lgv_study_style(k, METHODS);
