@@ -44,6 +44,17 @@ static const struct subject {
      "lagrangian: (1 + 0.3*x.z^2)*dot(v, v)/2 - x.z\nconstraints: dot(x, x) - 1\n"
      "noise_potential: [sin(x.x), sin(x.y), sin(x.z)]\nobserve: {tension: 'lambda[1]'}\n",
      0.02, 70, false},
+    {"sphere by Newton's method, normal noise", "RATTLE", /* in some lanes from another start */
+     "coordinates: {x in R3: '[1, 0.3*normal(), 0.2*uniform()]'}\nvelocities: {v: '[0.1, 1, 0.3*normal()]'}\n"
+     "lagrangian: dot(v, v)/2 - x.z\nconstraints: exp(dot(x, x) - 1) - 1\nnoise_potential: [sin(x.x), '200*dot(x, "
+     "x)']\n"
+     "observe: {tension: 'lambda[1]'}\n",
+     0.02, 100, false},
+    {"sphere by stages, normal noise", "Lobatto3-W1", /* rounds, and in some lanes Newton's method */
+     "coordinates: {x in R3: '[1, 0.3*normal(), 0.2*uniform()]'}\nvelocities: {v: '[0.1, 1, 0.3*normal()]'}\n"
+     "lagrangian: dot(v, v)/2 - x.z\nconstraints: dot(x, x) - 1\nnoise_potential: [sin(x.x), '40*dot(x, x)']\n"
+     "observe: {tension: 'lambda[1]'}\n",
+     0.02, 100, false},
     {"chain of 12", "RATTLE", /* sparse constraints */
      "parameters: {N: 12}\ncoordinates: {'x[N] in R2': '[i, 0.1*normal()]'}\nvelocities: {v: '[0, 0.1*normal()]'}\n"
      "lagrangian: sum(i=1..N, dot(v[i], v[i])/2 - x[i].y)\n"
