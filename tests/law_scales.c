@@ -69,6 +69,24 @@ static const struct scale {
      "hamiltonian: (u^2+v^2+c^2+d^2)/2 + k*(x^2+y^2)/2 + y + b\n"
      "constraints: [x^2+y^2-1, (a-x)^2+(b-y)^2-1]\n",
      0.05, 1, 2e-3, 1},
+    {"a huge one on a sphere", "RATTLE",
+     "parameters: {k: 1e7}\ncoordinates: {x: 1, y: 0, z: 0}\nmomenta: {px: 0, py: 1, pz: 0.3}\n"
+     "hamiltonian: (px^2+py^2+pz^2)/2 + k*(x^2+y^2+z^2)/2 + z\nconstraints: [x^2+y^2+z^2-1]\n",
+     0.05, 1, 1e-3, 1},
+    {"forces along the rods of a chain", "RATTLE",
+     "parameters: {N: 3, k: 5000}\ncoordinates: {'x[N] in R2': '[i, 0]'}\nmomenta: {'p[N] in R2': '[0, 0.1*i]'}\n"
+     "hamiltonian: sum(i=1..N, dot(p[i], p[i])/2 + x[i].y) + k*dot(x[1], x[1])/2\n"
+     "  + k*sum(i=2..N, dot(x[i]-x[i-1], x[i]-x[i-1])/2)\n"
+     "constraints: ['dot(x[1], x[1]) - 1', 'each(k=2..N, dot(x[k]-x[k-1], x[k]-x[k-1]) - 1)']\n",
+     0.02, 0.5, 5e-3, 1},
+    {"a coordinate far away", "RATTLE",
+     "coordinates: {x: 1, y: 0, a: 2, b: 0, s: 1e8}\nmomenta: {u: 0, v: 1, c: 0, d: 1.3, w: 1}\n"
+     "hamiltonian: (u^2+v^2+c^2+d^2+w^2)/2 + y + b\nconstraints: [x^2+y^2-1, (a-x)^2+(b-y)^2-1]\n",
+     0.02, 1, 2e-3, 1},
+    {"the same by three stages", "Lobatto3",
+     "coordinates: {x: 1, y: 0, a: 2, b: 0, s: 1e8}\nmomenta: {u: 0, v: 1, c: 0, d: 1.3, w: 1}\n"
+     "hamiltonian: (u^2+v^2+c^2+d^2+w^2)/2 + y + b\nconstraints: [x^2+y^2-1, (a-x)^2+(b-y)^2-1]\n",
+     0.02, 1, 1e-5, 1},
     {"masses off the diagonal", "RATTLE",
      "parameters: {N: 4}\ncoordinates: {'x[N]': 1, 'y[N]': 0, 'z[N]': 0}\nmomenta: {'a[N]': 0, 'b[N]': 0, 'c[N]': "
      "0.3}\n"

@@ -94,46 +94,100 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
     return size;
 }
 
-/* Both move Q along M^-1 G(q)^T until g(Q) = 0 and leave the impulse -dt lam of that in e; *live: lanes without a
- * solution.  The solution wanted is the one that comes from q as dt grows from 0: G M^-1 G(q)^T keeps its sign.
- * Forces normal to the constraints may be large, and Q beyond the centre of a sphere: then it is not the nearest
- * one.
- *
- * One quadratic constraint is g(Q) - b e + a e^2 / 2 there; g, a and b are counted in units of G M^-1 G^T at q. */
-INLINE void quadric_drift(struct ctx *c, const struct kept *kept, vec *Q, vec *e, ivec *live) {
+/* Q moves along M^-1 G(q)^T until g(Q) = 0, and e is -dt lam of that.  Where the velocities tangent at q lead to is
+ * a good beginning: forces normal to the constraints, however large, then do nothing to q' but change lam. */
+INLINE void tangent_point(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *e) {
+    ARRAY(move, NQ);
+    ARRAY(row_size, NC);
+    ivec now;
+    for (long i = 0; i < NQ; i++) move[i] = Q[i] - q[i];
+    for (long k = 0; k < NC; k++) row_size[k] = vec_set(0);
+    constraint_multiply(kept->G, move, e);
+    if (ONE_ROW)
+        e[0] *= kept->inverse[0];
+    else
+        kept_solve(c, kept, kept->G, e, &now);
+    kept_move(c, kept, row_size, e, move);
+    for (long i = 0; i < NQ; i++) Q[i] -= move[i];
+}
+
+/* One quadratic constraint is g(Q) - b e + a e^2 / 2 along the way; g, a and b are counted in units of G M^-1 G^T at
+ * q.  The solution comes from q as dt grows from 0: the slope b - a e is positive.  *live: lanes without one. */
+INLINE vec quadric_move(struct ctx *c, const struct kept *kept, const vec *Q, vec *b, ivec *live) {
     ARRAY(G1, JACOBIAN);
     ARRAY(a, 1);
-    model_g(c, Q, e);
+    ARRAY(g, 1);
+    model_g(c, Q, g);
     model_G(c, Q, G1);
     model_bend(c, kept->MG, a);
-    vec unit = kept->inverse[0], g = e[0] * unit, b = dot(G1, kept->MG) * unit, half = 0.5 * a[0] * unit;
-    vec square = b * b - 4.0 * half * g, root = vec_sqrt(square);
-    vec over = 2.0 * g, under = b + root;
-    ivec beyond = (ivec)(b < 0.0);
-    if (RARELY(vec_any(beyond))) {
-        over = vec_select(beyond, b - root, over);
-        under = vec_select(beyond, 2.0 * half, under);
-    }
-    e[0] = over / under;
-    for (long i = 0; i < NQ; i++) Q[i] -= e[0] * kept->MG[i];
+    vec unit = kept->inverse[0], half = 0.5 * a[0] * unit;
+    g[0] *= unit;
+    *b = dot(G1, kept->MG) * unit;
+    vec square = *b * *b - 4.0 * half * g[0], root = vec_sqrt(square);
     *live = (ivec)(square < 0.0);
+    return 2.0 * g[0] / (*b + root);
+}
+
+/* The same from the tangent point, in the lanes `far` from it: their normal moves are not small against the
+ * curvature.  A copy of all that is needed comes in `w` (q, Q, G, MG, inverse): what is handed over lives in memory,
+ * and the usual way must not. */
+static __attribute__((noinline, cold, unused)) void quadric_again(struct ctx *c, const ivec *far, vec *w, vec *e,
+                                                                  vec *more, ivec *live) {
+    struct kept kept = {.G = w + 2 * NQ, .MG = w + 3 * NQ, .inverse = w + 4 * NQ};
+    vec *top = c->top, *Q = w + NQ, b, found;
+    ARRAY(T, NQ);
+    ARRAY(normal, 1);
+    ivec none;
+    for (long i = 0; i < NQ; i++) T[i] = Q[i];
+    tangent_point(c, w, &kept, T, normal);
+    found = quadric_move(c, &kept, T, &b, &none);
+    none |= (ivec)(b <= 0.0); /* the step goes beyond where the solution ends */
+    *live = (*live & ~*far) | (none & *far);
+    for (long i = 0; i < NQ; i++) Q[i] = vec_select(*far, T[i], Q[i]);
+    *e = vec_select(*far, normal[0], *e);
+    *more = vec_select(*far, vec_select(none, vec_set(__builtin_nan("")), found), *more);
+    c->top = top;
+}
+
+INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *e, ivec *live) {
+    vec b, more = quadric_move(c, kept, Q, &b, live);
+    ivec far = (ivec)(vec_abs(b - 1.0) > 0.5);
+    e[0] = vec_set(0);
+    if (RARELY(vec_any(far))) {
+        vec *top = c->top, normal = vec_set(0), found = more;
+        ARRAY(w, 4 * NQ + 1);
+        ivec none = *live, lanes = far;
+        for (long i = 0; i < NQ; i++) {
+            w[i] = q[i];
+            w[NQ + i] = Q[i];
+            w[2 * NQ + i] = kept->G[i];
+            w[3 * NQ + i] = kept->MG[i];
+        }
+        w[4 * NQ] = kept->inverse[0];
+        quadric_again(c, &lanes, w, &normal, &found, &none);
+        for (long i = 0; i < NQ; i++) Q[i] = w[NQ + i];
+        e[0] = normal;
+        more = found;
+        *live = none;
+        c->top = top;
+    }
+    for (long i = 0; i < NQ; i++) Q[i] -= more * kept->MG[i];
+    e[0] += more;
 }
 
 #define NEWTON_LEFT (2e-15 / NQ)
 
-/* Newton's method, two moves at least; sum grows by what they add to e.  Then a lane is done when the error left,
- * e^3 / e_before^2 by quadratic convergence, is below round-off of a coordinate; after three also by the rule of
- * still_moving, where round-off is larger than that.  few: only the lanes of *live, which are moved with care for
- * the others.  G1 is left near the solution. */
-INLINE void newton_moves(struct ctx *c, const vec *q, const struct kept *kept, int few, vec *Q, vec *sum, vec *G1,
-                         ivec *live) {
+/* Newton's method from Q on, two moves at least; sum grows by what they add to e.  Then a lane is done when the
+ * error left, e^3 / e_before^2 by quadratic convergence, is below round-off of the coordinates that move; after
+ * three also by the rule of still_moving, where round-off is larger than that. */
+INLINE void newton_drift(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *sum, ivec *live) {
     ARRAY(e, NC);
     ARRAY(move, NQ);
     ARRAY(row_size, NC);
-    ivec still = few ? *live : ~(ivec){0}, now;
+    ARRAY(G1, JACOBIAN);
+    ivec still = ~(ivec){0}, now;
     vec *top = c->top, size = vec_set(0), before = vec_set(0);
     int it = 0;
-    for (long i = 0; i < NQ; i++) size += vec_abs(q[i]);
     for (long k = 0; k < NC; k++) {
         row_size[k] = vec_set(0);
         for (long i = 0; !MODEL_SPARSE && i < NQ; i++) row_size[k] += vec_abs(kept->MG[k * NQ + i]);
@@ -142,10 +196,13 @@ INLINE void newton_moves(struct ctx *c, const vec *q, const struct kept *kept, i
         model_g(c, Q, e);
         model_G(c, Q, G1);
         kept_solve(c, kept, G1, e, &now);
-        for (long k = 0; (few || it > 1) && k < NC; k++) e[k] = vec_select(still, e[k], vec_set(0));
+        for (long k = 0; it > 1 && k < NC; k++) e[k] = vec_select(still, e[k], vec_set(0));
         for (long k = 0; k < NC; k++) sum[k] += e[k];
         vec moved = kept_move(c, kept, row_size, e, move);
-        for (long i = 0; i < NQ; i++) Q[i] -= move[i];
+        for (long i = 0; i < NQ; i++) {
+            Q[i] -= move[i];
+            if (it == 0) size += vec_select((ivec)(move[i] == 0.0), vec_set(0), vec_abs(q[i]));
+        }
         if (it > 0) {
             ivec far = (ivec)(moved * moved * moved > NEWTON_LEFT * size * before * before);
             still = (ivec)vec_select(still, (vec)far, vec_set(0)); /* of `&` clang makes more than this */
@@ -162,56 +219,6 @@ INLINE void newton_moves(struct ctx *c, const vec *q, const struct kept *kept, i
     *live = it < NEWTON_MAX ? (ivec){0} : still;
 }
 
-/* Lanes in which the gradient of a constraint has turned by a right angle from q on: another solution than the one
- * wanted. */
-INLINE ivec rows_turned(const vec *G, const vec *G1) {
-    ivec turned = {0};
-    for (long k = 0; k < NC; k++) {
-#if MODEL_SPARSE
-        long first = SPARSE_TABLE(g_row)[k], end = SPARSE_TABLE(g_row)[k + 1];
-#else
-        long first = k * NQ, end = first + NQ;
-#endif
-        vec sum = G[first] * G1[first];
-        for (long i = first + 1; i < end; i++) sum += G[i] * G1[i];
-        turned |= (ivec)(sum <= 0.0);
-    }
-    return turned;
-}
-
-/* The lanes *live once more, from the point that the velocities tangent at q lead to. */
-static __attribute__((noinline, cold, unused)) void
-newton_again(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *Q, vec *sum, ivec *live) {
-    vec *top = c->top;
-    ARRAY(move, NQ);
-    ARRAY(T, NQ);
-    ARRAY(e, NC);
-    ARRAY(zero, NC);
-    ARRAY(G1, JACOBIAN);
-    ivec lanes = *live, now;
-    for (long k = 0; k < NC; k++) zero[k] = vec_set(0);
-    face_K1(c, time_at(c, 0.5), q, p, c->dt, no_noise, 0, move);
-    for (long i = 0; i < NQ; i++) T[i] = q[i] + move[i];
-    constraint_multiply(kept->G, move, e);
-    kept_solve(c, kept, kept->G, e, &now);
-    kept_move(c, kept, zero, e, move);
-    for (long i = 0; i < NQ; i++) T[i] -= move[i];
-    newton_moves(c, q, kept, 1, T, e, G1, live);
-    *live |= lanes & rows_turned(kept->G, G1);
-    for (long i = 0; i < NQ; i++) Q[i] = vec_select(lanes, T[i], Q[i]);
-    for (long k = 0; k < NC; k++) sum[k] = vec_select(lanes, e[k], sum[k]);
-    c->top = top;
-}
-
-INLINE void newton_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *Q, vec *sum,
-                         ivec *live) {
-    ARRAY(G1, JACOBIAN);
-    for (long k = 0; k < NC; k++) sum[k] = vec_set(0);
-    newton_moves(c, q, kept, 0, Q, sum, G1, live);
-    *live |= rows_turned(kept->G, G1) | (~vec_finite(sum[0]) & (ivec)(p[0] == p[0]));
-    if (RARELY(vec_any(*live))) newton_again(c, q, p, kept, Q, sum, live);
-}
-
 /* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q. */
 INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *P, vec *Q,
                               vec *lam) {
@@ -223,10 +230,12 @@ INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const s
         P[i] = p[i];
     }
     if (NC == 0) return;
-    if (MODEL_QUADRIC)
-        quadric_drift(c, kept, Q, lam, &live);
-    else
-        newton_drift(c, q, p, kept, Q, lam, &live);
+    if (MODEL_QUADRIC) {
+        quadric_drift(c, q, kept, Q, lam, &live);
+    } else {
+        tangent_point(c, q, kept, Q, lam);
+        newton_drift(c, q, kept, Q, lam, &live);
+    }
     for (long k = 0; k < NC; k++) lam[k] *= -1 / c->dt;
     constraint_add(kept->G, lam, P);
     if (RARELY(!vec_all(vec_finite(lam[0])) || (!MODEL_QUADRIC && vec_any(live)))) drift_failed(c, p, lam, P, Q, &live);

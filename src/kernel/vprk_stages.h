@@ -266,22 +266,25 @@ INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *d
     ARRAY(r, QUICK_SIZE);
     ARRAY(w, VS * NM);
     ARRAY(old, VS * NQ);
-    vec *inner = c->top, before = vec_set(0), size = vec_set(0);
-    ivec known = *live, far = known, now;
+    vec *inner = c->top, before = vec_set(0);
+    ivec known = *live, far = known, stuck = {0}, now;
     int round = 0;
     for (long j = 0; j < VS; j++) noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w + j * NM);
-    for (long i = 0; i < NQ; i++) size += vec_abs(q[i]);
     for (long j = 0; j < VS; j++)
         for (long i = 0; i < NQ; i++) {
             s->Q[j * NQ + i] = q[i];
             s->Y[j * NQ + i] = p[i];
         }
     do {
-        vec moved = vec_set(0);
+        vec moved = vec_set(0), size = vec_set(0); /* of the coordinates that move */
         for (long j = 0; j < VS; j++) {
             if (round > 0 && j > 0) {
                 combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
-                for (long i = 0; i < NQ; i++) moved += vec_abs(s->Q[j * NQ + i] - old[j * NQ + i]);
+                for (long i = 0; i < NQ; i++) {
+                    vec step = vec_abs(s->Q[j * NQ + i] - old[j * NQ + i]);
+                    moved += step;
+                    size += vec_select((ivec)(step == 0.0), vec_set(0), vec_abs(q[i]));
+                }
             }
             for (long i = 0; i < NQ; i++) old[j * NQ + i] = s->Q[j * NQ + i];
             if (round > 0 && j == 0) continue; /* the first stage is q */
@@ -307,12 +310,14 @@ INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *d
         }
         quick_momenta(c, q, p, &far, s);
         if (round > 1) far &= (ivec)(moved * moved > 1e-18 * size * before) & (ivec)(moved > 1e-15 * size);
+        if (round > 2) stuck |= far & (ivec)(moved > 0.5 * before);
+        far &= ~stuck;
         before = moved;
         c->top = inner;
         c->iterations++;
     } while (++round < QUICK_ROUNDS && vec_any(far));
     for (long i = 0; i < NQ; i++) far |= known & ~vec_finite(s->Y[(VS - 1) * NQ + i]);
-    *live = far;
+    *live = far | stuck;
     c->top = top;
 }
 
