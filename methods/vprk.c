@@ -18,7 +18,8 @@
  *
  * For constant masses (H-face) V = H_p(P).  Methods with one multiplier and all forces at q and q' (VPRK_KICKS) are
  * then kicks and a drift, and only lam is unknown: g(q + dt H_p(p + F + G(q)^T lam)) = 0, in closed form for one
- * quadratic constraint.  Otherwise Newton's method for all stages. */
+ * quadratic constraint.  All others are in vprk_stages.h: the multipliers alone for constant masses, else Newton's
+ * method for all stages. */
 #ifdef NQ /* in a kernel */
 
 #define METHOD_DZ VPRK_DZ
@@ -41,8 +42,9 @@
 
 #define UNKNOWNS (VS * NQ + VM * NC)
 #define KEPT_MASSES (MODEL_SPARSE ? MASSES : 0) /* dense: the kept rows serve instead */
+#define KEPT_INVERSE (MODEL_SPARSE ? SYSTEM + 1 : 1)
 #define KEPT_ROWS (MODEL_SPARSE ? 0 : NC * NQ)
-#define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES + 1 : 0)
+#define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES + KEPT_INVERSE : 0)
 #define METHOD_WORK                                                                                                    \
     (2 * PROJECTION_WORK + 20 * NQ + 10 * NC + 4 * NM + (CORRECTED ? 4 * NQ * NQ + 10 * NQ + 4 * NC : 0) +             \
      (KICKS ? 3 * JACOBIAN + 2 * SYSTEM                                                                                \

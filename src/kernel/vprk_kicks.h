@@ -10,7 +10,7 @@
 struct kept {
     struct force F;
     vec *C, *G, *MG, *mass; /* dense: the rows G M^-1; sparse: M^-1, which is constant */
-    vec *inverse;           /* 1 / (G M^-1 G^T) of a single constraint */
+    vec *inverse;           /* of G M^-1 G^T: a number, or sparse factors and the lanes without; used twice */
 };
 
 INLINE struct kept kept_in(vec *carry) {
@@ -32,6 +32,12 @@ ONE_COPY void keep(struct ctx *c, double t, const vec *q, const vec *p, struct k
     model_G(c, q, k->G);
     if (!MODEL_SPARSE) constraint_rows(c, k->G, k->mass, k->MG);
     if (ONE_ROW) k->inverse[0] = 1.0 / dot(k->G, k->MG);
+#if MODEL_SPARSE
+    ivec bad;
+    sparse_assemble(k->G, k->mass, k->G, k->inverse);
+    sparse_factor(k->inverse, &bad);
+    k->inverse[SPARSE_NA] = (vec)bad;
+#endif
     if (CORRECTED) correction_gradient(c, t, q, k->G, k->mass, k->C);
 #else
     (void)c, (void)t, (void)q, (void)p, (void)k;
@@ -71,6 +77,24 @@ INLINE void kept_solve(struct ctx *c, const struct kept *k, const vec *G1, vec *
         constraint_system(c, G1, k->MG, b, singular);
 }
 
+/* The same with G1 = G. */
+INLINE void kept_solve_here(struct ctx *c, const struct kept *k, vec *b, ivec *singular) {
+#if MODEL_SPARSE
+    vec *top = c->top;
+    ARRAY(work, NC);
+    *singular = (ivec)k->inverse[SPARSE_NA];
+    sparse_substitute(k->inverse, b, work, singular);
+    c->top = top;
+#else
+    if (ONE_ROW) {
+        b[0] *= k->inverse[0];
+        *singular = ~vec_finite(b[0]);
+    } else {
+        constraint_system(c, k->G, k->MG, b, singular);
+    }
+#endif
+}
+
 /* Returns the size of x, or a bound of it: sum_k |b_k| size_k of the rows' sizes. */
 INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, const vec *b, vec *x) {
     vec size = vec_set(0);
@@ -103,10 +127,7 @@ INLINE void tangent_point(struct ctx *c, const vec *q, const struct kept *kept, 
     for (long i = 0; i < NQ; i++) move[i] = Q[i] - q[i];
     for (long k = 0; k < NC; k++) row_size[k] = vec_set(0);
     constraint_multiply(kept->G, move, e);
-    if (ONE_ROW)
-        e[0] *= kept->inverse[0];
-    else
-        kept_solve(c, kept, kept->G, e, &now);
+    kept_solve_here(c, kept, e, &now);
     kept_move(c, kept, row_size, e, move);
     for (long i = 0; i < NQ; i++) Q[i] -= move[i];
 }
@@ -275,12 +296,7 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
         face_K1(c, time_at(c, 1), q, p, 1.0, no_noise, 0, v);
         constraint_multiply(k.G, v, mu);
         for (long m = 0; m < NC; m++) mu[m] = -mu[m];
-        if (ONE_ROW) {
-            mu[0] *= k.inverse[0];
-            singular = ~vec_finite(mu[0]);
-        } else {
-            kept_solve(c, &k, k.G, mu, &singular);
-        }
+        kept_solve_here(c, &k, mu, &singular);
         constraint_add(k.G, mu, p);
     }
     if (NC > 0 && RARELY(vec_any(singular))) {

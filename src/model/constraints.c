@@ -364,8 +364,7 @@ static void orthogonalise(const struct lgv_projector *c, double *a, double *coef
 }
 
 /* The rank of G as it stands in c; false when it cannot be found.  Large models, where all rows cannot be
- * orthogonalised in passing, have the pivots of the factor instead: those see rows 3e-7 apart, not 1e-10, and name
- * one row only. */
+ * orthogonalised in passing, have the pivots of the factor instead, which name one row only. */
 static bool find_rank(struct lgv_projector *c, struct dependence *out) {
     size_t nc = c->nc;
     *out = (struct dependence){.row = nc};

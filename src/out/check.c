@@ -37,7 +37,8 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
                  k->symplectic_defect_error, claim);
         return;
     }
-    double limit = fmax(k->symplectic_defect_error, LGV_DEFECT_LIMIT);
+    double limit =
+        k->symplectic_claim ? fmax(k->symplectic_defect_error, LGV_DEFECT_LIMIT) : k->symplectic_defect_error;
     bool small = k->symplectic_defect <= limit;
     snprintf(c->value, sizeof c->value, "%.2g", k->symplectic_defect);
     snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu state%s, known to %.1g)",

@@ -10,16 +10,14 @@
 
 #define POINTS 400
 
-static bool has_ladder(const struct lgv_comparison *c) {
+/* Whether there is a point for a figure with logarithmic axes. */
+static bool has_work(const struct lgv_comparison *c, bool weak, bool evaluations) {
     for (size_t i = 0; i < c->count; i++)
-        if (c->method[i].nrungs) return true;
-    return false;
-}
-
-static bool has_weak(const struct lgv_comparison *c) {
-    for (size_t i = 0; i < c->count; i++)
-        for (size_t j = 0; j < c->method[i].nrungs; j++)
-            if (isfinite(c->method[i].rung[j].weak)) return true;
+        for (size_t j = 0; j < c->method[i].nrungs; j++) {
+            const struct lgv_rung *r = &c->method[i].rung[j];
+            double x = evaluations ? r->evaluations : r->seconds, y = weak ? r->weak : r->strong;
+            if (x > 0 && y > 0 && isfinite(y)) return true;
+        }
     return false;
 }
 
@@ -295,7 +293,7 @@ size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure lis
                  one ? "Distance of %s from what is expected%s" : "Mean of %s minus expected mean%s", name, step);
         list[n++] = f;
     }
-    for (size_t i = 0; has_ladder(c) && i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         static const char *const file[] = {"work-strong-time", "work-strong-evaluations", "work-weak-time",
                                            "work-weak-evaluations"};
         struct lgv_figure f = {.kind = LGV_FIGURE_PATHS,
@@ -304,7 +302,7 @@ size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure lis
                                .caption = "Error against work with 95 % bars; lower left is better."};
         char to[120];
         lgv_comparison_against(c, i >= 2, to, sizeof to);
-        if (!to[0] || (i >= 2 && !has_weak(c))) continue;
+        if (!to[0] || !has_work(c, i >= 2, i % 2)) continue;
         snprintf(f.file, sizeof f.file, "%s", file[i]);
         snprintf(f.title, sizeof f.title, "%s error%s%s against %s, by %s", i < 2 ? "Strong" : "Weak",
                  i < 2 ? "" : " of ", i < 2 ? "" : lgv_plain(name, 24, c->observable[0]), to,

@@ -260,8 +260,15 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
                                                  plan->time_step[plan->snapshot[snap]], x, scale, &error);
         if (isnan(d)) continue;
         c->defect_states++;
-        c->symplectic_defect = fmax(isnan(c->symplectic_defect) ? 0 : c->symplectic_defect, d);
-        c->symplectic_defect_error = fmax(isnan(c->symplectic_defect_error) ? 0 : c->symplectic_defect_error, error);
+        bool seen = d > error, first = isnan(c->symplectic_defect);
+        bool before = c->symplectic_defect > c->symplectic_defect_error;
+        if (first || (seen && (!before || d - error > c->symplectic_defect - c->symplectic_defect_error))) {
+            c->symplectic_defect = d; /* what is certain counts before all others */
+            c->symplectic_defect_error = error;
+        } else if (!seen && !before) {
+            c->symplectic_defect = fmax(c->symplectic_defect, d);
+            c->symplectic_defect_error = fmax(c->symplectic_defect_error, error);
+        }
     }
     free(scale);
 }
