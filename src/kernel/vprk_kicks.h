@@ -196,7 +196,7 @@ INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, 
     e[0] += more;
 }
 
-#define NEWTON_LEFT (2e-15 / NQ)
+#define NEWTON_LEFT (2e-16 / NQ)
 
 /* Newton's method from Q on, two moves at least; sum grows by what they add to e.  Then a lane is done when the
  * error left, e^3 / e_before^2 by quadratic convergence, is below round-off of the coordinates that move; after
