@@ -61,6 +61,12 @@ static const struct subject {
      "constraints: ['dot(x[1], x[1]) - 1', 'each(k=2..N, dot(x[k] - x[k-1], x[k] - x[k-1]) - 1)']\n"
      "noise_potential: ['sum(i=1..N, 0.1*sin(x[i].x))']\nobserve: {tension: 'lambda[1]'}\n",
      0.02, 100, false},
+    {"double pendulum", "RATTLE", /* an observable, H, with products that are used twice */
+     "coordinates: {x in R2: '[1, 0]', y in R2: '[2, 0]'}\nmomenta: {p: '[3*normal(), 3*normal()]', r: '[normal(), "
+     "0]'}\n"
+     "hamiltonian: dot(p, p)/2 + dot(r, r)/2 + x.y + y.y + (dot(x, x) + dot(y-x, y-x))^2/4\nnoise: 0.3*x.x*y.y\n"
+     "constraints: ['dot(x, x) - 1', 'dot(y-x, y-x) - 1']\n",
+     0.05, 64, false},
     {"escape", "P2N2Q2Lob", /* paths that pass the barrier become infinite */
      SMALL "hamiltonian: p^2/2 + q^2/2 - 0.08*q^4\nnoise: beta*q\n", 0.1, 500, true},
 };

@@ -79,7 +79,11 @@ void lgv_generate_signature(struct lgv_source *s, const char *text) {
                             ? "    c->evaluations++;\n"
                             : "";
     lgv_text_add(&s->out, "\n%s void %s {\n    const double *par = c->par;\n    (void)par;\n%s",
-                 strncmp(text, "model_force", 11) == 0 ? "ONE_COPY" : "INLINE", text, count);
+                 strncmp(text, "model_force", 11) == 0 ? "ONE_COPY"
+                 /* of products that are used twice gcc fuses others when it sees more than one group at a time */
+                 : strncmp(text, "model_observe", 13) == 0 ? "OUTLINE"
+                                                           : "INLINE",
+                 text, count);
 }
 
 void lgv_generate_absent(struct lgv_source *s) {
