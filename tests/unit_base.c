@@ -210,11 +210,41 @@ static void test_option_get(void **state) {
     assert_ptr_equal(lgv_option_find(table, rows, "seed"), &table[2]);
 }
 
+static void test_with_error(void **state) {
+    (void)state;
+    static const struct {
+        double value, error;
+        const char *text;
+    } row[] = {
+        {1.1201701, 0.014, "1.120 ± 0.014"},
+        {0.438698, 0.0047, "0.4387 ± 0.0047"},
+        {-0.00139878, 0.065, "-0.001 ± 0.065"},
+        {-1e-9, 0.5, "0.00 ± 0.50"},
+        {2.5, 0.0996, "2.50 ± 0.10"}, /* rounded up to the next place */
+        {9.9996, 0.094, "10.000 ± 0.094"},
+        {12345.6, 231, "12350 ± 230"},
+        {123456.7, 12, "123457 ± 12"},
+        {1.2345e-9, 1.4e-11, "(1.234 ± 0.014)e-9"},
+        {-6.022e23, 3.1e21, "(-6.022 ± 0.031)e23"},
+        {3, 1e-15, "3 ± 1e-15"},
+        {0.5, 0, "0.5 ± 0"},
+        {0.123456789, NAN, "0.123457"},
+        {2, -1, "2"},
+        {NAN, 1, "n/a"},
+        {1e-310, 1e-312, "1e-310 ± 1e-312"},
+        {-1.7e308, 1e300, "-1.7e+308 ± 1e+300"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char out[80];
+        assert_string_equal(lgv_text_with_error(out, sizeof out, row[i].value, row[i].error), row[i].text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_error),      cmocka_unit_test(test_text),    cmocka_unit_test(test_memory),
         cmocka_unit_test(test_read_file),  cmocka_unit_test(test_nearest), cmocka_unit_test(test_option_set),
-        cmocka_unit_test(test_option_get),
+        cmocka_unit_test(test_option_get), cmocka_unit_test(test_with_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -395,7 +395,10 @@ static void test_summary(void **state) {
     (void)state;
     struct lgv_result r;
     make_result(&r, 50, 2);
+    r.series[0].mean[49] = 1.1201701;
+    r.series[0].err[49] = 0.01387;
     char *text = summary_text(&r, false);
+    assert_non_null(strstr(text, " 1.120 ± 0.014 ")); /* two digits of the error */
     size_t lines = 0;
     for (const char *s = text; *s; s++) lines += *s == '\n';
     assert_true(lines <= 30);

@@ -26,6 +26,11 @@ void lgv_text_free(struct lgv_text *t);
 /* strtod with a decimal point, whatever the locale. */
 double lgv_number(const char *text, char **end);
 
+/* A measured value for people: two digits of its standard error, and the value to the same place, "1.120 ± 0.014" or
+ * "(1.120 ± 0.014)e-9".  An error that is not known (not finite, negative) is left out; "n/a" for a value that is not
+ * finite.  80 bytes hold every result.  Returns out. */
+const char *lgv_text_with_error(char *out, size_t size, double value, double error);
+
 /* calloc that refuses overflow; array growth by doubling.  NULL / false when memory is out. */
 void *lgv_new(size_t count, size_t size);
 bool lgv_grow(void *array_pointer, size_t *capacity, size_t need, size_t item);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Growing text, and the nearest known word. */
+ * Growing text, numbers with their errors, and the nearest known word. */
 #include "base/base.h"
 
 #include <ctype.h>
 #include <locale.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,39 @@ void lgv_text_add(struct lgv_text *t, const char *format, ...) {
 void lgv_text_free(struct lgv_text *t) {
     free(t->data);
     *t = (struct lgv_text){0};
+}
+
+/* Decimal exponent of x once it is rounded to two digits: 0.0996 is 1.0e-1. */
+static int exponent_of(double x) {
+    char two[16];
+    snprintf(two, sizeof two, "%.1e", x);
+    return atoi(strchr(two, 'e') + 1);
+}
+
+#define MOST_DIGITS 11 /* beyond, the error is round-off, and zeros up to its place say nothing */
+
+const char *lgv_text_with_error(char *out, size_t size, double value, double error) {
+    locale_t before = use_plain();
+    bool known = error > 0 && isfinite(error);
+    int low = known ? exponent_of(error) - 1 : 0; /* place of the second digit of the error */
+    int high = known && isfinite(value) ? exponent_of(fmax(fabs(value), error)) : 0;
+    int power = high < 7 && low >= -6 ? 0 : high; /* 0: written out; else both numbers have this power of ten */
+    double unit = pow(10, power), place = pow(10, low);
+    if (!isfinite(value)) {
+        snprintf(out, size, "n/a");
+    } else if (!known) {
+        snprintf(out, size, error >= 0 && error <= 0 ? "%.6g ± 0" : "%.6g", value);
+    } else if (high - low >= MOST_DIGITS || abs(high) > 290 || abs(low) > 290) {
+        snprintf(out, size, "%.10g ± %.2g", value, error);
+    } else {
+        int digits = power > low ? power - low : 0;
+        if (low > power) value = place * round(value / place), error = place * round(error / place);
+        if (fabs(value) < 0.5 * place) value = 0; /* not -0.0 */
+        snprintf(out, size, power ? "(%.*f ± %.*f)e%d" : "%.*f ± %.*f", digits, value / unit, digits, error / unit,
+                 power);
+    }
+    if (before) uselocale(before);
+    return out;
 }
 
 enum { NEAREST_LENGTH = 64 }; /* longer words are no misspelt names */

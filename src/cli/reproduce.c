@@ -136,7 +136,7 @@ static const char *measurement(const struct lgv_claim *c, char *out, size_t size
     if (!c->known)
         snprintf(out, size, "not measured");
     else if (c->error)
-        snprintf(out, size, "%.4g \xc2\xb1 %.2g", c->measured, c->uncertainty);
+        lgv_text_with_error(out, size, c->measured, c->uncertainty);
     else
         snprintf(out, size, "%.4g", c->measured);
     return out;

@@ -256,14 +256,15 @@ static void put_statistics(struct lgv_text *out, const struct lgv_result *r, con
                  "them.</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>series</th>",
                  lgv_brief(b, sizeof b, r->time[last], 8), (unsigned long long)alive,
                  alive == 1 ? " contributes" : "s contribute", (unsigned long long)r->sample_paths);
-    static const char *const head[] = {"mean", "\xc2\xb1 stderr", "std", "min", "5 %", "median", "95 %", "max"};
+    static const char *const head[] = {"mean \xc2\xb1 stderr", "std", "min", "5 %", "median", "95 %", "max"};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
     lgv_text_add(out, "</tr>\n");
     for (size_t k = 0; k < r->nseries; k++) {
         const struct lgv_series *s = &r->series[order[k]];
         put_series_name(out, s);
-        cell(out, lgv_at(s->mean, last), 7);
-        cell(out, lgv_at(s->err, last), 2);
+        char both[80];
+        lgv_text_with_error(both, sizeof both, lgv_at(s->mean, last), lgv_at(s->err, last));
+        lgv_text_add(out, "<td class=\"n\">%s</td>", both);
         cell(out, lgv_at(s->std, last), 4);
         cell(out, lgv_at(s->min, last), 5);
         cell(out, lgv_at(s->quantile[0], last), 5);

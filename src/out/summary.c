@@ -47,10 +47,12 @@ static void print_value(FILE *out, const struct lgv_series *s, size_t last) {
 }
 
 static void print_row(FILE *out, const struct lgv_series *s, size_t last) {
-    char mean[32], err[32], both[72], std[32], low[32], high[32];
-    lgv_brief(mean, sizeof mean, lgv_at(s->mean, last), 6);
-    snprintf(both, sizeof both, "%12s ± %s", mean, lgv_brief(err, sizeof err, lgv_at(s->err, last), 2));
-    pad(out, both, 24);
+    char both[80], std[32], low[32], high[32];
+    lgv_text_with_error(both, sizeof both, lgv_at(s->mean, last), lgv_at(s->err, last));
+    const char *sign = strstr(both, " ±"); /* these stand below each other */
+    size_t before = sign ? (size_t)(sign - both) : strlen(both), indent = before < 12 ? 12 - before : 0;
+    fprintf(out, "%*s", (int)indent, "");
+    pad(out, both, 24 - indent);
     fprintf(out, " %11s %11s %11s\n", lgv_brief(std, sizeof std, lgv_at(s->std, last), 4),
             lgv_brief(low, sizeof low, lgv_at(s->min, last), 5), lgv_brief(high, sizeof high, lgv_at(s->max, last), 5));
 }
