@@ -6,7 +6,10 @@
  *     P1 = p - dt/4 U'(q) - h'(q) (3J - dW)/2
  *     Q2 = q + 2/3 dt T'(P1)
  *     P2 = P1 - 3/4 dt U'(Q2) - 3/2 h'(Q2) (dW - J)
- *     q' = q + dt (2 T'(P1) + T'(P2))/3,     p' = P2 */
+ *     q' = q + dt (2 T'(P1) + T'(P2))/3,     p' = P2
+ *
+ * With explicit time U' and h' are taken where their positions are, at t and t + 2dt/3, and T' in the middle of what
+ * its momentum drives: P1 moves q from t to t + 2dt/3 and P2 from there to t + dt, so at t + dt/3 and t + 5dt/6. */
 #include "kernel/method_file.h"
 
 #define METHOD_DZ 1
@@ -27,12 +30,12 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     for (long m = 0; m < NM; m++) w[m] = 0.5 * (3.0 / c->dt * dZ[m] - dW[m]);
     model_K1(c, t, q, p, 0.25 * c->dt, w, K, 0);
     for (long i = 0; i < NQ; i++) p[i] -= K[i];
-    model_K1(c, t, q, p, c->dt, w, 0, T1);
+    model_K1(c, t + 1.0 / 3 * c->dt, q, p, c->dt, w, 0, T1);
     for (long i = 0; i < NQ; i++) Q[i] = q[i] + 2.0 / 3 * T1[i];
     for (long m = 0; m < NM; m++) w[m] = 1.5 * (dW[m] - dZ[m] / c->dt);
     model_K1(c, t2, Q, p, 0.75 * c->dt, w, K, 0);
     for (long i = 0; i < NQ; i++) p[i] -= K[i];
-    model_K1(c, t2, Q, p, c->dt, w, 0, K);
+    model_K1(c, t + 5.0 / 6 * c->dt, Q, p, c->dt, w, 0, K);
     for (long i = 0; i < NQ; i++) q[i] += (2.0 * T1[i] + K[i]) / 3.0;
 }
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What descriptions promise, on the models where the promise is easily broken: formulas that depend on t, kinetic
+ * energies that are not quadratic, several noises. */
+#include "helpers.h"
+#include "study/study.h"
+
+struct measured {
+    double order, error, expected; /* expected: what the description promises for this model */
+    char why[200];
+};
+
+/* The fitted strong order on shared paths against a fine solution of `reference`. */
+static struct measured strong_order(const char *text, const char *method, const char *reference, double largest,
+                                    size_t levels, uint64_t paths) {
+    struct lgv_model *m = model_of(text);
+    struct lgv_settings s = settings_of(m);
+    struct lgv_convergence_options o = {
+        .methods = method, .reference = reference, .largest = largest, .levels = levels};
+    struct lgv_convergence c;
+    struct lgv_error err = {0};
+    s.until = 1;
+    s.paths = paths;
+    s.seed = 5;
+    if (lgv_converge(m, &s, &o, NULL, NULL, &c, &err) != LGV_OK) fail_msg("%s: %s", method, err.message);
+    struct measured x = {.order = c.method[0].order, .error = c.method[0].order_stderr,
+                         .expected = c.method[0].expected};
+    snprintf(x.why, sizeof x.why, "%s", c.method[0].expected_reason);
+    print_message("%s: order %.3f +- %.3f, promised %g (%s)\n", method, x.order, x.error, x.expected, x.why);
+    lgv_convergence_clear(&c);
+    lgv_model_free(m);
+    return x;
+}
+
+/* A finite range of steps bends a fit by up to 0.12; a wrong order is off by a half. */
+static void assert_order(const struct measured *x, double want) {
+    assert_near(x->expected, want, 0, "promised order");
+    assert_near(x->order, want, 0.12 + 3 * x->error, "measured order");
+}
+
+/* ---- explicit time in the kinetic energy ---- */
+
+#define PULSED                                                                                                         \
+    "coordinates: {q: 0.5}\nmomenta: {p: 1}\n"                                                                         \
+    "hamiltonian: (1 + 0.8*sin(5*t))*p^2/2 + 0.5*p*cos(4*t) - cos(q)*(1 + 0.5*cos(3*t))\n"
+
+static void test_mrt32_in_time(void **state) {
+    (void)state;
+    struct measured quiet = strong_order(PULSED, "MRT32", "P3N3Q6Gau", 0.05, 4, 16);
+    assert_order(&quiet, 2);
+    struct measured noisy =
+        strong_order(PULSED "noise: 2*sin(q)*(1 + 0.5*sin(2*t))\n", "MRT32", "LobZ", 0.02, 4, 512);
+    assert_order(&noisy, 1.5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mrt32_in_time)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
