@@ -23,8 +23,6 @@ struct lgv_text {
 void lgv_text_add(struct lgv_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void lgv_text_append(struct lgv_text *t, const char *data, size_t size);
 void lgv_text_free(struct lgv_text *t);
-/* strtod with a decimal point, whatever the locale. */
-double lgv_number(const char *text, char **end);
 
 /* A measured value for people: two digits of its standard error, and the value to the same place, "1.120 ± 0.014" or
  * "(1.120 ± 0.014)e-9".  An error that is not known (not finite, negative) is left out; "n/a" for a value that is not

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Options: text to field and back, by table.  Numbers are read and written in the "C" locale whatever the program that
- * uses the library has chosen. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+ * Options: text to field and back, by table. */
 #include "base/base.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +12,8 @@
 static const double exact_integers = 9007199254740992.0; /* 2^53: above it, 1e17 and its neighbours look alike */
 
 static bool read_real(const char *text, double *out) {
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), old = c ? uselocale(c) : (locale_t)0;
     char *end;
     double x = strtod(text, &end);
-    if (c) {
-        uselocale(old);
-        freelocale(c);
-    }
     if (end == text || isspace((unsigned char)text[0])) return false;
     while (isspace((unsigned char)*end)) end++;
     *out = x;
@@ -58,15 +48,10 @@ static bool read_switch(const char *text, bool *out) {
 static void real_text(double x, char *out, size_t size) {
     char text[64];
     double back = 0.0;
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), old = c ? uselocale(c) : (locale_t)0;
     for (int digits = 15; digits <= 17; digits++) { /* the shortest that reads back as x */
         snprintf(text, sizeof text, "%.*g", digits, x);
         back = strtod(text, NULL);
         if (!(back < x || back > x)) break;
-    }
-    if (c) {
-        uselocale(old);
-        freelocale(c);
     }
     snprintf(out, size, "%s", text);
 }

@@ -4,9 +4,7 @@
 #include "base/base.h"
 
 #include <ctype.h>
-#include <locale.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,28 +25,7 @@ void lgv_text_append(struct lgv_text *t, const char *data, size_t size) {
     t->data[t->size] = '\0';
 }
 
-/* Numbers have points in model files, generated C, JSON and gnuplot, whatever locale the calling program has set. */
-static locale_t plain;
-static pthread_once_t plain_once = PTHREAD_ONCE_INIT;
-
-static void make_plain(void) {
-    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
-
-static locale_t use_plain(void) {
-    pthread_once(&plain_once, make_plain);
-    return plain ? uselocale(plain) : (locale_t)0;
-}
-
-double lgv_number(const char *text, char **end) {
-    locale_t before = use_plain();
-    double x = strtod(text, end);
-    if (before) uselocale(before);
-    return x;
-}
-
 void lgv_text_add(struct lgv_text *t, const char *format, ...) {
-    locale_t before = use_plain();
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -64,7 +41,6 @@ void lgv_text_add(struct lgv_text *t, const char *format, ...) {
     }
     va_end(again);
     va_end(args);
-    if (before) uselocale(before);
 }
 
 void lgv_text_free(struct lgv_text *t) {
@@ -82,7 +58,6 @@ static int exponent_of(double x) {
 #define MOST_DIGITS 11 /* beyond, the error is round-off, and zeros up to its place say nothing */
 
 const char *lgv_text_with_error(char *out, size_t size, double value, double error) {
-    locale_t before = use_plain();
     bool known = error > 0 && isfinite(error);
     int low = known ? exponent_of(error) - 1 : 0; /* place of the second digit of the error */
     int high = known && isfinite(value) ? exponent_of(fmax(fabs(value), error)) : 0;
@@ -101,7 +76,6 @@ const char *lgv_text_with_error(char *out, size_t size, double value, double err
         snprintf(out, size, power ? "(%.*f ± %.*f)e%d" : "%.*f ± %.*f", digits, value / unit, digits, error / unit,
                  power);
     }
-    if (before) uselocale(before);
     return out;
 }
 

@@ -116,7 +116,7 @@ void lgv_parser_next(struct lgv_parser *p) {
         }
         memcpy(number, s + p->start, i - p->start);
         number[i - p->start] = 0;
-        p->number = lgv_number(number, NULL);
+        p->number = strtod(number, NULL);
         if (!isfinite(p->number)) lgv_parser_error(p, p->start, "this number is too large");
         if (isalpha((unsigned char)s[i]) || s[i] == '_')
             lgv_parser_error(p, i, "expected an operator between the number and the name (write 2*x, not 2x)");
