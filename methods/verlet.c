@@ -7,8 +7,10 @@
  *     p' = P - K_q(q', P; dt/2, w2)
  *
  * P2N2Q2Lob: w1 = w2 = dW/2.  VZ and VZc, for h(q): w1 = J, w2 = dW - J with J = dZ/dt.  VZc adds to the potential
- * (dt/12) sum_m grad h_m . M^-1 grad h_m, for H = p . M^-1 p / 2 + U(q), and has strong order 3/2; VZ has it for
- * additive noise only. Explicit when H and every h are separable; the force at q' then serves the next step too. */
+ * (dt/12) sum_m grad h_m . M^-1 grad h_m, for H = p . M^-1 p / 2 + U(q), and has strong order 3/2.  VZ has it where
+ * that term is a constant, for additive noise and such an H: else its mean is off by a term in E[J^2] = dt/3, where
+ * dt/2 is needed, and the order is 1. Explicit when H and every h are separable; the force at q' then serves the next
+ * step too. */
 #include "kernel/method_file.h"
 
 #ifndef VERLET_J
@@ -102,14 +104,15 @@ const struct lgv_method lgv_method_vz = {
     .weak_order = 1,
     .aliases = "",
     .paper = "derived for this project: Stoermer-Verlet with noise weights J and dW - J",
-    .doc =
-        "Stoermer-Verlet with noise weights (J, dW - J), for noise h(q): strong order 3/2 when the noise is additive.",
+    .doc = "Stoermer-Verlet with noise weights (J, dW - J), for noise h(q): strong order 3/2 when the noise is additive "
+           "and H = p.M^-1 p/2 + U(q) with constant masses.",
     .constants = "#define VERLET_J 1\n",
     .values = with_j,
     .needs = LGV_NEEDS_NOISE_OF_Q,
     .strong_order = 1,
     .strong_noncommuting = 1,
     .strong_additive = 1.5,
+    .additive_quadratic = true,
     .uses_dz = true,
 };
 const struct lgv_method lgv_method_vzc = {

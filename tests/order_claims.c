@@ -53,7 +53,27 @@ static void test_mrt32_in_time(void **state) {
     assert_order(&noisy, 1.5);
 }
 
+/* ---- additive noise and kinetic energies that are not quadratic ---- */
+
+#define PUSHED "coordinates: {q: 0.5}\nmomenta: {p: 0.5}\nnoise: [q]\n"
+#define OWN_VZ                                                                                                         \
+    "methods: {Own: {degree: 2, nodes: [0, 1], weights: [1/2, 1/2], noise_weights: [0, 1], j_weights: [1, -1]}}\n"
+
+static void test_additive(void **state) {
+    (void)state;
+    struct measured x = strong_order(PUSHED "hamiltonian: p^2/2 - cos(q)\n", "VZ", "VZc", 0.04, 3, 16);
+    assert_near(x.expected, 1.5, 0, "promised order");
+    assert_true(x.order > 1.4); /* mild noise: the order without noise shows */
+    x = strong_order(PUSHED "hamiltonian: p^2/2 + p^4/4 - cos(q)\n", "VZ", "MRT32", 0.04, 4, 256);
+    assert_order(&x, 1);
+    assert_non_null(strstr(x.why, "constant masses"));
+    x = strong_order(PUSHED "hamiltonian: (1 + 0.5*cos(q))*p^2/2 - cos(q)\n", "VZ", "Taylor15", 0.04, 3, 256);
+    assert_order(&x, 1);
+    x = strong_order(PUSHED "hamiltonian: p^2/2 + p^4/4 - cos(q)\n" OWN_VZ, "Own", "MRT32", 0.04, 3, 256);
+    assert_order(&x, 1);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mrt32_in_time)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mrt32_in_time), cmocka_unit_test(test_additive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,7 @@ void lgv_meter_end(struct lgv_meter *meter);
 /* ---- methods.c ---- */
 
 size_t lgv_method_needs(const struct lgv_method *m, const char **word); /* at most 4 words; returns their number */
+#define LGV_ADDITIVE_QUADRATIC " where H = p.M^-1 p/2 + U(q) with constant masses" /* behind such an order */
 const char *lgv_method_explicit(const struct lgv_method *m);
 json_t *lgv_method_json(const struct lgv_method *m);
 /* The message for a method that does not exist, with the nearest name or alias. */

@@ -92,8 +92,9 @@ static void print_method(const struct lgv_method *m) {
     if (m->needs & LGV_NEEDS_NO_NOISE)
         snprintf(text, sizeof text, "%g", m->order);
     else
-        snprintf(text, sizeof text, "%g without noise; strong %g (noises that do not commute %g, additive %g), weak %g",
-                 m->order, m->strong_order, m->strong_noncommuting, m->strong_additive, m->weak_order);
+        snprintf(text, sizeof text, "%g without noise; strong %g (noises that do not commute %g, additive %g%s), weak %g",
+                 m->order, m->strong_order, m->strong_noncommuting, m->strong_additive,
+                 m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
     print_field("order", text);
     print_field("explicit for", lgv_method_explicit(m));
     print_field("symplectic", m->symplectic ? "yes" : "no");

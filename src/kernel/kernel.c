@@ -260,8 +260,10 @@ double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv
         order = method->order;
         why = "no noise: the order of the deterministic method";
     } else if (s->additive && !s->constrained && !(method->constrained && !s->flat)) { /* and space is flat */
-        order = method->strong_additive;
-        why = "additive noise";
+        bool as_needed = !method->additive_quadratic || s->quadratic_kinetic;
+        order = as_needed ? method->strong_additive : method->strong_order;
+        why = as_needed ? "additive noise"
+                        : "additive noise, but H is not p.M^-1 p/2 + U(q) with constant masses, which more would need";
     } else if (method->strong_one_sided > 0 && s->noise_depends != LGV_ON_BOTH) {
         order = method->strong_one_sided;
         why = "every noise depends on q alone or on p alone: the terms that limit this method vanish";

@@ -35,6 +35,7 @@ struct lgv_method {
     double strong_order;                   /* one noise or commuting noises */
     double strong_noncommuting;
     double strong_additive;
+    bool additive_quadratic; /* ... for H = p.M^-1 p/2 + U(q) with constant masses only, else as strong_order */
     double strong_one_sided; /* every h a function of q alone, or of p alone; 0: as strong_order */
     double weak_order;
     bool symplectic;

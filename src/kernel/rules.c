@@ -259,8 +259,8 @@ static char *constants_text(const struct lgv_galerkin *g, const double *table, s
 }
 
 /* Weights of J: the terms of order dt dW and dZ are right when sum beta c = 1 and sum gamma c = -1 (the sums of beta
- * and gamma are 1 and 0).  That is all order 3/2 needs for additive noise; for other h(q) only LobZ is known to have
- * it. */
+ * and gamma are 1 and 0).  That is all order 3/2 needs for additive noise and H = p.M^-1 p/2 + U(q); otherwise the mean
+ * of the terms of second order in the noise counts too, and only LobZ is known to have it right. */
 static void describe_dz(const struct lgv_galerkin *g, struct lgv_method *m, bool lobz) {
     double beta = 0, gamma = 0;
     for (int i = 0; i < g->rule.count; i++) {
@@ -269,6 +269,7 @@ static void describe_dz(const struct lgv_galerkin *g, struct lgv_method *m, bool
     }
     m->uses_dz = true;
     if (fabs(beta - 1) + fabs(gamma + 1) < 1e-12) m->strong_additive = 1.5;
+    m->additive_quadratic = !lobz;
     if (lobz)
         m->strong_order = m->strong_noncommuting = m->weak_order = 1.5;
     else

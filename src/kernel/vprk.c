@@ -243,8 +243,8 @@ static const struct entry {
      .order = 2},
     {.name = "RATTLE-J",
      .doc =
-         "RATTLE with noise weights (J, dW - J): of order 3/2 for additive noise in flat space, where it has order 2 "
-         "without.",
+         "RATTLE with noise weights (J, dW - J): of order 3/2 for additive noise in flat space with constant masses, "
+         "where it has order 2 without.",
      .kind = 2,
      .order = 2,
      .additive = 1.5,
@@ -319,6 +319,7 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     m->order = e->order;
     m->strong_order = m->strong_noncommuting = fmax(e->strong, 1);
     m->strong_additive = fmax(e->additive, 1);
+    m->additive_quadratic = m->strong_additive > m->strong_order;
     m->weak_order = fmax(e->weak, m->strong_order); /* a strong error bounds the weak one */
     m->claims =
         e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
