@@ -47,3 +47,18 @@ gives 2 "$LGV" run zero.yaml
 has err 'not a text file'
 : > empty.yaml
 gives 2 "$LGV" run empty.yaml
+
+# A model file comes from anybody: it starts no program.
+printf '#!/bin/sh\ntouch %s/started\nexec clang "$@"\n' "$work" > cc-x
+chmod +x cc-x
+refuses 4:8 'must not name programs' <<'YAML'
+coordinates: { q: 0 }
+momenta: { p: 1 }
+hamiltonian: p^2/2
+run: { compiler: ./cc-x }
+YAML
+for command in 'compare bad.yaml' 'converge bad.yaml'; do
+    gives 2 "$LGV" $command
+    has err 'bad.yaml:4:8: ' 'must not name programs' '--compiler'
+done
+[ ! -e started ] || die "the program was started"

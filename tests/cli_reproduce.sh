@@ -48,3 +48,21 @@ gives 1 "$LGV" reproduce wrong --json
 has out '"holds": false' '"measured": null'
 gives 2 "$LGV" reproduce broken
 has err 'broken/experiment.yaml'
+
+# An experiment file names neither programs nor places to write to.
+printf '#!/bin/sh\ntouch %s/started\nexec clang "$@"\n' "$work" > cc-x
+chmod +x cc-x
+for words in "--compiler $work/cc-x" "--compiler=$work/cc-x" "--set compiler=$work/cc-x" "--keep-source $work/started" \
+             "--keep_source=$work/started" "--out $work/started" "-o $work/started"; do
+    mkdir -p mine/hostile
+    printf 'runs: [ { name: a, command: run ../kubo/kubo.yaml %s } ]\nclaims: []\n' "$words" > mine/hostile/experiment.yaml
+    gives 2 "$LGV" reproduce hostile
+    has err 'hostile/experiment.yaml' 'must not'
+    printf 'runs: [ { name: a, command: run ../kubo/kubo.yaml, quick: "%s" } ]\nclaims: []\n' "$words" \
+        > mine/hostile/experiment.yaml
+    gives 2 "$LGV" reproduce hostile
+done
+printf 'runs: [ { name: ../../../started, command: run ../kubo/kubo.yaml --paths 2 } ]\nclaims: []\n' \
+    > mine/hostile/experiment.yaml
+gives 2 "$LGV" reproduce hostile
+[ ! -e started ] || die "an experiment wrote or started something of its own"

@@ -41,14 +41,20 @@ char *lgv_read_file(const char *path, size_t limit, size_t *size, struct lgv_err
 const char *lgv_nearest(const char *word, const char *const *known, size_t count);
 
 /* One option of a method, a run or a command.  The same row feeds the model file, --set, --help, JSON, HDF5 and docs. */
-enum lgv_option_type { LGV_REAL, LGV_COUNT, LGV_WORD, LGV_SWITCH };
+enum lgv_option_type {
+    LGV_REAL,
+    LGV_COUNT,
+    LGV_WORD,
+    LGV_SWITCH,
+    LGV_PROGRAM /* a word that names a program to start: never from a model file, which anybody may have written */
+};
 struct lgv_option {
     const char *name;
     enum lgv_option_type type;
     const char *standard; /* default as text; "" for none */
     double low, high;     /* allowed range of REAL and COUNT, both ends included */
     const char *unit, *doc;
-    size_t offset; /* of the field in the options struct: double, uint64_t, char[64] or bool */
+    size_t offset; /* of the field in the options struct: double, uint64_t, char[64], bool or char[64] */
 };
 #define LGV_WORD_SIZE 64
 enum lgv_status lgv_option_set(const struct lgv_option *table, size_t count, void *options, const char *name,

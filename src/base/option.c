@@ -94,6 +94,7 @@ static enum lgv_status set_row(const struct lgv_option *row, void *options, cons
         memcpy(field, &number, sizeof number);
         return LGV_OK;
     case LGV_WORD:
+    case LGV_PROGRAM:
         if (strlen(value) >= LGV_WORD_SIZE)
             return lgv_fail(err, LGV_BAD_INPUT, "%s: \"%.20s...\" is longer than %d characters", row->name, value,
                             LGV_WORD_SIZE - 1);
@@ -135,7 +136,7 @@ enum lgv_status lgv_option_set(const struct lgv_option *table, size_t count, voi
 
 /* A row without a default leaves zero, the empty word or no. */
 void lgv_option_defaults(const struct lgv_option *table, size_t count, void *options) {
-    static const size_t size[] = {sizeof(double), sizeof(uint64_t), LGV_WORD_SIZE, sizeof(bool)};
+    static const size_t size[] = {sizeof(double), sizeof(uint64_t), LGV_WORD_SIZE, sizeof(bool), LGV_WORD_SIZE};
     for (size_t k = 0; k < count; k++) {
         memset((char *)options + table[k].offset, 0, size[table[k].type]);
         if (table[k].standard && table[k].standard[0]) set_row(&table[k], options, table[k].standard, false, NULL);
@@ -156,7 +157,8 @@ void lgv_option_get(const struct lgv_option *row, const void *options, char *out
         memcpy(&number, field, sizeof number);
         snprintf(out, size, "%llu", (unsigned long long)number);
         return;
-    case LGV_WORD: snprintf(out, size, "%.*s", LGV_WORD_SIZE - 1, field); return;
+    case LGV_WORD:
+    case LGV_PROGRAM: snprintf(out, size, "%.*s", LGV_WORD_SIZE - 1, field); return;
     case LGV_SWITCH:
         memcpy(&on, field, sizeof on);
         snprintf(out, size, "%s", on ? "yes" : "no");

@@ -32,6 +32,7 @@ int lgv_plain_fprintf(FILE *out, const char *format, ...) __attribute__((format(
 #undef fprintf
 #undef isalpha
 #undef isalnum
+#undef iscntrl
 #undef isdigit
 #undef isprint
 #undef isspace
@@ -45,6 +46,7 @@ int lgv_plain_fprintf(FILE *out, const char *format, ...) __attribute__((format(
 #define fprintf lgv_plain_fprintf
 #define isalpha(c) isalpha_l((c), lgv_plain_locale())
 #define isalnum(c) isalnum_l((c), lgv_plain_locale())
+#define iscntrl(c) iscntrl_l((c), lgv_plain_locale())
 #define isdigit(c) isdigit_l((c), lgv_plain_locale())
 #define isprint(c) isprint_l((c), lgv_plain_locale())
 #define isspace(c) isspace_l((c), lgv_plain_locale())

@@ -38,13 +38,45 @@ static struct fy_node *sequence(struct fy_node *root, const char *key) {
     return n && fy_node_get_type(n) == FYNT_SEQUENCE ? n : NULL;
 }
 
+/* An experiment file may come from anybody, too: its runs write to folders of the output directory under their names,
+ * and start nothing but this program.  The first word that would do more, or NULL. */
+static const char *forbidden_word(const char *words) {
+    static const char *const flag[] = {"--out", "-o", "--keep-source", "--keep_source", "--compiler", "compiler",
+                                       "--set=compiler"};
+    for (const char *w = words ? words : ""; *w; w += strcspn(w, " \t\n")) {
+        w += strspn(w, " \t\n");
+        for (size_t k = 0; k < sizeof flag / sizeof *flag; k++) {
+            size_t n = strlen(flag[k]);
+            if (strncmp(w, flag[k], n) == 0 && strchr("= \t\n", w[n])) return flag[k]; /* strchr also finds the end */
+        }
+    }
+    return NULL;
+}
+
+static enum lgv_status check_run(const char *file, const struct lgv_experiment_run *r, struct lgv_error *err) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    static const char *const known[] = {"run", "compare", "converge", "check"};
+    size_t n = strcspn(r->command, " \t\n"), k = 0;
+    if (!*r->name || *r->name == '.' || r->name[strspn(r->name, letters)])
+        return lgv_fail(err, LGV_BAD_INPUT, "%s: the name of a run must be made of letters, digits, _, - and .", file);
+    while (k < 4 && (strlen(known[k]) != n || strncmp(r->command, known[k], n) != 0)) k++;
+    if (k == 4)
+        return lgv_fail(err, LGV_BAD_INPUT, "%s: run %s must be one of run, compare, converge and check", file, r->name);
+    const char *const part[] = {r->command, r->quick, r->full};
+    for (k = 0; k < 3; k++) {
+        const char *word = forbidden_word(part[k]);
+        if (word) return lgv_fail(err, LGV_BAD_INPUT, "%s: run %s must not use %s", file, r->name, word);
+    }
+    return LGV_OK;
+}
+
 static enum lgv_status read_run(const char *file, struct fy_node *n, struct lgv_experiment_run *r,
                                 struct lgv_error *err) {
     if (fy_node_get_type(n) != FYNT_MAPPING) return lgv_fail(err, LGV_BAD_INPUT, "%s: a run must be a mapping", file);
     *r = (struct lgv_experiment_run){
         scalar(n, "name"), scalar(n, "command"), scalar(n, "quick"), scalar(n, "full"), NULL, 0};
     if (!r->name || !r->command) return lgv_fail(err, LGV_BAD_INPUT, "%s: a run needs name and command", file);
-    return LGV_OK;
+    return check_run(file, r, err);
 }
 
 static enum lgv_status read_claim(const char *file, struct fy_node *n, struct lgv_claim *c, struct lgv_error *err) {

@@ -17,7 +17,7 @@ const char *lgv_flag_name(const struct lgv_option *row, char *out, size_t size) 
 }
 
 void lgv_option_describe(const struct lgv_option *row, char *out, size_t size) {
-    static const char *const kind[] = {"number", "whole number", "word", "yes or no"};
+    static const char *const kind[] = {"number", "whole number", "word", "yes or no", "program"};
     char range[80] = "", standard[LGV_WORD_SIZE + 16] = "";
     double least = row->low, most = row->high;
     bool ranged = row->type == LGV_REAL || row->type == LGV_COUNT;

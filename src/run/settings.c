@@ -30,7 +30,8 @@ const struct lgv_option lgv_run_options[] = {
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"check_states", LGV_COUNT, "4", 0, 16, "", "states at which the symplecticity defect is measured, 0 for none",
      AT(check_states)},
-    {"compiler", LGV_WORD, "", 0, 0, "", "compiler of the kernels: a name or a path; empty for clang, else gcc",
+    {"compiler", LGV_PROGRAM, "", 0, 0, "",
+     "compiler of the kernels: a name or a path; empty for clang, else gcc; not in model files",
      AT(compiler)},
 };
 const size_t lgv_run_option_count = sizeof lgv_run_options / sizeof *lgv_run_options;
@@ -42,7 +43,12 @@ enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings
     for (size_t i = 0; i < m->nrun; i++) {
         const struct lgv_run_entry *e = &m->run[i];
         struct lgv_error why = {0};
-        bool known = lgv_option_find(lgv_run_options, lgv_run_option_count, e->key) != NULL;
+        const struct lgv_option *known = lgv_option_find(lgv_run_options, lgv_run_option_count, e->key);
+        if (known && known->type == LGV_PROGRAM)
+            return lgv_model_fail(err, m->file, m->text, e->key_line, e->key_column,
+                                  "a model file must not name programs to start: give --%s on the command line, or "
+                                  "use lgv_run_set",
+                                  e->key);
         if (lgv_option_set(lgv_run_options, lgv_run_option_count, out, e->key, e->value, &why) == LGV_OK) continue;
         return lgv_model_fail(err, m->file, m->text, known ? e->line : e->key_line, known ? e->column : e->key_column,
                               "%s", why.message);
