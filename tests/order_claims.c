@@ -10,25 +10,40 @@ struct measured {
     char why[200];
 };
 
-/* The fitted strong order on shared paths against a fine solution of `reference`. */
-static struct measured strong_order(const char *text, const char *method, const char *reference, double largest,
-                                    size_t levels, uint64_t paths) {
+/* The fitted orders on shared paths against a fine solution of `reference`; observe: of the mean of this, else strong. */
+static size_t orders_of(const char *text, const char *methods, const char *reference, const char *observe,
+                        double largest, size_t levels, uint64_t paths, struct measured *out) {
     struct lgv_model *m = model_of(text);
     struct lgv_settings s = settings_of(m);
-    struct lgv_convergence_options o = {
-        .methods = method, .reference = reference, .largest = largest, .levels = levels};
+    struct lgv_convergence_options o = {.methods = methods,
+                                        .reference = reference,
+                                        .weak = observe != NULL,
+                                        .observe = observe,
+                                        .largest = largest,
+                                        .levels = levels};
     struct lgv_convergence c;
     struct lgv_error err = {0};
     s.until = 1;
     s.paths = paths;
     s.seed = 5;
-    if (lgv_converge(m, &s, &o, NULL, NULL, &c, &err) != LGV_OK) fail_msg("%s: %s", method, err.message);
-    struct measured x = {.order = c.method[0].order, .error = c.method[0].order_stderr,
-                         .expected = c.method[0].expected};
-    snprintf(x.why, sizeof x.why, "%s", c.method[0].expected_reason);
-    print_message("%s: order %.3f +- %.3f, promised %g (%s)\n", method, x.order, x.error, x.expected, x.why);
+    if (lgv_converge(m, &s, &o, NULL, NULL, &c, &err) != LGV_OK) fail_msg("%s: %s", methods, err.message);
+    size_t count = c.nmethods;
+    for (size_t k = 0; k < count; k++) {
+        const struct lgv_convergence_method *x = &c.method[k];
+        out[k] = (struct measured){.order = x->order, .error = x->order_stderr, .expected = x->expected};
+        snprintf(out[k].why, sizeof out[k].why, "%s", x->expected_reason);
+        print_message("%s: order %.3f +- %.3f, promised %g (%s)\n", x->method->name, x->order, x->order_stderr,
+                      x->expected, x->expected_reason);
+    }
     lgv_convergence_clear(&c);
     lgv_model_free(m);
+    return count;
+}
+
+static struct measured strong_order(const char *text, const char *method, const char *reference, double largest,
+                                    size_t levels, uint64_t paths) {
+    struct measured x;
+    orders_of(text, method, reference, NULL, largest, levels, paths, &x);
     return x;
 }
 
@@ -73,7 +88,30 @@ static void test_additive(void **state) {
     assert_order(&x, 1);
 }
 
+/* ---- weak order 2 where the strong order is 3/2 ---- */
+
+#define QUARTIC                                                                                                        \
+    "coordinates: {q: 1}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + q^4/4\nnoise: sin(2*q)\nobserve: {square: p^2}\n"
+
+static void test_weak(void **state) {
+    static const char *const promise[] = {"VZc", "LobZ", "MRT32", "Taylor15", "Lobatto3-W1", "Lobatto3-W2"};
+    struct measured x[4];
+    (void)state;
+    size_t count = orders_of(QUARTIC, "VZc,MRT32,Taylor15,Lobatto3-W1", "LobZ", "square", 0.125, 3, 49152, x);
+    for (size_t k = 0; k < count; k++) {
+        assert_order(&x[k], 2);
+        assert_true(x[k].error < 0.1); /* far from order 3/2 */
+    }
+    for (int k = 0; k < 6; k++)
+        assert_near(lgv_method_find(promise[k])->weak_order, 2, 0, "weak order of the description");
+    orders_of(PUSHED "hamiltonian: p^2/2 - cos(q)\n", "VZ", "VZc", "H", 0.25, 2, 64, x);
+    assert_near(x->expected, 2, 0, "weak order of VZ where its strong order is 3/2");
+    orders_of(PUSHED "hamiltonian: p^2/2 + p^4/4 - cos(q)\n", "VZ", "MRT32", "H", 0.25, 2, 64, x);
+    assert_near(x->expected, 1, 0, "and where it is not");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mrt32_in_time), cmocka_unit_test(test_additive)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mrt32_in_time), cmocka_unit_test(test_additive),
+                                       cmocka_unit_test(test_weak)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

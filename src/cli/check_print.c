@@ -24,7 +24,7 @@ static const char *commutes_text(const struct lgv_examination *x) {
 }
 
 static double weak_order(const struct lgv_examination *x, const struct lgv_method *m) {
-    return x->model->nnoise ? m->weak_order : m->order;
+    return lgv_kernel_weak_order(m, &x->structure, x->model->nnoise, NULL);
 }
 
 /* ---- for people ---- */
@@ -135,7 +135,7 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
         printf("  fits    %-16s ", m->name);
         if (x->model->nnoise)
             printf("strong %g, weak %g, ", lgv_kernel_strong_order(m, &x->structure, x->model->nnoise, NULL),
-                   m->weak_order);
+                   weak_order(x, m));
         else
             printf("order %g, ", m->order);
         printf("%s here, %s\n", lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",

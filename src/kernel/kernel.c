@@ -282,6 +282,19 @@ double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv
     return order;
 }
 
+/* Strong order 3/2 is weak order 2.  Expand flow and step in powers of dt^(1/2): the term dt^(k/2) has the parity of k
+ * in the noise, since dt^(1/2) comes with dW and J only.  Strong order 3/2 means that the error of one step begins with
+ * dt^2 R of mean zero; the next term, dt^(5/2), is odd and has mean zero too, and so has R times an increment.  The mean
+ * of the error of one step, also against smooth functions of the state, is then O(dt^3). */
+double lgv_kernel_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
+                             const char **reason) {
+    double strong = lgv_kernel_strong_order(method, s, nnoise, reason);
+    if (nnoise == 0) return strong;
+    bool parity = strong >= 1.5 && method->weak_order <= 2;
+    if (reason) *reason = parity ? "weak order 2: half an order above strong 3/2, by parity in the noise" : "weak order";
+    return parity ? 2 : method->weak_order;
+}
+
 /* ---- what is observed ---- */
 
 static bool watch_add(struct lgv_watch *w, size_t *capacity, const char *name, const char *text, int kind, int node) {

@@ -74,6 +74,9 @@ bool lgv_kernel_can_control(const struct lgv_model *m);
 /* Strong order to expect, and one sentence why. */
 double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                                const char **reason);
+/* The same for averages. */
+double lgv_kernel_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
+                             const char **reason);
 
 /* A block has `groups` vecs of `lanes` paths. */
 struct lgv_width {

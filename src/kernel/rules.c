@@ -270,10 +270,8 @@ static void describe_dz(const struct lgv_galerkin *g, struct lgv_method *m, bool
     m->uses_dz = true;
     if (fabs(beta - 1) + fabs(gamma + 1) < 1e-12) m->strong_additive = 1.5;
     m->additive_quadratic = !lobz;
-    if (lobz)
-        m->strong_order = m->strong_noncommuting = m->weak_order = 1.5;
-    else
-        m->strong_noncommuting = 1;
+    m->strong_noncommuting = lobz ? 1.5 : 1;
+    if (lobz) m->strong_order = 1.5, m->weak_order = 2;
 }
 
 /* What a rule can do with noise h(q,p): the term dW^2 / 2 must come out right, which a rule of order 2 does for dt

@@ -320,7 +320,7 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     m->strong_order = m->strong_noncommuting = fmax(e->strong, 1);
     m->strong_additive = fmax(e->additive, 1);
     m->additive_quadratic = m->strong_additive > m->strong_order;
-    m->weak_order = fmax(e->weak, m->strong_order); /* a strong error bounds the weak one */
+    m->weak_order = m->strong_order >= 1.5 ? 2 : fmax(e->weak, 1); /* lgv_kernel_weak_order has the reason */
     m->claims =
         e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
                    "linearly on coordinates."

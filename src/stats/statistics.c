@@ -242,7 +242,7 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
                                   .time_dependent = k->structure.time_dependent,
                                   .commutes_decided = k->structure.commutes_decided};
     c->strong_order = lgv_kernel_strong_order(k->method, &k->structure, k->nnoise, &reason);
-    c->weak_order = k->nnoise ? k->method->weak_order : k->method->order;
+    c->weak_order = lgv_kernel_weak_order(k->method, &k->structure, k->nnoise, NULL);
     c->order_reason = lgv_copy(reason);
     for (size_t i = 0; i < r->nseries; i++) {
         const struct lgv_series *x = &r->series[i];

@@ -83,10 +83,7 @@ double lgv_converge_error(const struct lgv_converge_job *j, size_t method, size_
 }
 
 static double expected_order(const struct lgv_converge_job *j, const struct lgv_kernel *k, const char **reason) {
-    double strong = lgv_kernel_strong_order(k->method, &k->structure, k->nnoise, reason);
-    if (!j->weak || k->nnoise == 0) return strong;
-    if (reason) *reason = "weak order";
-    return k->method->weak_order;
+    return (j->weak ? lgv_kernel_weak_order : lgv_kernel_strong_order)(k->method, &k->structure, k->nnoise, reason);
 }
 
 /* The difference between step and twice the step.  It is (2^r - 1) errors for a systematic error of order r, and
