@@ -38,6 +38,26 @@ noise: [ 0.1*q^2, 0.1*p^2 ]
 YAML
 gives 0 "$LGV" check two.yaml
 has out 'noise commutes      no' 'strong 0.5'
+
+# How it was decided is said, and the times are those of the run as given on the command line.
+cat > late.yaml <<'YAML'
+coordinates: { q: 0.3 }
+momenta: { p: 1 }
+hamiltonian: p^2/2 + q^2/2
+noise: [ 0.01*exp(q)*p, 0.01*exp(q)^2*p^2 + exp(100*t - 2000)*q^2 ]
+run: { until: 1, step: 0.001, paths: 16 }
+YAML
+gives 0 "$LGV" check late.yaml --json
+has out '"noise_commutes": true' '"noise_commutes_decided": "points"' 'constant to 1e-13 of its terms at 48 random points'
+gives 0 "$LGV" check late.yaml --json --until 30
+has out '"noise_commutes": false' 't from 0 to 30'
+gives 0 "$LGV" check late.yaml --json --start 19 --until 30
+has out '"noise_commutes": false' 't from 19 to 30'
+gives 0 "$LGV" run late.yaml --until 0.01 --json --out none
+has out '"noise_commutes": true' '"noise_commutes_reason": "every bracket' 't from 0 to 0.01'
+sed 's/0.01.exp(q)\*p,.*/abs(q), p ]/' late.yaml > bent.yaml
+gives 0 "$LGV" check bent.yaml
+has out 'noise commutes      not decided: a noise uses abs, sign' 'whether the noises commute is not known'
 gives 0 "$LGV" check two.yaml --json
 has out '"noise_commutes": false' '"predicted_strong_order": 0.5'
 

@@ -83,6 +83,102 @@ static void test_noise(void **state) {
     }
 }
 
+/* Decisions at random points: at times of the run, by round-off of the terms, and never where a formula bends. */
+static void test_points(void **state) {
+    (void)state;
+    static const struct {
+        const char *noise;
+        int commutes, decided;
+    } row[] = {
+        /* zero only up to round-off */
+        {"['exp(log(1 + q^2)) - q^2 + p', 'p']", 1, LGV_DECIDED_POINTS},
+        {"['(cosh(q)^2 - sinh(q)^2)*p', 'p^3']", 1, LGV_DECIDED_FORMULAS},
+        {"['1e6*exp(log(1 + q^2)) - 1e6*q^2 + p^2', 'p']", 1, LGV_DECIDED_POINTS},
+        {"['exp(log(1 + q^2)) - (1 + 1e-9)*q^2 + p', 'p']", 0, LGV_DECIDED_POINTS},
+        {"['q*p', 'q*p + 1e-12*q^2']", 0, LGV_DECIDED_POINTS},
+        {"['p*exp(q)', 'p*exp(q) + 1e-12*exp(log(1 + q^2))']", 0, LGV_DECIDED_POINTS},
+        {"['1e-8*q^2', '1e-8*p^2']", 0, LGV_DECIDED_POINTS},
+        /* kinks */
+        {"['abs(q)', 'p']", -1, LGV_DECIDED_KINKS},
+        {"['q*floor(p)', 'p']", -1, LGV_DECIDED_KINKS},
+        {"['max(q - 100, 0) + p', 'p^2']", -1, LGV_DECIDED_KINKS},
+        {"['mod(q, 1)*p', 'p']", -1, LGV_DECIDED_KINKS},
+        {"['sign(q)*p', 'p']", -1, LGV_DECIDED_KINKS},
+        {"['0.25*(abs(q) + p)', '0.5*(abs(q) + p)']", 1, LGV_DECIDED_FORMULAS}, /* multiples of one function */
+        {"['abs(q)', 'p', 'q^2', 'p^2']", 0, LGV_DECIDED_POINTS},               /* another pair settles it */
+        {"['sqrt(q - 1e9)*p', 'p']", -1, LGV_DECIDED_UNDEFINED},
+        {"['exp(-(t - 1)^2*1e4)*q^2', 'p']", 0, LGV_DECIDED_POINTS},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[300];
+        snprintf(text, sizeof text, ONE "hamiltonian: p^2/2 + q^2/2\nnoise: %s\n", row[i].noise);
+        struct lgv_structure s = structure_of(text);
+        if (s.commutes != row[i].commutes || s.commutes_decided != row[i].decided)
+            fail_msg("noise %s: commutes %d, decided %d", row[i].noise, s.commutes, s.commutes_decided);
+        assert_true(row[i].decided != LGV_DECIDED_POINTS || s.commutes_points > 0);
+    }
+}
+
+/* Noises that commute while t < 1 (to round-off) but not later: what counts is the time of the run. */
+static void test_run_times(void **state) {
+    (void)state;
+    static const struct {
+        double from, until;
+        int commutes;
+        bool invariant;
+    } row[] = {{0, 1, 1, true}, {0, 30, 0, false}, {20, 30, 0, false}, {-5, 0, 1, true}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct lgv_model *m = model_of(ONE "hamiltonian: p^2/2 + exp(100*t - 2000)*q^2\n"
+                                           "noise: ['exp(q)*p', 'exp(q)^2*p^2 + exp(100*t - 2000)*q^2']\n"
+                                           "symmetries: {shift: [1]}\n");
+        struct lgv_settings settings = {.start = row[i].from, .until = row[i].until};
+        struct lgv_structure s;
+        lgv_settings_times(&settings, m);
+        assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
+        if (s.commutes != row[i].commutes) fail_msg("times %g to %g: %d", row[i].from, row[i].until, s.commutes);
+        lgv_model_free(m);
+        m = model_of(ONE "hamiltonian: p^2/2 + cosh(q)^2 - sinh(q)^2 + exp(100*t - 2000)*cosh(q)^2\n"
+                         "symmetries: {shift: [1]}\n");
+        lgv_settings_times(&settings, m);
+        assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
+        if (s.symmetry[0].invariant != row[i].invariant || s.symmetry[0].unknown)
+            fail_msg("times %g to %g: invariant %d", row[i].from, row[i].until, s.symmetry[0].invariant);
+        lgv_model_free(m);
+    }
+}
+
+/* What jumps has no derivative that tells about it. */
+static void test_jumps(void **state) {
+    (void)state;
+    struct lgv_structure s = structure_of(ONE "hamiltonian: p^2/2 + q*floor(p)\n");
+    assert_false(s.separable || s.hamiltonian_separable || s.linear);
+    s = structure_of(ONE "hamiltonian: p^2/2 + floor(q)*q\nnoise: 'floor(p)'\n");
+    assert_true(s.separable && !s.linear && !s.additive && s.noise_depends == LGV_ON_P);
+    s = structure_of(ONE "hamiltonian: p^2/2 + abs(q)\n");
+    assert_true(s.separable && !s.linear);
+    static const struct {
+        const char *text;
+        int invariant; /* -1: not known */
+    } row[] = {
+        {"hamiltonian: u^2/2 + v^2/2 + floor(a)\nsymmetries: {shift: [1, 1]}\n", -1},
+        {"hamiltonian: u^2/2 + v^2/2 + floor(a - b)\nsymmetries: {shift: [1, 1]}\n", 1},
+        {"hamiltonian: u^2/2 + v^2/2 + abs(a - b)\nsymmetries: {shift: [1, 1]}\n", 1},
+        {"hamiltonian: u^2/2 + v^2/2 + abs(a)\nsymmetries: {shift: [1, 1]}\n", 0},
+        {"hamiltonian: u^2/2 + v^2/2 + max(a - 100, 0)^2\nsymmetries: {shift: [1, 1]}\n", -1},
+        {"hamiltonian: u^2/2 + v^2/2 + max(a^2 + b^2 - 100, 0)^2\nsymmetries: {turn: [-b, a]}\n", 1},
+        {"hamiltonian: u^2/2 + v^2/2 + sqrt(a - b - 1e9)\nsymmetries: {turn: [-b, a]}\n", -1},
+        {"hamiltonian: u^2/2 + v^2/2 + (a^2 + (1 + 1e-12)*b^2)^2\nsymmetries: {turn: [-b, a]}\n", 0},
+        {"hamiltonian: u^2/2 + v^2/2 + exp(log(1 + a^2)) + b^2\nsymmetries: {turn: [-b, a]}\n", 1},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[300];
+        snprintf(text, sizeof text, TWO "%s", row[i].text);
+        s = structure_of(text);
+        int found = s.symmetry[0].unknown ? -1 : s.symmetry[0].invariant;
+        if (found != row[i].invariant) fail_msg("invariant %d (residual %g):\n%s", found, s.symmetry[0].residual, text);
+    }
+}
+
 static void test_symmetries(void **state) {
     (void)state;
     static const struct {
@@ -121,6 +217,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_separable),
         cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_points),
+        cmocka_unit_test(test_run_times),
+        cmocka_unit_test(test_jumps),
         cmocka_unit_test(test_symmetries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static void judge(struct lgv_examination *x) {
     if (!(x->derivative_error <= DERIVATIVE_LIMIT))
         problem(x, "derivatives: the gradients differ from finite differences by %.2g (relative)", x->derivative_error);
     for (size_t i = 0; i < x->model->nsymmetries && i < x->structure.nsymmetries; i++)
-        if (!x->structure.symmetry[i].invariant) not_invariant(x, i);
+        if (!x->structure.symmetry[i].invariant && !x->structure.symmetry[i].unknown) not_invariant(x, i);
     if (!x->method_fits) problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
     if (x->measured && c->symplectic_claim && c->symplectic_defect_error <= LGV_DEFECT_KNOWN &&
         c->symplectic_defect > fmax(LGV_DEFECT_LIMIT, c->symplectic_defect_error))
@@ -112,6 +112,7 @@ static void judge(struct lgv_examination *x) {
 static int examine(const struct lgv_arguments *a, const struct lgv_settings *settings, struct lgv_examination *x) {
     struct lgv_error err = {0};
     x->method = lgv_method_for(x->model, settings->method); /* known: lgv_arguments_model has looked */
+    lgv_settings_times(settings, x->model);
     enum lgv_status status = lgv_model_structure(x->model, &x->structure, &err);
     if (status != LGV_OK) return lgv_complain(&err, status);
     x->step = settings->step;

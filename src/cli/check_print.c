@@ -12,15 +12,12 @@ struct look {
     const char *bold, *good, *bad, *off;
 };
 
-static const char *commutes_text(const struct lgv_examination *x) {
+static void commutes_text(const struct lgv_examination *x, char *out, size_t size) {
     const struct lgv_structure *s = &x->structure;
-    if (x->model->nnoise == 0) return "there is no noise";
-    if (x->model->nnoise == 1) return "yes: there is only one noise";
-    if (s->commutes < 0) return "could not be decided";
-    if (s->commutes_decided == 2)
-        return s->commutes ? "yes: every bracket {h_i, h_j} is constant at random points"
-                           : "no: a bracket {h_i, h_j} varies between random points";
-    return s->commutes ? "yes, from the formulas" : "no, from the formulas";
+    char how[200];
+    lgv_structure_commutes(s, x->model->nnoise, how, sizeof how);
+    snprintf(out, size, "%s%s",
+             x->model->nnoise == 0 || s->commutes < 0 ? "" : s->commutes ? "yes: " : "no: ", how);
 }
 
 static double weak_order(const struct lgv_examination *x, const struct lgv_method *m) {
@@ -71,20 +68,27 @@ static void print_structure(const struct lgv_examination *x) {
             "abs, sign, floor, min, max or a comparison is used: where it bends or jumps, no method keeps "
             "its order, nor what it claims to keep");
     row("derivatives", "agree with finite differences to %.2g", x->derivative_error);
-    row("noise commutes", "%s", commutes_text(x));
+    char commutes[220];
+    commutes_text(x, commutes, sizeof commutes);
+    row("noise commutes", "%s", commutes);
 }
 
 static void print_symmetries(const struct lgv_examination *x, const struct look *l) {
     if (x->model->nsymmetries == 0) return;
     printf("\n  %ssymmetries%s\n", l->bold, l->off);
     for (size_t i = 0; i < x->model->nsymmetries && i < x->structure.nsymmetries; i++) {
-        bool good = x->structure.symmetry[i].invariant;
+        bool good = x->structure.symmetry[i].invariant, unknown = x->structure.symmetry[i].unknown;
         double drift = lgv_examination_drift(x, i);
-        printf("  %s%s%s %-14s ", good ? l->good : l->bad, good ? "ok  " : "FAIL", l->off, x->model->symmetry[i].name);
+        printf("  %s%s%s %-14s ", good ? l->good : unknown ? "" : l->bad, good ? "ok  " : unknown ? "?   " : "FAIL",
+               good || !unknown ? l->off : "", x->model->symmetry[i].name);
         if (good)
             printf("H%s are invariant (%s)",
                    x->model->nconstraints ? ", every noise and every constraint" : " and every noise",
-                   x->structure.symmetry[i].decided_by_formula ? "from the formulas" : "at random points");
+                   x->structure.symmetry[i].decided_by_formula ? "from the formulas" : "to round-off at random points");
+        else if (unknown)
+            printf("not known: %s", lgv_model_kinks(x->model)
+                                        ? "abs, sign, floor, mod, min or max bends or jumps, and points see one side"
+                                        : "the formulas cannot be evaluated near the start");
         else
             printf("NOT invariant: |{., J}| reaches %.2g at random points", x->structure.symmetry[i].residual);
         if (isfinite(drift)) printf("; drift %.2g in %d steps", drift, LGV_CHECK_STEPS);
@@ -221,10 +225,15 @@ static json_t *symmetries_json(const struct lgv_examination *x) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < x->model->nsymmetries && i < x->structure.nsymmetries; i++)
         json_array_append_new(list,
-                              json_pack("{s:o s:b s:o s:o s:s}", "name", text(x->model->symmetry[i].name), "invariant",
-                                        x->structure.symmetry[i].invariant, "drift", real(lgv_examination_drift(x, i)),
-                                        "residual", real(x->structure.symmetry[i].residual), "decided",
-                                        x->structure.symmetry[i].decided_by_formula ? "formulas" : "points"));
+                              json_pack("{s:o s:o s:o s:o s:s}", "name", text(x->model->symmetry[i].name), "invariant",
+                                        x->structure.symmetry[i].unknown
+                                            ? json_null()
+                                            : json_boolean(x->structure.symmetry[i].invariant),
+                                        "drift", real(lgv_examination_drift(x, i)), "residual",
+                                        real(x->structure.symmetry[i].residual), "decided",
+                                        x->structure.symmetry[i].unknown              ? "no"
+                                        : x->structure.symmetry[i].decided_by_formula ? "formulas"
+                                                                                      : "points"));
     return list;
 }
 
@@ -259,7 +268,7 @@ static json_t *problems_json(const struct lgv_examination *x) {
 }
 
 json_t *lgv_examination_json(const struct lgv_examination *x) {
-    static const char *const decided[] = {"trivially", "formulas", "points"};
+    static const char *const decided[] = {"trivially", "formulas", "points", "kinks", "undefined", "size"};
     const struct lgv_structure *s = &x->structure;
     const struct lgv_certificate *c = &x->result.certificate;
     const char *reason = "";
@@ -271,12 +280,15 @@ json_t *lgv_examination_json(const struct lgv_examination *x) {
                   "separable", s->separable, "kinetic", s->quadratic_kinetic ? "quadratic" : "general",
                   "noise_depends_on", (const char *[]){"nothing", "q", "p", "qp"}[s->noise_depends & 3],
                   "noise_commutes", s->commutes < 0 ? json_null() : json_boolean(s->commutes), "noise_commutes_decided",
-                  decided[s->commutes_decided % 3], "predicted_strong_order", fits ? real(strong) : json_null(),
+                  decided[s->commutes_decided], "predicted_strong_order", fits ? real(strong) : json_null(),
                   "predicted_weak_order", fits ? real(weak_order(x, x->method)) : json_null(), "order_reason",
                   fits ? text(reason) : json_null());
+    char commutes[200];
+    lgv_structure_commutes(s, x->model->nnoise, commutes, sizeof commutes);
     json_t *more = json_pack(
-        "{s:o s:o s:o s:o s:o s:o s:s s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "derivative_error",
-        real(x->derivative_error), "symplectic_defect", x->measured ? real(c->symplectic_defect) : json_null(),
+        "{s:o s:o s:o s:o s:o s:o s:o s:s s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "noise_commutes_reason",
+        text(commutes), "derivative_error", real(x->derivative_error), "symplectic_defect",
+        x->measured ? real(c->symplectic_defect) : json_null(),
         "symplectic_defect_error", x->measured ? real(c->symplectic_defect_error) : json_null(), "symmetries",
         symmetries_json(x), "methods", methods_json(x, true), "method_details", methods_json(x, false), "method",
         x->method->name, "method_fits", fits, "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear,

@@ -123,7 +123,7 @@ static void bend(struct lgv_source *s, const struct lgv_terms *second) {
     struct lgv_terms t = {0};
     int plain = lgv_expr_const(g, 0), first = lgv_expr_iconst(g, 0);
     bool quadric = s->m->nconstraints == 1 && !s->sparse && !lgv_terms_use(g, second, LGV_USES(LGV_Q)) &&
-                   lgv_diff_smooth(g, s->m->constraint[0].body);
+                   !lgv_diff_uses(g, s->m->constraint[0].body, LGV_KINKS, ~0u);
     lgv_text_add(&s->out, "#define MODEL_QUADRIC %d\n", quadric);
     for (size_t i = 0; quadric && i < second->count; i++) {
         const struct lgv_term *e = &second->term[i];

@@ -272,8 +272,8 @@ double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv
         why = "one noise: it commutes with itself";
     } else if (s->commutes == 1) {
         order = method->strong_order;
-        why = s->commutes_decided == 2 ? "the noises commute (seen at random points)"
-                                       : "the noises commute (from the formulas)";
+        why = s->commutes_decided == LGV_DECIDED_POINTS ? "the noises commute (to round-off at random points)"
+                                                        : "the noises commute (from the formulas)";
     } else {
         order = s->noise_depends == LGV_ON_Q ? method->strong_order : method->strong_noncommuting;
         why = s->commutes == 0 ? "the noises do not commute" : "whether the noises commute is not known";

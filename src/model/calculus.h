@@ -62,8 +62,13 @@ void lgv_function_free(struct lgv_function *f);
 
 /* The different REF leaves of `node` in the given spaces (mask of LGV_USES bits); malloc'd list, count in *count. */
 int *lgv_diff_leaves(struct lgv_graph *g, int node, unsigned spaces, size_t *count);
-/* No abs, sign, floor, min, max or comparison anywhere. */
-bool lgv_diff_smooth(const struct lgv_graph *g, int node);
+/* Functions that jump: their derivative is 0 wherever it exists.  Functions that jump or bend. */
+#define LGV_JUMPS (1u << LGV_SIGN | 1u << LGV_FLOOR | 1u << LGV_LESS)
+#define LGV_KINKS (LGV_JUMPS | 1u << LGV_ABS | 1u << LGV_LOWER | 1u << LGV_UPPER)
+/* Does the formula have one of these operations (mask of 1 << op) on an argument with one of these uses? */
+bool lgv_diff_uses(const struct lgv_graph *g, int node, unsigned operations, unsigned uses);
+/* The formula with every jump and kink replaced by a smooth function of the same arguments. */
+int lgv_diff_smoothed(struct lgv_graph *g, int node);
 /* d node / d leaf[i] for all i at once (reverse mode). */
 void lgv_diff_gradient(struct lgv_graph *g, int node, const int *leaf, size_t count, int *out);
 int lgv_diff_one(struct lgv_graph *g, int node, int leaf);
@@ -80,6 +85,8 @@ void lgv_terms_hessian(struct lgv_graph *g, const struct lgv_function *f, enum l
 /* Gradient in q of a.V''.a with direction a in DQ held fixed: the contraction a . V''' . a. */
 void lgv_terms_third(struct lgv_graph *g, const struct lgv_function *f, struct lgv_terms *out);
 void lgv_terms_add(struct lgv_graph *g, struct lgv_terms *t, struct lgv_term term);
+/* The same places with the magnitudes of the values. */
+void lgv_terms_magnitude(struct lgv_graph *g, const struct lgv_terms *t, struct lgv_terms *out);
 void lgv_terms_free(struct lgv_terms *t);
 /* Does any term exist (after simplification) / do the values depend on the given uses? */
 bool lgv_terms_use(const struct lgv_graph *g, const struct lgv_terms *t, unsigned uses);

@@ -538,7 +538,7 @@ enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start
     enum lgv_status status;
     if (m->graph->failed)
         status = lgv_fail(err, LGV_BAD_INPUT, "%s: the constraints cannot be analysed: %s", m->file, m->graph->failed);
-    else if (!c || !v || !lgv_point_make(m, &c->e, -1, &at))
+    else if (!c || !v || !lgv_point_make(m, &c->e, -1, 1, &at))
         status = lgv_fail_memory(err);
     else if (!isfinite(largest(at.x, m->nq)))
         status = lgv_fail(err, LGV_BAD_INPUT, "%s: start values of the coordinates are not finite", m->file);

@@ -13,16 +13,21 @@ static int out_of_memory(struct lgv_graph *g) {
     return 0;
 }
 
+/* Marks what the marked nodes up to `top` consist of. */
+static void spread(const struct lgv_graph *g, unsigned char *mark, int top) {
+    for (int k = top; k >= 0; k--) {
+        const struct lgv_node *n = &g->node[k];
+        if (!mark[k] || n->op == LGV_REF) continue;
+        for (int i = 0; i < n->count; i++) mark[g->arg[n->first + i].node] = 1;
+    }
+}
+
 /* Marks what `node` consists of; NULL when memory is out. */
 static unsigned char *reach(const struct lgv_graph *g, int node) {
     unsigned char *mark = lgv_new((size_t)node + 1, 1);
     if (!mark) return NULL;
     mark[node] = 1;
-    for (int k = node; k >= 0; k--) {
-        const struct lgv_node *n = &g->node[k];
-        if (!mark[k] || n->op == LGV_REF) continue;
-        for (int i = 0; i < n->count; i++) mark[g->arg[n->first + i].node] = 1;
-    }
+    spread(g, mark, node);
     return mark;
 }
 
@@ -44,16 +49,44 @@ int *lgv_diff_leaves(struct lgv_graph *g, int node, unsigned spaces, size_t *cou
     return leaf;
 }
 
-bool lgv_diff_smooth(const struct lgv_graph *g, int node) {
+bool lgv_diff_uses(const struct lgv_graph *g, int node, unsigned operations, unsigned uses) {
     unsigned char *mark = reach(g, node);
-    bool smooth = mark != NULL;
-    for (int k = 0; smooth && k <= node; k++) {
-        int op = g->node[k].op;
-        smooth = !mark[k] || (op != LGV_ABS && op != LGV_SIGN && op != LGV_FLOOR && op != LGV_LOWER &&
-                              op != LGV_UPPER && op != LGV_LESS);
-    }
+    bool found = !mark; /* out of memory: nothing is promised */
+    for (int k = 0; !found && k <= node; k++)
+        found = mark[k] && (operations >> g->node[k].op & 1) && (g->node[k].uses & uses);
     free(mark);
-    return smooth;
+    return found;
+}
+
+int lgv_diff_smoothed(struct lgv_graph *g, int node) {
+    unsigned char *mark = reach(g, node);
+    int *image = lgv_new((size_t)node + 1, sizeof *image), id = 0;
+    struct lgv_arg *arg = NULL;
+    size_t capacity = 0;
+    if (!mark || !image) out_of_memory(g);
+    for (int k = 0; mark && image && k <= node && !g->failed; k++) {
+        const struct lgv_node n = g->node[k];
+        image[k] = k;
+        if (!mark[k] || n.op == LGV_REF || n.count == 0) continue;
+        if (!lgv_grow(&arg, &capacity, (size_t)n.count, sizeof *arg)) {
+            out_of_memory(g);
+            break;
+        }
+        for (int i = 0; i < n.count; i++)
+            arg[i] = (struct lgv_arg){image[g->arg[n.first + i].node], g->arg[n.first + i].factor};
+        if (!(LGV_KINKS >> n.op & 1)) {
+            image[k] = lgv_expr_rebuild(g, &n, arg);
+            continue;
+        }
+        for (int i = 0; i < n.count; i++) /* atan(a) + 2 atan(b): any function that tells its arguments apart */
+            arg[i] = (struct lgv_arg){lgv_expr_call1(g, LGV_ATAN, arg[i].node), i + 1};
+        image[k] = lgv_expr_sum(g, 0, arg, (size_t)n.count);
+    }
+    if (image && !g->failed) id = image[node];
+    free(mark);
+    free(image);
+    free(arg);
+    return id;
 }
 
 /* d op(a, b) / d (argument number `which`), as a node. */
@@ -126,16 +159,38 @@ static int magnitude_of(struct lgv_graph *g, int node, const int *of) {
     return id;
 }
 
-int lgv_diff_magnitude(struct lgv_graph *g, int node) {
-    unsigned char *mark = reach(g, node);
-    int *of = lgv_new((size_t)node + 1, sizeof *of), id = 0;
+/* In one pass over all that the nodes consist of. */
+static void magnitudes(struct lgv_graph *g, int *node, size_t count) {
+    int top = 0;
+    for (size_t i = 0; i < count; i++) top = node[i] > top ? node[i] : top;
+    unsigned char *mark = lgv_new((size_t)top + 1, 1);
+    int *of = lgv_new((size_t)top + 1, sizeof *of);
     if (!mark || !of) out_of_memory(g);
-    for (int k = 0; mark && of && k <= node && !g->failed; k++)
+    for (size_t i = 0; mark && i < count; i++) mark[node[i]] = 1;
+    if (mark) spread(g, mark, top);
+    for (int k = 0; mark && of && k <= top && !g->failed; k++)
         if (mark[k]) of[k] = magnitude_of(g, k, of);
-    if (of) id = of[node];
+    for (size_t i = 0; i < count; i++) node[i] = of && !g->failed ? of[node[i]] : 0;
     free(mark);
     free(of);
-    return id;
+}
+
+int lgv_diff_magnitude(struct lgv_graph *g, int node) {
+    magnitudes(g, &node, 1);
+    return node;
+}
+
+void lgv_terms_magnitude(struct lgv_graph *g, const struct lgv_terms *t, struct lgv_terms *out) {
+    int *value = lgv_new(t->count + 1, sizeof *value);
+    if (!value) {
+        out_of_memory(g);
+        return;
+    }
+    for (size_t i = 0; i < t->count; i++) value[i] = t->term[i].value;
+    magnitudes(g, value, t->count);
+    for (size_t i = 0; i < t->count; i++)
+        lgv_terms_add(g, out, (struct lgv_term){t->term[i].nest, t->term[i].row, t->term[i].col, value[i]});
+    free(value);
 }
 
 struct piece { /* a contribution to an adjoint, in a chain per node */

@@ -267,7 +267,7 @@ static bool check_regular(struct legendre *x, int node) {
     int *position = lgv_new(2 * n, sizeof *position), *member = position + n, bad = -1, tested = 0;
     double *a = lgv_new((size_t)x->largest * (size_t)x->largest, sizeof *a);
     bool ok = position && a && lgv_eval_begin(&e, x->g);
-    if (ok && lgv_point_make(x->m, &e, 0, &at)) {
+    if (ok && lgv_point_make(x->m, &e, 0, LGV_POINTS, &at)) {
         struct lgv_env env = lgv_point_env(x->m, &at);
         for (size_t b = 0; b < n && bad < 0 && tested < MAX_BLOCKS; b++) {
             struct values v = {&e, &env, NULL, x->block, position, (int)b, 0, a};

@@ -342,6 +342,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     if (!m) return lgv_fail_memory(err);
     l.err->status = LGV_CANNOT_RUN;
     m->lagrangian = -1;
+    m->until = 1;
     m->text = lgv_copy(text);
     m->file = lgv_copy(l.file);
     m->graph = m->scope.graph = lgv_expr_graph_create();

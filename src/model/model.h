@@ -49,6 +49,7 @@ struct lgv_run_entry {
 
 struct lgv_model {
     char *name, *text, *file; /* file: what messages call it */
+    double from, until;       /* times of the run, where formulas of t are looked at; 0 and 1 until a run is known */
     struct lgv_graph *graph;
     struct lgv_scope scope;
     size_t npar;
@@ -132,6 +133,14 @@ int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s);
 /* structure.c: what the formulas say. */
 enum lgv_depends { LGV_ON_NOTHING = 0, LGV_ON_Q = 1, LGV_ON_P = 2, LGV_ON_BOTH = 3 };
 enum { LGV_WORST_CONSTRAINTS = -1, LGV_WORST_H = 0 };
+enum lgv_decided {
+    LGV_DECIDED_TRIVIALLY, /* at most one noise */
+    LGV_DECIDED_FORMULAS,
+    LGV_DECIDED_POINTS,    /* at random points, to round-off */
+    LGV_DECIDED_KINKS,     /* not: a formula bends or jumps, and points see one side only */
+    LGV_DECIDED_UNDEFINED, /* not: there are not enough points where it can be evaluated */
+    LGV_DECIDED_SIZE       /* not: too much to compute */
+};
 struct lgv_structure {
     bool constrained; /* there are constraints */
     bool separable;   /* H and every h are A(p) + B(q) */
@@ -145,11 +154,14 @@ struct lgv_structure {
     int noise_depends;       /* enum lgv_depends, over all noises */
     bool additive;           /* every h has a constant gradient */
     int commutes;            /* 1 yes, 0 no, -1 unknown */
-    int commutes_decided;    /* 0 trivially, 1 from the formulas, 2 at random points */
+    int commutes_decided;    /* enum lgv_decided */
+    int commutes_points;     /* LGV_DECIDED_POINTS: random points at which the brackets were evaluated */
+    double from, until;      /* times they were taken from */
     double derivative_error; /* largest relative difference of the gradient to finite differences; NaN unless asked */
     size_t nsymmetries;
     struct {
         bool invariant;
+        bool unknown; /* neither shown nor refuted: kinks, or no point where the formulas can be evaluated */
         bool affine; /* xi is affine in q: variational methods then keep the momentum map exactly */
         bool decided_by_formula;
         double residual; /* largest |{H or h, J}| or |xi . grad g| seen at random points, relative to its parts */
@@ -157,6 +169,8 @@ struct lgv_structure {
     } symmetry[32];
 };
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err);
+/* How it was decided whether the noises commute, in a sentence. */
+void lgv_structure_commutes(const struct lgv_structure *s, size_t nnoise, char *out, size_t size);
 /* Whether H, L, a noise or a constraint uses abs, sign, floor, min, max or a comparison: no method has its order
  * across the places where these jump or bend. */
 bool lgv_model_kinks(const struct lgv_model *m);

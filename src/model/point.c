@@ -24,7 +24,7 @@ static void shake(double *x, size_t n, double amount, uint64_t *seed) {
     for (size_t i = 0; i < n; i++) x[i] += amount * (scale > 0 ? scale : 1) * draw_normal(seed);
 }
 
-bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, struct lgv_point *out) {
+bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, int count, struct lgv_point *out) {
     uint64_t seed = 0x5eed + (uint64_t)(number < 0 ? -1 - number : number) * 7919;
     size_t n = m->nq, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
     double *z = lgv_new(2 * draws + 2, sizeof *z);
@@ -40,7 +40,7 @@ bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int numb
     struct lgv_env env = lgv_point_env(m, out);
     env.space[LGV_NORMAL] = z;
     env.space[LGV_UNIFORM] = z + draws;
-    env.t = 0;
+    env.t = m->from;
     for (size_t i = 0; i < n; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
     for (size_t i = 0; m->start_velocity && i < n; i++)
         out->x[2 * n + i] = lgv_eval_node(e, m->start_velocity[i], &env, NULL);
@@ -48,7 +48,8 @@ bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int numb
     double amount = number % 2 ? 1.0 : 0.1;
     for (size_t part = 0; number >= 0 && part < (m->start_velocity ? 3u : 2u); part++)
         shake(out->x + part * n, n, amount, &seed);
-    out->t = number < 0 ? 0 : lgv_point_draw(&seed);
+    out->t = m->from;
+    if (number >= 0) out->t += (m->until - m->from) * (number % count + lgv_point_draw(&seed)) / count;
     free(z);
     return true;
 }

@@ -11,9 +11,13 @@ struct lgv_point {
     double t;
 };
 
+#define LGV_POINTS 12
+#define LGV_TIMED_POINTS 48 /* for formulas of t: what happens at some times only is to be seen */
+
 /* Start values with their random draws, then shaken in their own units: even numbers a little, odd ones a lot, negative
- * numbers not at all.  False when memory is out. */
-bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, struct lgv_point *out);
+ * numbers not at all.  Times are random, one in each of `count` parts of the run's; the start for negative numbers.
+ * False when memory is out. */
+bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, int count, struct lgv_point *out);
 struct lgv_env lgv_point_env(const struct lgv_model *m, const struct lgv_point *at);
 double lgv_point_draw(uint64_t *state); /* uniform in (0,1) */
 

@@ -105,6 +105,7 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
     else
         snprintf(c->verdict, sizeof c->verdict, "NOT kept (mean over paths %.2g; %s)", s->drift_mean,
                  s->claim > 0   ? "the method promises it"
+                 : s->claim < -1 ? "whether H, the noises and the constraints have this symmetry is not known"
                  : s->claim < 0 ? "H, a noise or a constraint does not have this symmetry"
                                 : "not promised by the method for this symmetry");
     c->mark = small ? LGV_MARK_HOLDS : s->claim > 0 ? LGV_MARK_BROKEN : LGV_MARK_NONE;
@@ -145,13 +146,7 @@ static void check_order(const struct lgv_result *r, struct lgv_check *strong, st
              k->noise_commutes == 1   ? "yes"
              : k->noise_commutes == 0 ? "no"
                                       : "not known");
-    snprintf(commutes->verdict, sizeof commutes->verdict, "%s",
-             k->noise_commutes < 0      ? "could not be decided"
-             : r->nnoise == 0           ? "there is no noise"
-             : r->nnoise == 1           ? "there is only one noise"
-             : k->commutes_decided == 1 ? "decided from the formulas"
-             : k->commutes_decided == 2 ? "decided at random points"
-                                        : "");
+    snprintf(commutes->verdict, sizeof commutes->verdict, "%s", k->commutes_reason ? k->commutes_reason : "");
 }
 
 void lgv_failure_line(const struct lgv_result *r, char *out, size_t size) {

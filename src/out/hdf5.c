@@ -64,6 +64,7 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     ROW(lgv_certificate, "strong_order", LGV_HDF5_REAL, strong_order),
     ROW(lgv_certificate, "weak_order", LGV_HDF5_REAL, weak_order),
     ROW(lgv_certificate, "order_reason", LGV_HDF5_TEXT, order_reason),
+    LATER(lgv_certificate, "commutes_reason", LGV_HDF5_TEXT, commutes_reason),
 };
 const size_t lgv_hdf5_certificate_count = COUNT_OF(lgv_hdf5_certificate);
 

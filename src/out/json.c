@@ -116,7 +116,8 @@ static json_t *certificate(const struct lgv_result *r) {
         put(out, "start_constraint", real(c->start_constraint)) && put(out, "start_hidden", real(c->start_hidden)) &&
         put(out, "momentum", drifts(r, LGV_SERIES_MOMENTUM)) && put(out, "energy", energy(r)) &&
         put(out, "noise_commutes", commutes) && put(out, "strong_order", real(c->strong_order)) &&
-        put(out, "weak_order", real(c->weak_order)) && put(out, "order_reason", text(c->order_reason)))
+        put(out, "weak_order", real(c->weak_order)) && put(out, "order_reason", text(c->order_reason)) &&
+        put(out, "noise_commutes_reason", text(c->commutes_reason)))
         return out;
     json_decref(out);
     return NULL;

@@ -55,3 +55,8 @@ enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings
     }
     return LGV_OK;
 }
+
+void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m) {
+    m->from = s->start;
+    m->until = s->until;
+}

@@ -144,7 +144,8 @@ static bool describe(const struct lgv_settings *s, const struct lgv_model *m, co
         if (k->watch.item[i].kind == LGV_SERIES_MOMENTUM && symmetry < 32) {
             r->series[i].claim = k->method->linear_momentum_maps && k->structure.symmetry[symmetry].invariant &&
                                  k->structure.symmetry[symmetry].affine;
-            if (!k->structure.symmetry[symmetry].invariant) r->series[i].claim = -1;
+            if (!k->structure.symmetry[symmetry].invariant)
+                r->series[i].claim = k->structure.symmetry[symmetry].unknown ? -2 : -1;
             symmetry++;
         }
         r->series[i].name = lgv_copy(k->watch.item[i].name);
@@ -244,6 +245,9 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
     c->strong_order = lgv_kernel_strong_order(k->method, &k->structure, k->nnoise, &reason);
     c->weak_order = lgv_kernel_weak_order(k->method, &k->structure, k->nnoise, NULL);
     c->order_reason = lgv_copy(reason);
+    char commutes[200];
+    lgv_structure_commutes(&k->structure, k->nnoise, commutes, sizeof commutes);
+    c->commutes_reason = lgv_copy(commutes);
     for (size_t i = 0; i < r->nseries; i++) {
         const struct lgv_series *x = &r->series[i];
         double *to = x->kind == LGV_SERIES_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
@@ -362,6 +366,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
     if (!status && !method) status = LGV_BAD_INPUT;
     if (!status) status = make_plan(s, &w, err);
     if (!status) status = kept_paths(s, &w.kept, &w.nkept, err);
+    lgv_settings_times(s, m);
     if (!status) status = lgv_kernel_build(m, method, &options, &w.kernel, err);
     if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     if (!status) status = check_memory(&w, err);

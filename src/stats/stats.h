@@ -27,7 +27,7 @@ struct lgv_series {
     char *name, *formula;
     int kind; /* enum lgv_series_kind */
     int claim; /* momentum maps: 1 method and model promise that it is kept, 0 the method does not, -1 H or a noise has not
-                  this symmetry */
+                  this symmetry, -2 that is not known */
     double scale; /* momentum maps: largest sum |p_i xi_i(q)| over kept states, what its round-off is measured by */
     double *mean, *std, *err, *min, *max;
     double *quantile[LGV_QUANTILES]; /* from the first result->sample_paths paths */
@@ -67,9 +67,10 @@ struct lgv_certificate {
     int symplectic_claim;                  /* the method's table says it is symplectic */
     int time_dependent;                    /* a formula depends on t: H need not be kept */
     int noise_commutes;                    /* 1 yes, 0 no, -1 unknown */
-    int commutes_decided;                  /* 1 symbolically, 2 at random points, 0 trivially (at most one noise) */
+    int commutes_decided;                  /* enum lgv_decided */
     double strong_order, weak_order;       /* to expect for this method on this model */
     char *order_reason;                    /* one sentence */
+    char *commutes_reason;                 /* one sentence: how it was decided; NULL in files of earlier versions */
 };
 
 struct lgv_result {

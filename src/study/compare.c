@@ -577,6 +577,7 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     double begin = now();
     bool exact = m->exact != NULL; /* of every component, or it is no solution to measure errors by */
     for (size_t i = 0; exact && i < 2 * m->nq; i++) exact = m->exact[i] >= 0;
+    lgv_settings_times(settings, m);
     *out = (struct lgv_comparison){.exact = exact && !options->reference, .control = lgv_kernel_can_control(m)};
     out->no_control = why_no_control(m);
     out->ladder_paths =

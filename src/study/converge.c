@@ -400,6 +400,7 @@ static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct l
     if (!status && set->lanes && set->lanes != 2 && set->lanes != 4 && set->lanes != 8 && set->lanes != 16)
         status = lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
     if (!status) status = read_methods(s, m, o->methods ? o->methods : set->method, err);
+    lgv_settings_times(set, m);
     if (!status) status = lgv_model_structure(m, &s->structure, err);
     if (!status) status = plan_reference(s, m, o, out, err);
     if (!status) status = build(s, m, set, err);

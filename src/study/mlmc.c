@@ -363,6 +363,7 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
     struct search x = {
         .s = settings, .o = options, .kernel = &kernel, .r = out, .progress = progress, .user = user, .err = err};
     *out = (struct lgv_mlmc_result){.alpha = NAN, .beta = NAN};
+    lgv_settings_times(settings, m);
     double begin = now();
     if (!(options->tolerance > 0)) return lgv_fail(err, LGV_BAD_INPUT, "the tolerance must be above 0");
     enum lgv_status status = suits(&x, m);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Do the noises commute?  grad {h_i, h_j} = 0 for all pairs, {f, g} = f_q . g_p - f_p . g_q. */
+#include "model/brackets.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define MAX_PAIRS 2000
+#define WORK 200000000L /* steps on the graph for all pairs: about two seconds */
+#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P))
+
+/* ---- brackets and gradients ---- */
+
+static int conjugate(struct lgv_graph *g, int leaf) {
+    const struct lgv_node n = g->node[leaf];
+    return lgv_expr_ref(g, n.count == LGV_Q ? LGV_P : LGV_Q, n.aux);
+}
+
+int lgv_brackets_node(struct lgv_graph *g, int f, int h) {
+    size_t n;
+    int *leaf = lgv_diff_leaves(g, f, STATE, &n), id = 0;
+    int *other = lgv_new(n + 1, sizeof *other), *df = lgv_new(n + 1, sizeof *df), *dh = lgv_new(n + 1, sizeof *dh);
+    struct lgv_arg *arg = lgv_new(n + 1, sizeof *arg);
+    if (leaf && other && df && dh && arg) {
+        for (size_t i = 0; i < n; i++) other[i] = conjugate(g, leaf[i]);
+        lgv_diff_gradient(g, f, leaf, n, df);
+        lgv_diff_gradient(g, h, other, n, dh);
+        for (size_t i = 0; i < n; i++)
+            arg[i] = (struct lgv_arg){lgv_expr_mul(g, df[i], dh[i]), g->node[leaf[i]].count == LGV_Q ? 1 : -1};
+        id = lgv_expr_sum(g, 0, arg, n);
+    } else {
+        g->failed = "out of memory";
+    }
+    free(leaf);
+    free(other);
+    free(df);
+    free(dh);
+    free(arg);
+    return id;
+}
+
+bool lgv_gradients_of(struct lgv_model *m, int node, struct lgv_gradients *out) {
+    struct lgv_function f;
+    *out = (struct lgv_gradients){0};
+    if (!lgv_function_split(m->graph, node, false, &f)) return false;
+    lgv_terms_gradient(m->graph, &f, LGV_Q, &out->q);
+    out->velocities = (m->graph->node[node].uses & LGV_USES(LGV_V)) != 0;
+    lgv_terms_gradient(m->graph, &f, out->velocities ? LGV_V : LGV_P, &out->p);
+    lgv_function_free(&f);
+    return !m->graph->failed;
+}
+
+void lgv_gradients_free(struct lgv_gradients *g) {
+    lgv_terms_free(&g->q);
+    lgv_terms_free(&g->p);
+}
+
+/* ---- one pair ---- */
+
+/* Every value at most round-off of its size?  -1 when one is not a number. */
+static int all_zero(const double *value, const double *size, size_t n) {
+    int zero = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(value[i]) || !isfinite(size[i])) return -1;
+        if (fabs(value[i]) > LGV_ROUND_OFF * size[i]) zero = 0;
+    }
+    return zero;
+}
+
+/* Does the gradient vanish at random points?  1 yes, 0 no, -1 there are not enough points where it can be evaluated. */
+static int vanishes(struct lgv_model *m, const struct lgv_terms *d, const struct lgv_terms *size, int points,
+                    int *seen) {
+    struct lgv_evaluator e;
+    size_t n = m->nq;
+    double *x = lgv_new(4 * n, sizeof *x);
+    int answer = -1, count = 0;
+    if (x && lgv_eval_begin(&e, m->graph)) {
+        for (int k = 0; k < points && answer != 0; k++) {
+            struct lgv_point at;
+            if (!lgv_point_make(m, &e, k, points, &at)) break;
+            struct lgv_env env = lgv_point_env(m, &at);
+            for (size_t part = 0; part < 2; part++) {
+                lgv_eval_terms(&e, &d[part], &env, x + part * n, n, 1);
+                lgv_eval_terms(&e, &size[part], &env, x + (2 + part) * n, n, 1);
+            }
+            int zero = all_zero(x, x + 2 * n, 2 * n);
+            if (zero >= 0) count++;
+            if (zero == 0 || (zero == 1 && count >= LGV_FEWEST_POINTS)) answer = zero;
+            free(at.x);
+        }
+        lgv_eval_end(&e);
+    }
+    free(x);
+    *seen = count;
+    return answer;
+}
+
+struct verdict {
+    int answer; /* as lgv_structure.commutes */
+    int decided, points;
+};
+
+static struct verdict examine_pair(struct lgv_model *m, int f, int h) {
+    struct lgv_graph *g = m->graph;
+    const struct verdict formulas = {1, LGV_DECIDED_FORMULAS, 0}, kinks = {-1, LGV_DECIDED_KINKS, 0};
+    if (lgv_expr_is_const(g, lgv_expr_div(g, f, h), NULL)) return formulas; /* multiples of one function */
+    if (lgv_diff_uses(g, f, LGV_KINKS, STATE) || lgv_diff_uses(g, h, LGV_KINKS, STATE)) return kinks;
+    int node = lgv_brackets_node(g, f, h);
+    struct lgv_gradients d = {0};
+    struct lgv_terms size[2] = {0};
+    struct verdict v = formulas;
+    if ((g->node[node].uses & STATE) && lgv_gradients_of(m, node, &d) && d.q.count + d.p.count) {
+        bool time = (g->node[node].uses & LGV_USES_TIME) != 0;
+        struct lgv_terms part[2] = {d.q, d.p};
+        lgv_terms_magnitude(g, &d.q, &size[0]);
+        lgv_terms_magnitude(g, &d.p, &size[1]);
+        v.answer = vanishes(m, part, size, time ? LGV_TIMED_POINTS : LGV_POINTS, &v.points);
+        v.decided = v.answer < 0 ? LGV_DECIDED_UNDEFINED : LGV_DECIDED_POINTS;
+        if (v.answer == 1 && lgv_diff_uses(g, node, LGV_KINKS, LGV_USES_TIME)) v = kinks;
+    }
+    lgv_gradients_free(&d);
+    lgv_terms_free(&size[0]);
+    lgv_terms_free(&size[1]);
+    return v;
+}
+
+/* What a verdict weighs among those on all pairs: a no settles it, then what is not known, then the weaker proof. */
+static int weight(struct verdict v) {
+    return v.answer == 0 ? 3 : v.answer < 0 ? 2 : v.decided == LGV_DECIDED_POINTS;
+}
+
+static struct verdict examine_pairs(struct lgv_model *m, const int *h) {
+    struct verdict all = {1, LGV_DECIDED_FORMULAS, 0}, size = {-1, LGV_DECIDED_SIZE, 0};
+    long end = m->graph->work + WORK;
+    for (size_t i = 0; i < m->nnoise; i++)
+        for (size_t j = i + 1; j < m->nnoise; j++) {
+            struct verdict v = examine_pair(m, h[i], h[j]);
+            if (weight(v) > weight(all) || (weight(v) == weight(all) && v.points < all.points)) all = v;
+            if (all.answer == 0) return all;
+            if (m->graph->failed || m->graph->work > end) return size;
+        }
+    return all;
+}
+
+void lgv_brackets_commute(struct lgv_model *m, struct lgv_structure *s) {
+    struct verdict v = {1, m->nnoise > 1 ? LGV_DECIDED_FORMULAS : LGV_DECIDED_TRIVIALLY, 0};
+    if (m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH) {
+        int *h = m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS ? NULL : lgv_model_noises(m);
+        v = h ? examine_pairs(m, h) : (struct verdict){-1, LGV_DECIDED_SIZE, 0};
+        free(h);
+    }
+    s->commutes = v.answer;
+    s->commutes_decided = v.decided;
+    s->commutes_points = v.points;
+    s->from = m->from;
+    s->until = m->until;
+}
+
+void lgv_structure_commutes(const struct lgv_structure *s, size_t nnoise, char *out, size_t size) {
+    char when[60] = "", where[120];
+    if (s->time_dependent) snprintf(when, sizeof when, ", t from %g to %g", s->from, s->until);
+    snprintf(where, sizeof where, "%d random points near the start%s", s->commutes_points, when);
+    if (nnoise <= 1)
+        snprintf(out, size, "there is %s noise", nnoise ? "only one" : "no");
+    else if (s->commutes_decided == LGV_DECIDED_KINKS)
+        snprintf(out, size, "not decided: a noise uses abs, sign, floor, mod, min or max, which bend or jump");
+    else if (s->commutes_decided == LGV_DECIDED_UNDEFINED)
+        snprintf(out, size, "not decided: the brackets {h_i, h_j} can be evaluated at no more than %s", where);
+    else if (s->commutes_decided == LGV_DECIDED_SIZE)
+        snprintf(out, size, "not decided: there are too many brackets {h_i, h_j}, or they are too large");
+    else if (s->commutes < 0)
+        snprintf(out, size, "not decided: the noises are given as C functions");
+    else if (s->commutes_decided == LGV_DECIDED_POINTS && s->commutes)
+        snprintf(out, size, "every bracket {h_i, h_j} is constant to %g of its terms at %s", LGV_ROUND_OFF, where);
+    else if (s->commutes_decided == LGV_DECIDED_POINTS)
+        snprintf(out, size, "a bracket {h_i, h_j} varies by more than %g of its terms at a random point%s",
+                 LGV_ROUND_OFF, when);
+    else
+        snprintf(out, size, "decided from the formulas");
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Does a declared symmetry hold?  {H, J} = 0 and {h_m, J} = 0 for its momentum map J = p . xi(q), and xi . g_k,q = 0
+ * for every constraint where all of them hold; for a Lagrangian without a Hamiltonian in place of H
+ * xi . L_q + (xi_q v) . L_v = 0.
+ *
+ * A function that bends or jumps is asked twice.  When the same formula with smooth functions in the place of abs,
+ * floor, min, ... is invariant, so are their arguments, and with them the function.  When the function itself changes
+ * at a point, it is not invariant.  In between nothing is known. */
+#include "model/brackets.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define SYMBOLIC_DOF 16 /* beyond it brackets are only evaluated, not built */
+#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V))
+/* What is left of xi . grad g on g = 0, relative to its parts: the projection onto it leaves more than round-off. */
+#define ON_CONSTRAINTS 1e-10
+
+enum outcome { ZERO_BY_FORMULA, ZERO_AT_POINTS, NOT_KNOWN, NOT_ZERO };
+
+/* sum_i first[i] second[i] + sign sum_i third[i] fourth[i]: a bracket, or the change of a Lagrangian. */
+struct pairing {
+    const struct lgv_terms *part[4];
+    const struct lgv_terms *size[4]; /* their magnitudes */
+    double sign;
+    bool time; /* a part depends on t */
+};
+
+/* Gradients of a function with their magnitudes. */
+struct sized {
+    struct lgv_gradients d, size;
+};
+
+int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s) {
+    struct lgv_arg *arg = lgv_new(m->nq, sizeof *arg);
+    if (!arg) return 0;
+    for (size_t i = 0; i < m->nq; i++)
+        arg[i] = (struct lgv_arg){lgv_expr_mul(m->graph, lgv_expr_ref_at(m->graph, LGV_P, (long)i), s->xi[i]), 1};
+    int id = lgv_expr_sum(m->graph, 0, arg, m->nq);
+    free(arg);
+    return id;
+}
+
+/* Value and magnitude of the pairing at a point, and its value relative to the parts it has there. */
+static double pairing_at(struct lgv_evaluator *e, const struct lgv_env *env, const struct pairing *p, double *d,
+                         size_t n, double *magnitude, double *relative) {
+    double value = 0, parts = 0;
+    *magnitude = 0;
+    for (size_t k = 0; k < 4; k++) {
+        lgv_eval_terms(e, p->part[k], env, d + k * n, n, 1);
+        lgv_eval_terms(e, p->size[k], env, d + (4 + k) * n, n, 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        double a = d[i] * d[n + i], b = d[2 * n + i] * d[3 * n + i];
+        value += a + p->sign * b;
+        parts += fabs(a) + fabs(b);
+        *magnitude += d[4 * n + i] * d[5 * n + i] + d[6 * n + i] * d[7 * n + i];
+    }
+    *relative = value == 0 ? 0 : fabs(value) / parts;
+    return value;
+}
+
+/* Is the pairing zero to round-off at random points?  *residual: largest value seen relative to its parts. */
+static enum outcome pairing_zero(struct lgv_model *m, const struct pairing *p, double *residual) {
+    struct lgv_evaluator e;
+    size_t n = m->nq;
+    double *d = lgv_new(8 * n, sizeof *d);
+    int seen = 0, points = p->time ? LGV_TIMED_POINTS : LGV_POINTS;
+    bool zero = true;
+    if (d && !m->graph->failed && lgv_eval_begin(&e, m->graph)) {
+        for (int k = 0; k < points; k++) {
+            struct lgv_point at;
+            double magnitude, relative;
+            if (!lgv_point_make(m, &e, k, points, &at)) break;
+            struct lgv_env env = lgv_point_env(m, &at);
+            env.space[LGV_DQ] = env.space[LGV_V];
+            double value = pairing_at(&e, &env, p, d, n, &magnitude, &relative);
+            free(at.x);
+            if (!isfinite(value) || !isfinite(magnitude)) continue;
+            seen++;
+            zero = zero && fabs(value) <= LGV_ROUND_OFF * magnitude;
+            *residual = fmax(*residual, relative);
+        }
+        lgv_eval_end(&e);
+    }
+    free(d);
+    return !zero ? NOT_ZERO : seen >= LGV_FEWEST_POINTS ? ZERO_AT_POINTS : NOT_KNOWN;
+}
+
+static bool sized_of(struct lgv_model *m, int node, struct sized *out) {
+    *out = (struct sized){0};
+    if (!lgv_gradients_of(m, node, &out->d)) return false;
+    lgv_terms_magnitude(m->graph, &out->d.q, &out->size.q);
+    lgv_terms_magnitude(m->graph, &out->d.p, &out->size.p);
+    return !m->graph->failed;
+}
+
+static void sized_free(struct sized *s) {
+    lgv_gradients_free(&s->d);
+    lgv_gradients_free(&s->size);
+}
+
+static bool of_time(const struct lgv_graph *g, const struct lgv_gradients *d) {
+    return lgv_terms_use(g, &d->q, LGV_USES_TIME) || lgv_terms_use(g, &d->p, LGV_USES_TIME);
+}
+
+/* {F, J} */
+static enum outcome bracket_zero(struct lgv_model *m, int F, int J, const struct sized *j, double *residual) {
+    double zero;
+    bool symbolic = !(m->graph->node[F].uses & LGV_USES_LOOP) && m->nq <= SYMBOLIC_DOF;
+    if (symbolic && lgv_expr_is_const(m->graph, lgv_brackets_node(m->graph, F, J), &zero) && zero == 0)
+        return ZERO_BY_FORMULA;
+    struct sized f;
+    enum outcome how = NOT_KNOWN;
+    if (sized_of(m, F, &f)) {
+        struct pairing p = {.part = {&f.d.q, &j->d.p, &f.d.p, &j->d.q},
+                            .size = {&f.size.q, &j->size.p, &f.size.p, &j->size.q},
+                            .sign = -1,
+                            .time = of_time(m->graph, &f.d)};
+        how = pairing_zero(m, &p, residual);
+    }
+    sized_free(&f);
+    return how;
+}
+
+/* xi . L_q + (xi_q v) . L_v; directions are velocities here */
+static enum outcome lagrangian_zero(struct lgv_model *m, int L, const struct lgv_symmetry *s, double *residual) {
+    struct lgv_graph *g = m->graph;
+    struct sized l, x = {0}; /* x.d.q: xi, x.d.p: its change */
+    enum outcome how = NOT_KNOWN;
+    bool ok = sized_of(m, L, &l);
+    for (size_t i = 0; ok && i < m->nq; i++) {
+        int row = lgv_expr_iconst(g, (long)i), xi = lgv_loops_instance(g, s->xi[i], NULL, 0);
+        lgv_terms_add(g, &x.d.q, (struct lgv_term){-1, row, -1, xi});
+        lgv_terms_add(g, &x.d.p, (struct lgv_term){-1, row, -1, lgv_diff_along(g, xi)});
+    }
+    lgv_terms_magnitude(g, &x.d.q, &x.size.q);
+    lgv_terms_magnitude(g, &x.d.p, &x.size.p);
+    if (ok && !g->failed) {
+        struct pairing p = {.part = {&l.d.q, &x.d.q, &l.d.p, &x.d.p},
+                            .size = {&l.size.q, &x.size.q, &l.size.p, &x.size.p},
+                            .sign = 1,
+                            .time = of_time(g, &l.d)};
+        how = pairing_zero(m, &p, residual);
+    }
+    sized_free(&l);
+    sized_free(&x);
+    return how;
+}
+
+/* ---- constraints ---- */
+
+/* xi . grad g = 0 identically, for every constraint of a small model without families? */
+static bool constraints_invariant(struct lgv_model *m, const struct lgv_symmetry *s) {
+    struct lgv_graph *g = m->graph;
+    bool zero = m->nq <= SYMBOLIC_DOF;
+    for (size_t c = 0; zero && c < m->nconstraint_entries; c++) {
+        const struct lgv_constraint *h = &m->constraint[c];
+        int body = h->body, change = 0;
+        size_t n = 0;
+        zero = h->nest < 0 && !(g->node[body].uses & LGV_USES_LOOP);
+        if (zero) body = lgv_diff_smoothed(g, body);
+        int *leaf = zero ? lgv_diff_leaves(g, body, LGV_USES(LGV_Q), &n) : NULL;
+        for (size_t i = 0; leaf && i < n; i++) {
+            int xi = s->xi[g->inode[g->node[leaf[i]].aux].value];
+            change = lgv_expr_add(g, change, lgv_expr_mul(g, lgv_diff_one(g, body, leaf[i]), xi));
+        }
+        free(leaf);
+        zero = zero && change == 0 && !g->failed; /* node 0 is the constant 0 */
+    }
+    return zero;
+}
+
+/* The same at random points: largest |xi . grad g| relative to its parts, NaN when there is no such point.  onto: at
+ * points moved onto g = 0, which stay close enough to the start for that: the first is the start itself, the others are
+ * as far from it in all as a tenth of the largest coordinate. */
+static double constraint_residual_at(struct lgv_model *m, struct lgv_projector *c, const struct lgv_symmetry *s,
+                                     bool onto) {
+    struct lgv_evaluator e;
+    double *xi = lgv_new(m->nq, sizeof *xi), worst = NAN, scale = 0;
+    uint64_t seed = 4711;
+    if (!xi || !lgv_eval_begin(&e, m->graph)) {
+        free(xi);
+        return NAN;
+    }
+    for (int k = 0; k < (onto && m->nconstraints > 100 ? 2 : LGV_POINTS); k++) {
+        struct lgv_point at;
+        if (!lgv_point_make(m, &e, onto ? -1 - k : k, LGV_POINTS, &at)) break;
+        struct lgv_env env = lgv_point_env(m, &at);
+        for (size_t i = 0; i < m->nq; i++) scale = fmax(scale, fabs(at.x[i]));
+        double amount = onto && k ? 0.3 * (scale > 0 ? scale : 1) / sqrt((double)m->nq) : 0;
+        for (size_t i = 0; i < m->nq; i++) at.x[i] += amount * (lgv_point_draw(&seed) - 0.5);
+        if (!onto || lgv_projector_move(c, at.x)) {
+            for (size_t i = 0; i < m->nq; i++) xi[i] = lgv_eval_node(&e, s->xi[i], &env, NULL);
+            double r = lgv_projector_change(c, at.x, xi);
+            if (isfinite(r)) worst = fmax(isnan(worst) ? 0 : worst, r);
+        }
+        free(at.x);
+    }
+    lgv_eval_end(&e);
+    free(xi);
+    return worst;
+}
+
+static enum outcome constraints_zero(struct lgv_model *m, const struct lgv_symmetry *s, double *residual) {
+    if (constraints_invariant(m, s)) return ZERO_BY_FORMULA;
+    struct lgv_projector *c = lgv_projector_create(m);
+    double r = c ? constraint_residual_at(m, c, s, false) : NAN, limit = LGV_ROUND_OFF;
+    if (c && !(r <= LGV_ROUND_OFF)) r = constraint_residual_at(m, c, s, true), limit = ON_CONSTRAINTS;
+    lgv_projector_free(c);
+    if (isnan(r)) return NOT_KNOWN;
+    *residual = r;
+    if (r > limit) return NOT_ZERO;
+    for (size_t k = 0; k < m->nconstraint_entries; k++)
+        if (lgv_diff_uses(m->graph, m->constraint[k].body, LGV_KINKS, STATE)) return NOT_KNOWN;
+    return ZERO_AT_POINTS;
+}
+
+/* ---- all of it ---- */
+
+struct asked {
+    struct lgv_model *m;
+    const struct lgv_symmetry *symmetry;
+    int J;
+    struct sized j; /* its gradients */
+};
+
+static enum outcome change_of(struct asked *a, int F, bool lagrangian, double *residual) {
+    return lagrangian ? lagrangian_zero(a->m, F, a->symmetry, residual)
+                      : bracket_zero(a->m, F, a->J, &a->j, residual);
+}
+
+/* F: H (or L, when there is no formula for H) or a noise. */
+static enum outcome function_invariant(struct asked *a, int F, bool lagrangian, double *residual) {
+    struct lgv_graph *g = a->m->graph;
+    unsigned moving = STATE | LGV_USES_TIME;
+    if (!lgv_diff_uses(g, F, LGV_KINKS, moving)) return change_of(a, F, lagrangian, residual);
+    double unused = 0;
+    enum outcome smooth = change_of(a, lgv_diff_smoothed(g, F), lagrangian, &unused);
+    if (smooth < NOT_KNOWN) return smooth;
+    return change_of(a, F, lagrangian, residual) == NOT_ZERO ? NOT_ZERO : NOT_KNOWN;
+}
+
+static bool affine(struct lgv_model *m, const struct lgv_symmetry *symmetry) {
+    bool yes = true;
+    for (size_t i = 0; i < m->nq; i++) {
+        struct lgv_function f = {0};
+        struct lgv_terms d = {0};
+        if (lgv_function_add(m->graph, &f, -1, lgv_loops_instance(m->graph, symmetry->xi[i], NULL, 0)))
+            lgv_terms_gradient(m->graph, &f, LGV_Q, &d);
+        if (lgv_terms_use(m->graph, &d, LGV_USES(LGV_Q))) yes = false;
+        lgv_terms_free(&d);
+        lgv_function_free(&f);
+    }
+    return yes;
+}
+
+void lgv_symmetry_check(struct lgv_model *m, size_t k, struct lgv_structure *s) {
+    struct asked a = {.m = m, .symmetry = &m->symmetry[k], .J = lgv_model_momentum_map(m, &m->symmetry[k])};
+    enum outcome worst = ZERO_BY_FORMULA;
+    double largest = 0;
+    bool ok = sized_of(m, a.J, &a.j);
+    int *h = lgv_model_noises(m);
+    for (size_t i = 0; ok && h && i <= m->nnoise + (m->nconstraints > 0); i++) {
+        double r = 0;
+        bool lagrangian = i == 0 && m->lagrangian_only;
+        int F = lagrangian ? m->lagrangian : i == 0 ? m->hamiltonian : i <= m->nnoise ? h[i - 1] : 0;
+        enum outcome how =
+            i > m->nnoise ? constraints_zero(m, a.symmetry, &r) : function_invariant(&a, F, lagrangian, &r);
+        if (how > worst || (how == worst && r > largest))
+            s->symmetry[k].worst = i > m->nnoise ? LGV_WORST_CONSTRAINTS : i == 0 ? LGV_WORST_H : (int)i;
+        if (how > worst) worst = how;
+        largest = fmax(largest, r);
+    }
+    sized_free(&a.j);
+    free(h);
+    s->symmetry[k].residual = largest;
+    s->symmetry[k].decided_by_formula = worst == ZERO_BY_FORMULA;
+    s->symmetry[k].invariant = worst < NOT_KNOWN;
+    s->symmetry[k].unknown = worst == NOT_KNOWN;
+    s->symmetry[k].affine = affine(m, a.symmetry);
+}
