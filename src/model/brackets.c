@@ -16,26 +16,46 @@ static int conjugate(struct lgv_graph *g, int leaf) {
     return lgv_expr_ref(g, n.count == LGV_Q ? LGV_P : LGV_Q, n.aux);
 }
 
-int lgv_brackets_node(struct lgv_graph *g, int f, int h) {
-    size_t n;
-    int *leaf = lgv_diff_leaves(g, f, STATE, &n), id = 0;
-    int *other = lgv_new(n + 1, sizeof *other), *df = lgv_new(n + 1, sizeof *df), *dh = lgv_new(n + 1, sizeof *dh);
-    struct lgv_arg *arg = lgv_new(n + 1, sizeof *arg);
-    if (leaf && other && df && dh && arg) {
-        for (size_t i = 0; i < n; i++) other[i] = conjugate(g, leaf[i]);
-        lgv_diff_gradient(g, f, leaf, n, df);
-        lgv_diff_gradient(g, h, other, n, dh);
-        for (size_t i = 0; i < n; i++)
-            arg[i] = (struct lgv_arg){lgv_expr_mul(g, df[i], dh[i]), g->node[leaf[i]].count == LGV_Q ? 1 : -1};
-        id = lgv_expr_sum(g, 0, arg, n);
-    } else {
-        g->failed = "out of memory";
-    }
-    free(leaf);
+/* The parts of {f, h} = sum_i +-df[i] dh[i]: derivatives in conjugate directions, for the leaves of f. */
+struct halves {
+    size_t count;
+    int *leaf, *df, *dh;
+};
+
+static bool halves_of(struct lgv_graph *g, int f, int h, struct halves *out) {
+    size_t n = 0;
+    out->leaf = lgv_diff_leaves(g, f, STATE, &n);
+    out->count = n;
+    out->df = lgv_new(n + 1, sizeof *out->df);
+    out->dh = lgv_new(n + 1, sizeof *out->dh);
+    int *other = lgv_new(n + 1, sizeof *other);
+    bool ok = out->leaf && out->df && out->dh && other;
+    if (!ok) g->failed = "out of memory";
+    for (size_t i = 0; ok && i < n; i++) other[i] = conjugate(g, out->leaf[i]);
+    if (ok) lgv_diff_gradient(g, f, out->leaf, n, out->df);
+    if (ok) lgv_diff_gradient(g, h, other, n, out->dh);
     free(other);
-    free(df);
-    free(dh);
+    return ok && !g->failed;
+}
+
+static void halves_free(struct halves *x) {
+    free(x->leaf);
+    free(x->df);
+    free(x->dh);
+}
+
+int lgv_brackets_node(struct lgv_graph *g, int f, int h) {
+    struct halves x;
+    int id = 0;
+    struct lgv_arg *arg = halves_of(g, f, h, &x) ? lgv_new(x.count + 1, sizeof *arg) : NULL;
+    for (size_t i = 0; arg && i < x.count; i++)
+        arg[i] = (struct lgv_arg){lgv_expr_mul(g, x.df[i], x.dh[i]), g->node[x.leaf[i]].count == LGV_Q ? 1 : -1};
+    if (arg)
+        id = lgv_expr_sum(g, 0, arg, x.count);
+    else if (!g->failed)
+        g->failed = "out of memory";
     free(arg);
+    halves_free(&x);
     return id;
 }
 
@@ -56,6 +76,33 @@ void lgv_gradients_free(struct lgv_gradients *g) {
 }
 
 /* ---- one pair ---- */
+
+/* size[0], size[1] += |grad node| |factor|, by magnitudes. */
+static void add_sizes(struct lgv_graph *g, int node, int factor, struct lgv_terms *size) {
+    size_t n = 0;
+    int *leaf = lgv_diff_leaves(g, node, STATE, &n), *d = lgv_new(n + 1, sizeof *d);
+    int scale = lgv_diff_magnitude(g, factor);
+    if (leaf && d) lgv_diff_gradient(g, node, leaf, n, d);
+    for (size_t i = 0; leaf && d && i < n && !g->failed; i++) {
+        int value = lgv_expr_mul(g, lgv_diff_magnitude(g, d[i]), scale);
+        const struct lgv_node at = g->node[leaf[i]];
+        lgv_terms_add(g, &size[at.count == LGV_P], (struct lgv_term){-1, at.aux, -1, value});
+    }
+    free(leaf);
+    free(d);
+}
+
+/* What the gradient of {f, h} is made of, before terms of f and h are merged: that leaves round-off of the coefficients
+ * where they cancel. */
+static void bracket_sizes(struct lgv_graph *g, int f, int h, struct lgv_terms *size) {
+    struct halves x;
+    if (halves_of(g, f, h, &x))
+        for (size_t i = 0; i < x.count && !g->failed; i++) {
+            add_sizes(g, x.df[i], x.dh[i], size);
+            add_sizes(g, x.dh[i], x.df[i], size);
+        }
+    halves_free(&x);
+}
 
 /* Every value at most round-off of its size?  -1 when one is not a number. */
 static int all_zero(const double *value, const double *size, size_t n) {
@@ -112,8 +159,7 @@ static struct verdict examine_pair(struct lgv_model *m, int f, int h) {
     if ((g->node[node].uses & STATE) && lgv_gradients_of(m, node, &d) && d.q.count + d.p.count) {
         bool time = (g->node[node].uses & LGV_USES_TIME) != 0;
         struct lgv_terms part[2] = {d.q, d.p};
-        lgv_terms_magnitude(g, &d.q, &size[0]);
-        lgv_terms_magnitude(g, &d.p, &size[1]);
+        bracket_sizes(g, f, h, size);
         v.answer = vanishes(m, part, size, time ? LGV_TIMED_POINTS : LGV_POINTS, &v.points);
         v.decided = v.answer < 0 ? LGV_DECIDED_UNDEFINED : LGV_DECIDED_POINTS;
         if (v.answer == 1 && lgv_diff_uses(g, node, LGV_KINKS, LGV_USES_TIME)) v = kinks;
