@@ -98,7 +98,8 @@ static void test_points(void **state) {
         {"['q*p', 'q*p + 1e-12*q^2']", 0, LGV_DECIDED_POINTS},
         {"['p*exp(q)', 'p*exp(q) + 1e-12*exp(log(1 + q^2))']", 0, LGV_DECIDED_POINTS},
         {"['1e-8*q^2', '1e-8*p^2']", 0, LGV_DECIDED_POINTS},
-        {"['0.01*exp(q)*p', '0.01*exp(q)^2*p^2']", 1, LGV_DECIDED_POINTS}, /* coefficients cancel to round-off */
+        /* coefficients that cancel to round-off */
+        {"['0.01*exp(q)*p', '0.3*exp(q)^3*p^3 + p*exp(q)']", 1, LGV_DECIDED_POINTS},
         {"['1e6*q + 1e-9*q^2', 'p']", 0, LGV_DECIDED_POINTS},
         /* kinks */
         {"['abs(q)', 'p']", -1, LGV_DECIDED_KINKS},
