@@ -74,8 +74,8 @@ INLINE void curve(struct ctx *c, const vec *q, const vec *x, long shape, long sl
         Q[i] = TABLE(shape) * q[i];
         if (V) V[i] = TABLE(slope) * q[i];
         for (long nu = 1; nu <= GS; nu++) {
-            Q[i] += TABLE(shape + nu) * x[(nu - 1) * NQ + i];
-            if (V) V[i] += TABLE(slope + nu) * x[(nu - 1) * NQ + i];
+            ADD_PRODUCT(Q[i], TABLE(shape + nu), x[(nu - 1) * NQ + i]);
+            if (V) ADD_PRODUCT(V[i], TABLE(slope + nu), x[(nu - 1) * NQ + i]);
         }
     }
 }
@@ -114,16 +114,17 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
         double l = TABLE(shape + mu), d = noise ? 0 : alpha * TABLE(slope + mu);
         for (long i = 0; i < NQ; i++) {
             vec *row = A + (mu * NQ + i) * n;
-            r[mu * NQ + i] -= l * Kq[i];
-            if (!noise) r[mu * NQ + i] += d * P[i];
+            ADD_PRODUCT(r[mu * NQ + i], -l, Kq[i]);
+            if (!noise) ADD_PRODUCT(r[mu * NQ + i], d, P[i]);
             for (long nu = 1; nu <= GS; nu++)
-                for (long h = 0; h < NQ; h++) row[(nu - 1) * NQ + h] -= l * TABLE(shape + nu) * Kqq[i * NQ + h];
+                for (long h = 0; h < NQ; h++)
+                    ADD_PRODUCT(row[(nu - 1) * NQ + h], -l * TABLE(shape + nu), Kqq[i * NQ + h]);
             for (long h = 0; !noise && h < NQ; h++) row[(GS + j) * NQ + h] += (i == h ? d : 0.0) - l * Kqp[i * NQ + h];
         }
     }
     for (long i = 0; !noise && i < NQ; i++) {
         vec *row = A + ((GS + j) * NQ + i) * n;
-        r[(GS + j) * NQ + i] = alpha * V[i] - Kp[i];
+        r[(GS + j) * NQ + i] = FUSED(alpha, V[i], -Kp[i]);
         for (long nu = 1; nu <= GS; nu++)
             for (long h = 0; h < NQ; h++)
                 row[(nu - 1) * NQ + h] =
@@ -164,7 +165,7 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
         vec moved = vec_set(0), size = vec_set(0);
         for (long i = 0; i < NQ; i++) {
             e[i] = vec_set(0);
-            for (long k = 0; k < GR; k++) e[i] += ALPHA(k) * SLOPE(k, GS) * r[(GS + k) * NQ + i];
+            for (long k = 0; k < GR; k++) ADD_PRODUCT(e[i], ALPHA(k) * SLOPE(k, GS), r[(GS + k) * NQ + i]);
             moved += vec_abs(e[i]);
             size += vec_abs(p[i]) + vec_abs(x[(GS + GR - 1) * NQ + i]);
         }

@@ -40,8 +40,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         for (long i = 0; i < NQ; i++) {
             vec x = K[NQ + i], y = -K[i];
             for (long j = 0; j < NQ; j++) {
-                x += 0.5 * (Kqp[j * NQ + i] * k[NQ + j] - Kpp[i * NQ + j] * k[j]);
-                y -= 0.5 * (Kqq[i * NQ + j] * k[NQ + j] - Kqp[i * NQ + j] * k[j]);
+                ADD_PRODUCT(x, 0.5, FUSED(Kqp[j * NQ + i], k[NQ + j], -(Kpp[i * NQ + j] * k[j])));
+                ADD_PRODUCT(y, -0.5, FUSED(Kqq[i * NQ + j], k[NQ + j], -(Kqp[i * NQ + j] * k[j])));
             }
             q[i] += x;
             p[i] += y;
@@ -56,8 +56,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
     model_K1(c, t1, z, z + NQ, c->dt, dW, L, L + NQ);
     for (long i = 0; i < NQ; i++) {
-        q[i] += 0.5 * (K[NQ + i] + L[NQ + i]);
-        p[i] -= 0.5 * (K[i] + L[i]);
+        ADD_PRODUCT(q[i], 0.5, K[NQ + i] + L[NQ + i]);
+        ADD_PRODUCT(p[i], -0.5, K[i] + L[i]);
     }
 }
 

@@ -28,8 +28,8 @@ INLINE void add_ito_drift(struct ctx *c, double t, const vec *z, vec *x, const v
     model_K1(c, t, z, z + NQ, c->dt, none, K, K + NQ);
     model_ito(c, t, z, z + NQ, C, C + NQ);
     for (long i = 0; i < NQ; i++) {
-        x[i] += K[NQ + i] + c->dt * C[i];
-        x[NQ + i] += c->dt * C[NQ + i] - K[i];
+        x[i] += FUSED(c->dt, C[i], K[NQ + i]);
+        x[NQ + i] += FUSED(c->dt, C[NQ + i], -K[i]);
     }
 }
 

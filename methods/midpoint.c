@@ -48,8 +48,8 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
     int k = 0;
     do {
         for (long i = 0; i < NQ; i++) {
-            m[i] = q[i] + 0.5 * x[i];
-            m[NQ + i] = p[i] + 0.5 * x[NQ + i];
+            m[i] = FUSED(0.5, x[i], q[i]);
+            m[NQ + i] = FUSED(0.5, x[NQ + i], p[i]);
         }
         model_K2(c, t, m, m + NQ, c->dt, dW, K, K + NQ, Kqq, Kqp, Kpp);
         for (long i = 0; i < NQ; i++) {

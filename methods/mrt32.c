@@ -27,16 +27,16 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(T1, NQ);
     ARRAY(Q, NQ);
     (void)carry;
-    for (long m = 0; m < NM; m++) w[m] = 0.5 * (3.0 / c->dt * dZ[m] - dW[m]);
+    for (long m = 0; m < NM; m++) w[m] = 0.5 * FUSED(3.0 / c->dt, dZ[m], -dW[m]);
     model_K1(c, t, q, p, 0.25 * c->dt, w, K, 0);
     for (long i = 0; i < NQ; i++) p[i] -= K[i];
     model_K1(c, t + 1.0 / 3 * c->dt, q, p, c->dt, w, 0, T1);
-    for (long i = 0; i < NQ; i++) Q[i] = q[i] + 2.0 / 3 * T1[i];
+    for (long i = 0; i < NQ; i++) Q[i] = FUSED(2.0 / 3, T1[i], q[i]);
     for (long m = 0; m < NM; m++) w[m] = 1.5 * (dW[m] - dZ[m] / c->dt);
     model_K1(c, t2, Q, p, 0.75 * c->dt, w, K, 0);
     for (long i = 0; i < NQ; i++) p[i] -= K[i];
     model_K1(c, t + 5.0 / 6 * c->dt, Q, p, c->dt, w, 0, K);
-    for (long i = 0; i < NQ; i++) q[i] += (2.0 * T1[i] + K[i]) / 3.0;
+    for (long i = 0; i < NQ; i++) q[i] += FUSED(2.0, T1[i], K[i]) / 3.0;
 }
 
 #include "kernel/method_end.h"

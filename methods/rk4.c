@@ -22,13 +22,13 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     (void)dZ, (void)carry;
     for (int s = 0; s < 4; s++) {
         for (long i = 0; i < NQ; i++) {
-            z[i] = s ? q[i] + at[s] * K[NQ + i] : q[i];
-            z[NQ + i] = s ? p[i] - at[s] * K[i] : p[i];
+            z[i] = s ? FUSED(at[s], K[NQ + i], q[i]) : q[i];
+            z[NQ + i] = s ? FUSED(-at[s], K[i], p[i]) : p[i];
         }
         model_K1(c, c->b->t0 + ((double)c->step + at[s]) * c->dt, z, z + NQ, c->dt, dW, K, K + NQ);
         for (long i = 0; i < NQ; i++) {
-            sum[i] = (s ? sum[i] : vec_set(0)) + share[s] * K[NQ + i];
-            sum[NQ + i] = (s ? sum[NQ + i] : vec_set(0)) - share[s] * K[i];
+            sum[i] = FUSED(share[s], K[NQ + i], s ? sum[i] : vec_set(0));
+            sum[NQ + i] = FUSED(-share[s], K[i], s ? sum[NQ + i] : vec_set(0));
         }
     }
     for (long i = 0; i < NQ; i++) {

@@ -72,7 +72,7 @@ INLINE void explicit_stages(struct ctx *c, const vec *q, const vec *p, const vec
             for (long part = 0; part < PARTS; part++)
                 for (long j = 0; j < SR; j++) {
                     double a = momentum ? -A_P(part, i, j) : A_Q(part, i, j);
-                    if (a != 0) sum += a * G[((part * SR + j) * 2 + !momentum) * NQ + l];
+                    if (a != 0) ADD_PRODUCT(sum, a, G[((part * SR + j) * 2 + !momentum) * NQ + l]);
                 }
             x[(2 * i + momentum) * NQ + l] = sum;
         }
@@ -104,10 +104,10 @@ INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const v
             for (long k = 0; k < NQ; k++) {
                 vec *up = A + (2 * i * NQ + k) * n + 2 * j * NQ, *down = up + NQ * n;
                 for (long l = 0; l < NQ; l++) {
-                    up[l] -= a * Kqp[l * NQ + k];
-                    up[NQ + l] -= a * Kpp[k * NQ + l];
-                    down[l] += abar * Kqq[k * NQ + l];
-                    down[NQ + l] += abar * Kqp[k * NQ + l];
+                    ADD_PRODUCT(up[l], -a, Kqp[l * NQ + k]);
+                    ADD_PRODUCT(up[NQ + l], -a, Kpp[k * NQ + l]);
+                    ADD_PRODUCT(down[l], abar, Kqq[k * NQ + l]);
+                    ADD_PRODUCT(down[NQ + l], abar, Kqp[k * NQ + l]);
                 }
             }
         }
@@ -122,8 +122,8 @@ INLINE void residual(const struct ctx *c, const vec *x, const vec *G, vec *r) {
             for (long part = 0; part < PARTS; part++)
                 for (long j = 0; j < SR; j++) {
                     const vec *K = G + (part * SR + j) * 2 * NQ;
-                    up -= A_Q(part, i, j) * K[NQ + k];
-                    down += A_P(part, i, j) * K[k];
+                    ADD_PRODUCT(up, -A_Q(part, i, j), K[NQ + k]);
+                    ADD_PRODUCT(down, A_P(part, i, j), K[k]);
                 }
             r[2 * i * NQ + k] = up;
             r[(2 * i + 1) * NQ + k] = down;
@@ -184,8 +184,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     for (long part = 0; part < PARTS; part++)
         for (long i = 0; i < SR; i++)
             for (long k = 0; k < NQ; k++) {
-                q[k] += WEIGHT(part, i) * G[((part * SR + i) * 2 + 1) * NQ + k];
-                p[k] -= WEIGHT(part, i) * G[(part * SR + i) * 2 * NQ + k];
+                ADD_PRODUCT(q[k], WEIGHT(part, i), G[((part * SR + i) * 2 + 1) * NQ + k]);
+                ADD_PRODUCT(p[k], -WEIGHT(part, i), G[(part * SR + i) * 2 * NQ + k]);
             }
 }
 

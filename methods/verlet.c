@@ -50,7 +50,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
             model_K1(c, t1, q, p, half, v, 0, Kp);
             for (long i = 0; i < NQ; i++) q[i] += Kp[i];
         } else {
-            for (long i = 0; i < NQ; i++) q[i] += 2.0 * Kp[i];
+            for (long i = 0; i < NQ; i++) ADD_PRODUCT(q[i], 2.0, Kp[i]);
         }
         model_force(c, t1, q, p, &F);
         model_kick(c, p, &F, half, v);

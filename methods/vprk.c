@@ -83,13 +83,13 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
         apply_masses(c, t, q, mass, u);
         model_S2(c, q, y, Sqq);
         for (long i = 0; i < NQ; i++)
-            for (long j = 0; j < NQ; j++) x[i] += 2.0 * (hqq[i * NQ + j] - Sqq[i * NQ + j]) * u[j];
+            for (long j = 0; j < NQ; j++) ADD_PRODUCT(x[i], 2.0 * (hqq[i * NQ + j] - Sqq[i * NQ + j]), u[j]);
         if (MODEL_L) { /* u . M_q . u from L_q at u, -u and 0: L is quadratic in v */
             for (long k = 0; k < NM; k++) unit[k] = vec_set(0);
             for (int sign = -1; sign <= 1; sign++) {
                 for (long i = 0; i < NQ; i++) d[i] = (double)sign * u[i];
                 face_L1(c, t, q, d, 1.0, unit, Lq, 0);
-                for (long i = 0; i < NQ; i++) x[i] -= (sign == 0 ? -2.0 : 1.0) * Lq[i];
+                for (long i = 0; i < NQ; i++) ADD_PRODUCT(x[i], sign == 0 ? 2.0 : -1.0, Lq[i]);
             }
         }
     }

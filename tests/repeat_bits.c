@@ -154,6 +154,27 @@ static void test_gcc(void **state) {
     compare_runs("gcc", (const unsigned[]){4}, 1);
 }
 
+/* Where gcc decides by itself which products it fuses, it decides differently in kernels of different widths: this
+ * model showed it, in paths that go far before they fail. */
+static void test_gcc_widths(void **state) {
+    (void)state;
+    static const struct subject s = {"masses that grow",
+                                     "P2N2Q2Lob",
+                                     "coordinates: {q: '0.4 + 0.3*normal()'}\nmomenta: {p: '1 + 0.2*uniform()'}\n"
+                                     "hamiltonian: p^2/2*(1 + q^2) - cos(q) + p*q/5\nnoise: [0.3*sin(q)*p, 0.2*q^2]\n"
+                                     "run: {truncate: 0}\n",
+                                     0.1, 3000, true};
+    struct lgv_model *m = model_of(s.text);
+    struct lgv_result first = run_one(m, &s, 1, 2, "gcc");
+    for (unsigned lanes = 4; lanes <= 16; lanes *= 2) {
+        struct lgv_result r = run_one(m, &s, 1, lanes, "gcc");
+        same_results(&first, &r);
+        lgv_result_clear(&r);
+    }
+    lgv_result_clear(&first);
+    lgv_model_free(m);
+}
+
 /* ---- blocks ---- */
 
 static void begin(const struct lgv_kernel *k, const struct subject *s, uint64_t path, uint64_t stride,
@@ -312,6 +333,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lanes_and_threads),
         cmocka_unit_test(test_gcc),
+        cmocka_unit_test(test_gcc_widths),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_callbacks),
     };

@@ -75,7 +75,7 @@ INLINE void constraint_multiply(const vec *G, const vec *x, vec *y) {
 #else
     for (long k = 0; k < NC; k++) {
         y[k] = vec_set(0);
-        for (long i = 0; i < NQ; i++) y[k] += G[k * NQ + i] * x[i];
+        for (long i = 0; i < NQ; i++) ADD_PRODUCT(y[k], G[k * NQ + i], x[i]);
     }
 #endif
 }
@@ -86,7 +86,7 @@ INLINE void constraint_add(const vec *G, const vec *y, vec *x) {
     sparse_multiply_transposed(G, y, x);
 #else
     for (long k = 0; k < NC; k++)
-        for (long i = 0; i < NQ; i++) x[i] += G[k * NQ + i] * y[k];
+        for (long i = 0; i < NQ; i++) ADD_PRODUCT(x[i], G[k * NQ + i], y[k]);
 #endif
 }
 
@@ -98,7 +98,7 @@ INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass,
     if (MODEL_L) {
         for (long i = 0; i < NQ; i++) {
             y[i] = vec_set(0);
-            for (long j = 0; j < NQ; j++) y[i] += mass[i * NQ + j] * x[j];
+            for (long j = 0; j < NQ; j++) ADD_PRODUCT(y[i], mass[i * NQ + j], x[j]);
         }
         for (long i = 0; i < NQ; i++) x[i] = y[i];
     } else {
@@ -128,7 +128,7 @@ INLINE void constraint_system(struct ctx *c, const vec *G1, const vec *MG, vec *
     for (long k = 0; k < NC; k++)
         for (long l = 0; l < NC; l++) {
             vec sum = G1[k * NQ] * MG[l * NQ];
-            for (long i = 1; i < NQ; i++) sum += G1[k * NQ + i] * MG[l * NQ + i];
+            for (long i = 1; i < NQ; i++) ADD_PRODUCT(sum, G1[k * NQ + i], MG[l * NQ + i]);
             A[k * NC + l] = sum;
         }
     if (NC == 1) { /* what solve_dense adds to the division would be on the critical path of RATTLE */
@@ -226,7 +226,7 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
             parts += vec_abs(r[i]) + vec_abs(p[i]);
             r[i] -= p[i];
             for (long k = 0; k < nc; k++) {
-                r[i] -= G[k * NQ + i] * mu[k];
+                ADD_PRODUCT(r[i], -G[k * NQ + i], mu[k]);
                 parts += vec_abs(G[k * NQ + i] * mu[k]);
             }
             left += vec_abs(r[i]);

@@ -68,26 +68,56 @@ static void reference(struct lgv_text *out, const struct lgv_graph *g, const str
     lgv_text_add(out, "]");
 }
 
-/* value + sum factor * term, written so that every product meets an addition: the compiler makes FMAs of them. */
-static void sum(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
-    bool first = true;
-    for (int i = 0; i < n->count; i++) {
-        struct lgv_arg a = g->arg[n->first + i];
-        if (a.factor < 0)
-            lgv_text_add(out, first ? "-" : " - ");
-        else if (!first)
-            lgv_text_add(out, " + ");
-        if (fabs(a.factor) != 1) {
-            number(out, fabs(a.factor));
-            lgv_text_add(out, " * ");
+/* +- factor * term, the sign as it stands between terms, or before the first one. */
+static void summand(struct lgv_text *out, const struct lgv_graph *g, struct lgv_arg a, bool first) {
+    lgv_text_add(out, a.factor < 0 ? (first ? "-" : " - ") : first ? "" : " + ");
+    if (fabs(a.factor) != 1) number(out, fabs(a.factor));
+    if (fabs(a.factor) != 1 && a.node >= 0) lgv_text_add(out, " * ");
+    if (a.node >= 0) lgv_emit_value(out, g, a.node);
+    if (a.node < 0 && fabs(a.factor) == 1) lgv_text_add(out, "1.0");
+}
+
+/* *sum becomes factor * term + *sum. */
+static void fuse(struct lgv_text *sum, const struct lgv_graph *g, struct lgv_arg a) {
+    struct lgv_text whole = {0};
+    lgv_text_add(&whole, "FUSED(");
+    number(&whole, a.factor);
+    lgv_text_add(&whole, ", ");
+    lgv_emit_value(&whole, g, a.node);
+    lgv_text_add(&whole, ", %s)", sum->data ? sum->data : "");
+    lgv_text_free(sum);
+    *sum = whole;
+}
+
+/* t<k> = sum factor * term + value.  Each product meets an addition and is fused with it; of two products that meet,
+ * the first.  One FUSED a statement: compilers do not like expressions nested hundreds deep. */
+static void sum(struct lgv_text *out, const struct lgv_graph *g, int k, const char *type) {
+    const struct lgv_node *n = &g->node[k];
+    struct lgv_text so_far = {0};
+    bool fused = false;
+    for (int i = 0; i < n->count + (n->value != 0); i++) {
+        struct lgv_arg a = i < n->count ? g->arg[n->first + i] : (struct lgv_arg){-1, n->value};
+        struct lgv_arg next = i + 1 < n->count ? g->arg[n->first + i + 1] : (struct lgv_arg){-1, n->value};
+        bool product = a.node >= 0 && fabs(a.factor) != 1 && !lgv_emit_uniform(g, a.node);
+        if (product && i == 0 && (n->count > 1 || n->value != 0)) {
+            summand(&so_far, g, next, true);
+            i++;
+        } else if (product && fused) {
+            lgv_text_add(out, "    %st%d = %s;\n", type, k, so_far.data ? so_far.data : "");
+            lgv_text_free(&so_far);
+            lgv_text_add(&so_far, "t%d", k);
+            type = "";
         }
-        lgv_emit_value(out, g, a.node);
-        first = false;
+        product &= n->count + (n->value != 0) > 1;
+        if (product)
+            fuse(&so_far, g, a);
+        else
+            summand(&so_far, g, a, i == 0);
+        fused |= product;
     }
-    if (n->value != 0) {
-        lgv_text_add(out, n->value < 0 ? " - " : " + ");
-        number(out, fabs(n->value));
-    }
+    lgv_text_add(out, "    %st%d = %s;\n", type, k, so_far.data ? so_far.data : "");
+    out->failed |= so_far.failed;
+    lgv_text_free(&so_far);
 }
 
 /* base ^ exponent for a positive exponent. */
@@ -170,15 +200,17 @@ static void function(struct lgv_text *out, const struct lgv_graph *g, const stru
 
 static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, bool uniform) {
     const struct lgv_node *n = &g->node[k];
+    if (n->op == LGV_SUM) {
+        sum(out, g, k, uniform ? "double " : "vec ");
+        return;
+    }
     lgv_text_add(out, "    const %s t%d = ", uniform ? "double" : "vec", k);
     if (n->op == LGV_REF)
         reference(out, g, n);
     else if (n->op == LGV_INDEX) {
         lgv_text_add(out, "(double)");
         lgv_emit_index(out, g, n->aux);
-    } else if (n->op == LGV_SUM)
-        sum(out, g, n);
-    else if (n->op == LGV_PRODUCT)
+    } else if (n->op == LGV_PRODUCT)
         product(out, g, n);
     else
         function(out, g, n, uniform);

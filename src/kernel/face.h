@@ -29,14 +29,6 @@ struct ctx {
     vec *extra;                     /* further rows of the state, GROUPS apart */
 };
 
-/* The force is computed at the beginning of a call and inside the step.  gcc fuses multiplications and additions across
- * inlined code, so two inlined copies could differ in the last bit: there it stays one function. */
-#ifdef __clang__
-#define ONE_COPY INLINE
-#else
-#define ONE_COPY static __attribute__((noinline))
-#endif
-
 struct force {
     vec *H, *h; /* H_q [NQ]; h_m,q: the entries that can be non-zero [NHQ] */
 };

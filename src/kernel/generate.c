@@ -78,16 +78,20 @@ void lgv_generate_signature(struct lgv_source *s, const char *text) {
                         : strncmp(text, "model_f", 7) == 0 || strncmp(text, "model_t", 7) == 0
                             ? "    c->evaluations++;\n"
                             : "";
-    lgv_text_add(&s->out, "\n%s void %s {\n    const double *par = c->par;\n    (void)par;\n%s",
-                 strncmp(text, "model_force", 11) == 0 ? "ONE_COPY"
-                 /* of products that are used twice gcc fuses others when it sees more than one group at a time */
-                 : strncmp(text, "model_observe", 13) == 0 ? "OUTLINE"
-                                                           : "INLINE",
-                 text, count);
+    lgv_text_add(&s->out, "\nINLINE void %s {\n    const double *par = c->par;\n    (void)par;\n%s", text, count);
 }
 
 void lgv_generate_absent(struct lgv_source *s) {
     lgv_text_add(&s->out, "    __builtin_unreachable();\n}\n");
+}
+
+/* p -= w h for entry i of the noises, up to the number of h. */
+static void kick_by(struct lgv_source *s, size_t i) {
+    lgv_text_add(&s->out, "    ADD_PRODUCT(p[");
+    lgv_emit_index(&s->out, s->g, s->slots.term[i].row);
+    lgv_text_add(&s->out, "], -w[-1 + ");
+    lgv_emit_index(&s->out, s->g, s->slots.weight[i]);
+    lgv_text_add(&s->out, "], F->h[");
 }
 
 /* Instances of one nest walk through consecutive places of F->h, all terms of an instance side by side. */
@@ -111,11 +115,8 @@ static void noise_loops(struct lgv_source *s, bool kick) {
             for (size_t i = 0; i < l->count; i++) {
                 if (l->term[i].nest != nest) continue;
                 if (kick) {
-                    lgv_text_add(&s->out, "    p[");
-                    lgv_emit_index(&s->out, s->g, l->term[i].row);
-                    lgv_text_add(&s->out, "] -= w[-1 + ");
-                    lgv_emit_index(&s->out, s->g, l->weight[i]);
-                    lgv_text_add(&s->out, "] * F->h[s++];\n");
+                    kick_by(s, i);
+                    lgv_text_add(&s->out, "s++]);\n");
                 } else {
                     lgv_text_add(&s->out, "    F->h[s++] = vec_set(0) + ");
                     lgv_emit_value(&s->out, s->g, l->term[i].value);
@@ -158,15 +159,12 @@ static void kick(struct lgv_source *s, bool wanted) {
         lgv_generate_absent(s);
         return;
     }
-    lgv_text_add(&s->out, "    for (long i = 0; i < NQ; i++) p[i] -= a * F->H[i];\n");
+    lgv_text_add(&s->out, "    for (long i = 0; i < NQ; i++) ADD_PRODUCT(p[i], -a, F->H[i]);\n");
     int slot = 0;
     for (size_t i = 0; i < s->slots.count; i++) {
         if (s->slots.term[i].nest >= 0) continue;
-        lgv_text_add(&s->out, "    p[");
-        lgv_emit_index(&s->out, s->g, s->slots.term[i].row);
-        lgv_text_add(&s->out, "] -= w[-1 + ");
-        lgv_emit_index(&s->out, s->g, s->slots.weight[i]);
-        lgv_text_add(&s->out, "] * F->h[%d];\n", slot++);
+        kick_by(s, i);
+        lgv_text_add(&s->out, "%d]);\n", slot++);
     }
     noise_loops(s, true);
     lgv_text_add(&s->out, "}\n");

@@ -183,8 +183,7 @@ INLINE vec vec_sqrt(vec x) {
 #endif
 }
 
-/* a * b + c, fused where that is fast.  The compiler fuses by itself most of the time; this is for where it must,
- * and for sums of two products: of those gcc fuses one or the other, and not the same one in every copy of the text. */
+/* a * b + c, fused where that is fast. */
 INLINE vec vec_fused(vec a, vec b, vec c) {
 #if LANES_FUSED && LANES_PIECE == 4 && __has_builtin(__builtin_ia32_vfmaddpd256)
     union {
@@ -193,6 +192,15 @@ INLINE vec vec_fused(vec a, vec b, vec c) {
     } x = {a}, y = {b}, z = {c};
     UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
         x.p[i] = __builtin_ia32_vfmaddpd256(x.p[i], y.p[i], z.p[i]);
+    }
+    return x.v;
+#elif LANES_FUSED && LANES_PIECE == 2 && __has_builtin(__builtin_ia32_vfmaddpd)
+    union {
+        vec v;
+        lanes_piece p[LANES / LANES_PIECE];
+    } x = {a}, y = {b}, z = {c};
+    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+        x.p[i] = __builtin_ia32_vfmaddpd(x.p[i], y.p[i], z.p[i]);
     }
     return x.v;
 #elif LANES_FUSED
@@ -204,6 +212,21 @@ INLINE vec vec_fused(vec a, vec b, vec c) {
     return a * b + c;
 #endif
 }
+
+/* a * b + c of vecs and doubles, at least one of them a vec, where speed asks for one operation.  Which products are
+ * fused is in the text, never left to the optimiser: gcc, where it is allowed to, fuses a product in one copy of an
+ * inlined function and not in another, and bits come to depend on the number of lanes.  Kernels are compiled by gcc
+ * with -ffp-contract=off, and by clang with -ffp-contract=on: it fuses a * b + c where the source says so, and
+ * there only. */
+#if defined(__clang__) || !LANES_FUSED
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#else
+#define FUSED(a, b, c) vec_fused((a) - (vec){0}, (b) - (vec){0}, (c) - (vec){0})
+#endif
+#define ADD_PRODUCT(sum, a, b) ((sum) = FUSED(a, b, sum))
+#if defined(__clang__) && !LANES_FUSED
+#pragma STDC FP_CONTRACT OFF /* else constants are folded as if it were one operation */
+#endif
 
 /* f(x) in the lanes of the mask, y in the others.  Out of line, so that a kernel keeps its registers for the usual
  * case, and const, so that the compiler drops it with a value that nobody asks for; that needs results in a
@@ -247,21 +270,21 @@ INLINE vec vec_repair(double (*f)(double), vec x, ivec mask, vec y) {
 
 /* exp x = 2^k exp r, k = round(x / log 2), |r| <= log(2) / 2; Taylor to degree 13, truncation 5e-18. */
 INLINE vec vec_exp(vec x) {
-    vec t = x * 1.44269504088896338700e+00 + LANES_ROUND, k = t - LANES_ROUND;
-    vec r = x - k * 6.93147180369123816490e-01;
-    r = r - k * 1.90821492927058770002e-10;
-    vec q = r * (1.0 / 6227020800) + 1.0 / 479001600;
-    q = q * r + 1.0 / 39916800;
-    q = q * r + 1.0 / 3628800;
-    q = q * r + 1.0 / 362880;
-    q = q * r + 1.0 / 40320;
-    q = q * r + 1.0 / 5040;
-    q = q * r + 1.0 / 720;
-    q = q * r + 1.0 / 120;
-    q = q * r + 1.0 / 24;
-    q = q * r + 1.0 / 6;
-    q = q * r + 0.5;
-    vec e = r * r * q + r;
+    vec t = FUSED(x, 1.44269504088896338700e+00, LANES_ROUND), k = t - LANES_ROUND;
+    vec r = FUSED(k, -6.93147180369123816490e-01, x);
+    r = FUSED(k, -1.90821492927058770002e-10, r);
+    vec q = FUSED(r, 1.0 / 6227020800, 1.0 / 479001600);
+    q = FUSED(q, r, 1.0 / 39916800);
+    q = FUSED(q, r, 1.0 / 3628800);
+    q = FUSED(q, r, 1.0 / 362880);
+    q = FUSED(q, r, 1.0 / 40320);
+    q = FUSED(q, r, 1.0 / 5040);
+    q = FUSED(q, r, 1.0 / 720);
+    q = FUSED(q, r, 1.0 / 120);
+    q = FUSED(q, r, 1.0 / 24);
+    q = FUSED(q, r, 1.0 / 6);
+    q = FUSED(q, r, 0.5);
+    vec e = FUSED(r * r, q, r);
     vec y = (1.0 + e) * (vec)(((uvec)t + 1023) << 52);
     ivec outside = (ivec)(vec_abs(x) > 708.0);
     if (RARELY(vec_any(outside))) {
@@ -277,14 +300,14 @@ INLINE vec vec_log(vec x) {
     vec m = (vec)((uvec)x - ((e - 1023) << 52));
     vec k = (vec)(e | 0x4330000000000000ULL) - (4503599627370496.0 + 1023.0);
     vec f = m - 1.0, s = f / (f + 2.0), z = s * s, w = z * z;
-    vec t1 = w * 1.531383769920937332e-01 + 2.222219843214978396e-01;
-    t1 = w * (w * t1 + 3.999999999940941908e-01);
-    vec t2 = w * 1.479819860511658591e-01 + 1.818357216161805012e-01;
-    t2 = w * t2 + 2.857142874366239149e-01;
-    t2 = z * (w * t2 + 6.666666666666735130e-01);
+    vec t1 = FUSED(w, 1.531383769920937332e-01, 2.222219843214978396e-01);
+    t1 = w * FUSED(w, t1, 3.999999999940941908e-01);
+    vec t2 = FUSED(w, 1.479819860511658591e-01, 1.818357216161805012e-01);
+    t2 = FUSED(w, t2, 2.857142874366239149e-01);
+    t2 = z * FUSED(w, t2, 6.666666666666735130e-01);
     vec half = 0.5 * f * f;
-    vec low = s * (half + (t1 + t2)) + k * 1.90821492927058770002e-10;
-    vec y = k * 6.93147180369123816490e-01 - ((half - low) - f);
+    vec low = FUSED(s, half + (t1 + t2), k * 1.90821492927058770002e-10);
+    vec y = FUSED(k, 6.93147180369123816490e-01, -((half - low) - f));
     /* zero, denormal, negative, infinite and NaN are what is not within these bits; the sum wraps to compare signed */
     ivec outside = (ivec)((ivec)((uvec)x + 0x7ff0000000000000ULL) >= -0x0020000000000000LL);
     if (RARELY(vec_any(outside))) {
@@ -301,28 +324,27 @@ INLINE vec vec_minus_two_log(vec x) {
     vec m = (vec)((shifted & 0x000fffffffffffffULL) + 0x3fe6a09e667f3bcdULL);
     vec k = (vec)((shifted >> 52) | 0x4330000000000000ULL) - (4503599627370496.0 + 1023.0);
     vec s = (m - 1.0) / (m + 1.0), z = s * s, w = z * z;
-    vec even = w * -3.062767539841874664e-01 - 4.444439686429956792e-01;
-    even = w * even - 7.999999999881883816e-01;
-    even = w * even - 4.0;
-    vec odd = w * -2.959639721023317182e-01 - 3.636714432323610024e-01;
-    odd = w * odd - 5.714285748732478298e-01;
-    odd = w * odd - 1.333333333333347026;
-    vec sum = z * odd + even;
-    return vec_fused(s, sum, k * -1.386294361119890618835);
+    vec even = FUSED(w, -3.062767539841874664e-01, -4.444439686429956792e-01);
+    even = FUSED(w, even, -7.999999999881883816e-01);
+    even = FUSED(w, even, -4.0);
+    vec odd = FUSED(w, -2.959639721023317182e-01, -3.636714432323610024e-01);
+    odd = FUSED(w, odd, -5.714285748732478298e-01);
+    odd = FUSED(w, odd, -1.333333333333347026);
+    return vec_fused(s, FUSED(z, odd, even), k * -1.386294361119890618835);
 }
 
 /* The series sin x = x + x z p, cos x = 1 - z/2 + z z q in z = x^2, |x| <= pi/4. */
 INLINE void lanes_series(vec z, vec *p, vec *q) {
-    vec u = z * 1.58969099521155010221e-10 - 2.50507602534068634195e-08;
-    u = u * z + 2.75573137070700676789e-06;
-    u = u * z - 1.98412698298579493134e-04;
-    u = u * z + 8.33333333332248946124e-03;
-    *p = u * z - 1.66666666666666324348e-01;
-    vec v = z * -1.13596475577881948265e-11 + 2.08757232129817482790e-09;
-    v = v * z - 2.75573143513906633035e-07;
-    v = v * z + 2.48015872894767294178e-05;
-    v = v * z - 1.38888888888741095749e-03;
-    *q = v * z + 4.16666666666666019037e-02;
+    vec u = FUSED(z, 1.58969099521155010221e-10, -2.50507602534068634195e-08);
+    u = FUSED(u, z, 2.75573137070700676789e-06);
+    u = FUSED(u, z, -1.98412698298579493134e-04);
+    u = FUSED(u, z, 8.33333333332248946124e-03);
+    *p = FUSED(u, z, -1.66666666666666324348e-01);
+    vec v = FUSED(z, -1.13596475577881948265e-11, 2.08757232129817482790e-09);
+    v = FUSED(v, z, -2.75573143513906633035e-07);
+    v = FUSED(v, z, 2.48015872894767294178e-05);
+    v = FUSED(v, z, -1.38888888888741095749e-03);
+    *q = FUSED(v, z, 4.16666666666666019037e-02);
 }
 
 /* Sine and cosine of x + k pi/2 from those of x; k is in the low bits. */
@@ -340,14 +362,14 @@ INLINE void lanes_quadrant(uvec k, vec s, vec c, vec *sine, vec *cosine) {
 INLINE void vec_sincos(vec x, vec *sine, vec *cosine) {
     vec s, c, p, q;
 #if LANES_FUSED
-    vec t = x * 6.36619772367581382433e-01 + LANES_ROUND, k = t - LANES_ROUND;
+    vec t = FUSED(x, 6.36619772367581382433e-01, LANES_ROUND), k = t - LANES_ROUND;
     vec r = vec_fused(k, vec_set(-1.57079632679489655800e+00), x);
     r = vec_fused(k, vec_set(-6.12323399573676603587e-17), r);
     r = vec_fused(k, vec_set(1.49738490485918330000e-33), r);
     vec z = r * r;
     lanes_series(z, &p, &q);
-    s = r * z * p + r;
-    c = (q * z - 0.5) * z + 1.0;
+    s = FUSED(r * z, p, r);
+    c = FUSED(FUSED(q, z, -0.5), z, 1.0);
     lanes_quadrant((uvec)t, s, c, &s, &c);
 #else
     vec a = vec_abs(x), t = a * 6.36619772367581382433e-01 + LANES_ROUND, k = t - LANES_ROUND;

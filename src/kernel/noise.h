@@ -82,20 +82,20 @@ INLINE vec noise_mantissa(uvec low, uvec high) {
 /* Sine and cosine of a quarter turns, |a| <= 1/2: lanes_series with pi/2 in the coefficients. */
 INLINE void noise_circle(vec a, vec *sine, vec *cosine) {
     vec z = a * a;
-    vec u = z * 5.63470411388475095176e-08 - 3.59864957024069190163e-06;
-    u = u * z + 1.60441152667380958341e-04;
-    u = u * z - 4.68175413262593341380e-03;
-    u = u * z + 7.96926262460633439230e-02;
-    u = u * z - 6.45964097506244926902e-01;
-    u = u * z + 1.57079632679489661923e+00;
-    vec v = z * -6.32474667886606989108e-09 + 4.71064150580350187943e-07;
-    v = v * z - 2.52020379169177423705e-05;
-    v = v * z + 9.19260274390553378474e-04;
-    v = v * z - 2.08634807633307598219e-02;
-    v = v * z + 2.53669507901047619355e-01;
-    v = v * z - 1.23370055013616982735e+00;
+    vec u = FUSED(z, 5.63470411388475095176e-08, -3.59864957024069190163e-06);
+    u = FUSED(u, z, 1.60441152667380958341e-04);
+    u = FUSED(u, z, -4.68175413262593341380e-03);
+    u = FUSED(u, z, 7.96926262460633439230e-02);
+    u = FUSED(u, z, -6.45964097506244926902e-01);
+    u = FUSED(u, z, 1.57079632679489661923e+00);
+    vec v = FUSED(z, -6.32474667886606989108e-09, 4.71064150580350187943e-07);
+    v = FUSED(v, z, -2.52020379169177423705e-05);
+    v = FUSED(v, z, 9.19260274390553378474e-04);
+    v = FUSED(v, z, -2.08634807633307598219e-02);
+    v = FUSED(v, z, 2.53669507901047619355e-01);
+    v = FUSED(v, z, -1.23370055013616982735e+00);
     *sine = a * u;
-    *cosine = v * z + 1.0;
+    *cosine = FUSED(v, z, 1.0);
 }
 
 /* z0, z1 from the words of Philox. */
@@ -168,7 +168,7 @@ INLINE void noise_scale(double dt, int count, int want_z, vec *dW, vec *dZ) {
     double root = __builtin_sqrt(dt), half = 0.5 * dt * root;
     for (int i = 0; i < count; i++) {
         if (want_z) {
-            dZ[i] = half * (dW[i] + 0.57735026918962576451 * dZ[i]);
+            dZ[i] = half * FUSED(0.57735026918962576451, dZ[i], dW[i]);
         }
         dW[i] = root * dW[i];
     }
@@ -177,8 +177,7 @@ INLINE void noise_scale(double dt, int count, int want_z, vec *dW, vec *dZ) {
 /* Increments over several fine steps.  With A before B: the integral of W - W_n over both parts is dZ_A + dZ_B plus
  * dW_A for the length of B, since B starts at the level W_n + dW_A.  In units of sqrt(dt_f) and dt_f^(3/2) / 2 that is
  *   dW = sum chi,   dZ = sum (chi + eta / sqrt 3 + 2 (dW before)),
- * scaled once at the end: sums without a product in them cannot be fused in one kernel and not in another.  Out of
- * line: its text in every time loop would only cost compile time. */
+ * scaled once at the end.  Out of line: its text in every time loop would only cost compile time. */
 OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, double dt, int nm, int want_z, vec *dW,
                           vec *dZ) {
     double fine = dt / (double)coarsen, root = __builtin_sqrt(fine), half = 0.5 * fine * root;
@@ -200,7 +199,7 @@ OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, do
             }
         }
         if (want_z) {
-            dZ[m] = dZ[m] + ((chi[at] + 0.57735026918962576451 * eta[at]) + 2.0 * dW[m]); /* doubling is exact */
+            dZ[m] = dZ[m] + FUSED(2.0, dW[m], FUSED(0.57735026918962576451, eta[at], chi[at]));
         }
         dW[m] = dW[m] + chi[at];
         m = m + 1 == nm ? 0 : m + 1;

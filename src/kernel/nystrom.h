@@ -39,7 +39,7 @@ INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, co
     for (long j = 0; j < NQ; j++) {
         P[j] = p[j];
         for (long k = 0; k < known; k++)
-            if (NYS_R(i, k) != 0) P[j] += NYS_R(i, k) * N[k * NQ + j];
+            if (NYS_R(i, k) != 0) ADD_PRODUCT(P[j], NYS_R(i, k), N[k * NQ + j]);
     }
 }
 
@@ -63,7 +63,7 @@ INLINE void nystrom_node(struct ctx *c, long k, const vec *q, const vec *p, cons
     for (long i = 0; i < NQ; i++) Q[i] = q[i];
     if (at != 0) {
         nystrom_direction(c, k, q, p, dW, N, x);
-        for (long i = 0; i < NQ; i++) Q[i] += at * x[i];
+        for (long i = 0; i < NQ; i++) ADD_PRODUCT(Q[i], at, x[i]);
     }
     if (k == NYS_END)
         for (long i = 0; i < NQ; i++) end[i] = Q[i];
@@ -93,7 +93,7 @@ INLINE void nystrom_rows(struct ctx *c, long i, const vec *q, const vec *p, cons
             double factor = NYS_C(NYS_PRE + k) * NYS_R(node, NYS_PRE + k);
             for (long l = 0; factor != 0 && l < NQ; l++)
                 for (long h = 0; h < NQ; h++)
-                    row[NYS_SET(k) * NQ + l] += factor * Kpp[j * NQ + h] * Kqq[(k * NQ + h) * NQ + l];
+                    ADD_PRODUCT(row[NYS_SET(k) * NQ + l], factor * Kpp[j * NQ + h], Kqq[(k * NQ + h) * NQ + l]);
         }
     }
 }
@@ -125,7 +125,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
         for (long i = 0; i < NYS_IMP; i++) {
             long k = NYS_PRE + i;
             noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
-            for (long j = 0; j < NQ; j++) Q[j] = q[j] + NYS_C(k) * x[NYS_SET(i) * NQ + j];
+            for (long j = 0; j < NQ; j++) Q[j] = FUSED(NYS_C(k), x[NYS_SET(i) * NQ + j], q[j]);
             model_K2(c, time_at(c, NYS_C(k)), Q, p, NYS_ALPHA(k) * c->dt, w, K, 0, Kqq + i * NQ * NQ, 0, 0);
             for (long j = 0; j < NQ; j++) N[k * NQ + j] = -K[j];
         }
@@ -155,7 +155,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
             for (long j = 0; j < NQ; j++) {
                 vec next = N[(NYS_PRE + i) * NQ + j];
                 for (long l = 0; l < NQ; l++)
-                    next += NYS_C(NYS_PRE + i) * Kqq[(i * NQ + j) * NQ + l] * e[NYS_SET(i) * NQ + l];
+                    ADD_PRODUCT(next, NYS_C(NYS_PRE + i) * Kqq[(i * NQ + j) * NQ + l], e[NYS_SET(i) * NQ + l]);
                 found[i * NQ + j] = MODEL_LINEAR || it == 0 ? next : vec_select(before, next, found[i * NQ + j]);
             }
         live &= moving & ~singular;

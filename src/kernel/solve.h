@@ -117,9 +117,9 @@ INLINE ivec solve_eliminate(int n, vec *A, vec *b) {
             below = vec_max(below, vec_abs(A[i * n + k]));
             vec factor = A[i * n + k] * inverse;
             for (int j = k + 1; j < n; j++) {
-                A[i * n + j] = A[i * n + j] - factor * A[k * n + j];
+                ADD_PRODUCT(A[i * n + j], -factor, A[k * n + j]);
             }
-            b[i] = b[i] - factor * b[k];
+            ADD_PRODUCT(b[i], -factor, b[k]);
         }
         bad |= ~(ivec)(vec_abs(A[k * n + k]) > SOLVE_THRESHOLD * below + SOLVE_CANCELLED * above);
         sum = sum + vec_abs(A[k * n + k]);
@@ -128,7 +128,7 @@ INLINE ivec solve_eliminate(int n, vec *A, vec *b) {
     for (int i = n - 1; i >= 0; i--) {
         vec x = b[i];
         for (int j = i + 1; j < n; j++) {
-            x = x - A[i * n + j] * b[j];
+            ADD_PRODUCT(x, -A[i * n + j], b[j]);
         }
         b[i] = x * A[i * n + i];
         sum = sum + vec_abs(b[i]);
@@ -167,7 +167,7 @@ INLINE ivec solve_one(const vec *A, vec *b) {
 INLINE ivec solve_two(const vec *A, vec *b, vec *determinant, vec *products) {
     vec one = A[0] * A[3], two = A[1] * A[2], det = one - two, inverse = 1.0 / det, size = vec_abs(one) + vec_abs(two);
     *products = size;
-    vec x = (b[0] * A[3] - b[1] * A[1]) * inverse, y = (A[0] * b[1] - A[2] * b[0]) * inverse;
+    vec x = FUSED(b[0], A[3], -(b[1] * A[1])) * inverse, y = FUSED(A[0], b[1], -(A[2] * b[0])) * inverse;
     *determinant = det;
     b[0] = x;
     b[1] = y;
@@ -176,7 +176,8 @@ INLINE ivec solve_two(const vec *A, vec *b, vec *determinant, vec *products) {
 
 /* The same for n = 3. */
 INLINE ivec solve_three(const vec *A, vec *b, vec *determinant, vec *products) {
-    vec c0 = A[4] * A[8] - A[5] * A[7], c1 = A[5] * A[6] - A[3] * A[8], c2 = A[3] * A[7] - A[4] * A[6];
+    vec c0 = FUSED(A[4], A[8], -(A[5] * A[7])), c1 = FUSED(A[5], A[6], -(A[3] * A[8]));
+    vec c2 = FUSED(A[3], A[7], -(A[4] * A[6]));
     vec d0 = A[0] * c0, d1 = A[1] * c1, d2 = A[2] * c2, det = d0 + d1 + d2, inverse = 1.0 / det;
     *determinant = det;
     /* every product of two entries cancels too */
@@ -185,9 +186,12 @@ INLINE ivec solve_three(const vec *A, vec *b, vec *determinant, vec *products) {
                vec_abs(A[2]) * (vec_abs(A[3] * A[7]) + vec_abs(A[4] * A[6]));
     *products = size;
     vec x = b[0], y = b[1], z = b[2];
-    b[0] = inverse * (c0 * x + (A[2] * A[7] - A[1] * A[8]) * y + (A[1] * A[5] - A[2] * A[4]) * z);
-    b[1] = inverse * (c1 * x + (A[0] * A[8] - A[2] * A[6]) * y + (A[2] * A[3] - A[0] * A[5]) * z);
-    b[2] = inverse * (c2 * x + (A[1] * A[6] - A[0] * A[7]) * y + (A[0] * A[4] - A[1] * A[3]) * z);
+    vec e0 = FUSED(A[2], A[7], -(A[1] * A[8])), f0 = FUSED(A[1], A[5], -(A[2] * A[4]));
+    vec e1 = FUSED(A[0], A[8], -(A[2] * A[6])), f1 = FUSED(A[2], A[3], -(A[0] * A[5]));
+    vec e2 = FUSED(A[1], A[6], -(A[0] * A[7])), f2 = FUSED(A[0], A[4], -(A[1] * A[3]));
+    b[0] = inverse * FUSED(f0, z, FUSED(c0, x, e0 * y));
+    b[1] = inverse * FUSED(f1, z, FUSED(c1, x, e1 * y));
+    b[2] = inverse * FUSED(f2, z, FUSED(c2, x, e2 * y));
     return ~((ivec)(vec_abs(det) > SOLVE_CRAMER * size) & vec_finite(vec_abs(b[0]) + vec_abs(b[1]) + vec_abs(b[2])));
 }
 
@@ -302,12 +306,12 @@ OUTLINE void solve_pivoted(int n, vec *A, vec *b, ivec *singular) {
         b[k] *= inverse;
         for (int i = k + 1; i < n; i++) {
             vec f = A[i * n + k];
-            for (int j = k; j < n; j++) A[i * n + j] -= f * A[k * n + j];
-            b[i] -= f * b[k];
+            for (int j = k; j < n; j++) ADD_PRODUCT(A[i * n + j], -f, A[k * n + j]);
+            ADD_PRODUCT(b[i], -f, b[k]);
         }
     }
     for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++) b[k] -= A[k * n + j] * b[j];
+        for (int j = k + 1; j < n; j++) ADD_PRODUCT(b[k], -A[k * n + j], b[j]);
         wrong |= ~vec_finite(b[k]);
     }
     for (int k = 0; k < n && n <= SOLVE_SCALED; k++) b[k] *= scale[k];

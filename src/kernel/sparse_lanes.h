@@ -5,7 +5,6 @@
  * All lanes share the pattern, and it is known before compilation: the tables are those of lgv_sparse_emit, explained
  * in sparse.h.  A = L U without pivoting, row by row: row k < i is taken off row i with the factor L_ik = A_ik / U_kk.
  * This is stable for G1 = G0 and M positive definite, and near it; for a chain all work is linear in its length.
- * Products are added by vec_fused: left to itself gcc fuses in loops that sum up or not, depending on the width.
  *
  * This file has no includes; it follows lanes.h and the tables. */
 #ifndef LGV_SPARSE_LANES_H

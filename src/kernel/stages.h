@@ -13,7 +13,7 @@ INLINE void noise_weights(const struct ctx *c, int dz, double beta, double gamma
                           vec *w) {
     for (long m = 0; m < NM; m++) {
         w[m] = beta * dW[m];
-        if (dz) w[m] += gamma / c->dt * dZ[m];
+        if (dz) ADD_PRODUCT(w[m], gamma / c->dt, dZ[m]);
     }
 }
 
@@ -105,16 +105,16 @@ INLINE void solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const
         ARRAY(A, NQ * NQ);
         ARRAY(scratch, NQ * NQ + NQ);
         for (long i = 0; i < NQ; i++) {
-            for (long j = 0; j < NQ; j++) x[i] += theta * Kpp[i * NQ + j] * f[j];
+            for (long j = 0; j < NQ; j++) ADD_PRODUCT(x[i], theta * Kpp[i * NQ + j], f[j]);
             for (long j = 0; j < NQ; j++) {
                 vec a = vec_set(i == j ? 1.0 : 0.0);
-                for (long k = 0; k < NQ; k++) a += theta * theta * Kpp[i * NQ + k] * Kqq[k * NQ + j];
+                for (long k = 0; k < NQ; k++) ADD_PRODUCT(a, theta * theta * Kpp[i * NQ + k], Kqq[k * NQ + j]);
                 A[i * NQ + j] = a;
             }
         }
         solve_dense((int)NQ, A, x, scratch, singular);
         for (long i = 0; i < NQ; i++)
-            for (long j = 0; j < NQ; j++) f[i] -= theta * Kqq[i * NQ + j] * x[j];
+            for (long j = 0; j < NQ; j++) ADD_PRODUCT(f[i], -theta * Kqq[i * NQ + j], x[j]);
         return;
     }
     const long n = 2 * NQ;
@@ -123,10 +123,10 @@ INLINE void solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const
     for (long i = 0; i < NQ; i++)
         for (long j = 0; j < NQ; j++) {
             double one = i == j ? 1.0 : 0.0;
-            A[i * n + j] = one - theta * Kqp[j * NQ + i];
+            A[i * n + j] = FUSED(-theta, Kqp[j * NQ + i], one);
             A[i * n + NQ + j] = -theta * Kpp[i * NQ + j];
             A[(NQ + i) * n + j] = theta * Kqq[i * NQ + j];
-            A[(NQ + i) * n + NQ + j] = one + theta * Kqp[i * NQ + j];
+            A[(NQ + i) * n + NQ + j] = FUSED(theta, Kqp[i * NQ + j], one);
         }
     solve_dense((int)n, A, x, scratch, singular);
 }

@@ -21,12 +21,12 @@ INLINE struct kept kept_in(vec *carry) {
 
 INLINE vec dot(const vec *a, const vec *b) {
     vec sum = a[0] * b[0];
-    for (long i = 1; i < NQ; i++) sum += a[i] * b[i];
+    for (long i = 1; i < NQ; i++) ADD_PRODUCT(sum, a[i], b[i]);
     return sum;
 }
 
 /* Force, gradient of the correction, and G at q. */
-ONE_COPY void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kept *k) {
+INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kept *k) {
 #if KICKS
     model_force(c, t, q, p, &k->F);
     model_G(c, q, k->G);
@@ -47,7 +47,7 @@ ONE_COPY void keep(struct ctx *c, double t, const vec *q, const vec *p, struct k
 INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, vec *p) {
 #if KICKS
     model_kick(c, p, &k->F, b * c->dt, w);
-    for (long i = 0; CORRECTED && i < NQ; i++) p[i] -= b * c->dt * VPRK_CORRECTION * c->dt * k->C[i];
+    for (long i = 0; CORRECTED && i < NQ; i++) ADD_PRODUCT(p[i], -b * c->dt * VPRK_CORRECTION * c->dt, k->C[i]);
 #else
     (void)c, (void)k, (void)b, (void)w, (void)p;
 #endif
@@ -111,9 +111,9 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
     (void)c;
     for (long i = 0; i < NQ; i++) {
         x[i] = k->MG[i] * b[0];
-        for (long m = 1; m < NC; m++) x[i] += k->MG[m * NQ + i] * b[m];
+        for (long m = 1; m < NC; m++) ADD_PRODUCT(x[i], k->MG[m * NQ + i], b[m]);
     }
-    for (long m = 0; m < NC; m++) size += vec_abs(b[m]) * row_size[m];
+    for (long m = 0; m < NC; m++) ADD_PRODUCT(size, vec_abs(b[m]), row_size[m]);
 #endif
     return size;
 }
@@ -192,7 +192,7 @@ INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, 
         *live = none;
         c->top = top;
     }
-    for (long i = 0; i < NQ; i++) Q[i] -= more * kept->MG[i];
+    for (long i = 0; i < NQ; i++) ADD_PRODUCT(Q[i], -more, kept->MG[i]);
     e[0] += more;
 }
 

@@ -56,8 +56,8 @@ INLINE void add_product(double factor, const vec *A, const vec *mass, vec *B, lo
     for (long i = 0; i < NQ; i++)
         for (long j = 0; j < NQ; j++) {
             vec sum = MODEL_L ? A[i * NQ + j] : vec_set(0);
-            for (long k = 0; !MODEL_L && k < NQ; k++) sum += A[i * NQ + k] * mass[k * NQ + j];
-            B[i * stride + j] += factor * sum;
+            for (long k = 0; !MODEL_L && k < NQ; k++) ADD_PRODUCT(sum, A[i * NQ + k], mass[k * NQ + j]);
+            ADD_PRODUCT(B[i * stride + j], factor, sum);
         }
 }
 
@@ -71,13 +71,14 @@ INLINE void add_stage(const struct ctx *c, long j, const struct stages *s, const
                     add_product(-V_AHAT(i, j) * c->dt * V_A(j, k), s->fQ, mass, A + i * NQ * n + k * NQ, n);
         if (MODEL_L && V_A(j, k) != 0) /* L_vq: the transpose of L_qv */
             for (long a = 0; a < NQ; a++)
-                for (long b = 0; b < NQ; b++) A[(j * NQ + a) * n + k * NQ + b] += c->dt * V_A(j, k) * s->PQ[b * NQ + a];
+                for (long b = 0; b < NQ; b++)
+                    ADD_PRODUCT(A[(j * NQ + a) * n + k * NQ + b], c->dt * V_A(j, k), s->PQ[b * NQ + a]);
     }
     for (long a = 0; a < NQ; a++)
         for (long b = 0; b < NQ; b++) {
             A[(j * NQ + a) * n + j * NQ + b] += MODEL_L ? s->PY[a * NQ + b] : vec_set(a == b ? 1.0 : 0.0);
             for (long i = 0; MODEL_L && i < VS; i++)
-                A[(i * NQ + a) * n + j * NQ + b] -= V_AHAT(i, j) * s->fY[a * NQ + b];
+                ADD_PRODUCT(A[(i * NQ + a) * n + j * NQ + b], -V_AHAT(i, j), s->fY[a * NQ + b]);
         }
 }
 
@@ -90,7 +91,7 @@ INLINE void add_multiplier(const struct ctx *c, long m, const struct stages *s, 
                 add_product(-V_AM(i, m) * c->dt * V_D(m, k), s->S + m * NQ * NQ, mass, A + i * NQ * n + k * NQ, n);
         for (long a = 0; a < NQ; a++)
             for (long l = 0; l < NC; l++)
-                A[(i * NQ + a) * n + VS * NQ + m * NC + l] -= V_AM(i, m) * s->GX[(m * NC + l) * NQ + a];
+                ADD_PRODUCT(A[(i * NQ + a) * n + VS * NQ + m * NC + l], -V_AM(i, m), s->GX[(m * NC + l) * NQ + a]);
     }
 }
 
@@ -106,7 +107,7 @@ INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *d
     for (long j = 0; j < VS; j++) {
         noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
         stage_values(c, j, w, 1, s);
-        for (long i = 0; CORRECTED && V_TIME(j) == 0 && i < NQ; i++) s->f[j * NQ + i] += V_B(j) * extra[i];
+        for (long i = 0; CORRECTED && V_TIME(j) == 0 && i < NQ; i++) ADD_PRODUCT(s->f[j * NQ + i], V_B(j), extra[i]);
         add_stage(c, j, s, mass, A);
     }
     for (long m = 0; NC > 0 && m < VM; m++) {
@@ -122,8 +123,8 @@ INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *d
             for (long k = 0; k < VS; k++)
                 for (long a = 0; V_E(m, k) != 0 && a < NQ; a++) {
                     vec sum = MODEL_L ? G[l * NQ + a] : vec_set(0);
-                    for (long b = 0; !MODEL_L && b < NQ; b++) sum += G[l * NQ + b] * mass[b * NQ + a];
-                    row[k * NQ + a] += V_E(m, k) * sum;
+                    for (long b = 0; !MODEL_L && b < NQ; b++) ADD_PRODUCT(sum, G[l * NQ + b], mass[b * NQ + a]);
+                    ADD_PRODUCT(row[k * NQ + a], V_E(m, k), sum);
                 }
         }
     }
@@ -131,8 +132,8 @@ INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *d
         for (long a = 0; a < NQ; a++) {
             vec sum = s->P[i * NQ + a] - p[a];
             for (long j = 0; j < VS; j++)
-                if (V_AHAT(i, j) != 0) sum -= V_AHAT(i, j) * s->f[j * NQ + a];
-            for (long m = 0; NC > 0 && m < VM; m++) sum -= V_AM(i, m) * s->GT[m * NQ + a];
+                if (V_AHAT(i, j) != 0) ADD_PRODUCT(sum, -V_AHAT(i, j), s->f[j * NQ + a]);
+            for (long m = 0; NC > 0 && m < VM; m++) ADD_PRODUCT(sum, -V_AM(i, m), s->GT[m * NQ + a]);
             r[i * NQ + a] = sum;
         }
     c->top = top;
@@ -247,9 +248,9 @@ INLINE void quick_momenta(struct ctx *c, const vec *q, const vec *p, const ivec 
         for (long i = 0; i < NQ; i++) {
             vec sum = p[i];
             for (long k = 0; k < VS; k++)
-                if (V_AHAT(j, k) != 0) sum += V_AHAT(j, k) * s->f[k * NQ + i];
+                if (V_AHAT(j, k) != 0) ADD_PRODUCT(sum, V_AHAT(j, k), s->f[k * NQ + i]);
             for (long m = 0; NC > 0 && m < VM; m++)
-                if (V_AM(j, m) != 0) sum += V_AM(j, m) * s->GT[m * NQ + i];
+                if (V_AM(j, m) != 0) ADD_PRODUCT(sum, V_AM(j, m), s->GT[m * NQ + i]);
             s->Y[j * NQ + i] = vec_select(*far, sum, s->Y[j * NQ + i]);
         }
         face_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
@@ -291,7 +292,7 @@ INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *d
             face_K1(c, time_at(c, V_TIME(j)), s->Q + j * NQ, p, c->dt * V_B(j), w + j * NM, s->f + j * NQ, 0);
             for (long i = 0; i < NQ; i++) {
                 s->f[j * NQ + i] = -s->f[j * NQ + i];
-                if (CORRECTED && V_TIME(j) == 0) s->f[j * NQ + i] += V_B(j) * extra[i];
+                if (CORRECTED && V_TIME(j) == 0) ADD_PRODUCT(s->f[j * NQ + i], V_B(j), extra[i]);
             }
             if (NC == 0) continue;
             model_G(c, s->Q + j * NQ, G + j * NC * NQ);
@@ -389,7 +390,8 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     if (CORRECTED) {
         correction_gradient(c, time_at(c, 1), q, G, mass, extra);
         for (long j = 0; j < VS; j++)
-            for (long i = 0; V_TIME(j) == 1 && i < NQ; i++) p[i] -= V_B(j) * c->dt * VPRK_CORRECTION * c->dt * extra[i];
+            for (long i = 0; V_TIME(j) == 1 && i < NQ; i++)
+                ADD_PRODUCT(p[i], -V_B(j) * c->dt * VPRK_CORRECTION * c->dt, extra[i]);
     }
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
     singular = live = (ivec){0};
