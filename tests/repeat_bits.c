@@ -202,6 +202,9 @@ static void check_pieces(const struct lgv_kernel *k, const struct subject *s) {
     assert_true(whole.block.step == STEPS && single.block.step == STEPS && odd.block.step == STEPS);
     same(whole.block.state, single.block.state, n, "one by one");
     same(whole.block.state, odd.block.state, n, "odd pieces");
+    assert_int_equal(whole.block.evaluations, single.block.evaluations);
+    assert_int_equal(whole.block.evaluations, odd.block.evaluations);
+    assert_int_equal(whole.block.iterations, single.block.iterations);
     for (uint64_t at = 16; at <= 17; at++) {
         lgv_block_free(&odd);
         begin(k, s, 40, 1, &odd);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 /* cmocka wants the ones above */
 #include <cmocka.h>
 #include <lgv/lgv.h>
@@ -142,6 +143,37 @@ static void test_stop(void **state) {
     lgv_model_free(m);
 }
 
+static void slow_gradient(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q, double *h_p) {
+    struct timespec time = {.tv_nsec = 10000000};
+    nanosleep(&time, NULL);
+    ++*(int *)user;
+    gradient(user, b, H_q, H_p, h_q, h_p);
+}
+
+/* Steps that take long: the run looks at its stop flag after some tenths of a second, not after many steps. */
+static void test_stop_slow(void **state) {
+    (void)state;
+    struct lgv_error err = {0};
+    struct lgv_model *m = NULL;
+    struct lgv_run *run = NULL;
+    struct lgv_result *r = NULL;
+    int calls = 0, gradients = 0;
+    struct lgv_callbacks c = {.dof = 2, .separable = 1, .noise_of_q = 1, .gradient = slow_gradient, .user = &gradients};
+    assert_int_equal(lgv_model_from_callbacks(&c, &m, &err), LGV_OK);
+    assert_int_equal(lgv_run_create(m, &run, &err), LGV_OK);
+    const char *const set[][2] = {{"method", "verlet"}, {"step", "0.01"},  {"until", "5"},       {"outputs", "1"},
+                                  {"paths", "1"},       {"threads", "1"}};
+    for (size_t k = 0; k < sizeof set / sizeof *set; k++)
+        assert_int_equal(lgv_run_set(run, set[k][0], set[k][1], &err), LGV_OK);
+    lgv_run_on_progress(run, stop_at_once, &calls);
+    assert_int_equal(lgv_run_execute(run, &r, &err), LGV_INTERRUPTED);
+    assert_int_equal(calls, 1);
+    assert_true(gradients < 100); /* at least 10 ms each */
+    lgv_result_free(r);
+    lgv_run_free(run);
+    lgv_model_free(m);
+}
+
 static void test_null(void **state) {
     (void)state;
     struct lgv_run *run = (struct lgv_run *)1;
@@ -173,7 +205,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_callbacks),
         cmocka_unit_test(test_callbacks_copied),
         cmocka_unit_test(test_results),
-        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop), cmocka_unit_test(test_stop_slow),
         cmocka_unit_test(test_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

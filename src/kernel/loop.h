@@ -125,6 +125,7 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
         context[g].extra = state + 2 * NQ * GROUPS + g;
         for (long i = 0; local && i < 2 * NQ; i++) context[g].q[i] = state[i * GROUPS + g];
         method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
+        if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
     }
     int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1, fresh = 1;
     /* One copy of the step serves every case: a step's bits must not depend on where a call begins or ends. */

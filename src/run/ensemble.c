@@ -14,7 +14,7 @@
 #include <time.h>
 
 #define LEAST_CLIP 6.0
-#define CHUNK 1024 /* steps between two looks at the stop flag and the state */
+#define CHUNK 1024 /* most steps between two looks at the stop flag and the state */
 
 static double now(void) {
     struct timespec t;
@@ -85,6 +85,7 @@ struct worker {
     struct lgv_bench_block b;
     double *value, *copy;
     uint64_t *fail_step;
+    struct lgv_pace pace;
 };
 
 static bool worker_begin(struct worker *w, const struct lgv_plan *p) {
@@ -182,9 +183,10 @@ static size_t run_block(struct job *j, struct worker *w, uint64_t path, unsigned
     mark_broken(p, b, LGV_FAIL_START, 0);
     for (; time < p->ntimes; time++) {
         while (b->step < p->time_step[time]) {
-            uint64_t left = p->time_step[time] - b->step, n = left < CHUNK ? left : CHUNK;
             if (atomic_load(&j->stop)) return time;
+            uint64_t n = lgv_pace_begin(&w->pace, p->time_step[time] - b->step, CHUNK);
             advance(p, w, n);
+            lgv_pace_end(&w->pace);
             atomic_fetch_add(&j->path_steps, n * used);
             atomic_fetch_add(&j->block_steps, n);
             tell(j);

@@ -71,6 +71,16 @@ typedef bool lgv_block_done(void *user, const struct lgv_block_result *block);
 enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, lgv_block_done *done, void *user, lgv_progress *progress,
                                  void *progress_user, struct lgv_run_report *report, struct lgv_error *err);
 
+/* How many steps to take before the next look at the stop flag: at most `most`, and no more than take some tenths of a
+ * second by what the last steps took.  Nothing but the time of the look depends on it.  Begins as {0}. */
+struct lgv_pace {
+    double seconds; /* of a step; 0: not known yet */
+    double begin;
+    uint64_t steps; /* being measured */
+};
+uint64_t lgv_pace_begin(struct lgv_pace *p, uint64_t left, uint64_t most);
+void lgv_pace_end(struct lgv_pace *p);
+
 /* One block with memory of its own, for measurements on single steps. */
 struct lgv_bench_block {
     struct lgv_block block;

@@ -35,6 +35,8 @@ struct probe {
     uint64_t path, step;
     const double *scale; /* [n] */
     double action;
+    lgv_progress *progress;
+    void *user;
 };
 
 /* The states x + offset[i] * u, moved onto the constraints.  Velocities of a Lagrangian are found from 0, or else
@@ -110,7 +112,7 @@ static double weight(const struct probe *p, const double *error) {
     return sum;
 }
 
-/* False when no step size works. */
+/* False when no step size works, or after a stop. */
 static bool derivative(struct probe *p, struct column *c, double *work) {
     static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6};
     size_t n = p->n, size = n * sizeof *work;
@@ -121,6 +123,7 @@ static bool derivative(struct probe *p, struct column *c, double *work) {
     memset(trial.u_error, 0, size);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         double h = sizes[s], offset[8];
+        if (p->progress && p->progress(p->user, 1)) return false;
         for (int k = 0; k < 4; k++) {
             offset[2 * k] = (k + 1) * h;
             offset[2 * k + 1] = -(k + 1) * h;
@@ -187,8 +190,10 @@ static bool own_scales(struct probe *p, double *scale) {
 }
 
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
-                              uint64_t n, const double *x, const double *scale, double *error) {
-    struct probe p = {.k = k, .x = x, .n = 2 * k->nq, .path = path, .step = n};
+                              uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,
+                              double *error) {
+    struct probe p = {
+        .k = k, .x = x, .n = 2 * k->nq, .path = path, .step = n, .progress = progress, .user = user};
     size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
     double *vectors = lgv_new(4 * count * p.n, sizeof *vectors), *own = lgv_new(p.n, sizeof *own);
     double *work = lgv_new(21 * p.n, sizeof *work), defect = NAN, unsure = 0;

@@ -226,8 +226,10 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The defect of a stopped run is not measured: it may take longer than all steps that were done. */
 static void certify(const struct lgv_model *m, const struct lgv_settings *s, const struct lgv_kernel *k,
-                    const struct lgv_plan *plan, const struct lgv_run_report *report, struct lgv_result *r) {
+                    const struct lgv_plan *plan, const struct lgv_run_report *report, lgv_progress *progress,
+                    void *user, struct lgv_result *r) {
     struct lgv_certificate *c = &r->certificate;
     const char *reason;
     *c = (struct lgv_certificate){.symplectic_defect = NAN,
@@ -254,14 +256,15 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
         for (size_t j = 0; x->kind >= LGV_SERIES_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
     }
     double *scale = state_scales(m, plan, report), begin = seconds_now();
-    for (size_t i = 0; scale && plan->nsnapshots && i < s->check_states;
+    for (size_t i = 0; scale && plan->nsnapshots && !report->stopped && i < s->check_states;
          i++) { /* path i at snapshot i, cycling through both */
         size_t snap = i % plan->nsnapshots;
         long path = living_path(report, snap, i, k->nq);
         if (path < 0 || (i && seconds_now() - begin > fmax(CERTIFICATE_SECONDS, 0.5 * report->seconds))) continue;
         const double *x = report->snapshot + (snap * LGV_UNIT + (size_t)path) * 2 * k->nq;
         double error, d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path,
-                                                 plan->time_step[plan->snapshot[snap]], x, scale, &error);
+                                                 plan->time_step[plan->snapshot[snap]], x, scale, progress, user,
+                                                 &error);
         if (isnan(d)) continue;
         c->defect_states++;
         bool seen = d > error, first = isnan(c->symplectic_defect);
@@ -330,8 +333,8 @@ static enum lgv_status check_memory(const struct whole *w, struct lgv_error *err
                     w->plan.ntimes, w->kernel.watch.count, bytes / 1e9);
 }
 
-static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m, struct whole *w, struct lgv_result *r,
-                              struct lgv_error *err) {
+static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m, struct whole *w,
+                              lgv_progress *progress, void *user, struct lgv_result *r, struct lgv_error *err) {
     r->steps = w->plan.steps;
     for (size_t i = 0, k = 0; i < r->nseries; i++)
         if (r->series[i].kind == LGV_SERIES_MOMENTUM)
@@ -351,7 +354,7 @@ static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m,
     if (!lgv_gather_finish(&w->gather, (size_t)s->bins, r)) return lgv_fail_memory(err);
     for (size_t i = 0; i < r->ntimes; i++)
         if (r->alive[i]) r->steps_done = w->time_step[i];
-    certify(m, s, &w->kernel, &w->plan, &w->report, r);
+    certify(m, s, &w->kernel, &w->plan, &w->report, progress, user, r);
     return r->interrupted ? LGV_INTERRUPTED : r->failed ? LGV_FAILED_PATHS : LGV_OK;
 }
 
@@ -381,7 +384,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
         status = lgv_fail_memory(err);
     if (!status) {
         status = lgv_ensemble_run(&w.plan, lgv_gather_block, &w.gather, progress, user, &w.report, err);
-        if (status == LGV_OK || status == LGV_INTERRUPTED) status = finish(s, m, &w, out, err);
+        if (status == LGV_OK || status == LGV_INTERRUPTED) status = finish(s, m, &w, progress, user, out, err);
     }
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) lgv_result_clear(out);
     lgv_gather_end(&w.gather);

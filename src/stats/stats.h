@@ -117,9 +117,10 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
 
 /* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (2 nq) at step number n of a
  * path, in units of scale[2 nq] (NULL: the sizes of x).  *error: how well J is known.  NaN when the step fails
- * there. */
+ * there, or when progress (NULL allowed) asks to stop. */
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
-                              uint64_t n, const double *x, const double *scale, double *error);
+                              uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,
+                              double *error);
 
 const char *lgv_fail_text(int reason);       /* "Newton iteration did not converge", ... */
 void lgv_result_clear(struct lgv_result *r); /* frees everything inside */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#define CHUNK ((uint64_t)1 << 17) /* increments between two looks at the stop flag */
+#define CHUNK ((uint64_t)1 << 17) /* most increments between two looks at the stop flag */
 
 static double now(void) {
     struct timespec t;
@@ -25,6 +25,8 @@ struct shared {
     atomic_int stop, no_memory;
     atomic_ullong units_done;
     double units;
+    atomic_flag telling; /* guards told and the call */
+    double told;
 };
 
 /* The end of a unit of paths. */
@@ -37,9 +39,9 @@ struct ends {
 struct worker {
     struct shared *shared;
     struct lgv_bench_block *block; /* [kernels] */
+    struct lgv_pace pace[LGV_CONVERGE_METHODS + 1];
     double *watched;               /* [nobserve][lanes] of the widest kernel */
     struct ends end, fine;
-    double told;
 };
 
 static size_t kernels(const struct lgv_converge_job *j) {
@@ -49,7 +51,7 @@ static size_t kernels(const struct lgv_converge_job *j) {
 static bool worker_begin(struct worker *w, struct shared *s) {
     const struct lgv_converge_job *j = s->job;
     size_t n = 2 * j->kernel->nq * LGV_UNIT;
-    *w = (struct worker){.shared = s, .told = now()};
+    *w = (struct worker){.shared = s};
     w->block = lgv_new(kernels(j), sizeof *w->block);
     w->end.state = lgv_new(n, sizeof *w->end.state);
     w->fine.state = lgv_new(n, sizeof *w->fine.state);
@@ -70,13 +72,17 @@ static void worker_end(struct worker *w) {
     free(w->watched);
 }
 
+/* By whichever thread comes first: thread 0 may have run out of groups while others still work. */
 static void tell(struct worker *w) {
-    struct lgv_converge_job *j = w->shared->job;
-    double t = now();
-    if (!j->progress || omp_get_thread_num() != 0 || t - w->told < 0.1) return;
-    w->told = t;
-    double done = (double)atomic_load(&w->shared->units_done) / w->shared->units;
-    if (j->progress(j->user, j->fraction_base + j->fraction_size * fmin(done, 1))) atomic_store(&w->shared->stop, 1);
+    struct shared *s = w->shared;
+    struct lgv_converge_job *j = s->job;
+    if (!j->progress || atomic_flag_test_and_set(&s->telling)) return;
+    double t = now(), done = fmax(1e-6, (double)atomic_load(&s->units_done) / s->units);
+    if (t - s->told >= 0.1) {
+        s->told = t;
+        if (j->progress(j->user, j->fraction_base + j->fraction_size * fmin(done, 1))) atomic_store(&s->stop, 1);
+    }
+    atomic_flag_clear(&s->telling);
 }
 
 /* Lanes path .. path + used - 1 to the end; false after a stop. */
@@ -92,10 +98,11 @@ static bool run_block(struct worker *w, const struct lgv_kernel *k, struct lgv_b
     b->block.evaluations = 0;
     k->entry->start(&b->block);
     uint64_t chunk = b->block.coarsen < CHUNK ? CHUNK / b->block.coarsen : 1;
+    struct lgv_pace *pace = &w->pace[b - w->block];
     while (b->block.step < steps) {
         if (atomic_load(&w->shared->stop)) return false;
-        uint64_t left = steps - b->block.step;
-        k->entry->advance(&b->block, left < chunk ? left : chunk);
+        k->entry->advance(&b->block, lgv_pace_begin(pace, steps - b->block.step, chunk));
+        lgv_pace_end(pace);
         tell(w);
     }
     k->entry->observe(&b->block, w->watched);
@@ -212,7 +219,7 @@ static void do_group(struct worker *w, unsigned group) {
 
 enum lgv_status lgv_converge_paths(struct lgv_converge_job *j, struct lgv_error *err) {
     uint64_t units = (j->end - j->first + LGV_UNIT - 1) / LGV_UNIT;
-    struct shared s = {.job = j, .units = (double)units};
+    struct shared s = {.job = j, .units = (double)units, .telling = ATOMIC_FLAG_INIT, .told = now()};
     unsigned threads = j->threads;
     if (threads > LGV_GROUPS) threads = LGV_GROUPS;
     if (threads > units) threads = (unsigned)units;
