@@ -52,3 +52,27 @@ hasnot out Infinity
 # What the method does not promise is said and is no failure.
 gives 0 "$LGV" run "$rotation" "${small[@]}" --method EEM --no-files
 has out "NOT kept"
+
+# Without a method the rule chooses one and says why, everywhere: on the terminal, in JSON, in the file and so in the report.
+cat > toda.yaml <<'YAML'
+name: toda
+coordinates: { 'q[64]': 0 }
+momenta: { 'p[64]': normal() }
+hamiltonian: sum(i=1..64, p[i]^2/2) + sum(i=1..63, exp(q[i]-q[i+1]))
+noise: each(i=1..64, 0.1*q[i])
+run: { step: 0.01, until: 0.1, paths: 16 }
+YAML
+gives 0 "$LGV" run toda.yaml --out toda --no-report
+has out 'method  VZc' 'chosen by `auto`: explicit, strong order 3/2'
+gives 0 "$LGV" report toda
+has toda/report.html 'Chosen by <code>method: auto</code>: explicit, strong order 3/2' '--method VZc'
+gives 0 "$LGV" run toda.yaml --json
+has out '"method": "VZc"' '"method_reason": "explicit, strong order 3/2'
+gives 0 "$LGV" run toda.yaml --method verlet --json
+has out '"method": "P2N2Q2Lob"' '"method_reason": null'
+gives 0 "$LGV" check toda.yaml --json
+has out '"method": "VZc"' '"method_reason": "explicit, strong order 3/2'
+gives 0 "$LGV" compare toda.yaml --paths 16 --ladder 0 --reference none --json
+has out '"method": "VZc"' '"method_reason": "explicit, strong order 3/2'
+gives 0 "$LGV" converge toda.yaml --paths 16 --levels 2 --reference verlet --json
+has out '"method": "VZc"' '"method_reason": "explicit, strong order 3/2'

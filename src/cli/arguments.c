@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- names ---- */
 
@@ -240,7 +241,7 @@ static enum lgv_status apply_options(const struct lgv_arguments *a, const struct
 
 /* A wrong method of the file is shown in the file. */
 static enum lgv_status check_method(const struct lgv_model *m, const struct lgv_settings *s, struct lgv_error *err) {
-    if (lgv_method_for(m, s->method)) return LGV_OK;
+    if (strcasecmp(s->method, LGV_METHOD_AUTO) == 0 || lgv_method_for(m, s->method)) return LGV_OK;
     char why[200];
     lgv_method_unknown(m, s->method, why, sizeof why);
     for (size_t i = 0; i < m->nrun; i++)
@@ -257,6 +258,7 @@ enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_mo
     if (status == LGV_OK) status = lgv_settings_read(*m, settings, err);
     if (status == LGV_OK) status = apply_options(a, *m, settings, err);
     if (status == LGV_OK) status = check_method(*m, settings, err);
+    if (status == LGV_OK) lgv_settings_times(settings, *m); /* the rule of `auto` looks at the model at these times */
     if (status != LGV_OK) {
         lgv_model_free(*m);
         *m = NULL;

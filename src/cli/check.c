@@ -111,9 +111,9 @@ static void judge(struct lgv_examination *x) {
 
 static int examine(const struct lgv_arguments *a, const struct lgv_settings *settings, struct lgv_examination *x) {
     struct lgv_error err = {0};
-    x->method = lgv_method_for(x->model, settings->method); /* known: lgv_arguments_model has looked */
     lgv_settings_times(settings, x->model);
-    enum lgv_status status = lgv_model_structure(x->model, &x->structure, &err);
+    enum lgv_status status = lgv_method_resolve(x->model, settings->method, &x->method, &x->chosen, &err);
+    if (status == LGV_OK) status = lgv_model_structure(x->model, &x->structure, &err);
     if (status != LGV_OK) return lgv_complain(&err, status);
     x->step = settings->step;
     x->derivative_error = lgv_model_derivative_error(x->model);

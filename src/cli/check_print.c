@@ -170,6 +170,7 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
     const struct lgv_certificate *c = &x->result.certificate;
     const char *reason;
     printf("\n  %schosen: %s%s, step %g\n", l->bold, x->method->name, l->off, x->step);
+    if (x->chosen) row("why", "method: auto; %s", x->chosen);
     if (!x->method_fits) return;
     double strong = lgv_kernel_strong_order(x->method, &x->structure, x->model->nnoise, &reason);
     if (x->model->nnoise == 0)
@@ -286,13 +287,14 @@ json_t *lgv_examination_json(const struct lgv_examination *x) {
     char commutes[200];
     lgv_structure_commutes(s, x->model->nnoise, commutes, sizeof commutes);
     json_t *more = json_pack(
-        "{s:o s:o s:o s:o s:o s:o s:o s:s s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "noise_commutes_reason",
+        "{s:o s:o s:o s:o s:o s:o s:o s:s s:o s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "noise_commutes_reason",
         text(commutes), "derivative_error", real(x->derivative_error), "symplectic_defect",
         x->measured ? real(c->symplectic_defect) : json_null(),
         "symplectic_defect_error", x->measured ? real(c->symplectic_defect_error) : json_null(), "symmetries",
         symmetries_json(x), "methods", methods_json(x, true), "method_details", methods_json(x, false), "method",
-        x->method->name, "method_fits", fits, "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear,
-        "additive", s->additive, "time_dependent", s->time_dependent, "hessian_entries",
+        x->method->name, "method_reason", x->chosen ? text(x->chosen) : json_null(), "method_fits", fits,
+        "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear, "additive", s->additive,
+        "time_dependent", s->time_dependent, "hessian_entries",
         x->hessian_entries < 0 ? json_null() : json_integer(x->hessian_entries), "hessian_size",
         (json_int_t)(4 * n * n), "holds", x->nproblems == 0, "problems", problems_json(x));
     if (d && more && json_object_update(d, more) == 0) {

@@ -110,8 +110,6 @@ size_t lgv_method_needs(const struct lgv_method *m, const char **word); /* at mo
 #define LGV_ADDITIVE_QUADRATIC " where H = p.M^-1 p/2 + U(q) with constant masses" /* behind such an order */
 const char *lgv_method_explicit(const struct lgv_method *m);
 json_t *lgv_method_json(const struct lgv_method *m);
-/* The message for a method that does not exist, with the nearest name or alias. */
-void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size);
 
 /* ---- run.c ---- */
 

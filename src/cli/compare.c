@@ -88,16 +88,7 @@ static enum lgv_status read_count(const char *flag, const char *text, double hig
     return lgv_fail(err, LGV_BAD_INPUT, "--%s", why.message);
 }
 
-static enum lgv_status find_method(const struct lgv_model *m, const char *name, const struct lgv_method **out,
-                                   struct lgv_error *err) {
-    char why[300];
-    *out = lgv_method_for(m, name);
-    if (*out) return LGV_OK;
-    lgv_method_unknown(m, name, why, sizeof why);
-    return lgv_fail(err, LGV_BAD_INPUT, "%s", why);
-}
-
-static enum lgv_status read_contenders(const struct lgv_model *m, const struct lgv_flags *f,
+static enum lgv_status read_contenders(struct lgv_model *m, const struct lgv_flags *f,
                                        const struct lgv_settings *s, struct request *r, struct lgv_error *err) {
     const char *name[MOST], *step[MOST];
     size_t n, steps;
@@ -108,7 +99,7 @@ static enum lgv_status read_contenders(const struct lgv_model *m, const struct l
         status = lgv_fail(err, LGV_BAD_INPUT, "--steps: %zu steps for %zu methods", steps, n);
     for (size_t i = 0; !status && i < n; i++) {
         r->contender[i].step = s->step;
-        status = find_method(m, name[i], &r->contender[i].method, err);
+        status = lgv_method_resolve(m, name[i], &r->contender[i].method, &r->options.chosen, err);
         if (!status && steps) status = read_real("steps", step[steps == 1 ? 0 : i], &r->contender[i].step, err);
     }
     r->options.contender = r->contender;
@@ -132,7 +123,7 @@ static enum lgv_status read_expected(const struct lgv_flags *f, struct request *
     return status;
 }
 
-static enum lgv_status read_request(const struct lgv_model *m, const struct lgv_flags *f, const struct lgv_settings *s,
+static enum lgv_status read_request(struct lgv_model *m, const struct lgv_flags *f, const struct lgv_settings *s,
                                     struct request *r, struct lgv_error *err) {
     r->options.ladder = 4;
     enum lgv_status status = read_contenders(m, f, s, r, err);
@@ -149,7 +140,7 @@ static enum lgv_status read_request(const struct lgv_model *m, const struct lgv_
         status = lgv_fail(err, LGV_BAD_INPUT, "--reference exact: the model %s declares no exact solution%s", m->name,
                           m->exact ? " of all coordinates and momenta" : "");
     if (!status && f->reference && !r->options.no_reference && strcmp(f->reference, "exact") != 0)
-        status = find_method(m, f->reference, &r->options.reference, err);
+        status = lgv_method_resolve(m, f->reference, &r->options.reference, NULL, err);
     return status;
 }
 

@@ -59,6 +59,17 @@ static void join_needs(const struct lgv_method *m, char *out, size_t size) {
     }
 }
 
+static void print_rule(void) {
+    const struct lgv_default *r;
+    puts("\nmethod: auto (the default) is the first of these whose condition holds and which fits the model:");
+    for (size_t i = 0; (r = lgv_default_at(i)); i++) {
+        char line[300];
+        snprintf(line, sizeof line, "%s: %s", r->condition, r->reason);
+        printf("  %-11s", r->method);
+        lgv_wrap(stdout, line, 13, 13);
+    }
+}
+
 static void print_table(void) {
     bool colour = lgv_colour(stdout);
     printf("%s%-17s %-10s %5s %6s %5s  %-10s %-16s %-12s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
@@ -70,6 +81,7 @@ static void print_table(void) {
         printf("%-17s %-10s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
                m->weak_order, m->symplectic ? "yes" : "no", lgv_method_explicit(m), need, m->aliases ? m->aliases : "");
     }
+    print_rule();
     puts("\norder: without noise; strong and weak: with one noise or commuting noises. `lgv methods NAME` tells more,\n"
          "`lgv check FILE` which of them fit a model.");
 }
@@ -99,43 +111,6 @@ static void print_method(const struct lgv_method *m) {
     print_field("explicit for", lgv_method_explicit(m));
     print_field("symplectic", m->symplectic ? "yes" : "no");
     print_field("keeps", m->claims);
-}
-
-/* The words a method can be called by, up to `most`; aliases are copied to `buffer`.  m: a model whose methods count
- * too. */
-static size_t method_words(const struct lgv_model *m, const char **word, size_t most, char *buffer, size_t size) {
-    size_t n = 0, used = 0;
-    for (size_t i = 0; m && i < m->nmethods && n < most; i++) word[n++] = m->method[i]->name;
-    for (size_t i = 0; i < lgv_method_count && n < most; i++) {
-        word[n++] = lgv_method_at(i)->name;
-        for (const char *s = lgv_method_at(i)->aliases ? lgv_method_at(i)->aliases : ""; *s && n < most;) {
-            size_t length = strcspn(s, " ");
-            if (used + length + 1 > size) break;
-            memcpy(buffer + used, s, length);
-            buffer[used + length] = '\0';
-            word[n++] = buffer + used;
-            used += length + 1;
-            s += length + (s[length] == ' ');
-        }
-    }
-    return n;
-}
-
-void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size) {
-    const char *word[256];
-    char buffer[4096], plain[80];
-    const char *near = lgv_nearest(name, word, method_words(m, word, 256, buffer, sizeof buffer));
-    lgv_plain(plain, sizeof plain, name);
-    char reason[200];
-    lgv_method_explain(name, reason, sizeof reason);
-    if (reason[0] && near)
-        snprintf(out, size, "unknown method %s: %s; did you mean %s?", plain, reason, near);
-    else if (reason[0])
-        snprintf(out, size, "unknown method %s: %s", plain, reason);
-    else if (near)
-        snprintf(out, size, "unknown method %s; did you mean %s?", plain, near);
-    else
-        snprintf(out, size, "unknown method %s; `lgv methods` lists them", plain);
 }
 
 static int command_methods(const struct lgv_arguments *a) {

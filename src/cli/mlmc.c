@@ -43,7 +43,11 @@ static int estimate(const struct lgv_arguments *a, struct lgv_model *m, const st
     struct lgv_mlmc_result r = {0};
     struct lgv_meter meter;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
-    enum lgv_status status = lgv_mlmc(m, s, lgv_method_for(m, s->method), o, lgv_meter_progress, &meter, &r, &err);
+    const struct lgv_method *method;
+    const char *chosen = NULL;
+    enum lgv_status status = lgv_method_resolve(m, s->method, &method, &chosen, &err);
+    if (!status) status = lgv_mlmc(m, s, method, o, lgv_meter_progress, &meter, &r, &err);
+    r.chosen = chosen;
     lgv_meter_end(&meter);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
         if (!lgv_stop_asked()) return lgv_complain(&err, status);

@@ -90,7 +90,19 @@ static void index_page(struct lgv_text *t) {
         cell(t, m->doc);
         lgv_text_add(t, " |\n");
     }
-    lgv_text_add(t, "\norder: without noise; strong and weak: with one noise or commuting noises.\n");
+    lgv_text_add(t, "\norder: without noise; strong and weak: with one noise or commuting noises.\n\n"
+                    "## The default method\n\n"
+                    "`method: auto`, the default, is the first row of this table whose condition holds and whose "
+                    "method fits the model (`lgv check` tells which do); the reason is part of every output.\n\n"
+                    "| method | condition | why |\n|---|---|---|\n");
+    const struct lgv_default *r;
+    for (size_t i = 0; (r = lgv_default_at(i)); i++) {
+        lgv_text_add(t, "| [%s](method-%s.md) | ", r->method, r->method);
+        cell(t, r->condition);
+        lgv_text_add(t, " | ");
+        cell(t, r->reason);
+        lgv_text_add(t, " |\n");
+    }
 }
 
 /* Writes and frees the page. */

@@ -299,7 +299,7 @@ static int gradient_square(struct lgv_source *s, int T, int h) {
 }
 
 static bool add_correction(struct lgv_source *s, double factor) {
-    if (factor == 0 || s->m->nnoise == 0) return !s->g->failed;
+    if (factor == 0 || s->m->nnoise == 0 || s->s->additive) return !s->g->failed; /* additive: a constant */
     int *h = lgv_model_noises(s->m), C = lgv_expr_const(s->g, 0),
         T = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
     for (size_t i = 0; h && i < s->m->nnoise && !s->g->failed; i++)

@@ -45,6 +45,18 @@ struct lgv_kernel_options {
 const struct lgv_method *lgv_method_for(const struct lgv_model *m, const char *name);
 /* The named methods, then those of the model; NULL behind the last. */
 const struct lgv_method *lgv_method_listed(const struct lgv_model *m, size_t number);
+/* choose.c.  A method by name, or for "auto" the one that the rule below chooses for this model; *chosen (NULL allowed)
+ * is then set to the reason, a constant text, and left alone for names.  LGV_BAD_INPUT for unknown names. */
+enum lgv_status lgv_method_resolve(struct lgv_model *m, const char *name, const struct lgv_method **out,
+                                   const char **chosen, struct lgv_error *err);
+/* The message for a method that does not exist, with the nearest name or alias.  m: a model whose methods count too, or
+ * NULL. */
+void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size);
+/* The rule of "auto", row by row: the first whose condition holds and whose method fits.  NULL behind the last. */
+struct lgv_default {
+    const char *method, *condition, *reason;
+};
+const struct lgv_default *lgv_default_at(size_t number);
 /* Why a method does not fit a model, NULL when it does.  The text is written to `why`. */
 const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv_model *m,
                                const struct lgv_structure *s, char *why, size_t size);

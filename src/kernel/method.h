@@ -53,6 +53,8 @@ struct lgv_method {
     const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */
 };
 
+#define LGV_METHOD_AUTO "auto" /* not a method: the choice of one by the rule of choose.c */
+
 /* The named methods, in order; NULL behind the last. */
 extern const size_t lgv_method_count;
 const struct lgv_method *lgv_method_at(size_t number);

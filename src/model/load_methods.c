@@ -241,7 +241,7 @@ static bool check_keys(struct lgv_loader *l, int key, const int *at, bool tablea
 static bool check_name(struct lgv_loader *l, int key, const char *name) {
     if (!lgv_formula_is_name(name))
         return lgv_yaml_fail(l, key, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
-    if (lgv_method_find(name) || strcasecmp(name, "exact") == 0)
+    if (lgv_method_find(name) || strcasecmp(name, "exact") == 0 || strcasecmp(name, LGV_METHOD_AUTO) == 0)
         return lgv_yaml_fail(l, key, "%s is the name of a built-in method; choose another", name);
     for (size_t k = 0; k < l->m->nmethods; k++)
         if (strcasecmp(l->m->method[k]->name, name) == 0)

@@ -18,6 +18,7 @@ const struct lgv_hdf5_field lgv_hdf5_result[] = {
     ROW(lgv_result, "model_file", LGV_HDF5_TEXT, model_file),
     ROW(lgv_result, "method", LGV_HDF5_TEXT, method),
     ROW(lgv_result, "method_doc", LGV_HDF5_TEXT, method_doc),
+    LATER(lgv_result, "method_reason", LGV_HDF5_TEXT, method_reason),
     ROW(lgv_result, "version", LGV_HDF5_TEXT, version),
     ROW(lgv_result, "compiler", LGV_HDF5_TEXT, compiler),
     ROW(lgv_result, "command", LGV_HDF5_TEXT, command),

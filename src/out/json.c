@@ -141,7 +141,7 @@ static json_t *failures(const struct lgv_result *r) {
 
 static bool put_run(json_t *d, const struct lgv_result *r) {
     return put(d, "model", text(r->model_name)) && put(d, "file", text(r->model_file)) &&
-           put(d, "method", text(r->method)) && put(d, "step", real(r->step)) && put(d, "until", real(r->until)) &&
+           put(d, "method", text(r->method)) && put(d, "method_reason", text(r->method_reason)) && put(d, "step", real(r->step)) && put(d, "until", real(r->until)) &&
            put(d, "start", real(r->t0)) && put(d, "paths", count(r->paths)) && put(d, "seed", count(r->seed)) &&
            put(d, "steps", count(r->steps)) && put(d, "failed", count(r->failed)) &&
            put(d, "seconds", real(r->seconds)) && put(d, "path_steps_per_second", real(r->path_steps_per_second)) &&

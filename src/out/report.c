@@ -157,6 +157,11 @@ static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
         lgv_html(out, r->method);
         lgv_text_add(out, "</b>: ");
         lgv_html(out, r->method_doc);
+        if (r->method_reason) {
+            lgv_text_add(out, " Chosen by <code>method: auto</code>: ");
+            lgv_html(out, r->method_reason);
+            lgv_text_add(out, ".");
+        }
         lgv_text_add(out, "</p>\n");
     }
 }

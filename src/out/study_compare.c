@@ -148,6 +148,7 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
     fprintf(out, "\n  until %s, %s path%s, seed %llu, the same noise for all methods, %.3g s\n",
             lgv_brief(a, sizeof a, c->until, 12), lgv_grouped(d, sizeof d, c->paths), c->paths == 1 ? "" : "s",
             (unsigned long long)c->seed, c->seconds);
+    if (c->chosen) fprintf(out, "  method chosen by `auto`: %s\n", c->chosen);
     if (c->control)
         fprintf(out, "  means and biases are with control variates; \"plain\" is the standard error without\n");
     else if (c->no_control)
@@ -283,6 +284,7 @@ char *lgv_comparison_json(const struct lgv_comparison *c) {
                        lgv_study_text(c->weak == LGV_BIAS_EXPECTED    ? "expected mean"
                                       : c->weak == LGV_BIAS_REFERENCE ? "reference"
                                                                       : NULL)) &&
+         lgv_study_put(x, "method_reason", lgv_study_text(c->chosen)) &&
          lgv_study_put(x, "strong_of", json_string(c->strong_energy ? "energy" : "state")) &&
          lgv_study_put(x, "expected", expected_json(c)) && lgv_study_put(x, "time", array(c->time, c->ntimes)) &&
          lgv_study_put(x, "version", lgv_study_text(c->version)) && lgv_study_put(x, "date", lgv_study_text(c->date)) &&

@@ -212,7 +212,7 @@ char *lgv_json_convergence(const struct lgv_convergence *c) {
         put(d, "interrupted", json_boolean(c->interrupted)) && put(d, "seconds", real(c->seconds)) &&
         put(d, "threads", count(c->threads)) && put(d, "version", json_string(LGV_VERSION)) &&
         put(d, "compiler", text(c->compiler)) && put(d, "date", text(c->date)) && put(d, "command", text(c->command)) &&
-        put(d, "methods", methods_json(c));
+        put(d, "method_reason", text(c->chosen)) && put(d, "methods", methods_json(c));
     if (good && c->target > 0)
         good = put(d, "target", real(c->target)) && put(d, "target_reached", json_boolean(c->target_reached));
     if (good) out = json_dumps(d, JSON_INDENT(2));
@@ -251,6 +251,7 @@ void lgv_convergence_summary(FILE *out, const struct lgv_convergence *c, bool co
             lgv_grouped(b, sizeof b, c->paths), c->paths == 1 ? "" : "s", (unsigned long long)c->seed, c->seconds);
     lgv_convergence_reference(c, line, sizeof line);
     fprintf(out, "  reference  %s\n", line);
+    if (c->chosen) fprintf(out, "  method     chosen by `auto`: %s\n", c->chosen);
     for (size_t k = 0; k < c->nmethods; k++) {
         const struct lgv_convergence_method *m = &c->method[k];
         bool wrong = m->verdict == LGV_ORDER_NONE || (m->verdict == LGV_ORDER_DIFFERS && !c->weak);

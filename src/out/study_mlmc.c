@@ -95,6 +95,7 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
     fprintf(out, "\n  multilevel Monte Carlo with %s, until %s, seed %llu, %llu thread%s, %.3g s\n",
             lgv_plain(a, sizeof a, r->method), lgv_brief(c, sizeof c, r->until, 12), (unsigned long long)r->seed,
             (unsigned long long)r->threads, r->threads == 1 ? "" : "s", r->seconds);
+    if (r->chosen) fprintf(out, "  method chosen by `auto`: %s\n", r->chosen);
     verdict(r, line, sizeof line);
     fprintf(out, "  %s%s%s\n", r->reached ? "" : bad, line, r->reached ? "" : off);
     print_levels(out, r, bold, off);
@@ -152,6 +153,7 @@ char *lgv_mlmc_json(const struct lgv_mlmc_result *r) {
     ok = ok && lgv_study_put(o, "kind", json_string("mlmc")) &&
          lgv_study_put(o, "model", lgv_study_text(r->model_name)) &&
          lgv_study_put(o, "method", lgv_study_text(r->method)) &&
+         lgv_study_put(o, "method_reason", lgv_study_text(r->chosen)) &&
          lgv_study_put(o, "observable", lgv_study_text(r->observable)) &&
          lgv_study_put(o, "seed", lgv_study_count(r->seed)) && lgv_study_put(o, "failed", lgv_study_count(r->failed)) &&
          lgv_study_put(o, "reached", json_boolean(r->reached)) &&

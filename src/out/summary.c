@@ -26,6 +26,7 @@ static void print_run(FILE *out, const struct lgv_result *r, const struct style 
     if (r->model_file) fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, sizeof b, r->model_file), s->off);
     fprintf(out, "\n  method  %s", lgv_plain(a, sizeof a, r->method));
     if (r->method_doc) fprintf(out, "  %s%s%s", s->dim, lgv_plain(b, 90, r->method_doc), s->off);
+    if (r->method_reason) fprintf(out, "\n          chosen by `auto`: %s", lgv_plain(b, sizeof b, r->method_reason));
     fprintf(out, "\n  run     step %s, until %s (%s step%s), %s path%s, seed %llu\n",
             lgv_brief(a, sizeof a, r->step, 12), lgv_brief(b, sizeof b, r->until, 12),
             lgv_grouped(c, sizeof c, r->steps), r->steps == 1 ? "" : "s", lgv_grouped(d, sizeof d, r->paths),

@@ -7,8 +7,10 @@
 
 #define AT(field) offsetof(struct lgv_settings, field)
 const struct lgv_option lgv_run_options[] = {
-    {"method", LGV_WORD, "P1N1Q2Gau", 0, 0, "",
-     "integrator, by name or alias (lgv methods lists them); with constraints RATTLE unless given", AT(method)},
+    {"method", LGV_WORD, LGV_METHOD_AUTO, 0, 0, "",
+     "integrator, by name or alias (lgv methods lists them); auto: the best that fits the model, by the rule that lgv "
+     "methods prints",
+     AT(method)},
     {"step", LGV_REAL, "0.01", 1e-300, 1e300, "time", "size of a time step", AT(step)},
     {"until", LGV_REAL, "10", -1e300, 1e300, "time", "end of the run; a whole number of steps is taken", AT(until)},
     {"start", LGV_REAL, "0", -1e300, 1e300, "time", "time at which the run starts", AT(start)},
@@ -39,7 +41,6 @@ const size_t lgv_run_option_count = sizeof lgv_run_options / sizeof *lgv_run_opt
 enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings *out, struct lgv_error *err) {
     memset(out, 0, sizeof *out);
     lgv_option_defaults(lgv_run_options, lgv_run_option_count, out);
-    if (m->nconstraints || m->lagrangian_only) snprintf(out->method, sizeof out->method, "RATTLE");
     for (size_t i = 0; i < m->nrun; i++) {
         const struct lgv_run_entry *e = &m->run[i];
         struct lgv_error why = {0};

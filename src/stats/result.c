@@ -45,8 +45,18 @@ static void series_free(struct lgv_series *s) {
 
 void lgv_result_clear(struct lgv_result *r) {
     if (!r) return;
-    char *text[] = {r->model_name, r->model_text, r->model_file, r->method, r->method_doc,
-                    r->version,    r->compiler,   r->command,    r->date,   r->certificate.order_reason, r->certificate.commutes_reason};
+    char *text[] = {r->model_name,
+                    r->model_text,
+                    r->model_file,
+                    r->method,
+                    r->method_doc,
+                    r->method_reason,
+                    r->version,
+                    r->compiler,
+                    r->command,
+                    r->date,
+                    r->certificate.order_reason,
+                    r->certificate.commutes_reason};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) free(text[i]);
     settings_free(r->setting, r->nsettings);
     settings_free(r->parameter, r->nparameters);

@@ -73,26 +73,6 @@ static enum lgv_status check_settings(const struct lgv_settings *s, struct lgv_e
     return LGV_OK;
 }
 
-static const struct lgv_method *find_method(const struct lgv_model *model, const char *name, struct lgv_error *err) {
-    char why[200];
-    const struct lgv_method *m = lgv_method_for(model, name);
-    if (m) return m;
-    lgv_method_explain(name, why, sizeof why);
-    if (why[0]) {
-        lgv_fail(err, LGV_BAD_INPUT, "unknown method %s: %s", name, why);
-        return NULL;
-    }
-    const char *known[128];
-    size_t n = 0;
-    for (; n < 128 && (m = lgv_method_listed(model, n)); n++) known[n] = m->name;
-    const char *near = lgv_nearest(name, known, n);
-    lgv_fail(err, LGV_BAD_INPUT,
-             near ? "unknown method %s; did you mean %s? (lgv methods lists them)"
-                  : "unknown method %s (lgv methods lists them)",
-             name, near);
-    return NULL;
-}
-
 /* ---- what was run ---- */
 
 static bool settings_text(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_result *r) {
@@ -115,7 +95,7 @@ static bool settings_text(const struct lgv_settings *s, const struct lgv_model *
 }
 
 static bool describe(const struct lgv_settings *s, const struct lgv_model *m, const struct lgv_kernel *k,
-                     struct lgv_result *r) {
+                     const char *chosen, struct lgv_result *r) {
     char date[32];
     time_t t = time(NULL);
     struct tm utc;
@@ -125,6 +105,7 @@ static bool describe(const struct lgv_settings *s, const struct lgv_model *m, co
     r->model_file = m->file ? lgv_copy(m->file) : NULL;
     r->method = lgv_copy(k->method->name);
     r->method_doc = lgv_copy(k->method->doc);
+    r->method_reason = chosen ? lgv_copy(chosen) : NULL;
     r->version = lgv_copy(LGV_VERSION);
     r->compiler = lgv_copy(k->compiler);
     r->date = lgv_copy(date);
@@ -365,11 +346,12 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
         .lanes = (unsigned)s->lanes, .compiler = s->compiler, .keep_source = keep_source};
     *out = (struct lgv_result){0};
     enum lgv_status status = check_settings(s, err);
-    const struct lgv_method *method = status ? NULL : find_method(m, s->method, err);
-    if (!status && !method) status = LGV_BAD_INPUT;
+    const struct lgv_method *method = NULL;
+    const char *chosen = NULL;
+    lgv_settings_times(s, m);
+    if (!status) status = lgv_method_resolve(m, s->method, &method, &chosen, err);
     if (!status) status = make_plan(s, &w, err);
     if (!status) status = kept_paths(s, &w.kept, &w.nkept, err);
-    lgv_settings_times(s, m);
     if (!status) status = lgv_kernel_build(m, method, &options, &w.kernel, err);
     if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     if (!status) status = check_memory(&w, err);
@@ -379,7 +361,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
                           (double)w.plan.steps, w.kernel.nnoise);
     if (!status) w.plan.clip = lgv_clip_bound(&w.kernel, s->step, s->truncate);
     if (!status &&
-        (!describe(s, m, &w.kernel, out) ||
+        (!describe(s, m, &w.kernel, chosen, out) ||
          !lgv_gather_begin(&w.gather, w.time_step, w.plan.ntimes, w.kernel.watch.count, s->paths, w.kept, w.nkept)))
         status = lgv_fail_memory(err);
     if (!status) {

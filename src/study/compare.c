@@ -504,6 +504,7 @@ static enum lgv_status plan_grids(struct study *x, struct grid *time, struct gri
     double fine = x->o->reference_step > 0 ? x->o->reference_step : least / 4;
     double finest = fmin(fine, ldexp(least, 1 - (int)rungs) / 4);
     x->out->reference_step = fine;
+    x->out->chosen = x->o->chosen;
     x->out->ladder_reference_step = finest;
     if (x->reference_wanted) time->step[time->count++] = fine;
     if (x->out->ladder_reference) ladder->step[ladder->count++] = finest;

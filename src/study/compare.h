@@ -25,6 +25,7 @@ struct lgv_compare_options {
     size_t nexpect;
     const struct lgv_method *reference; /* NULL: chosen when one is needed */
     double reference_step;              /* 0: a quarter of the smallest step */
+    const char *chosen; /* why `auto` chose one of the methods, NULL when all were named */
     bool no_reference;
     uint64_t ladder;       /* step sizes per method for work and precision, each half of the one before; 0: none */
     uint64_t ladder_paths; /* 0: as many as take some seconds, at most 1000 */
@@ -70,6 +71,7 @@ struct lgv_comparison {
     char **expected_text; /* [nobservables] NULL or the formula */
     size_t count;
     struct lgv_compared *method;
+    const char *chosen; /* as in the options */
     char *reference; /* NULL: none */
     double reference_step, ladder_reference_step;
     bool exact, control;     /* strong errors are against the exact solution; control variates were used */

@@ -130,28 +130,14 @@ static enum lgv_status plan_steps(struct study *s, const struct lgv_settings *se
 
 /* ---- methods ---- */
 
-static enum lgv_status find_method(const struct lgv_model *model, const char *name, const struct lgv_method **out,
-                                   struct lgv_error *err) {
-    char why[200];
-    *out = lgv_method_for(model, name);
-    if (*out) return LGV_OK;
-    lgv_method_explain(name, why, sizeof why);
-    if (why[0]) return lgv_fail(err, LGV_BAD_INPUT, "unknown method %s: %s", name, why);
-    const char *known[64], *near;
-    size_t n = 0;
-    for (const struct lgv_method *m; n < 64 && (m = lgv_method_listed(model, n)); n++) known[n] = m->name;
-    near = lgv_nearest(name, known, n);
-    return lgv_fail(err, LGV_BAD_INPUT, near ? "unknown method %s; did you mean %s?" : "unknown method %s", name, near);
-}
-
 static bool is_tested(const struct study *s, const struct lgv_method *m) {
     for (size_t k = 0; k < s->job.nmethods; k++)
         if (s->method[k] == m) return true;
     return false;
 }
 
-static enum lgv_status read_methods(struct study *s, const struct lgv_model *model, const char *list,
-                                    struct lgv_error *err) {
+static enum lgv_status read_methods(struct study *s, struct lgv_model *model, const char *list,
+                                    struct lgv_convergence *out, struct lgv_error *err) {
     for (const char *c = list; *c;) {
         char name[LGV_WORD_SIZE];
         const struct lgv_method *m;
@@ -160,7 +146,7 @@ static enum lgv_status read_methods(struct study *s, const struct lgv_model *mod
             return lgv_fail(err, LGV_BAD_INPUT, "--methods wants names separated by commas, not \"%s\"", list);
         memcpy(name, c, n);
         name[n] = '\0';
-        enum lgv_status status = find_method(model, name, &m, err);
+        enum lgv_status status = lgv_method_resolve(model, name, &m, &out->chosen, err);
         if (status) return status;
         if (is_tested(s, m)) return lgv_fail(err, LGV_BAD_INPUT, "--methods: %s is there twice", m->name);
         if (s->job.nmethods == LGV_CONVERGE_METHODS)
@@ -205,7 +191,7 @@ static bool exact_complete(const struct lgv_model *m) {
     return m->exact != NULL;
 }
 
-static enum lgv_status plan_reference(struct study *s, const struct lgv_model *m,
+static enum lgv_status plan_reference(struct study *s, struct lgv_model *m,
                                       const struct lgv_convergence_options *o, struct lgv_convergence *out,
                                       struct lgv_error *err) {
     bool asked = o->reference && strcmp(o->reference, "exact") == 0;
@@ -218,7 +204,7 @@ static enum lgv_status plan_reference(struct study *s, const struct lgv_model *m
     s->job.refine = s->job.exact ? 1 : LEAST_REFINE;
     if (s->job.exact) return LGV_OK;
     const struct lgv_method *r = NULL;
-    enum lgv_status status = o->reference ? find_method(m, o->reference, &r, err) : LGV_OK;
+    enum lgv_status status = o->reference ? lgv_method_resolve(m, o->reference, &r, NULL, err) : LGV_OK;
     if (status) return status;
     if (!r) r = choose_reference(s, m);
     if (!r) return lgv_fail(err, LGV_BAD_INPUT, "no method fits as reference; name one by --reference");
@@ -399,8 +385,8 @@ static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct l
                           "--observe is for weak errors (--kind weak); strong ones look at the whole state");
     if (!status && set->lanes && set->lanes != 2 && set->lanes != 4 && set->lanes != 8 && set->lanes != 16)
         status = lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
-    if (!status) status = read_methods(s, m, o->methods ? o->methods : set->method, err);
     lgv_settings_times(set, m);
+    if (!status) status = read_methods(s, m, o->methods ? o->methods : set->method, out, err);
     if (!status) status = lgv_model_structure(m, &s->structure, err);
     if (!status) status = plan_reference(s, m, o, out, err);
     if (!status) status = build(s, m, set, err);

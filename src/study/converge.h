@@ -80,6 +80,7 @@ struct lgv_convergence {
     bool reference_fine;                    /* its error is below a tenth of every fitted one */
     uint64_t reference_failed;
     double reference_seconds, seconds;
+    const char *chosen;       /* why `method: auto` chose a method, NULL when all were named */
     size_t nlevels, nmethods; /* levels from the largest step to the smallest */
     struct lgv_convergence_method *method;
 };

@@ -26,6 +26,7 @@ struct lgv_mlmc_level {
 };
 
 struct lgv_mlmc_result {
+    const char *chosen; /* why `auto` chose the method; NULL when it was named.  Set by the caller */
     char *model_name, *model_file, *method, *observable, *formula, *version, *command, *date;
     double t0, until, tolerance;
     uint64_t seed, threads;

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Methods by name for a model, and `method: auto`: the first row of a table whose condition holds and whose method
+ * fits.  What it promises: symplectic, explicit where the model allows it, of the highest strong order that stays
+ * cheap. */
+#include "kernel/kernel.h"
+#include <string.h>
+#include <strings.h>
+
+/* Conditions of a row; all of them must hold. */
+enum {
+    ON_LAGRANGIAN = 1, /* constraints, or a Lagrangian with masses that are not constant */
+    NOISE = 2,
+    NO_NOISE = 4,
+    EXPLICIT = 8,     /* the step is explicit on this model */
+    ADDITIVE_TOO = 16 /* additive noise has no limit on the size */
+};
+
+/* Limits of size are where the method named, measured on chains and pair potentials, begins to cost several times as
+ * much, to run or to compile, as the next row. */
+static const struct row {
+    struct lgv_default rule;
+    unsigned condition;
+    size_t most; /* degrees of freedom, 0 for any number */
+} rows[] = {
+    {{"RATTLE-Jc", "constraints or a Lagrangian with variable masses, noise h(q), at most 20 degrees of freedom",
+      "strong order 3/2 and weak order 2 on the constraint set"},
+     ON_LAGRANGIAN | NOISE,
+     20},
+    {{"Lobatto3", "constraints or a Lagrangian with variable masses, no noise, at most 8 degrees of freedom",
+      "order 4 on the constraint set"},
+     ON_LAGRANGIAN | NO_NOISE,
+     8},
+    {{"RATTLE", "constraints or a Lagrangian with variable masses, otherwise",
+      "constraints are kept at a cost linear in the size"},
+     ON_LAGRANGIAN,
+     0},
+    {{"VZc", "noise h(q), H = p.M^-1 p/2 + U(q) with constant masses; additive noise or at most 12 degrees of freedom",
+      "explicit, strong order 3/2 at one force evaluation a step"},
+     NOISE | EXPLICIT | ADDITIVE_TOO,
+     12},
+    {{"MRT32", "noise h(q), separable H, otherwise", "explicit, strong order 3/2 at two force evaluations a step"},
+     NOISE | EXPLICIT,
+     0},
+    {{"P2N2Q2Lob", "H and every h separable, otherwise", "explicit, one force evaluation a step (Stoermer-Verlet)"},
+     EXPLICIT,
+     0},
+    {{"P1N1Q2Gau", "everything else", "fits every Hamiltonian and keeps quadratic invariants (implicit midpoint)"},
+     0,
+     0},
+};
+
+const struct lgv_default *lgv_default_at(size_t number) {
+    return number < sizeof rows / sizeof *rows ? &rows[number].rule : NULL;
+}
+
+static bool applies(const struct row *r, const struct lgv_method *method, const struct lgv_model *m,
+                    const struct lgv_structure *s) {
+    char ignore[64];
+    size_t noises = m->callbacks ? m->callbacks->noises : m->nnoise;
+    bool lagrangian = m->nconstraints > 0 || lgv_kernel_lagrangian(method, m, s);
+    if ((r->condition & ON_LAGRANGIAN) && !lagrangian) return false;
+    if ((r->condition & NOISE) && noises == 0) return false;
+    if ((r->condition & NO_NOISE) && noises > 0) return false;
+    if ((r->condition & EXPLICIT) && !lgv_kernel_explicit(method, s)) return false;
+    if (r->most && m->nq > r->most && !((r->condition & ADDITIVE_TOO) && s->additive)) return false;
+    return !lgv_kernel_refusal(method, m, s, ignore, sizeof ignore);
+}
+
+/* Where nothing fits it is the last row of its kind, whose refusal tells why. */
+static const struct row *choose(const struct lgv_model *m, const struct lgv_structure *s) {
+    bool lagrangian = m->nconstraints || m->lagrangian_only;
+    const struct row *last = rows;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct lgv_method *method = lgv_method_find(rows[i].rule.method);
+        if (method && applies(&rows[i], method, m, s)) return &rows[i];
+        if (((rows[i].condition & ON_LAGRANGIAN) != 0) == lagrangian) last = &rows[i];
+    }
+    return last;
+}
+
+/* The words a method can be called by, up to `most`; aliases are copied to `buffer`.  m: a model whose methods count
+ * too. */
+static size_t method_words(const struct lgv_model *m, const char **word, size_t most, char *buffer, size_t size) {
+    size_t n = 0, used = 0;
+    for (size_t i = 0; m && i < m->nmethods && n < most; i++) word[n++] = m->method[i]->name;
+    for (size_t i = 0; i < lgv_method_count && n < most; i++) {
+        word[n++] = lgv_method_at(i)->name;
+        for (const char *s = lgv_method_at(i)->aliases ? lgv_method_at(i)->aliases : ""; *s && n < most;) {
+            size_t length = strcspn(s, " ");
+            if (used + length + 1 > size) break;
+            memcpy(buffer + used, s, length);
+            buffer[used + length] = '\0';
+            word[n++] = buffer + used;
+            used += length + 1;
+            s += length + (s[length] == ' ');
+        }
+    }
+    return n;
+}
+
+void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size) {
+    const char *word[256];
+    char buffer[4096], reason[200];
+    const char *near = lgv_nearest(name, word, method_words(m, word, 256, buffer, sizeof buffer));
+    lgv_method_explain(name, reason, sizeof reason);
+    if (reason[0] && near)
+        snprintf(out, size, "unknown method %.60s: %s; did you mean %s?", name, reason, near);
+    else if (reason[0])
+        snprintf(out, size, "unknown method %.60s: %s", name, reason);
+    else if (near)
+        snprintf(out, size, "unknown method %.60s; did you mean %s?", name, near);
+    else
+        snprintf(out, size, "unknown method %.60s; `lgv methods` lists them", name);
+}
+
+enum lgv_status lgv_method_resolve(struct lgv_model *m, const char *name, const struct lgv_method **out,
+                                   const char **chosen, struct lgv_error *err) {
+    *out = NULL;
+    if (strcasecmp(name, LGV_METHOD_AUTO) != 0) {
+        *out = lgv_method_for(m, name);
+        char why[400];
+        if (!*out) lgv_method_unknown(m, name, why, sizeof why);
+        return *out ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "%s", why);
+    }
+    struct lgv_structure structure;
+    enum lgv_status status = lgv_model_structure(m, &structure, err);
+    if (status) return status;
+    const struct row *r = choose(m, &structure);
+    *out = lgv_method_find(r->rule.method);
+    if (chosen) *chosen = r->rule.reason;
+    return *out ? LGV_OK : lgv_fail_memory(err);
+}
