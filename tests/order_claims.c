@@ -110,8 +110,29 @@ static void test_weak(void **state) {
     assert_near(x->expected, 1, 0, "and where it is not");
 }
 
+/* ---- the Taylor scheme with several noises ---- */
+
+static void test_taylor(void **state) {
+    (void)state;
+    struct measured x = strong_order("coordinates: {x: 0.5, y: 0.3}\nmomenta: {px: 0.5, py: 1}\n"
+                                     "hamiltonian: px^2/2 + py^2 + px*py/2 + x^4/4 + cos(x - y)\n"
+                                     "noise: [1.5*sin(x + y), cos(2*x)*y]\n",
+                                     "Taylor15", "VZc", 0.02, 4, 512);
+    assert_order(&x, 1.5);
+    x = strong_order("coordinates: {q: 0.5}\nmomenta: {p: 0.5}\nhamiltonian: (1 + 0.5*cos(q))*p^2/2 + q^2/2\n"
+                     "noise: [1.5*sin(q), cos(2*q)]\n",
+                     "Taylor15", "LobZ", 0.02, 4, 512);
+    assert_order(&x, 1.5);
+    struct lgv_model *m = model_of("coordinates: {q: 0.5}\nmomenta: {p: 0.5}\nhamiltonian: p^2/2\nnoise: [q^2, p^2]\n");
+    struct lgv_structure s;
+    char why[400];
+    assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
+    assert_non_null(lgv_kernel_refusal(lgv_method_find("Taylor15"), m, &s, why, sizeof why));
+    lgv_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_mrt32_in_time), cmocka_unit_test(test_additive),
-                                       cmocka_unit_test(test_weak)};
+                                       cmocka_unit_test(test_weak), cmocka_unit_test(test_taylor)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

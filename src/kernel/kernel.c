@@ -215,9 +215,11 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
         snprintf(why, size, "%s is for models whose formulas do not depend on the time t", method->name);
         return why;
     }
-    if ((method->needs & LGV_NEEDS_ONE_NOISE) && noises(m) > 1 && !s->additive) {
+    if ((method->needs & LGV_NEEDS_ONE_NOISE) && noises(m) > 1 && !s->additive &&
+        s->noise_depends == LGV_ON_BOTH) {
         snprintf(why, size,
-                 "%s is for one noise or additive noise: with several it would need iterated integrals of pairs",
+                 "%s is for one noise, additive noise, or noises that all depend on q alone or all on p alone: with "
+                 "others it would need iterated integrals of pairs",
                  method->name);
         return why;
     }
