@@ -49,6 +49,10 @@ has out 'paths failed' FAIL 'not a fair sample'
 gives 1 "$LGV" run fall.yaml --json
 hasnot out nan
 hasnot out Infinity
+# A bound for increments that does not exist for such a step.
+gives 2 "$LGV" run "$kubo" "${small[@]}" --no-files --step 1 --until 5 --truncate 4
+has err 'truncate = 4' 'steps below 1'
+gives 0 "$LGV" run "$kubo" "${small[@]}" --no-files --step 1 --until 5
 # What the method does not promise is said and is no failure.
 gives 0 "$LGV" run "$rotation" "${small[@]}" --method EEM --no-files
 has out "NOT kept"

@@ -56,6 +56,31 @@ static double difference(struct lgv_model *m, const char *method, double dt) {
     return worst;
 }
 
+/* Nodes of the noise alone are the only implicit ones here, and additive noise has the same force everywhere. */
+static void test_additive_is_explicit(void **state) {
+    static const char *const methods[] = {"P1N1Q1RecN1Q2Gau", "P1N2Q2LobN1Q2Gau"};
+    static const char *const text[] = {SYSTEM_HEAD "hamiltonian: u^2/2 + v^2/2 + k3*a^2*b^2\nnoise: [k1*a, k2*b - a]\n",
+                                       SYSTEM_HEAD "hamiltonian: u^2/2 + v^2/2 + k3*a^2*b^2 + k4*sin(a + t)\n",
+                                       SYSTEM_HEAD "hamiltonian: u^2/2 + v^2/2 + k3*a^2*b^2\nnoise: [k1*a^2]\n"};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct lgv_model *m = model_of(text[i / 2]);
+        struct lgv_kernel k = kernel_of(m, methods[i % 2]);
+        struct lgv_bench_block b;
+        bool steady = i < 4;
+        assert_true(k.structure.steady_noise == steady && k.structure.additive == (i < 2));
+        assert_true(lgv_kernel_explicit(k.method, &k.structure) == steady);
+        assert_true(lgv_block_create(&k, 0, 0.1, 1, 1, &b));
+        k.entry->start(&b.block);
+        k.entry->advance(&b.block, 3);
+        assert_true((b.block.iterations == 0) == steady);
+        lgv_block_free(&b);
+        lgv_kernel_free(&k);
+        assert_true(difference(m, methods[i % 2], 0.05) < 1e-12);
+        lgv_model_free(m);
+    }
+}
+
 /* Both sides solve their equations to about 1e-15 of the state; the general ones have condition numbers up to 100. */
 static void test_special_forms(void **state) {
     (void)state;
@@ -249,8 +274,13 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_special_forms), cmocka_unit_test(test_defect),        cmocka_unit_test(test_momentum_map),
-        cmocka_unit_test(test_kubo_energy),   cmocka_unit_test(test_singular_step), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_special_forms),
+        cmocka_unit_test(test_additive_is_explicit),
+        cmocka_unit_test(test_defect),
+        cmocka_unit_test(test_momentum_map),
+        cmocka_unit_test(test_kubo_energy),
+        cmocka_unit_test(test_singular_step),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

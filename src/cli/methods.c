@@ -18,7 +18,10 @@ size_t lgv_method_needs(const struct lgv_method *m, const char **word) {
 }
 
 const char *lgv_method_explicit(const struct lgv_method *m) {
-    return m->explicit_always ? "all models" : m->explicit_separable ? "separable models" : "none";
+    return m->explicit_always      ? "all models"
+           : m->explicit_separable ? "separable models"
+           : m->explicit_additive  ? "additive noise"
+                                   : "none";
 }
 
 static json_t *words(const char *const *word, size_t n) {

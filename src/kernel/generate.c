@@ -553,6 +553,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n",
                  s->s->separable, s->s->linear, s->s->time_dependent, track, !(s->s->noise_depends & LGV_ON_P),
                  s->s->kinetic_time, s->s->flat);
+    if (method->explicit_additive) lgv_text_add(o, "#define MODEL_STEADY_NOISE %d\n", s->s->steady_noise);
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
     lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"
                     "#define KERNEL_NAME lgv_kernel_entry\nstruct lgv_callbacks;\n");

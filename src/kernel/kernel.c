@@ -128,7 +128,8 @@ bool lgv_kernel_separable(const struct lgv_method *method, const struct lgv_stru
 }
 
 unsigned lgv_kernel_face(const struct lgv_method *method, const struct lgv_structure *s) {
-    return lgv_kernel_separable(method, s) ? method->face_separable : method->face_general;
+    unsigned face = lgv_kernel_separable(method, s) ? method->face_separable : method->face_general;
+    return lgv_kernel_explicit(method, s) ? face & ~(unsigned)LGV_FACE_K2 : face; /* nothing to solve */
 }
 
 bool lgv_kernel_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
@@ -141,7 +142,9 @@ bool lgv_kernel_sparse(const struct lgv_method *method, const struct lgv_model *
 }
 
 bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_structure *s) {
-    return method->explicit_always || (method->explicit_separable && lgv_kernel_separable(method, s));
+    return method->explicit_always ||
+           (lgv_kernel_separable(method, s) &&
+            (method->explicit_separable || (method->explicit_additive && s->steady_noise)));
 }
 
 const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv_model *m,

@@ -40,6 +40,7 @@ struct lgv_method {
     double weak_order;
     bool symplectic;
     bool explicit_separable, explicit_always;
+    bool explicit_additive;    /* for separable models with additive noise or none */
     bool steady_kinetic;       /* the form for separable models needs a K_p that does not depend on t */
     bool flat_kinetic;         /* ... and constant K_pp */
     bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */

@@ -142,12 +142,22 @@ static int order_of(const struct lgv_nystrom *f, int *order, int *implicit) {
     return before;
 }
 
+/* The force of additive noise is the same everywhere: its nodes may as well lie at q. */
+static void move_noise(struct lgv_nystrom *f) {
+    for (int k = 0; k < f->count; k++) {
+        if (f->alpha[k] != 0) continue;
+        f->node[k] = 0;
+        memset(f->r[k], 0, sizeof f->r[k]);
+    }
+}
+
 void lgv_nystrom_of(const struct lgv_galerkin *g, struct lgv_nystrom *out) {
     struct lgv_nystrom f = {.end = -1};
     int order[LGV_NYSTROM_NODES];
     collect(g, &f);
     *out = (struct lgv_nystrom){.end = -1};
     if (!coefficients(g, &f)) return;
+    if (g->additive) move_noise(&f);
     *out = f;
     out->before = order_of(&f, order, &out->implicit);
     bool zero = false;
@@ -160,7 +170,7 @@ void lgv_nystrom_of(const struct lgv_galerkin *g, struct lgv_nystrom *out) {
         for (int k = 0; k < f.count; k++) out->r[i][k] = f.r[from][order[k]];
         bool explicit_node = i < out->before || i >= out->before + out->implicit;
         if (f.node[from] == 1 && explicit_node) out->end = i;
-        zero |= f.node[from] == 0 && explicit_node;
+        zero |= f.node[from] == 0 && explicit_node && f.alpha[from] != 0;
     }
     for (int k = 0; k < f.count; k++) out->r[f.count][k] = f.r[f.count][order[k]];
     out->carry = zero && out->end >= 0;

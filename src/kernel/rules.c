@@ -247,6 +247,15 @@ char *lgv_table_text(const char *defines, const char *array, const double *table
     return NULL;
 }
 
+/* The same method for models with additive noise or none, when only that makes its Nystroem form explicit. */
+static bool additive_form(const struct lgv_galerkin *g, struct lgv_galerkin *form, double *table, size_t *count) {
+    double implicit = (lgv_galerkin_table(g, table), table[8]);
+    *form = *g;
+    form->additive = true;
+    *count = lgv_galerkin_table(form, table);
+    return !g->general && !g->additive && implicit > 0 && table[6] > 0 && table[8] == 0;
+}
+
 static char *constants_text(const struct lgv_galerkin *g, const double *table, size_t count) {
     char defines[600];
     snprintf(defines, sizeof defines,
@@ -256,6 +265,23 @@ static char *constants_text(const struct lgv_galerkin *g, const double *table, s
              g->degree, g->rule.count, g->noise.count, table[3] != 0, table[4] != 0, g->general, table[6], table[7],
              table[8], table[9], table[10] != 0);
     return lgv_table_text(defines, "galerkin_table", table, count);
+}
+
+/* Everything a kernel needs of the method, in the form that fits the model. */
+static char *both_constants(const struct lgv_galerkin *g, const double *table, size_t count) {
+    struct lgv_galerkin form;
+    double other[LGV_GALERKIN_TABLE];
+    size_t length;
+    char *plain = constants_text(g, table, count);
+    if (!plain || !additive_form(g, &form, other, &length)) return plain;
+    char *additive = constants_text(&form, other, length);
+    struct lgv_text t = {0};
+    if (additive) lgv_text_add(&t, "#if MODEL_STEADY_NOISE\n%s#else\n%s#endif\n", additive, plain);
+    free(plain);
+    free(additive);
+    if (additive && !t.failed) return t.data;
+    lgv_text_free(&t);
+    return NULL;
 }
 
 /* Weights of J: the terms of order dt dW and dZ are right when sum beta c = 1 and sum gamma c = -1 (the sums of beta
@@ -285,6 +311,9 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
                      size_t size) {
     int s = g->degree;
     bool second = g->noise.count > 0, diagonal = table[3] != 0;
+    struct lgv_galerkin form;
+    double other[LGV_GALERKIN_TABLE];
+    size_t length;
     m->order = 2 * s < g->rule.order ? 2 * s : g->rule.order;
     m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second && diagonal;
     m->needs = galerkin_needs(g, diagonal);
@@ -294,12 +323,15 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
         m->flat_kinetic = s > 1;
         m->explicit_separable = table[8] == 0;
         m->face_separable = LGV_FACE_K1 | (table[8] > 0 ? LGV_FACE_K2 : 0) | (table[10] != 0 ? LGV_FACE_FORCE : 0);
+        m->explicit_additive = additive_form(g, &form, other, &length);
+        if (m->explicit_additive && other[10] != 0) m->face_separable |= LGV_FACE_FORCE;
     }
-    snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.", s,
+    snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.%s", s,
              g->rule.count, g->rule.count > 1 ? "s" : "", g->rule.order,
              second               ? ", and a rule of its own for the noise h(q)"
              : !diagonal && !lobz ? ", and noise weights of their own for h(q)"
-                                  : "");
+                                  : "",
+             m->explicit_additive ? " Explicit for separable models with additive noise or none." : "");
     m->claims =
         m->quadratic_invariants
             ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of linear symmetries."
@@ -322,7 +354,7 @@ static bool fill(const char *name, const struct lgv_galerkin *g, struct lgv_meth
     m->values = values;
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
-    m->constants = constants_text(g, table, count);
+    m->constants = both_constants(g, table, count);
     return values && m->name && m->doc && m->constants;
 }
 

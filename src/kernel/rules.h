@@ -23,6 +23,7 @@ struct lgv_galerkin {
     int degree;
     struct lgv_rule rule, noise;                        /* noise: a rule of its own, or count 0 and the weights below */
     double beta[LGV_RULE_NODES], gamma[LGV_RULE_NODES]; /* noise weights beta dW + gamma J on the nodes of `rule` */
+    bool additive; /* the forces of the noise do not depend on q: nodes of the noise alone wait for nothing */
     bool general; /* the full equations by Newton's method even where a shorter form exists: for tests */
 };
 

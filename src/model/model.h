@@ -153,6 +153,7 @@ struct lgv_structure {
     bool diagonal_mass;      /* H_pp has entries on its diagonal only */
     int noise_depends;       /* enum lgv_depends, over all noises */
     bool additive;           /* every h has a constant gradient */
+    bool steady_noise;       /* additive noise or none, from the formulas: forces of the noise do not depend on q */
     int commutes;            /* 1 yes, 0 no, -1 unknown */
     int commutes_decided;    /* enum lgv_decided */
     int commutes_points;     /* LGV_DECIDED_POINTS: random points at which the brackets were evaluated */

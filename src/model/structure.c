@@ -71,6 +71,7 @@ static void noise_structure(struct lgv_model *m, struct lgv_structure *s) {
         if (lgv_terms_use(m->graph, &d.q, moving) || lgv_terms_use(m->graph, &d.p, moving)) s->additive = false;
         lgv_gradients_free(&d);
     }
+    s->steady_noise = s->additive || m->nnoise == 0;
 }
 
 /* Does a derivative with respect to q depend on p, or the other way round?  Second derivatives do not tell where a

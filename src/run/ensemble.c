@@ -35,6 +35,14 @@ double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate) {
     return fmax(dt < 1 ? sqrt(2 * truncate * -log(dt)) : 0, least);
 }
 
+enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err) {
+    if (!(truncate > 0) || dt < 1 || k->nnoise == 0) return LGV_OK;
+    return lgv_fail(err, LGV_BAD_INPUT,
+                    "truncate = %g cuts increments at sqrt(2 k dt |ln dt|), which is for steps below 1, and the step is "
+                    "%g: choose a smaller step, a larger unit of time, truncate = 0 for no bound or -1 for the usual one",
+                    truncate, dt);
+}
+
 bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
                       struct lgv_bench_block *out) {
     size_t lanes = k->entry->lanes;

@@ -89,6 +89,8 @@ struct lgv_bench_block {
 };
 /* Bound for the normals of truncated increments with this step and setting of `truncate`: sqrt(2 k |ln dt|), or 0. */
 double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate);
+/* Refuses a truncation that was asked for where there is no such bound: for dt >= 1, where ln dt is not negative. */
+enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err);
 bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
                       struct lgv_bench_block *out);
 void lgv_block_free(struct lgv_bench_block *b);

@@ -359,6 +359,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
         (double)w.plan.steps * (double)w.kernel.nnoise > 5.6e14) /* pairs of normals are numbered by 48 bits */
         status = lgv_fail(err, LGV_BAD_INPUT, "%.3g steps with %zu noises need more than the 5.6e14 normals a path has",
                           (double)w.plan.steps, w.kernel.nnoise);
+    if (!status) status = lgv_clip_check(&w.kernel, s->step, s->truncate, err);
     if (!status) w.plan.clip = lgv_clip_bound(&w.kernel, s->step, s->truncate);
     if (!status &&
         (!describe(s, m, &w.kernel, chosen, out) ||

@@ -390,6 +390,8 @@ static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct l
     if (!status) status = lgv_model_structure(m, &s->structure, err);
     if (!status) status = plan_reference(s, m, o, out, err);
     if (!status) status = build(s, m, set, err);
+    double largest = s->job.smallest * (double)s->factor[0];
+    if (!status) status = lgv_clip_check(&s->kernel[0], largest, set->truncate, err);
     if (!status) status = find_observable(s, o, out, err);
     if (!status && !describe(s, m, set, o, out)) status = lgv_fail_memory(err);
     return status;
