@@ -125,6 +125,16 @@ static void test_domains(void **state) {
                                    "P1N1Q2Gau", 0.05, 5, 100, LGV_FAILED_PATHS);
     check_failures(&r);
     lgv_result_clear(&r);
+    /* paths on their way to infinity at the end take no bins from the others, but are counted */
+    r = run_text("coordinates: {q: 0}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + q^2/2 - q^4/10\nnoise: 0.3*q\n", "VZc",
+                 0.05, 20, 500, LGV_FAILED_PATHS);
+    const struct lgv_histogram *h = &r.histogram[1]; /* of q; H is the first */
+    double most = 0;
+    for (size_t i = 0; i < h->bins; i++) most += h->count[i];
+    assert_true(h->edge[0] > -20 && h->edge[h->bins] < 20 && h->below + h->above > 0);
+    double alive = (double)r.alive[r.ntimes - 1];
+    assert_true(most + h->below + h->above == alive && most > 0.85 * alive);
+    lgv_result_clear(&r);
     /* a wall of 10^10: repeated multiplication would never end */
     r = run_text("coordinates: {q: 0.9}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^1e10\n", "P2N2Q2Lob", 0.01, 1, 3,
                  LGV_FAILED_PATHS);

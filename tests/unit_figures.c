@@ -165,6 +165,38 @@ static char *page_of(const struct lgv_result *r) {
     return slurp(in_place("report.html"), &size);
 }
 
+/* One path escapes to 1e299 and takes the mean with it: axes stay with the others, and the figure says so. */
+static void test_escape(void **state) {
+    (void)state;
+    struct lgv_result r;
+    size_t count = 0;
+    make_result(&r, 50, 3);
+    for (size_t i = 30; i < 33; i++) {
+        r.series[0].mean[i] = 1e290;
+        r.series[0].err[i] = 1e289;
+        r.sample[1].value[i] = pow(10, 90.0 * (double)(i - 30) + 20); /* of series 0 */
+    }
+    struct lgv_figure *list = lgv_figure_plan(&r, &count);
+    size_t clipped = 0;
+    for (size_t k = 0; k < count; k++) {
+        struct lgv_text script = {0};
+        lgv_figure_script(&script, &r, &list[k]);
+        clipped += strstr(script.data, "clipped: values") != NULL;
+        const char *range = strstr(script.data, "set yrange [");
+        double low = 0, high = 0;
+        assert_int_equal(sscanf(range, "set yrange [%lf:%lf]", &low, &high), 2);
+        if (list[k].kind != LGV_FIGURE_HISTOGRAM) assert_true(low > -20 && high < 20);
+        for (const char *s = script.data; (s = strstr(s, "e+")); s += 2) /* nothing far outside is left in the data */
+            assert_true(strtod(s + 1, NULL) < 4 || strstr(script.data, "clipped: values"));
+        assert_null(strstr(script.data, "e+290\n"));
+        assert_null(strstr(script.data, " 1e+290"));
+        lgv_text_free(&script);
+    }
+    assert_int_equal(clipped, 3); /* mean, paths and phase portrait of q */
+    free(list);
+    lgv_result_clear(&r);
+}
+
 static void test_report_numbers(void **state) {
     (void)state;
     struct lgv_result r;
@@ -397,6 +429,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_axis),        cmocka_unit_test(test_axis_text),
         cmocka_unit_test(test_single_path), cmocka_unit_test(test_trajectory),
+        cmocka_unit_test(test_escape),
         IN_PLACE(test_report_numbers),      cmocka_unit_test(test_summary_of_one_path),
         IN_PLACE(test_figures_and_report),  IN_PLACE(test_figures_degenerate),
         IN_PLACE(test_trajectories_drawn),  IN_PLACE(test_many_methods),

@@ -4,13 +4,17 @@
  *
  * An energy of 11.2815 that moves by 4e-5 would have the same label at every tick.  So where the values x(t) stay
  * within a thousandth of their size, x(t) - x(0) is drawn and the label has x(0); and an axis is never finer than 1e-12
- * of the values, where round-off is the flat line it should be. */
+ * of the values, where round-off is the flat line it should be.
+ *
+ * One path that escapes to 1e299 would press all others into a line.  So an axis is clipped to the range that most values
+ * keep to when that is a hundredth of the whole; the figure says so. */
 #include "out/private.h"
 
 #include <math.h>
 
 #define CHANGE 1e-3     /* of the size: below it the change is drawn */
 #define ROUND_OFF 1e-12 /* of the size: no axis shows less */
+#define ESCAPE 100      /* times the range of most values: beyond it they escape */
 #define LABEL_WIDTH 32  /* characters beside a figure */
 
 static bool drawable(double x) {
@@ -21,6 +25,16 @@ void lgv_axis_extend(struct lgv_axis *a, double x) {
     if (!drawable(x)) return;
     a->low = fmin(a->low, x);
     a->high = fmax(a->high, x);
+}
+
+void lgv_axis_clip(struct lgv_axis *a, double low, double high) {
+    double width = high - low;
+    if (!drawable(low) || !drawable(high) || !(width > 0) || !(a->high / ESCAPE - a->low / ESCAPE > width)) return;
+    a->clipped = true;
+    a->least = a->low;
+    a->most = a->high;
+    a->low = fmax(a->low, low - 0.5 * width);
+    a->high = fmin(a->high, high + 0.5 * width);
 }
 
 void lgv_axis_settle(struct lgv_axis *a, double start) {
@@ -45,6 +59,8 @@ void lgv_axis_settle(struct lgv_axis *a, double start) {
 }
 
 void lgv_axis_number(struct lgv_text *out, const struct lgv_axis *a, double x) {
+    double far = 10 * (a->high - a->low); /* gnuplot takes no coordinates far outside of a figure */
+    if (a->clipped && drawable(x)) x = fmin(fmax(x, a->base + a->low - far), a->base + a->high + far);
     if (drawable(x))
         lgv_text_add(out, " %.9g", x - a->base);
     else
@@ -54,6 +70,25 @@ void lgv_axis_number(struct lgv_text *out, const struct lgv_axis *a, double x) {
 void lgv_axis_range(struct lgv_text *out, char letter, const struct lgv_axis *a, double air) {
     double width = a->high - a->low;
     lgv_text_add(out, "set %crange [%.12g:%.12g]\n", letter, a->low - air * width, a->high + air * width);
+}
+
+void lgv_axis_note(struct lgv_text *out, const struct lgv_axis *a, size_t count) {
+    char line[100];
+    size_t clipped = 0;
+    double farthest = 0;
+    for (size_t i = 0; i < count; i++)
+        if (a[i].clipped) {
+            clipped++;
+            farthest = fmax(farthest, fmax(fabs(a[i].least), fabs(a[i].most)));
+        }
+    if (clipped == 0) return;
+    if (count == 1)
+        snprintf(line, sizeof line, "axis clipped: values from %.2g to %.2g", a->least, a->most);
+    else
+        snprintf(line, sizeof line, "ax%ss clipped: values up to %.2g", clipped == 1 ? "i" : "e", farthest);
+    lgv_text_add(out, "set label 2 ");
+    lgv_quote(out, line);
+    lgv_text_add(out, " at graph 0.99,0.04 right front noenhanced textcolor rgb '#B03000'\n");
 }
 
 void lgv_axis_label(struct lgv_text *out, char letter, const struct lgv_axis *a, const char *name, const char *symbol,

@@ -7,6 +7,7 @@
 #include "out/private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PATHS_DRAWN 16
@@ -72,9 +73,41 @@ static void extend_band(struct lgv_axis *a, const struct lgv_result *r, const st
     }
 }
 
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Clips the axis of a series to what most paths do at most times: the band of lgv_series_core, but for the twentieth of
+ * the times where it is widest.  Of one path, the values at all but the outermost times. */
+static void clip_axis(struct lgv_axis *a, const struct lgv_result *r, const struct lgv_series *s) {
+    double *low = lgv_new(r->ntimes + 1, sizeof *low), *high = lgv_new(r->ntimes + 1, sizeof *high);
+    size_t n = 0;
+    for (size_t i = 0; low && high && i < r->ntimes; i++) {
+        if (r->paths == 1)
+            low[n] = high[n] = lgv_at(s->mean, i);
+        else
+            lgv_series_core(s, i, &low[n], &high[n]);
+        n += isfinite(low[n]) && isfinite(high[n]);
+    }
+    if (n > 0) {
+        qsort(low, n, sizeof *low, ascending);
+        qsort(high, n, sizeof *high, ascending);
+        lgv_axis_clip(a, low[n / 20], high[n - 1 - n / 20]);
+    }
+    free(low);
+    free(high);
+}
+
 static void extend_samples(struct lgv_axis *a, const struct lgv_result *r, size_t series, size_t drawn) {
     for (size_t k = 0; k < drawn; k++)
         for (size_t i = 0; i < r->ntimes; i++) lgv_axis_extend(a, r->sample[k].value[series * r->ntimes + i]);
+}
+
+/* A mean that a few escaping paths carry far away says nothing on the axis of the others: it is left out there. */
+static void drop_lost_mean(const struct lgv_axis *y, double row[5]) {
+    double width = y->high - y->low, low = y->base + y->low - width, high = y->base + y->high + width;
+    if (y->clipped && !(row[1] > low && row[2] < high)) row[0] = row[1] = row[2] = (double)NAN;
 }
 
 /* Block $band of one series: t and the row above. */
@@ -86,6 +119,7 @@ static void put_band(struct lgv_text *out, const struct lgv_result *r, const str
     for (size_t k = 0; k < points; k++) {
         size_t i = pick(k, points, r->ntimes);
         band_row(s, i, row);
+        if (r->paths > 1) drop_lost_mean(y, row);
         lgv_axis_number(out, &plain_axis, r->time[i]);
         for (int c = 0; c < 5; c++) lgv_axis_number(out, y, row[c]);
         lgv_text_add(out, "\n");
@@ -143,12 +177,14 @@ static void put_series(struct lgv_text *out, const struct lgv_result *r, const s
                                                                : PATHS_DRAWN;
     extend_band(&y, r, s);
     extend_samples(&y, r, f->index, drawn);
+    clip_axis(&y, r, s);
     lgv_axis_settle(&y, start_of(s));
     put_band(out, r, s, &y);
     if (drawn > 0) put_samples(out, r, drawn, POINTS, true, &f->index, &y, 1);
     put_time_axis(out, r);
     lgv_axis_range(out, 'y', &y, 0.08);
     put_label(out, 'y', &y, r, s);
+    lgv_axis_note(out, &y, 1);
     lgv_text_add(out, "plot ");
     if (f->kind == LGV_FIGURE_ENERGY && drawn > 0 && r->ntimes > 1)
         lgv_text_add(out, "$path using 1:2 with lines lc rgb '#E69F00' lw 0.7 title 'sample paths', ");
@@ -181,10 +217,12 @@ static void put_phase(struct lgv_text *out, const struct lgv_result *r, const st
     size_t drawn = r->nsamples < PORTRAITS_DRAWN ? r->nsamples : PORTRAITS_DRAWN;
     for (size_t c = 0; c < 2; c++) {
         extend_samples(&axis[c], r, series[c], drawn);
+        clip_axis(&axis[c], r, &r->series[series[c]]);
         lgv_axis_settle(&axis[c], start_of(&r->series[series[c]]));
         lgv_axis_range(out, "xy"[c], &axis[c], 0.05);
         put_label(out, "xy"[c], &axis[c], r, &r -> series[series[c]]);
     }
+    lgv_axis_note(out, axis, 2);
     put_samples(out, r, drawn, POINTS, false, series, axis, 2);
     put_portraits(out, drawn);
 }
@@ -215,7 +253,10 @@ static bool same_scale(struct lgv_axis *axis, size_t n) {
 static void put_trajectory(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
     struct lgv_axis axis[3] = {LGV_AXIS_EMPTY, LGV_AXIS_EMPTY, LGV_AXIS_EMPTY};
     size_t n = f->dimension;
-    for (size_t c = 0; c < n; c++) extend_samples(&axis[c], r, f->place[c], 1);
+    for (size_t c = 0; c < n; c++) {
+        extend_samples(&axis[c], r, f->place[c], 1);
+        clip_axis(&axis[c], r, &r->series[f->place[c]]);
+    }
     bool same = same_scale(axis, n);
     for (size_t c = 0; c < n; c++) {
         const struct lgv_series *s = &r->series[f->place[c]];
@@ -223,6 +264,7 @@ static void put_trajectory(struct lgv_text *out, const struct lgv_result *r, con
         lgv_axis_range(out, "xyz"[c], &axis[c], 0.05);
         put_label(out, "xyz"[c], &axis[c], r, s);
     }
+    lgv_axis_note(out, axis, n);
     put_samples(out, r, 1, TRAJECTORY_POINTS, false, f->place, axis, n);
     if (n == 2) {
         put_portraits(out, 1);

@@ -85,12 +85,19 @@ struct lgv_axis {
     double low, high;
     double base;  /* subtracted from what is drawn */
     bool shifted; /* base is worth telling */
+    bool clipped; /* the axis does not show all: the values go from least to most */
+    double least, most;
 };
 #define LGV_AXIS_EMPTY ((struct lgv_axis){.low = (double)INFINITY, .high = -(double)INFINITY})
 void lgv_axis_extend(struct lgv_axis *a, double x);     /* what is not finite does not count */
+/* Before it is settled: where the values reach a hundred times as far as the range that most of them keep to, a few of
+ * them escape, and the axis shows that range with as much again around it. */
+void lgv_axis_clip(struct lgv_axis *a, double low, double high);
 void lgv_axis_settle(struct lgv_axis *a, double start); /* start: the value at the first time, or NaN */
 void lgv_axis_number(struct lgv_text *out, const struct lgv_axis *a, double x);
 void lgv_axis_range(struct lgv_text *out, char letter, const struct lgv_axis *a, double air);
+/* A line at the foot of the figure about axes that are clipped, or nothing. */
+void lgv_axis_note(struct lgv_text *out, const struct lgv_axis *a, size_t count);
 /* "name", or "name - symbol(time), symbol(time) = base"; symbol NULL: the name. */
 void lgv_axis_label(struct lgv_text *out, char letter, const struct lgv_axis *a, const char *name, const char *symbol,
                     double time);

@@ -247,7 +247,18 @@ static void finish_series(struct lgv_gather *g, size_t o, struct lgv_series *s) 
     if (!(paths > 0)) s->drift = NAN;
 }
 
-static bool histogram(struct lgv_gather *g, size_t o, size_t bins, const char *name, struct lgv_histogram *h) {
+/* Values far outside of the range that most paths keep to are counted, but get no bins: they would take all of them. */
+static void core_range(const struct lgv_series *s, size_t last, double *low, double *high) {
+    double a, b;
+    lgv_series_core(s, last, &a, &b);
+    double width = b - a;
+    if (!(width > 0) || !(*high / 100 - *low / 100 > width)) return;
+    *low = fmax(*low, a - 0.5 * width);
+    *high = fmin(*high, b + 0.5 * width);
+}
+
+static bool histogram(struct lgv_gather *g, size_t o, size_t bins, const struct lgv_series *s,
+                      struct lgv_histogram *h) {
     double *x = g->final + o * g->nfinal;
     size_t n = keep_numbers(x, g->nfinal);
     double low = n ? x[0] : 0, high = n ? x[0] : 1;
@@ -255,12 +266,13 @@ static bool histogram(struct lgv_gather *g, size_t o, size_t bins, const char *n
         if (x[i] < low) low = x[i];
         if (x[i] > high) high = x[i];
     }
+    core_range(s, g->ntimes - 1, &low, &high);
     if (!(high > low)) {
         double w = 1e-3 * (1 + fabs(low));
         low -= w;
         high += w;
     }
-    *h = (struct lgv_histogram){.name = lgv_copy(name),
+    *h = (struct lgv_histogram){.name = lgv_copy(s->name),
                                 .bins = bins,
                                 .edge = lgv_new(bins + 1, sizeof *h->edge),
                                 .count = lgv_new(bins, sizeof *h->count)};
@@ -268,6 +280,10 @@ static bool histogram(struct lgv_gather *g, size_t o, size_t bins, const char *n
     double half = high / 2 - low / 2; /* high - low may overflow */
     for (size_t i = 0; i <= bins; i++) h->edge[i] = low + 2 * (half * ((double)i / (double)bins));
     for (size_t i = 0; i < n; i++) {
+        if (x[i] < low || x[i] > high) {
+            *(x[i] < low ? &h->below : &h->above) += 1;
+            continue;
+        }
         size_t at = (size_t)((x[i] / 2 - low / 2) / half * (double)bins);
         h->count[at < bins ? at : bins - 1]++;
     }
@@ -325,7 +341,7 @@ bool lgv_gather_finish(struct lgv_gather *g, size_t bins, struct lgv_result *r) 
 #pragma omp parallel for schedule(dynamic, 1)
     for (size_t o = 0; o < g->nseries; o++) finish_series(g, o, &r->series[o]);
     for (size_t o = 0; ok && bins && o < g->nseries; o++) {
-        ok = histogram(g, o, bins, r->series[o].name, &r->histogram[o]);
+        ok = histogram(g, o, bins, &r->series[o], &r->histogram[o]);
         r->nhistograms++;
     }
     return ok && finish_failures(g, r) && finish_samples(g, r);

@@ -5,6 +5,7 @@
 
 #include "kernel/abi.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,15 @@ static void series_free(struct lgv_series *s) {
     free(s->min);
     free(s->max);
     for (int k = 0; k < LGV_QUANTILES; k++) free(s->quantile[k]);
+}
+
+void lgv_series_core(const struct lgv_series *s, size_t i, double *low, double *high) {
+    double q[LGV_QUANTILES];
+    for (int k = 0; k < LGV_QUANTILES; k++) q[k] = s->quantile[k] ? s->quantile[k][i] : (double)NAN;
+    double half = q[3] - q[1];
+    bool wide = half > 0 && q[4] / 100 - q[0] / 100 > half;
+    *low = wide ? q[1] - half : q[0];
+    *high = wide ? q[3] + half : q[4];
 }
 
 void lgv_result_clear(struct lgv_result *r) {

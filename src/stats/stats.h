@@ -123,6 +123,10 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
                               uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,
                               double *error);
 
+/* The range that most paths keep to at output time i: between the 5 % and 95 % quantiles, or between the quartiles with
+ * as much again around them where even those quantiles lie a hundred times as far out. */
+void lgv_series_core(const struct lgv_series *s, size_t i, double *low, double *high);
+
 const char *lgv_fail_text(int reason);       /* "Newton iteration did not converge", ... */
 void lgv_result_clear(struct lgv_result *r); /* frees everything inside */
 
