@@ -33,9 +33,36 @@ gives 0 "$LGV" converge "$synchrotron" --kind weak --observe q_squared --set bet
     --steps 0.2,0.1,0.05 --until 1.63 --paths 2000 --no-files
 has out 'weak convergence of q_squared' 'until 1.6'
 has err 'until is 1.6 instead of 1.63'
-# Nothing to be seen: the midpoint rule keeps the energy of the Kubo oscillator.
-gives 1 "$LGV" converge "$kubo" "${few[@]}" --kind weak --no-files
-has out 'not enough signal'
+# Nothing to be seen: the midpoint rule keeps the energy of the Kubo oscillator.  No verdict is exit code 4.
+gives 4 "$LGV" converge "$kubo" "${few[@]}" --kind weak --no-files
+has out 'not enough signal' 'at round-off'
+gives 4 "$LGV" converge "$kubo" "${few[@]}" --kind weak --json
+has out '"left_out": "round-off"' '"no_verdict_because": "not enough signal' '"verdict": "not enough signal"'
+
+# Positions and momenta apart, strong and weak; the figure has both.
+gives 0 "$LGV" converge "$synchrotron" "${few[@]}" --methods verlet,P1N1Q1Rec --observe positions,momenta,q --out apart
+has out 'strong convergence of positions, momenta, q' 'P2N2Q2Lob, momenta' '6 orders: all as expected.'
+has apart/convergence.json '"observe": "positions, momenta, q"' '"observe": "momenta"'
+has apart/convergence.svg 'P1N1Q1Rec, momenta'
+gives 2 "$LGV" converge "$synchrotron" "${few[@]}" --observe momentum
+has err 'did you mean momenta'
+gives 2 "$LGV" converge "$kubo" "${few[@]}" --observe q --reference exact
+has err 'needs a method as reference'
+
+# A reference that jumps with the solution, and paths that have lost it: no verdict, and what would do.
+cat > jump.yaml <<'YAML'
+name: jump
+coordinates: { q: 1 }
+momenta: { p: 0 }
+hamiltonian: p^2/2 + abs(q)
+YAML
+gives 4 "$LGV" converge jump.yaml --methods RK4 --until 2 --largest 0.1 --levels 5 --no-files
+has out 'no verdict: the reference is not reliable' '--until 0.2 would do' 'not fitted: reference'
+hasnot out WORSE
+gives 4 "$LGV" converge "$synchrotron" --until 24 --set beta=2 --methods verlet --reference MRT32 --largest 0.1 --levels 3 \
+    --paths 64 --no-files
+has out 'no verdict: at 3 of 3 levels' 'lost the solution' 'would do'
+hasnot out WORSE
 
 # Noises that do not commute.
 cat > rough.yaml <<'YAML'
@@ -72,7 +99,7 @@ has out 'as expected: 2, off by' 'Orders of 2 methods: all as expected.'
 for f in out quiet/report.html quiet/convergence.svg; do for t in '±' '&plusmn;' stderr nan; do hasnot $f "$t"; done; done
 has quiet/report.html 'Orders of 2 methods: all as expected.'
 # Too few paths for standard errors: said in words.
-gives 0 "$LGV" converge "$synchrotron" --until 1 --largest 0.1 --levels 3 --paths 16 --no-files
+gives 4 "$LGV" converge "$synchrotron" --until 1 --largest 0.1 --levels 3 --paths 16 --no-files
 has out 'standard errors need more than 16 paths'
 hasnot out nan
 # Better than expected is no failure: the noise is small.
@@ -95,6 +122,6 @@ gives 2 "$LGV" converge "$kubo" --kind medium
 gives 2 "$LGV" converge "$kubo" --levels one
 gives 2 "$LGV" converge "$kubo" --target 0.1 --paths 7
 gives 2 "$LGV" converge "$kubo" --steps 0.1,0.05 --levels 3
-gives 2 "$LGV" converge "$kubo" --observe radius
+gives 2 "$LGV" converge "$kubo" --observe nothing
 empty out
 [ ! -e lgv-kubo-converge ] || die "a directory is left"

@@ -194,11 +194,37 @@ static void test_refusals(void **state) {
     }
 }
 
+/* A step that is too large: on level 0 all paths that run away fail and are left out, on level 1 some arrive with huge
+ * energies.  The message names that level, and never prints what is no number. */
+static void test_too_many(void **state) {
+    (void)state;
+    static const struct {
+        const char *method, *says;
+        double gamma, largest, until;
+    } row[] = {{"Taylor15", "paths on level 1, more than can be run", 0.1, 0.4, 200},
+               {"P2N2Q2Lob", "the variance on level 1 overflows", 1, 0.9, 20}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct lgv_model *m = model_of("parameters: {gamma: 0.1, beta: 0.1}\ncoordinates: {q: 0}\nmomenta: {p: 1}\n"
+                                       "potential: gamma*q^4\nnoise: beta*q\n");
+        struct lgv_settings s = settings_of(m);
+        struct lgv_mlmc_result r;
+        struct lgv_error err = {0};
+        struct lgv_mlmc_options o = {.tolerance = 0.01, .largest = row[i].largest, .levels = 3};
+        set_parameter(m, "gamma", row[i].gamma);
+        s.until = row[i].until;
+        assert_int_equal(lgv_mlmc(m, &s, lgv_method_find(row[i].method), &o, NULL, NULL, &r, &err), LGV_BAD_INPUT);
+        print_message("%s\n", err.message);
+        assert_non_null(strstr(err.message, row[i].says));
+        assert_null(strstr(err.message, "nan"));
+        lgv_model_free(m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interval), cmocka_unit_test(test_decay), cmocka_unit_test(test_threads),
         cmocka_unit_test(test_failures), cmocka_unit_test(test_words), cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 /* Exit codes. */
-enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANNOT = 3 };
+enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANNOT = 3, LGV_EXIT_UNKNOWN = 4 };
 
 struct lgv_flags {
     bool help, json, quiet, no_files, no_report, full, all;

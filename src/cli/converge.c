@@ -14,8 +14,10 @@
 static const struct lgv_flag flags[] = {
     {"methods", 0, "A,B,C", AT(methods), "methods to measure, separated by commas (default: the method of the file)"},
     {"kind", 0, "strong|weak", AT(kind),
-     "strong: RMS over paths of the distance of all q and p to the solution; weak: error of a mean (default strong)"},
-    {"observe", 0, "NAME", AT(observe), "weak errors: the observable whose mean is looked at (default H)"},
+     "strong: RMS over paths of the distance to the solution; weak: error of a mean (default strong)"},
+    {"observe", 0, "NAME,...", AT(observe),
+     "what the errors are of: state, positions, momenta, or anything observed; each has its own orders (default: state "
+     "for strong errors, H for weak ones)"},
     {"steps", 0, "H1,H2,...", AT(steps), "the steps: whole multiples of the smallest one"},
     {"largest", 0, "H", AT(largest), "the largest of the steps H, H/2, H/4, ... (default: the step of the file)"},
     {"levels", 0, "N", AT(levels), "number of steps H, H/2, H/4, ... (default 5)"},
@@ -83,9 +85,9 @@ static void warn(const struct lgv_convergence *c) {
     for (size_t k = 0; k < c->nmethods; k++) half = half || c->method[k].expected < 0.75;
     if (!c->weak && c->nnoise > 1 && c->noise_commutes == 0 && half)
         lgv_warn("the noises do not commute: strong order 1/2 is expected of methods that use increments alone");
-    if (!c->reference_fine && isfinite(c->reference_error))
-        lgv_warn("the error of the reference %s, about %.2g, is more than a tenth of the smallest error",
-                 c->reference ? c->reference->name : "", c->reference_error);
+    if (!c->reference_fine && isfinite(c->quantity[0].reference_error))
+        lgv_warn("the error of the reference %s, about %.2g, is more than a tenth of some errors: those are not fitted",
+                 c->reference ? c->reference->name : "", c->quantity[0].reference_error);
     if (c->target > 0 && c->random && !c->target_reached && !c->interrupted)
         lgv_warn("%llu paths are not enough for the target %g", (unsigned long long)c->paths, c->target);
 }
@@ -117,7 +119,7 @@ static int show(const struct lgv_arguments *a, const struct lgv_convergence *c, 
     if (!a->flags.quiet) fflush(stdout);
     bool drawn = false;
     if (dir) code = write_files(c, dir, json, &drawn, code);
-    if (dir && !a->flags.json && !a->flags.quiet && code <= LGV_EXIT_BROKEN)
+    if (dir && !a->flags.json && !a->flags.quiet && code != LGV_EXIT_CANNOT)
         printf("\n  written to %s/: convergence.json, %sreport.html\n", lgv_plain(plain, sizeof plain, dir),
                drawn ? "convergence.svg, convergence.png, " : "");
     free(json);
@@ -153,8 +155,12 @@ static int study(const struct lgv_arguments *a, struct lgv_model *m, const struc
     if (c.interrupted) fputs("lgv: interrupted; the results are of the paths that were done\n", stderr);
     c.command = lgv_copy(a->line);
     warn(&c);
-    bool good = lgv_convergence_holds(&c) && !c.interrupted && (!(o->target > 0) || !c.random || c.target_reached);
-    int code = show(a, &c, dir, good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
+    enum lgv_convergence_outcome outcome = lgv_convergence_judge(&c);
+    bool short_of = o->target > 0 && c.random && !c.target_reached;
+    int code = outcome == LGV_CONVERGENCE_BROKEN || c.interrupted || short_of ? LGV_EXIT_BROKEN
+               : outcome == LGV_CONVERGENCE_UNKNOWN                           ? LGV_EXIT_UNKNOWN
+                                                                              : LGV_EXIT_DONE;
+    code = show(a, &c, dir, code);
     lgv_convergence_clear(&c);
     return code;
 }
@@ -190,13 +196,24 @@ const struct lgv_command lgv_command_converge = {
         "of the orders come from leaving out groups of paths, because all levels share their paths.\n\n"
         "The solution is the exact one of the model file, or a fine one of the same paths by another method, whose own "
         "error is measured too: its step is halved until that is a tenth of the smallest error of the methods.\n\n"
-        "Every method is judged against the order that its description promises for this model. A strong order that is "
-        "lower by more than 4 standard errors and more than 0.15, at all steps and at the two smallest ones, gives "
-        "exit code 1; a higher one does not (small noise, for example, shows at smaller steps only). Weak errors below "
-        "two standard errors are not fitted. Paths default to "
-        "those of the file, at most 2048.",
+        "Not every level is fitted. Left out are errors below ten errors of the reference; errors at round-off; strong "
+        "errors of which more than a tenth (of the mean square) comes from paths that are farther from the solution "
+        "than half the spread of the states over paths and time, and so have lost it; weak errors below two standard "
+        "errors. Standard errors of levels, too, come from leaving out groups of paths.\n\n"
+        "Every method is judged against the order that its description promises for this model, by the fit over all "
+        "levels and by the two smallest steps together; off is what is more than 4 standard errors and more than 0.15 "
+        "away. As expected: the fit is not off, and the two smallest steps are not lower; or the two smallest steps "
+        "alone are not off, where the law does not hold yet at the larger ones. Worse: both are lower. Higher is no "
+        "failure (small noise, for example, shows at smaller steps only). There is no verdict when fewer than two "
+        "levels are left, when a standard error is above 0.125 (orders differ by 1/2), when the fit and the smallest "
+        "steps contradict each other, and when a lower order comes with levels that were lost or that the reference is "
+        "too coarse for; the message then says why, and which --until would do.\n\n"
+        "Exit code 1: a strong order is worse, paths failed, the study was interrupted or --target was not reached. "
+        "Exit code 4: none of that, but there is an order without a verdict. Paths default to those of the file, at "
+        "most 2048.",
     .examples = "  lgv converge kubo.yaml --methods P1N1Q2Gau,P2N2Q2Lob --largest 0.02 --levels 6 --until 3.2\n"
                 "  lgv converge synchrotron.yaml --methods VZc --steps 0.16,0.08,0.04 --until 3.2 --set beta=2\n"
+                "  lgv converge kubo.yaml --observe positions,momenta --until 3.2\n"
                 "  lgv converge anharmonic.yaml --kind weak --observe H --until 4 --target 0.1 --json\n",
     .run_options = true,
     .flag = flags,

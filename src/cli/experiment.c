@@ -171,13 +171,21 @@ static bool matches(const json_t *entry, const char *key, const char *text) {
     return json_is_number(v) && fabs(have - want) <= 1e-9 * fmax(1, fabs(want));
 }
 
-static const json_t *select_entry(const json_t *list, const char *selector) {
+/* key=text,key=text,... */
+static bool matches_all(const json_t *entry, const char *selector) {
     char key[64], text[128];
+    int used;
+    for (;; selector += used + 1) {
+        if (sscanf(selector, "%63[^=]=%127[^],]%n", key, text, &used) != 2 || !matches(entry, key, text)) return false;
+        if (selector[used] != ',') return true;
+    }
+}
+
+static const json_t *select_entry(const json_t *list, const char *selector) {
     if (!json_is_array(list)) return NULL;
     if (isdigit((unsigned char)selector[0])) return json_array_get(list, strtoul(selector, NULL, 10));
-    if (sscanf(selector, "%63[^=]=%127[^]]", key, text) != 2) return NULL;
     for (size_t i = 0; i < json_array_size(list); i++)
-        if (matches(json_array_get(list, i), key, text)) return json_array_get(list, i);
+        if (matches_all(json_array_get(list, i), selector)) return json_array_get(list, i);
     return NULL;
 }
 

@@ -100,7 +100,8 @@ void lgv_help_overview(FILE *out) {
         fprintf(out, "  %-18s %s\n", left, lgv_commands[k]->summary);
     }
     fputs("  help [COMMAND]     this text, or the flags of a command (also: lgv COMMAND --help)\n"
-          "\nExit code: 0 done, 1 ran but paths failed or a claim does not hold, 2 bad input, 3 could not run.\n"
+          "\nExit code: 0 done, 1 ran but paths failed or a claim does not hold, 2 bad input, 3 could not run,\n"
+          "4 ran but there is no verdict (converge).\n"
           "A first run: lgv run examples/kubo/kubo.yaml\n",
           out);
 }

@@ -49,7 +49,7 @@ static void command_page(struct lgv_text *t, const struct lgv_command *c) {
         lgv_text_add(t, "\nAll [run options](run.md#run-options) are flags too.\n");
     if (c->examples) lgv_text_add(t, "\n## Examples\n\n```\n%s```\n", c->examples);
     lgv_text_add(t, "\nExit code: 0 done, 1 ran but paths failed or a claim does not hold, 2 bad input, 3 could not "
-                    "run.\n");
+                    "run, 4 ran but there is no verdict (converge).\n");
 }
 
 static void method_page(struct lgv_text *t, const struct lgv_method *m) {

@@ -109,7 +109,8 @@ static void do_run(const struct lgv_experiment *e, struct lgv_experiment_run *r,
     r->code = model.data && place.data ? lgv_process_run(word, NULL, 64u << 20, &printed) : LGV_EXIT_CANNOT;
     const char *begin = printed.data ? strchr(printed.data, '{') : NULL;
     if (begin) r->result = json_loads(begin, JSON_DISABLE_EOF_CHECK, NULL);
-    if (r->code > LGV_EXIT_BROKEN && r->result) { /* it did not run to its end: nothing it printed counts */
+    bool ran = r->code == LGV_EXIT_DONE || r->code == LGV_EXIT_BROKEN || r->code == LGV_EXIT_UNKNOWN;
+    if (!ran && r->result) { /* it did not run to its end: nothing it printed counts */
         json_decref(r->result);
         r->result = NULL;
     }

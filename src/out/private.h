@@ -121,7 +121,11 @@ const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struc
 void lgv_convergence_reference(const struct lgv_convergence *c, char *out, size_t size);
 /* All methods in one sentence: how many are as expected, better, not as expected. */
 const char *lgv_convergence_banner(const struct lgv_convergence *c, char *out, size_t size);
-/* " ± 0.02", or nothing when there is no randomness or the error is not known. */
-const char *lgv_plus_minus(double stderror, char *out, size_t size);
+/* "1.012 ± 0.023", or "1.012" when there is no randomness or the error is not known. */
+const char *lgv_convergence_order(double order, double stderror, char *out, size_t size);
+/* One word for why a level is not in the fit; "" when it is. */
+const char *lgv_convergence_left_out(enum lgv_level_use use);
+/* What the errors are of, "positions, momenta"; "" for the whole state. */
+const char *lgv_convergence_of(const struct lgv_convergence *c, char *out, size_t size);
 
 #endif

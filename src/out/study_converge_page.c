@@ -19,17 +19,16 @@ static struct lgv_figure figure_of(const struct lgv_convergence *c) {
     struct lgv_figure f = {
         .file = "convergence",
         .caption = c->random ? "Error at the end over the step, with one standard error up and down. Grey lines have "
-                               "the slopes of the expected orders. Hollow points could not be told from noise or from "
-                               "the error of the reference and are not in the fits."
+                               "the slopes of the expected orders. Hollow points are not in the fits: noise, "
+                               "round-off, the error of the reference, or paths that have lost the solution."
                              : "Error at the end over the step. Grey lines have the slopes of the expected orders. "
-                               "Hollow points could not be told from the error of the reference and are not in the "
-                               "fits."};
-    char name[100], observe[60];
+                               "Hollow points are not in the fits: round-off, the error of the reference, or a "
+                               "solution that is lost."};
+    char name[100], of[100];
     lgv_plain(name, sizeof name, c->model_name);
-    if (c->weak)
-        snprintf(f.title, sizeof f.title, "%s: weak error of %s", name, lgv_plain(observe, sizeof observe, c->observe));
-    else
-        snprintf(f.title, sizeof f.title, "%s: strong error%s", name, c->random ? " (RMS over paths)" : "");
+    lgv_convergence_of(c, of, sizeof of);
+    snprintf(f.title, sizeof f.title, "%s: %s error%s%s%s", name, c->weak ? "weak" : "strong", c->whole ? "" : " of ",
+             of, !c->weak && c->random ? " (RMS over paths)" : "");
     return f;
 }
 
@@ -41,7 +40,7 @@ static void put_data(struct lgv_text *out, const struct lgv_convergence *c, size
     for (size_t l = 0; l < c->nlevels; l++) {
         const struct lgv_convergence_level *x = &c->method[k].level[l];
         double se = isfinite(x->stderror) ? x->stderror : 0;
-        if (x->noise == fitted || !(x->error > 0) || !isfinite(x->error)) continue;
+        if ((x->use == LGV_LEVEL_FITTED) != fitted || !(x->error > 0) || !isfinite(x->error)) continue;
         lgv_text_add(out, "%.9g %.9g %.9g %.9g\n", x->step, x->error, fmax(x->error - se, bottom), x->error + se);
     }
     lgv_text_add(out, "NaN NaN NaN NaN\nEND\n"); /* an empty block would be an error */
@@ -50,7 +49,7 @@ static void put_data(struct lgv_text *out, const struct lgv_convergence *c, size
 static void error_range(const struct lgv_convergence *c, double *low, double *high) {
     *low = INFINITY;
     *high = 0;
-    for (size_t k = 0; k < c->nmethods; k++)
+    for (size_t k = 0; k < c->nrows; k++)
         for (size_t l = 0; l < c->nlevels; l++) {
             double e = c->method[k].level[l].error;
             if (!(e > 0) || !isfinite(e)) continue;
@@ -74,14 +73,14 @@ static const char *order_name(char *out, size_t size, double order) {
 static void put_slopes(struct lgv_text *out, const struct lgv_convergence *c, bool data) {
     char name[32];
     double low = c->method[0].level[c->nlevels - 1].step, high = c->method[0].level[0].step;
-    for (size_t k = 0; k < c->nmethods; k++) {
+    for (size_t k = 0; k < c->nrows; k++) {
         double order = c->method[k].expected, size = INFINITY;
         bool seen = !(order > 0);
         for (size_t i = 0; i < k; i++) seen = seen || fabs(c->method[i].expected - order) < 1e-9;
-        for (size_t i = k; !seen && i < c->nmethods; i++)
+        for (size_t i = k; !seen && i < c->nrows; i++)
             for (size_t l = 0; fabs(c->method[i].expected - order) < 1e-9 && l < c->nlevels; l++) {
                 const struct lgv_convergence_level *x = &c->method[i].level[l];
-                if (!x->noise) size = fmin(size, 0.62 * x->error / pow(x->step, order));
+                if (!x->use) size = fmin(size, 0.62 * x->error / pow(x->step, order));
             }
         if (seen || !isfinite(size)) continue;
         if (data)
@@ -97,25 +96,28 @@ static void put_slopes(struct lgv_text *out, const struct lgv_convergence *c, bo
     }
 }
 
+/* A method has its colour, a quantity its dashes; together their shape. */
 static void put_curves(struct lgv_text *out, const struct lgv_convergence *c) {
-    for (size_t k = 0; k < c->nmethods; k++) {
-        const struct lgv_convergence_method *m = &c->method[k];
+    static const char *const dash[] = {"", "dt (5,3)", "dt (2,3)", "dt (9,3,2,3)"};
+    for (size_t i = 0; i < c->nrows; i++) {
+        const struct lgv_convergence_method *m = &c->method[i];
+        size_t k = i % c->nmethods;
         const char *rgb = colour[k % COLOURS];
-        int filled = shape[k % SHAPES];
-        char title[100], error[32];
-        if (isfinite(m->order))
-            snprintf(title, sizeof title, "%s  %.3f%s", m->method->name, m->order,
-                     lgv_plus_minus(m->order_stderr, error, sizeof error));
-        else
-            snprintf(title, sizeof title, "%s", m->method->name);
-        lgv_text_add(out, "$good%zu using 1:2:3:4 with yerrorbars lw 1.3 ps 0.01 pt %d lc rgb '%s' notitle, ", k,
+        int filled = shape[i % SHAPES];
+        char title[240], order[80], of[60] = "";
+        if (c->nquantities > 1) lgv_plain(of, sizeof of, c->quantity[m->quantity].name);
+        int used = snprintf(title, sizeof title, "%s%s%s", m->method->name, of[0] ? ", " : "", of);
+        if (isfinite(m->order) && used > 0 && (size_t)used < sizeof title)
+            snprintf(title + used, sizeof title - (size_t)used, "  %s",
+                     lgv_convergence_order(m->order, m->order_stderr, order, sizeof order));
+        lgv_text_add(out, "$good%zu using 1:2:3:4 with yerrorbars lw 1.3 ps 0.01 pt %d lc rgb '%s' notitle, ", i,
                      filled, rgb);
-        lgv_text_add(out, "$noise%zu using 1:2:3:4 with yerrorbars lw 1 ps 0.8 pt %d lc rgb '%s' notitle, ", k,
+        lgv_text_add(out, "$noise%zu using 1:2:3:4 with yerrorbars lw 1 ps 0.8 pt %d lc rgb '%s' notitle, ", i,
                      filled - 1, rgb);
-        lgv_text_add(out, "$good%zu using 1:2 with linespoints lw 1.8 ps 0.8 pt %d %s lc rgb '%s' title ", k, filled,
-                     k < COLOURS ? "" : "dt (5,3)", rgb);
+        lgv_text_add(out, "$good%zu using 1:2 with linespoints lw 1.8 ps 0.8 pt %d %s lc rgb '%s' title ", i, filled,
+                     dash[(m->quantity + k / COLOURS) % 4], rgb);
         lgv_quote(out, title);
-        lgv_text_add(out, k + 1 < c->nmethods ? ", " : "\n");
+        lgv_text_add(out, i + 1 < c->nrows ? ", " : "\n");
     }
 }
 
@@ -123,7 +125,7 @@ static void put_script(struct lgv_text *out, const struct lgv_convergence *c, co
     double low, high, low_step = c->method[0].level[c->nlevels - 1].step, high_step = c->method[0].level[0].step;
     char title[100];
     error_range(c, &low, &high);
-    int height = c->nmethods > 10 ? 420 + 20 * (int)(c->nmethods - 10) : 420;
+    int height = c->nrows > 10 ? 420 + 20 * (int)(c->nrows - 10) : 420;
     lgv_text_add(out, "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"
                       "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
                       "set logscale xy\nset format '%%.1g'\nset format y '10^{%%L}'\nset datafile missing 'NaN'\n"
@@ -139,7 +141,7 @@ static void put_script(struct lgv_text *out, const struct lgv_convergence *c, co
     lgv_quote(out, lgv_plain(title, sizeof title, f->title));
     lgv_text_add(out, " at graph 0,1.06 left noenhanced\n");
     put_slopes(out, c, true);
-    for (size_t k = 0; k < c->nmethods; k++) {
+    for (size_t k = 0; k < c->nrows; k++) {
         put_data(out, c, k, true, low * 0.35);
         put_data(out, c, k, false, low * 0.35);
     }
@@ -175,19 +177,21 @@ enum lgv_status lgv_convergence_figure(const struct lgv_convergence *c, const ch
 static void put_verdict(struct lgv_text *out, const struct lgv_convergence *c) {
     uint64_t failed = lgv_convergence_failed(c);
     char line[200];
-    lgv_text_add(out, "<p class=\"verdict%s\">", lgv_convergence_holds(c) && !c->interrupted ? "" : " bad");
+    bool good = lgv_convergence_judge(c) == LGV_CONVERGENCE_HOLDS && !c->interrupted;
+    lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
     lgv_text_add(out, "%s", lgv_convergence_banner(c, line, sizeof line));
     if (failed) lgv_text_add(out, " %llu paths failed and are left out where they failed.", (unsigned long long)failed);
-    if (!c->reference_fine) lgv_text_add(out, " The reference is not fine enough for the smallest errors.");
+    if (!c->reference_fine)
+        lgv_text_add(out, " The reference is not fine enough for some errors, which are left out of the fits.");
     if (c->interrupted) lgv_text_add(out, " The study was interrupted.");
     lgv_text_add(out, "</p>\n");
 }
 
 static void put_facts(struct lgv_text *out, const struct lgv_convergence *c) {
-    char a[64];
+    char a[64], of[400];
     lgv_text_add(out, "<dl class=\"facts\">\n");
     lgv_page_fact(out, "error", c->weak ? "weak" : "strong");
-    if (c->weak) lgv_page_fact(out, "of the observable", c->observe);
+    lgv_page_fact(out, "of", c->whole ? "the state" : lgv_convergence_of(c, of, sizeof of));
     lgv_page_fact(out, "until", lgv_brief(a, sizeof a, c->until, 12));
     lgv_page_fact(out, "paths", lgv_grouped(a, sizeof a, c->paths));
     snprintf(a, sizeof a, "%llu", (unsigned long long)c->seed);
@@ -195,7 +199,7 @@ static void put_facts(struct lgv_text *out, const struct lgv_convergence *c) {
     lgv_page_fact(out, "reference", c->reference ? c->reference->name : "exact solution");
     if (c->reference) {
         lgv_page_fact(out, "its step", lgv_brief(a, sizeof a, c->reference_step, 6));
-        lgv_page_fact(out, "its own error, about", lgv_brief(a, sizeof a, c->reference_error, 2));
+        lgv_page_fact(out, "its own error, about", lgv_brief(a, sizeof a, c->quantity[0].reference_error, 2));
     }
     snprintf(a, sizeof a, "%.3g s", c->seconds);
     lgv_page_fact(out, "time taken", a);
@@ -207,24 +211,30 @@ static void cell(struct lgv_text *out, double x, int digits) {
     lgv_text_add(out, "<td class=\"n\">%s</td>", lgv_brief(b, sizeof b, x, digits));
 }
 
+static void put_name(struct lgv_text *out, const struct lgv_convergence *c, const struct lgv_convergence_method *m) {
+    lgv_text_add(out, "<td class=\"name\">");
+    lgv_html(out, m->method->name);
+    if (c->nquantities > 1) {
+        lgv_text_add(out, ", ");
+        lgv_html(out, c->quantity[m->quantity].name);
+    }
+    lgv_text_add(out, "</td>");
+}
+
 static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
     static const char *const class[] = {"broken", "holds", "holds", "holds", "broken", "holds"};
     static const char *const mark[] = {"not known",           "\xe2\x9c\x93 as expected", "\xe2\x9c\x93 as expected",
-                                       "\xe2\x9c\x93 better", "\xe2\x9c\x97 differs",     "\xe2\x9c\x93 better"};
+                                       "\xe2\x9c\x93 better", "\xe2\x9c\x97 worse",       "\xe2\x9c\x93 better"};
     lgv_text_add(out,
                  "<h2>Orders</h2>\n<div class=\"card\"><table>\n<tr><th></th><th>method</th><th class=\"n\">order</th>"
-                 "%s<th class=\"n\">expected</th><th>what it means</th></tr>\n",
-                 c->random ? "<th class=\"n\">± stderr</th>" : "");
-    for (size_t k = 0; k < c->nmethods; k++) {
+                 "<th class=\"n\">expected</th><th>what it means</th></tr>\n");
+    for (size_t k = 0; k < c->nrows; k++) {
         const struct lgv_convergence_method *m = &c->method[k];
-        char line[300];
-        lgv_text_add(out, "<tr><td class=\"mark %s\">%s</td><td class=\"name\">", class[m->verdict],
-                     m -> verdict == LGV_ORDER_DIFFERS && m -> order < m -> expected ? "\xe2\x9c\x97 worse"
-                                                                                     : mark[m->verdict]);
-        lgv_html(out, m->method->name);
-        lgv_text_add(out, "</td>");
-        cell(out, m->order, 4);
-        if (c->random) cell(out, m->order_stderr, 2);
+        char line[600], order[80] = "n/a";
+        if (isfinite(m->order)) lgv_convergence_order(m->order, m->order_stderr, order, sizeof order);
+        lgv_text_add(out, "<tr><td class=\"mark %s\">%s</td>", class[m->verdict], mark[m->verdict]);
+        put_name(out, c, m);
+        lgv_text_add(out, "<td class=\"n\">%s</td>", order);
         cell(out, m->expected, 3);
         lgv_text_add(out, "<td>");
         lgv_html(out, lgv_convergence_verdict(c, m, line, sizeof line));
@@ -235,7 +245,8 @@ static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
     lgv_text_add(
         out,
         "</table></div>\n<p class=\"sub gap\">The fit is least squares of log error over log step. %sAn order is "
-        "as expected when it is off by at most %g%s.</p>\n",
+        "as expected when it is off by at most %g%s, and the two smallest steps are not lower; worse when both are "
+        "lower.</p>\n",
         c->random ? "All levels share their Brownian paths; the standard errors come from leaving out groups "
                     "of whole paths (jackknife), so that this is taken into account. "
                   : "",
@@ -243,25 +254,30 @@ static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
 }
 
 static void put_levels(struct lgv_text *out, const struct lgv_convergence *c) {
-    static const char *const head[] = {"step",    "error",  "± stderr", "gradients per path",
-                                       "seconds", "failed", "truncated"};
+    static const char *const head[] = {"step", "error", "gradients per path", "seconds", "failed", "truncated"};
     lgv_text_add(out, "<h2>Errors</h2>\n<div class=\"card\"><table>\n<tr><th>method</th>");
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        if (i != 2 || c->random) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
     lgv_text_add(out, "<th></th></tr>\n");
-    for (size_t k = 0; k < c->nmethods; k++)
+    for (size_t k = 0; k < c->nrows; k++)
         for (size_t l = 0; l < c->nlevels; l++) {
             const struct lgv_convergence_level *x = &c->method[k].level[l];
-            lgv_text_add(out, "<tr><td class=\"name\">");
-            lgv_html(out, l == 0 ? c->method[k].method->name : "");
-            lgv_text_add(out, "</td>");
+            char error[80];
+            if (x->stderror > 0)
+                lgv_text_with_error(error, sizeof error, x->error, x->stderror);
+            else
+                lgv_brief(error, sizeof error, x->error, 4);
+            lgv_text_add(out, "<tr>");
+            if (l == 0)
+                put_name(out, c, &c->method[k]);
+            else
+                lgv_text_add(out, "<td></td>");
             cell(out, x->step, 6);
-            cell(out, x->error, 4);
-            if (c->random) cell(out, x->stderror, 2);
+            lgv_text_add(out, "<td class=\"n\">%s</td>", error);
             cell(out, x->evaluations, 6);
             cell(out, x->seconds, 3);
-            lgv_text_add(out, "<td class=\"n\">%llu</td><td class=\"n\">%llu</td><td class=\"why\">%s</td></tr>\n",
-                         (unsigned long long)x->failed, (unsigned long long)x->truncated, x->noise ? "not fitted" : "");
+            lgv_text_add(out, "<td class=\"n\">%llu</td><td class=\"n\">%llu</td><td class=\"why\">%s%s</td></tr>\n",
+                         (unsigned long long)x->failed, (unsigned long long)x->truncated,
+                         x->use ? "not fitted: " : "", lgv_convergence_left_out(x->use));
         }
     lgv_text_add(
         out, "</table></div>\n<p class=\"sub gap\">Seconds are of all threads together and contain the sums of fine "
@@ -271,7 +287,7 @@ static void put_levels(struct lgv_text *out, const struct lgv_convergence *c) {
 
 static void put_page(struct lgv_text *out, const struct lgv_convergence *c, const char *dir) {
     struct lgv_figure f = figure_of(c);
-    char line[400];
+    char line[600];
     lgv_page_begin(out, c->model_name);
     lgv_text_add(out, "<h1>");
     lgv_html(out, c->model_name);

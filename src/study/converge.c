@@ -27,6 +27,7 @@ struct study {
     const struct lgv_method *method[LGV_CONVERGE_METHODS + 1];
     size_t built;
     uint64_t factor[LGV_CONVERGE_LEVELS];
+    uint64_t common; /* least common multiple of the factors */
     struct lgv_structure structure;
     struct lgv_converge_job job;
 };
@@ -71,9 +72,9 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 }
 
 /* Factors of the smallest step and their least common multiple. */
-static enum lgv_status find_factors(struct study *s, const double *step, size_t count, uint64_t *common,
-                                    struct lgv_error *err) {
+static enum lgv_status find_factors(struct study *s, const double *step, size_t count, struct lgv_error *err) {
     double smallest = step[count - 1];
+    uint64_t *common = &s->common;
     *common = 1;
     for (size_t l = 0; l < count; l++) {
         double f = round(step[l] / smallest);
@@ -109,9 +110,9 @@ static enum lgv_status plan_steps(struct study *s, const struct lgv_settings *se
         return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", set->until, set->start);
     if (step[0] > length * (1 + 1e-9))
         return lgv_fail(err, LGV_BAD_INPUT, "the largest step %g is longer than the whole time %g", step[0], length);
-    uint64_t common;
-    status = find_factors(s, step, count, &common, err);
+    status = find_factors(s, step, count, err);
     if (status) return status;
+    uint64_t common = s->common;
     double unit = (double)common * step[count - 1], units = fmax(1, round(length / unit));
     if (units * (double)common > MOST_STEPS / MOST_REFINE)
         return lgv_fail(err, LGV_BAD_INPUT, "%.3g steps are too many", units * (double)common);
@@ -200,7 +201,10 @@ static enum lgv_status plan_reference(struct study *s, struct lgv_model *m,
     if (asked && o->weak)
         return lgv_fail(err, LGV_BAD_INPUT,
                         "--reference exact gives strong errors; weak ones need a method as reference");
-    s->job.exact = asked || (!o->reference && !o->weak && exact_complete(m));
+    if (asked && o->observe)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "--reference exact gives the error of the whole state; --observe needs a method as reference");
+    s->job.exact = asked || (!o->reference && !o->weak && !o->observe && exact_complete(m));
     s->job.refine = s->job.exact ? 1 : LEAST_REFINE;
     if (s->job.exact) return LGV_OK;
     const struct lgv_method *r = NULL;
@@ -229,45 +233,97 @@ static enum lgv_status build(struct study *s, struct lgv_model *m, const struct 
     return status;
 }
 
-/* Number of the observable a study looks at. */
-static enum lgv_status find_observable(struct study *s, const struct lgv_convergence_options *o,
-                                       struct lgv_convergence *out, struct lgv_error *err) {
+/* ---- what the errors are of ---- */
+
+static enum lgv_status add_quantity(struct study *s, struct lgv_convergence *out, const char *name, const char *text,
+                                    struct lgv_converge_quantity q, struct lgv_error *err) {
+    struct lgv_converge_job *j = &s->job;
+    bool whole = !j->weak && q.of_state && q.count == 2 * s->kernel[0].nq;
+    q.width = j->weak && q.of_state ? q.count : 1;
+    q.slot = whole ? LGV_SLOT_STATE : j->width;
+    if (!whole) j->width += q.width;
+    j->quantity[j->nquantities++] = q;
+    struct lgv_convergence_quantity *x = &out->quantity[out->nquantities++];
+    *x = (struct lgv_convergence_quantity){lgv_copy(name), lgv_copy(text), NAN};
+    return x->name && x->text ? LGV_OK : lgv_fail_memory(err);
+}
+
+/* "state", "positions", "momenta", or whatever is observed under that name. */
+static enum lgv_status named_quantity(struct study *s, struct lgv_convergence *out, const char *name,
+                                      struct lgv_error *err) {
     const struct lgv_watch *w = &s->kernel[0].watch;
-    const char *name = s->job.exact ? "error" : o->weak && o->observe ? o->observe : "H", *known[200];
+    size_t nq = s->kernel[0].nq;
+    const struct {
+        const char *name, *text;
+        struct lgv_converge_quantity q;
+    } group[] = {{"state", "all q and p", {.of_state = true, .first = 0, .count = 2 * nq}},
+                 {"positions", "all q", {.of_state = true, .first = 0, .count = nq}},
+                 {"momenta", "all p", {.of_state = true, .first = nq, .count = nq}}};
+    const char *known[200];
     size_t n = 0;
-    for (size_t i = w->count; i-- > 0;) { /* an observable may be called "error" too: the distance comes after it */
-        bool distance = w->item[i].kind == 5;
-        if (strcmp(w->item[i].name, name) != 0 || distance != s->job.exact) continue;
-        s->job.observe = i;
-        if (!o->weak) return LGV_OK;
-        out->observe = lgv_copy(name);
-        out->observe_text = lgv_copy(w->item[i].text);
-        return out->observe && out->observe_text ? LGV_OK : lgv_fail_memory(err);
-    }
-    for (; n < w->count && n < 200; n++) known[n] = w->item[n].name;
+    for (size_t i = 0; i < w->count; i++) /* the distance to the exact solution is no observable of the reference */
+        if (strcmp(w->item[i].name, name) == 0 && w->item[i].kind != 5)
+            return add_quantity(s, out, name, w->item[i].text, (struct lgv_converge_quantity){.first = i}, err);
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(group[i].name, name) == 0) return add_quantity(s, out, name, group[i].text, group[i].q, err);
+    for (size_t i = 0; i < 3; i++) known[n++] = group[i].name;
+    for (size_t i = 0; i < w->count && n < 200; i++) known[n++] = w->item[i].name;
     const char *near = lgv_nearest(name, known, n);
     return lgv_fail(err, LGV_BAD_INPUT,
-                    near ? "--observe %s: no such observable; did you mean %s?" : "--observe %s: no such observable",
+                    near ? "--observe %s: no such observable; did you mean %s?"
+                         : "--observe %s: no such observable (state, positions and momenta go always)",
                     name, near);
+}
+
+static enum lgv_status plan_quantities(struct study *s, const struct lgv_convergence_options *o,
+                                       struct lgv_convergence *out, struct lgv_error *err) {
+    const struct lgv_watch *w = &s->kernel[0].watch;
+    enum lgv_status status = LGV_OK;
+    s->job.width = LGV_SLOTS;
+    out->whole = !o->weak && !o->observe;
+    for (size_t i = 0; s->job.exact && i < w->count; i++)
+        if (w->item[i].kind == 5) s->job.distance = i;
+    for (const char *c = o->observe ? o->observe : o->weak ? "H" : "state"; !status && *c;) {
+        char name[LGV_WORD_SIZE];
+        size_t n = strcspn(c, ",");
+        if (n == 0 || n >= sizeof name)
+            return lgv_fail(err, LGV_BAD_INPUT, "--observe wants names separated by commas, not \"%s\"", o->observe);
+        if (out->nquantities == LGV_CONVERGE_QUANTITIES)
+            return lgv_fail(err, LGV_BAD_INPUT, "--observe: at most %d names", LGV_CONVERGE_QUANTITIES);
+        memcpy(name, c, n);
+        name[n] = '\0';
+        for (size_t i = 0; i < out->nquantities; i++)
+            if (strcmp(out->quantity[i].name, name) == 0)
+                return lgv_fail(err, LGV_BAD_INPUT, "--observe: %s is there twice", name);
+        status = named_quantity(s, out, name, err);
+        c += n + (c[n] == ',');
+    }
+    return status;
 }
 
 /* ---- the study ---- */
 
-static struct lgv_converge_sum *new_sums(const struct lgv_converge_job *j) {
-    return lgv_new((j->nmethods + 1) * j->nlevels * LGV_GROUPS, sizeof *j->sum);
-}
-
 /* The smallest error the main run will be able to see at the smallest two steps; `shrink` is by how much its standard
  * errors are smaller. */
-static double smallest_error(const struct lgv_converge_job *j, double shrink) {
+static double smallest_error(const struct lgv_converge_job *j, size_t quantity, double shrink) {
     double smallest = INFINITY;
     for (size_t k = 0; k < j->nmethods; k++)
         for (size_t l = 0; l < j->nlevels; l++) {
-            double stderror, error = fabs(lgv_converge_error(j, k, l, &stderror));
+            double stderror, error = fabs(lgv_converge_error(j, k, l, quantity, &stderror));
             if (j->weak) error = fmax(error, 2 * shrink * stderror);
             if (error > 0) smallest = fmin(smallest, error);
         }
     return smallest;
+}
+
+/* The error of the reference in these errors, for the quantity where it is largest. */
+static double coarseness(const struct lgv_converge_job *j, double shrink) {
+    double worst = 0;
+    for (size_t q = 0; q < j->nquantities; q++) {
+        double error = lgv_converge_reference_error(j, q) * (j->weak ? shrink : 1);
+        if (!(error / smallest_error(j, q, shrink) <= worst)) worst = error / smallest_error(j, q, shrink);
+    }
+    return worst;
 }
 
 static bool reference_lost(const struct lgv_converge_job *j) {
@@ -290,16 +346,14 @@ static enum lgv_status refine(struct study *s, uint64_t paths, struct lgv_error 
         j.end = paths < PILOT ? paths : PILOT;
         j.factor = main->factor + main->nlevels - 2;
         j.nlevels = 2;
-        j.sum = new_sums(&j);
-        status = j.sum ? lgv_converge_paths(&j, err) : lgv_fail_memory(err);
-        double error = status ? 0 : lgv_converge_reference_error(&j) * (j.weak ? shrink : 1);
+        status = lgv_converge_new_sums(&j) ? lgv_converge_paths(&j, err) : lgv_fail_memory(err);
+        double error = status ? 0 : coarseness(&j, shrink);
         if (!status && reference_lost(&j))
             status =
                 lgv_fail(err, LGV_CANNOT_RUN, "the reference %s loses all paths; name another one with --reference",
                          j.kernel[j.nmethods].method->name);
-        bool fine =
-            error <= FINE_PILOT * smallest_error(&j, shrink) || !(error < 0.9 * before) || main->refine >= MOST_REFINE;
-        free(j.sum);
+        bool fine = error <= FINE_PILOT || !(error < 0.9 * before) || main->refine >= MOST_REFINE;
+        lgv_converge_free_sums(&j);
         before = error;
         if (fine) break;
         main->refine *= 2;
@@ -307,8 +361,51 @@ static enum lgv_status refine(struct study *s, uint64_t paths, struct lgv_error 
     return status;
 }
 
+/* Does the study lose levels because the time is long: paths drift apart, from the solution and from the reference? */
+static bool too_long(const struct lgv_convergence *out) {
+    for (size_t i = 0; i < out->nrows; i++) {
+        const struct lgv_convergence_method *m = &out->method[i];
+        if (m->verdict != LGV_ORDER_NONE) continue;
+        for (size_t l = 0; l < out->nlevels; l++)
+            if (m->level[l].use == LGV_LEVEL_SPREAD || m->level[l].use == LGV_LEVEL_REFERENCE) return true;
+    }
+    return false;
+}
+
+/* The longest of T/2, T/4, ... at which no level would be lost like that, tried on a few paths: together they cost no
+ * more than the same few paths of the whole study. */
+static void find_until(struct study *s, struct lgv_convergence *out) {
+    struct lgv_convergence trial = *out;
+    trial.method = lgv_new(out->nrows, sizeof *trial.method);
+    bool going = trial.method != NULL && too_long(out);
+    out->until_looked_at = going;
+    for (uint64_t units = s->job.smallest_steps / s->common / 2; going && units > 0; units /= 2) {
+        struct lgv_converge_job j = s->job;
+        memset(j.group_paths, 0, sizeof j.group_paths);
+        memcpy(trial.method, out->method, out->nrows * sizeof *trial.method);
+        j.smallest_steps = units * s->common;
+        j.fraction_base = 1;
+        j.fraction_size = 0;
+        j.first = 0;
+        j.end = out->paths < PILOT ? out->paths : PILOT;
+        going = lgv_converge_scales(&j, j.end) && lgv_converge_new_sums(&j) && !lgv_converge_paths(&j, NULL);
+        if (going) {
+            lgv_converge_fit(&j, &trial);
+            bool lost = false;
+            for (size_t i = 0; i < out->nrows; i++)
+                for (size_t l = 0; l < out->nlevels; l++)
+                    lost = lost || trial.method[i].level[l].use == LGV_LEVEL_SPREAD ||
+                           trial.method[i].level[l].use == LGV_LEVEL_REFERENCE;
+            if (!lost) out->until_enough = out->t0 + (double)j.smallest_steps * j.smallest;
+            going = lost;
+        }
+        lgv_converge_free_sums(&j);
+    }
+    free(trial.method);
+}
+
 static bool orders_known(const struct lgv_convergence *out, double target) {
-    for (size_t k = 0; k < out->nmethods; k++)
+    for (size_t k = 0; k < out->nrows; k++)
         if (!(out->method[k].order_stderr <= target)) return false;
     return true;
 }
@@ -318,7 +415,7 @@ static enum lgv_status run(struct study *s, const struct lgv_settings *set, doub
     struct lgv_converge_job *j = &s->job;
     j->random = out->random;
     uint64_t paths = !out->random ? 1 : target > 0 ? FIRST_PATHS : set->paths;
-    enum lgv_status status = refine(s, paths, err);
+    enum lgv_status status = lgv_converge_scales(j, paths) ? refine(s, paths, err) : lgv_fail_memory(err);
     if (status)
         return status == LGV_INTERRUPTED ? lgv_fail(err, LGV_CANNOT_RUN, "interrupted before it began") : status;
     j->first = 0;
@@ -337,6 +434,7 @@ static enum lgv_status run(struct study *s, const struct lgv_settings *set, doub
     out->interrupted = status == LGV_INTERRUPTED;
     if (out->interrupted && out->paths == 0)
         return lgv_fail(err, LGV_CANNOT_RUN, "interrupted before any path was done");
+    if (!out->interrupted) find_until(s, out);
     return status;
 }
 
@@ -357,11 +455,12 @@ static bool describe(const struct study *s, const struct lgv_model *m, const str
     out->noise_commutes = s->structure.commutes;
     out->random = out->nnoise > 0 || m->draws[0] > 0 || m->draws[1] > 0 || m->callbacks;
     out->nmethods = s->job.nmethods;
-    out->method = lgv_new(out->nmethods, sizeof *out->method);
+    out->nrows = out->nmethods * out->nquantities;
+    out->method = lgv_new(out->nrows, sizeof *out->method);
     out->parameter = lgv_new(m->npar + 1, sizeof *out->parameter);
     out->parameter_value = lgv_new(m->npar + 1, sizeof *out->parameter_value);
     if (!out->model_name || !out->model_text || !out->method || !out->parameter || !out->parameter_value) return false;
-    for (size_t k = 0; k < out->nmethods; k++) out->method[k].method = s->method[k];
+    for (size_t k = 0; k < out->nrows; k++) out->method[k].method = s->method[k % out->nmethods];
     for (size_t i = 0; i < m->npar; i++) {
         out->parameter[i] = lgv_copy(m->par_name[i]);
         out->parameter_value[i] = m->par[i];
@@ -380,9 +479,6 @@ static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct l
     s->job.threads = set->threads ? (unsigned)set->threads : (unsigned)omp_get_num_procs();
     out->threads = s->job.threads;
     enum lgv_status status = plan_steps(s, set, o, out, err);
-    if (!status && o->observe && !o->weak)
-        status = lgv_fail(err, LGV_BAD_INPUT,
-                          "--observe is for weak errors (--kind weak); strong ones look at the whole state");
     if (!status && set->lanes && set->lanes != 2 && set->lanes != 4 && set->lanes != 8 && set->lanes != 16)
         status = lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
     lgv_settings_times(set, m);
@@ -392,7 +488,7 @@ static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct l
     if (!status) status = build(s, m, set, err);
     double largest = s->job.smallest * (double)s->factor[0];
     if (!status) status = lgv_clip_check(&s->kernel[0], largest, set->truncate, err);
-    if (!status) status = find_observable(s, o, out, err);
+    if (!status) status = plan_quantities(s, o, out, err);
     if (!status && !describe(s, m, set, o, out)) status = lgv_fail_memory(err);
     return status;
 }
@@ -400,19 +496,19 @@ static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct l
 enum lgv_status lgv_converge(struct lgv_model *m, const struct lgv_settings *settings,
                              const struct lgv_convergence_options *options, lgv_progress *progress, void *user,
                              struct lgv_convergence *out, struct lgv_error *err) {
-    *out = (struct lgv_convergence){.reference_error = NAN, .reference_step = NAN};
+    *out = (struct lgv_convergence){.reference_step = NAN, .spread = NAN, .until_enough = NAN};
     struct study *s = lgv_new(1, sizeof *s);
     if (!s) return lgv_fail_memory(err);
     enum lgv_status status = plan(s, m, settings, options, out, err);
     s->job.progress = progress;
     s->job.user = user;
     double begin = now();
-    if (!status && !(s->job.sum = new_sums(&s->job))) status = lgv_fail_memory(err);
+    if (!status && !lgv_converge_new_sums(&s->job)) status = lgv_fail_memory(err);
     if (!status) status = run(s, settings, options->target, out, err);
     out->seconds = now() - begin;
     if (out->reference) out->reference_step = s->job.smallest / (double)s->job.refine;
     for (size_t k = 0; k < s->built; k++) lgv_kernel_free(&s->kernel[k]);
-    free(s->job.sum);
+    lgv_converge_free_sums(&s->job);
     free(s);
     if (status && status != LGV_INTERRUPTED) lgv_convergence_clear(out);
     return status;
@@ -426,23 +522,27 @@ void lgv_convergence_clear(struct lgv_convergence *c) {
     free(c->model_text);
     free(c->model_file);
     free(c->command);
-    free(c->observe);
-    free(c->observe_text);
+    for (size_t i = 0; i < c->nquantities; i++) {
+        free(c->quantity[i].name);
+        free(c->quantity[i].text);
+    }
     free(c->method);
     *c = (struct lgv_convergence){0};
 }
 
 uint64_t lgv_convergence_failed(const struct lgv_convergence *c) {
     uint64_t failed = c->reference_failed;
-    for (size_t k = 0; k < c->nmethods; k++)
+    for (size_t k = 0; k < c->nmethods; k++) /* the paths of all quantities are the same */
         for (size_t l = 0; l < c->nlevels; l++) failed += c->method[k].level[l].failed;
     return failed;
 }
 
-bool lgv_convergence_holds(const struct lgv_convergence *c) {
-    for (size_t k = 0; k < c->nmethods; k++) {
-        const struct lgv_convergence_method *m = &c->method[k];
-        if (!isfinite(m->order) || (!c->weak && m->verdict == LGV_ORDER_DIFFERS)) return false;
+enum lgv_convergence_outcome lgv_convergence_judge(const struct lgv_convergence *c) {
+    bool unknown = false;
+    if (lgv_convergence_failed(c)) return LGV_CONVERGENCE_BROKEN;
+    for (size_t k = 0; k < c->nrows; k++) {
+        if (!c->weak && c->method[k].verdict == LGV_ORDER_DIFFERS) return LGV_CONVERGENCE_BROKEN;
+        unknown = unknown || c->method[k].verdict == LGV_ORDER_NONE;
     }
-    return lgv_convergence_failed(c) == 0;
+    return unknown ? LGV_CONVERGENCE_UNKNOWN : LGV_CONVERGENCE_HOLDS;
 }

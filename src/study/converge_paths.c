@@ -32,7 +32,7 @@ struct shared {
 /* The end of a unit of paths. */
 struct ends {
     double *state; /* [2 nq][LGV_UNIT] */
-    double value[LGV_UNIT];
+    double *value; /* [nquantities + 1][LGV_UNIT]: observables, then the distance to the exact solution */
     bool failed[LGV_UNIT];
 };
 
@@ -42,6 +42,8 @@ struct worker {
     struct lgv_pace pace[LGV_CONVERGE_METHODS + 1];
     double *watched;               /* [nobserve][lanes] of the widest kernel */
     struct ends end, fine;
+    struct lgv_converge_sum *part; /* [nmethods + 1][nlevels] of one unit */
+    double *total;                 /* with these numbers for each of them */
 };
 
 static size_t kernels(const struct lgv_converge_job *j) {
@@ -53,12 +55,18 @@ static bool worker_begin(struct worker *w, struct shared *s) {
     size_t n = 2 * j->kernel->nq * LGV_UNIT;
     *w = (struct worker){.shared = s};
     w->block = lgv_new(kernels(j), sizeof *w->block);
+    w->part = lgv_new((j->nmethods + 1) * j->nlevels, sizeof *w->part);
+    w->total = lgv_new((j->nmethods + 1) * j->nlevels * j->width, sizeof *w->total);
     w->end.state = lgv_new(n, sizeof *w->end.state);
     w->fine.state = lgv_new(n, sizeof *w->fine.state);
+    w->end.value = lgv_new((j->nquantities + 1) * LGV_UNIT, sizeof *w->end.value);
+    w->fine.value = lgv_new((j->nquantities + 1) * LGV_UNIT, sizeof *w->fine.value);
     /* observe() writes whole vectors */
     if (posix_memalign((void **)&w->watched, 128, (j->kernel->watch.count + 1) * LGV_UNIT * sizeof *w->watched))
         w->watched = NULL;
-    if (!w->block || !w->end.state || !w->fine.state || !w->watched) return false;
+    if (!w->block || !w->part || !w->total || !w->end.state || !w->fine.state || !w->end.value || !w->fine.value ||
+        !w->watched)
+        return false;
     for (size_t k = 0; k < kernels(j); k++)
         if (!lgv_block_create(&j->kernel[k], j->t0, j->smallest, j->seed, 1, &w->block[k])) return false;
     return true;
@@ -67,8 +75,12 @@ static bool worker_begin(struct worker *w, struct shared *s) {
 static void worker_end(struct worker *w) {
     for (size_t k = 0; w->block && k < kernels(w->shared->job); k++) lgv_block_free(&w->block[k]);
     free(w->block);
+    free(w->part);
+    free(w->total);
     free(w->end.state);
     free(w->fine.state);
+    free(w->end.value);
+    free(w->fine.value);
     free(w->watched);
 }
 
@@ -132,8 +144,14 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
                 end->state[i * LGV_UNIT + at + l] = x;
                 failed = failed || !isfinite(x);
             }
-            end->value[at + l] = w->watched[j->observe * lanes + l];
-            end->failed[at + l] = failed || !isfinite(end->value[at + l]);
+            for (size_t q = 0; q <= j->nquantities; q++) {
+                size_t o = q == j->nquantities ? j->distance : j->quantity[q].first;
+                bool needed = q == j->nquantities ? j->exact : !j->quantity[q].of_state;
+                double x = needed ? w->watched[o * lanes + l] : 0;
+                end->value[q * LGV_UNIT + at + l] = x;
+                failed = failed || !isfinite(x);
+            }
+            end->failed[at + l] = failed;
             s->truncated += b->block.clipped[l];
         }
         s->evaluations += b->block.evaluations;
@@ -143,64 +161,95 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
     return true;
 }
 
+static double square_distance(const struct ends *end, const struct ends *fine, unsigned lane, size_t first,
+                              size_t count) {
+    double d = 0;
+    for (size_t i = first; i < first + count; i++) {
+        double x = end->state[i * LGV_UNIT + lane] - fine->state[i * LGV_UNIT + lane];
+        d += x * x;
+    }
+    return d;
+}
+
+/* Adds the differences of one path to its slots. */
+static void add_path(const struct lgv_converge_job *j, const struct ends *end, const struct ends *fine, unsigned lane,
+                     double *total) {
+    double far = end->value[j->nquantities * LGV_UNIT + lane];
+    double d = fine ? square_distance(end, fine, lane, 0, 2 * j->kernel->nq) : far * far;
+    total[LGV_SLOT_STATE] += d;
+    if (d > j->lost * j->lost) total[LGV_SLOT_LOST] += d;
+    for (size_t k = 0; fine && k < j->nquantities; k++) {
+        const struct lgv_converge_quantity *q = &j->quantity[k];
+        double *slot = total + q->slot, x = end->value[k * LGV_UNIT + lane] - fine->value[k * LGV_UNIT + lane];
+        if (q->slot < LGV_SLOTS) continue; /* the whole state */
+        if (!q->of_state)
+            *slot += j->weak ? x : x * x;
+        else if (!j->weak)
+            *slot += square_distance(end, fine, lane, q->first, q->count);
+        else
+            for (size_t i = 0; i < q->count; i++)
+                slot[i] += end->state[(q->first + i) * LGV_UNIT + lane] - fine->state[(q->first + i) * LGV_UNIT + lane];
+    }
+}
+
 /* Adds the unit; paths that the reference lost say nothing about a level. */
 static void add(const struct lgv_converge_job *j, const struct ends *end, const struct ends *fine, unsigned used,
-                struct lgv_converge_sum *s) {
+                struct lgv_converge_sum *s, double *total) {
     for (unsigned l = 0; l < used; l++) {
-        double d = 0;
         if (fine && fine->failed[l]) continue;
         if (end->failed[l]) {
             s->failed++;
             continue;
         }
-        if (!fine) /* the observable is the distance to the exact solution */
-            d = end->value[l] * end->value[l];
-        else if (j->weak)
-            d = end->value[l] - fine->value[l];
-        else
-            for (size_t i = 0; i < 2 * j->kernel->nq; i++) {
-                double x = end->state[i * LGV_UNIT + l] - fine->state[i * LGV_UNIT + l];
-                d += x * x;
-            }
-        s->sum += d;
+        add_path(j, end, fine, l, total);
         s->paths++;
     }
 }
 
-/* All levels of all methods for one unit.  Sums change only when the whole unit is done. */
+/* The levels of all methods for one unit, into the worker's part. */
+static bool run_levels(struct worker *w, uint64_t path, unsigned used) {
+    struct lgv_converge_job *j = w->shared->job;
+    size_t r = j->nmethods * j->nlevels;
+    if (!j->exact) {
+        double fine = j->smallest / (double)j->refine;
+        uint64_t steps = j->smallest_steps * j->refine;
+        if (!run_unit(w, j->nmethods, fine, 1, steps, path, used, &w->fine, &w->part[r]) ||
+            !run_unit(w, j->nmethods, 2 * fine, 2, steps / 2, path, used, &w->end, &w->part[r + 1]))
+            return false;
+        for (unsigned l = 0; l < used; l++) w->part[r].failed += w->fine.failed[l];
+        add(j, &w->end, &w->fine, used, &w->part[r + 1], w->total + (r + 1) * j->width);
+    }
+    for (size_t k = 0; k < j->nmethods; k++)
+        for (size_t l = 0; l < j->nlevels; l++) {
+            uint64_t f = j->factor[l];
+            size_t i = k * j->nlevels + l;
+            if (!run_unit(w, k, j->smallest * (double)f, f * j->refine, j->smallest_steps / f, path, used, &w->end,
+                          &w->part[i]))
+                return false;
+            add(j, &w->end, j->exact ? NULL : &w->fine, used, &w->part[i], w->total + i * j->width);
+        }
+    return true;
+}
+
+/* One unit.  Sums change only when the whole unit is done. */
 static bool do_unit(struct worker *w, uint64_t unit, unsigned group) {
     struct lgv_converge_job *j = w->shared->job;
     uint64_t path = unit * LGV_UNIT;
     unsigned used = j->end - path < LGV_UNIT ? (unsigned)(j->end - path) : LGV_UNIT;
     size_t rows = (j->nmethods + 1) * j->nlevels;
-    struct lgv_converge_sum part[(LGV_CONVERGE_METHODS + 1) * LGV_CONVERGE_LEVELS] = {0};
-    struct lgv_converge_sum *r = part + j->nmethods * j->nlevels;
-    if (!j->exact) {
-        double fine = j->smallest / (double)j->refine;
-        uint64_t steps = j->smallest_steps * j->refine;
-        if (!run_unit(w, j->nmethods, fine, 1, steps, path, used, &w->fine, &r[0]) ||
-            !run_unit(w, j->nmethods, 2 * fine, 2, steps / 2, path, used, &w->end, &r[1]))
-            return false;
-        for (unsigned l = 0; l < used; l++) r[0].failed += w->fine.failed[l];
-        add(j, &w->end, &w->fine, used, &r[1]);
-    }
-    for (size_t k = 0; k < j->nmethods; k++)
-        for (size_t l = 0; l < j->nlevels; l++) {
-            uint64_t f = j->factor[l];
-            struct lgv_converge_sum *s = &part[k * j->nlevels + l];
-            if (!run_unit(w, k, j->smallest * (double)f, f * j->refine, j->smallest_steps / f, path, used, &w->end, s))
-                return false;
-            add(j, &w->end, j->exact ? NULL : &w->fine, used, s);
-        }
+    memset(w->part, 0, rows * sizeof *w->part);
+    memset(w->total, 0, rows * j->width * sizeof *w->total);
+    if (!run_levels(w, path, used)) return false;
     for (size_t i = 0; i < rows; i++) {
-        struct lgv_converge_sum *s = &j->sum[i * LGV_GROUPS + group];
-        s->sum += part[i].sum;
-        s->paths += part[i].paths;
-        s->failed += part[i].failed;
-        s->truncated += part[i].truncated;
-        s->evaluations += part[i].evaluations;
-        s->blocks += part[i].blocks;
-        s->seconds += part[i].seconds;
+        struct lgv_converge_sum *s = &j->sum[i * LGV_GROUPS + group], *part = &w->part[i];
+        for (size_t n = 0; n < j->width; n++)
+            j->total[(i * LGV_GROUPS + group) * j->width + n] += w->total[i * j->width + n];
+        s->paths += part->paths;
+        s->failed += part->failed;
+        s->truncated += part->truncated;
+        s->evaluations += part->evaluations;
+        s->blocks += part->blocks;
+        s->seconds += part->seconds;
     }
     j->group_paths[group] += used;
     return true;
@@ -215,6 +264,20 @@ static void do_group(struct worker *w, unsigned group) {
         atomic_fetch_add(&w->shared->units_done, 1);
         tell(w);
     }
+}
+
+bool lgv_converge_new_sums(struct lgv_converge_job *j) {
+    size_t cells = (j->nmethods + 1) * j->nlevels * LGV_GROUPS;
+    j->sum = lgv_new(cells, sizeof *j->sum);
+    j->total = lgv_new(cells * j->width, sizeof *j->total);
+    return j->sum && j->total;
+}
+
+void lgv_converge_free_sums(struct lgv_converge_job *j) {
+    free(j->sum);
+    free(j->total);
+    j->sum = NULL;
+    j->total = NULL;
 }
 
 enum lgv_status lgv_converge_paths(struct lgv_converge_job *j, struct lgv_error *err) {

@@ -170,30 +170,49 @@ static void believe(struct search *x, double *mean, double *var) {
         r->bias = fmax(r->bias, mean[n - 1 - j] * exp2(-alpha * (double)j) / (exp2(alpha) - 1));
 }
 
-static enum lgv_status too_many(const struct search *x, size_t level, double paths, double var) {
-    struct lgv_text why = {0};
-    if (x->r->beta < 0)
-        lgv_text_add(&why, "the variances grow from level to level, multilevel sampling does not suit this observable");
+/* The level whose own values scatter most, or overflow: it makes the sum over all levels large, and every number of
+ * pairs with it. */
+static size_t worst_level(const struct lgv_mlmc_result *r) {
+    size_t worst = 0;
+    for (size_t l = 1; l < r->nlevels && !isnan(r->level[worst].fine_variance); l++)
+        if (!(r->level[l].fine_variance <= r->level[worst].fine_variance)) worst = l;
+    return worst;
+}
+
+static enum lgv_status too_many(const struct search *x, const double *pairs, const double *var) {
+    struct lgv_text text = {0};
+    size_t level = worst_level(x->r);
+    lgv_text_add(&text, "a tolerance of %g needs ", x->o->tolerance);
+    if (isfinite(pairs[level]) && isfinite(var[level]))
+        lgv_text_add(&text, "%.2g paths on level %zu, more than can be run: the variance there is %.2g; ", pairs[level],
+                     level, var[level]);
     else
-        lgv_text_add(&why, "when the method is unstable with the step %g, a smaller --largest helps",
+        lgv_text_add(&text, "more paths than can be run: the variance on level %zu overflows; ", level);
+    if (x->r->beta < 0)
+        lgv_text_add(&text,
+                     "the variances grow from level to level, multilevel sampling does not suit this observable");
+    else
+        lgv_text_add(&text, "when the method is unstable with the step %g, a smaller --largest helps",
                      x->r->level[level].step);
-    enum lgv_status status = lgv_fail(x->err, LGV_BAD_INPUT,
-                                      "a tolerance of %g needs %.2g paths on level %zu, more than can be run: the "
-                                      "variance there is %.2g; %s",
-                                      x->o->tolerance, paths, level, var, why.failed ? "" : why.data);
-    lgv_text_free(&why);
+    enum lgv_status status =
+        text.failed ? lgv_fail_memory(x->err) : lgv_fail(x->err, LGV_BAD_INPUT, "%s", text.data);
+    lgv_text_free(&text);
     return status;
 }
 
 static enum lgv_status allocate(struct search *x, const double *var) {
-    double sum = 0, eps = x->o->tolerance;
+    double sum = 0, eps = x->o->tolerance, pairs[LGV_MLMC_LEVELS];
+    bool possible = true;
     x->planned = 0;
     for (size_t l = 0; l < x->r->nlevels; l++) sum += sqrt(var[l] * x->r->level[l].cost);
     for (size_t l = 0; l < x->r->nlevels; l++) {
-        double n = ceil(2 / (eps * eps) * sqrt(var[l] / x->r->level[l].cost) * sum);
-        if (!(n * x->r->level[l].cost * (double)x->steps < MOST_STEPS)) return too_many(x, l, n, var[l]);
+        pairs[l] = ceil(2 / (eps * eps) * sqrt(var[l] / x->r->level[l].cost) * sum);
+        possible = possible && pairs[l] * x->r->level[l].cost * (double)x->steps < MOST_STEPS;
+    }
+    if (!possible) return too_many(x, pairs, var);
+    for (size_t l = 0; l < x->r->nlevels; l++) {
         uint64_t have = x->r->level[l].paths + x->r->level[l].failed;
-        x->wanted[l] = (uint64_t)n > have ? (uint64_t)n : have;
+        x->wanted[l] = (uint64_t)pairs[l] > have ? (uint64_t)pairs[l] : have;
         x->planned += (double)x->wanted[l] * x->r->level[l].cost;
     }
     return LGV_OK;
