@@ -31,13 +31,14 @@ static enum lgv_level_use common_use(const struct lgv_convergence *c, const stru
     return (enum lgv_level_use)best;
 }
 
-static const char *advise_until(const struct lgv_convergence *c, char *out, size_t size) {
+static const char *advise_until(const struct lgv_convergence *c, bool coarse, char *out, size_t size) {
     char until[40];
     out[0] = '\0';
     if (isfinite(c->until_enough))
         snprintf(out, size, "; --until %s would do", lgv_brief(until, sizeof until, c->until_enough, 6));
     else if (c->until_looked_at)
-        snprintf(out, size, "; no shorter --until helps: take smaller steps");
+        snprintf(out, size, "; no shorter --until helps: %s",
+                 coarse ? "name another --reference" : "take smaller steps");
     return out;
 }
 
@@ -50,7 +51,7 @@ static void say_doubt(const struct lgv_convergence *c, const struct lgv_converge
                                                                : LGV_LEVEL_FITTED;
     size_t count = 0;
     for (size_t l = 0; l < c->nlevels; l++) count += m->level[l].use == use;
-    advise_until(c, until, sizeof until);
+    advise_until(c, use == LGV_LEVEL_REFERENCE, until, sizeof until);
     lgv_convergence_order(m->finest, m->finest_stderr, finest, sizeof finest);
     lgv_convergence_order(m->order, m->order_stderr, all, sizeof all);
     if (m->doubt == LGV_DOUBT_UNITS)

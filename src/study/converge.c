@@ -316,14 +316,17 @@ static double smallest_error(const struct lgv_converge_job *j, size_t quantity, 
     return smallest;
 }
 
-/* The error of the reference in these errors, for the quantity where it is largest. */
-static double coarseness(const struct lgv_converge_job *j, double shrink) {
-    double worst = 0;
+/* Whether the reference need not be finer, or cannot become so: its errors no longer fall.  before: its errors at twice
+ * the step, which are replaced. */
+static bool fine_enough(const struct lgv_converge_job *j, double shrink, double before[LGV_CONVERGE_QUANTITIES]) {
+    bool fine = true, falls = false;
     for (size_t q = 0; q < j->nquantities; q++) {
         double error = lgv_converge_reference_error(j, q) * (j->weak ? shrink : 1);
-        if (!(error / smallest_error(j, q, shrink) <= worst)) worst = error / smallest_error(j, q, shrink);
+        fine = fine && error <= FINE_PILOT * smallest_error(j, q, shrink);
+        falls = falls || error < 0.9 * before[q];
+        before[q] = error;
     }
-    return worst;
+    return fine || !falls;
 }
 
 static bool reference_lost(const struct lgv_converge_job *j) {
@@ -338,8 +341,9 @@ static bool reference_lost(const struct lgv_converge_job *j) {
 /* Finds how fine the reference has to be, on a few paths and the two smallest steps. */
 static enum lgv_status refine(struct study *s, uint64_t paths, struct lgv_error *err) {
     struct lgv_converge_job *main = &s->job;
-    double before = INFINITY, shrink = sqrt((double)PILOT / fmax((double)paths, PILOT));
+    double before[LGV_CONVERGE_QUANTITIES], shrink = sqrt((double)PILOT / fmax((double)paths, PILOT));
     enum lgv_status status = LGV_OK;
+    for (size_t q = 0; q < LGV_CONVERGE_QUANTITIES; q++) before[q] = INFINITY;
     while (!status && !main->exact) {
         struct lgv_converge_job j = *main;
         j.first = 0;
@@ -347,16 +351,14 @@ static enum lgv_status refine(struct study *s, uint64_t paths, struct lgv_error 
         j.factor = main->factor + main->nlevels - 2;
         j.nlevels = 2;
         status = lgv_converge_new_sums(&j) ? lgv_converge_paths(&j, err) : lgv_fail_memory(err);
-        double error = status ? 0 : coarseness(&j, shrink);
         if (!status && reference_lost(&j))
             status =
                 lgv_fail(err, LGV_CANNOT_RUN, "the reference %s loses all paths; name another one with --reference",
                          j.kernel[j.nmethods].method->name);
-        bool fine = error <= FINE_PILOT || !(error < 0.9 * before) || main->refine >= MOST_REFINE;
+        bool fine = !status && (fine_enough(&j, shrink, before) || main->refine >= MOST_REFINE);
         lgv_converge_free_sums(&j);
-        before = error;
         if (fine) break;
-        main->refine *= 2;
+        if (!status) main->refine *= 2;
     }
     return status;
 }

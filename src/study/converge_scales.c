@@ -62,6 +62,7 @@ static void walk(const struct lgv_converge_job *j, const struct lgv_kernel *k, u
         k->entry->start(&b->block);
         sample(j, k, b, used, s);
         for (uint64_t t = 1; t <= TIMES; t++) {
+            if (j->progress && j->progress(j->user, j->fraction_base)) return; /* the study asks again, and stops */
             uint64_t to = (uint64_t)((long double)j->smallest_steps * (long double)t / TIMES);
             if (to > b->block.step) k->entry->advance(&b->block, to - b->block.step);
             sample(j, k, b, used, s);
