@@ -3,6 +3,7 @@
  * Compiling and caching: build, hit, other source, concurrent writers, damaged entries, unusable folders, messages. */
 #include "kernel/cache.h"
 #include "kernel/compile.h"
+#include "kernel/kernel.h"
 #include "kernel/process.h"
 
 #include <dirent.h>
@@ -315,6 +316,131 @@ static void test_interrupted(void **state) {
     assert_int_equal(sigismember(&mask, SIGINT), 0);
 }
 
+/* A compiler that is a script of ours. */
+static struct lgv_compiler scripted(const char *text) {
+    struct lgv_compiler cc = counted;
+    snprintf(cc.path, sizeof cc.path, "%s/scripted", root);
+    write_file(cc.path, text, 0700);
+    empty_folder(cache);
+    return cc;
+}
+
+static int stop_at_once(void *user, double fraction) {
+    assert_true(fraction <= 0);
+    ++*(int *)user;
+    return 1;
+}
+
+/* A long compilation ends when the caller asks, when a signal waits, and when its time is over; nothing is left. */
+static void test_ended(void **state) {
+    (void)state;
+    struct lgv_compiler cc = scripted("#!/bin/sh\nsleep 9 & wait\n");
+    struct lgv_module *module;
+    struct lgv_error err;
+    char name[200];
+    int asked = 0, got = 0;
+    cc.progress = stop_at_once;
+    cc.user = &asked;
+    assert_int_equal(lgv_module_build("int c;", &cc, NULL, &module, NULL, &err), LGV_INTERRUPTED);
+    assert_int_equal(asked, 1);
+    cc.progress = NULL;
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGTERM);
+    assert_int_equal(sigprocmask(SIG_BLOCK, &one, NULL), 0);
+    raise(SIGTERM);
+    assert_int_equal(lgv_module_build("int c;", &cc, NULL, &module, NULL, &err), LGV_INTERRUPTED);
+    assert_int_equal(sigwait(&one, &got), 0);
+    assert_int_equal(sigprocmask(SIG_UNBLOCK, &one, NULL), 0);
+    setenv("LGV_COMPILE_SECONDS", "0.2", 1);
+    assert_int_equal(lgv_module_build("int c;", &cc, NULL, &module, NULL, &err), LGV_CANNOT_RUN);
+    assert_non_null(strstr(err.message, "0.2 s"));
+    assert_non_null(strstr(err.message, "LGV_COMPILE_SECONDS"));
+    setenv("LGV_COMPILE_SECONDS", "soon", 1);
+    assert_int_equal(lgv_module_build("int c;", &cc, NULL, &module, NULL, &err), LGV_BAD_INPUT);
+    unsetenv("LGV_COMPILE_SECONDS");
+    assert_int_equal(list_folder(cache, "", name, sizeof name), 0);
+    unlink(cc.path);
+}
+
+/* Variables that change what a compiler does are not in the key of the cache, so the compiler must not see them. */
+static void test_environment(void **state) {
+    (void)state;
+    char text[2600];
+    snprintf(text, sizeof text,
+             "#!/bin/sh\n[ -z \"$CCC_OVERRIDE_OPTIONS$CPATH$GCC_EXEC_PREFIX\" ] && [ \"$LC_ALL\" = C ] && [ -n "
+             "\"$PATH\" ] || { echo seen; exit 7; }\nexec %s \"$@\"\n",
+             wrapper);
+    struct lgv_compiler cc = scripted(text);
+    struct lgv_module *module = NULL;
+    struct lgv_error err = {0};
+    setenv("CCC_OVERRIDE_OPTIONS", "# +-Danswer=other", 1);
+    setenv("CPATH", "/nowhere", 1);
+    if (lgv_module_build("int answer(void) { return 5; }\n", &cc, NULL, &module, NULL, &err) != LGV_OK)
+        fail_msg("%s", err.message);
+    unsetenv("CCC_OVERRIDE_OPTIONS");
+    unsetenv("CPATH");
+    call_and_free(module, 5);
+    unlink(cc.path);
+}
+
+/* An entry whose object is complete and cannot be loaded all the same: made again. */
+static void test_unloadable(void **state) {
+    (void)state;
+    static const char source[] = "int answer(void) { return 77; }\n";
+    char name[200] = "", key[LGV_CACHE_KEY], *end;
+    struct lgv_cache_files files;
+    empty_folder(cache);
+    build(77, false);
+    list_folder(cache, ".so", name, sizeof name);
+    end = strrchr(name, '/') + 1;
+    snprintf(key, sizeof key, "%.32s", end);
+    assert_int_equal(lgv_cache_begin(cache, key, source, &files, NULL), LGV_OK);
+    write_file(files.new_object, "not an object", 0700);
+    assert_true(lgv_cache_commit(&files, source));
+    lgv_cache_discard(&files);
+    build(77, false);
+    build(77, true);
+}
+
+/* An object that loads, but is not the kernel of the model. */
+static void test_wrong_object(void **state) {
+    (void)state;
+    struct lgv_model *m = NULL;
+    struct lgv_error err = {0};
+    struct lgv_kernel k;
+    struct lgv_kernel_options options = {.compiler = NULL};
+    struct lgv_cache_files files;
+    char name[200] = "", copy[200] = "", key[LGV_CACHE_KEY];
+    const char text[] = "coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2/2\n";
+    assert_int_equal(lgv_model_parse(text, "m.yaml", &m, &err), LGV_OK);
+    empty_folder(cache);
+    build(78, false);
+    list_folder(cache, ".so", name, sizeof name);
+    snprintf(copy, sizeof copy, "%s/copy", root);
+    assert_int_equal(rename(name, copy), 0);
+    empty_folder(cache);
+    assert_int_equal(lgv_kernel_build(m, lgv_method_find("verlet"), &options, &k, &err), LGV_OK);
+    lgv_kernel_free(&k);
+    list_folder(cache, ".so", name, sizeof name);
+    snprintf(key, sizeof key, "%.32s", strrchr(name, '/') + 1);
+    memcpy(name + strlen(name) - 2, "c", 2);
+    char *source = lgv_read_file(name, 1 << 24, &(size_t){0}, &err);
+    assert_non_null(source);
+    char *begin = strchr(source, '\n') + 1; /* behind the head */
+    assert_int_equal(lgv_cache_begin(cache, key, begin, &files, NULL), LGV_OK);
+    assert_int_equal(rename(copy, files.new_object), 0);
+    assert_true(lgv_cache_commit(&files, begin));
+    lgv_cache_discard(&files);
+    free(source);
+    for (int again = 0; again < 2; again++) {
+        if (lgv_kernel_build(m, lgv_method_find("verlet"), &options, &k, &err) != LGV_OK) fail_msg("%s", err.message);
+        assert_int_equal(k.compile_seconds > 0, !again);
+        lgv_kernel_free(&k);
+    }
+    lgv_model_free(m);
+}
+
 static void test_process(void **state) {
     (void)state;
     char shell[] = "/bin/sh", flag[] = "-c", ok[] = "echo one; echo $TMPDIR >&2; exit 3",
@@ -322,13 +448,16 @@ static void test_process(void **state) {
     char *argv[] = {shell, flag, ok, NULL}, *flood[] = {shell, flag, many, NULL};
     char none[] = "/no/such/program", *missing[] = {none, NULL};
     struct lgv_text printed = {0};
-    assert_int_equal(lgv_process_run(argv, "/some/folder", 100, &printed), 3);
+    struct lgv_process p = {.argv = argv, .tmpdir = "/some/folder", .limit = 100, .printed = &printed};
+    assert_int_equal(lgv_process_run(&p), 3);
     assert_string_equal(printed.data, "one\n/some/folder\n");
     lgv_text_free(&printed);
-    assert_int_equal(lgv_process_run(flood, NULL, 100, &printed), 0);
+    p = (struct lgv_process){.argv = flood, .limit = 100, .printed = &printed};
+    assert_int_equal(lgv_process_run(&p), 0);
     assert_int_equal(printed.size, 100);
     lgv_text_free(&printed);
-    assert_int_equal(lgv_process_run(missing, NULL, 100, &printed), -1);
+    p.argv = missing;
+    assert_int_equal(lgv_process_run(&p), LGV_PROCESS_NOT_STARTED);
     assert_int_equal(errno, ENOENT);
     lgv_text_free(&printed);
     signal(SIGCHLD, SIG_IGN); /* a host program may do this; builds must still work */
@@ -359,7 +488,8 @@ int main(void) {
         cmocka_unit_test(test_build_and_hit), cmocka_unit_test(test_keep_source), cmocka_unit_test(test_collision),
         cmocka_unit_test(test_damaged),       cmocka_unit_test(test_concurrent),  cmocka_unit_test(test_folders),
         cmocka_unit_test(test_syntax_error),  cmocka_unit_test(test_find),        cmocka_unit_test(test_both_kinds),
-        cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_process),     cmocka_unit_test(test_remembered),
+        cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_ended), cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_unloadable), cmocka_unit_test(test_wrong_object), cmocka_unit_test(test_process),     cmocka_unit_test(test_remembered),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

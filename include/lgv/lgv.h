@@ -102,7 +102,8 @@ struct lgv_result;
 LGV_API enum lgv_status lgv_run_create(struct lgv_model *model, struct lgv_run **out, struct lgv_error *err);
 LGV_API enum lgv_status lgv_run_set(struct lgv_run *run, const char *option, const char *value, struct lgv_error *err);
 
-/* Called from time to time by one of the threads with the fraction done; a return other than 0 stops the run cleanly. */
+/* Called from time to time by one of the threads with the fraction done; a return other than 0 stops the run cleanly.
+ * While the compiler of the kernel takes long the fraction is 0, and a stop ends it: LGV_CANNOT_RUN, without a result. */
 typedef int lgv_progress(void *user, double fraction);
 LGV_API void lgv_run_on_progress(struct lgv_run *run, lgv_progress *progress, void *user);
 

@@ -93,8 +93,10 @@ int lgv_print_json(json_t *document, int code);
 /* Ends the output on stdout: a full disk is an error too. */
 int lgv_finish(int code);
 
-/* From now on SIGINT and SIGTERM ask the run to stop; a second one kills. */
+/* From now on SIGINT, SIGTERM and SIGHUP ask the run to stop; a second one kills. */
 void lgv_stop_on_signals(void);
+void lgv_stop_keeps(bool results);             /* whether there is something to lose; else the first signal ends all */
+void lgv_stop_removes(const char *directory);  /* then, when it is empty */
 bool lgv_stop_asked(void);
 struct lgv_meter {
     bool shown, drawn;

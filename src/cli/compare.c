@@ -199,6 +199,7 @@ static int compare_model(const struct lgv_arguments *a, struct lgv_model *m, con
     int code = lgv_study_show(a, lgv_comparison_json(&c), dir, "comparison", status ? LGV_EXIT_BROKEN : LGV_EXIT_DONE);
     if (dir && code <= LGV_EXIT_BROKEN) {
         bool drawn = true;
+        lgv_stop_keeps(false);
         status = a->flags.no_report ? LGV_OK : lgv_comparison_report(&c, dir, &drawn, &err);
         code = lgv_study_written(a, dir, "comparison", status, drawn, &err, code);
     }

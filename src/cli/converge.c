@@ -100,6 +100,7 @@ static int write_files(const struct lgv_convergence *c, const char *dir, const c
         path.failed ? lgv_fail_memory(&err) : lgv_file_replace(path.data, json, strlen(json), &err);
     lgv_text_free(&path);
     if (status) return lgv_complain(&err, status);
+    lgv_stop_keeps(false);
     *drawn = lgv_convergence_figure(c, dir, &err) == LGV_OK;
     if (!*drawn) lgv_warn("%s\nThe report has no figure.", err.message);
     status = lgv_convergence_report(c, dir, &err);

@@ -61,6 +61,7 @@ static int estimate(const struct lgv_arguments *a, struct lgv_model *m, const st
     int code = lgv_study_show(a, lgv_mlmc_json(&r), dir, "mlmc", good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
     if (dir && code <= LGV_EXIT_BROKEN) {
         bool drawn = true;
+        lgv_stop_keeps(false);
         status = a->flags.no_report ? LGV_OK : lgv_mlmc_report(&r, dir, &drawn, &err);
         code = lgv_study_written(a, dir, "mlmc", status, drawn, &err, code);
     }

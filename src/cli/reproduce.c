@@ -106,7 +106,7 @@ static void do_run(const struct lgv_experiment *e, struct lgv_experiment_run *r,
     word[n++] = "--out";
     word[n++] = place.data;
     word[n] = NULL;
-    r->code = model.data && place.data ? lgv_process_run(word, NULL, 64u << 20, &printed) : LGV_EXIT_CANNOT;
+    r->code = model.data && place.data ? lgv_process_run(&(struct lgv_process){.argv = word, .limit = 64u << 20, .printed = &printed}) : LGV_EXIT_CANNOT;
     const char *begin = printed.data ? strchr(printed.data, '{') : NULL;
     if (begin) r->result = json_loads(begin, JSON_DISABLE_EOF_CHECK, NULL);
     bool ran = r->code == LGV_EXIT_DONE || r->code == LGV_EXIT_BROKEN || r->code == LGV_EXIT_UNKNOWN;
@@ -286,6 +286,7 @@ static int reproduce(const struct lgv_arguments *a, const char *dir, char **name
 }
 
 static int command_reproduce(const struct lgv_arguments *a) {
+    lgv_stop_on_signals();
     char dir[1100], **name;
     if (!find_examples(dir, sizeof dir)) {
         struct lgv_error err = {0};

@@ -63,6 +63,7 @@ enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err
     if (stat(dir, &info) != 0) {
         enum lgv_status status = make_directory(dir, made, err);
         if (status != LGV_OK) return status;
+        if (*made) lgv_stop_removes(dir);
     } else if (!S_ISDIR(info.st_mode)) {
         return lgv_fail(err, LGV_CANNOT_RUN, "cannot write to %s: it is not a directory", dir);
     }
@@ -73,6 +74,7 @@ enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err
 
 int lgv_pages(const struct lgv_result *r, const char *dir, int code) {
     struct lgv_error err = {0};
+    lgv_stop_keeps(false);
     if (lgv_figures(r, dir, &err) != LGV_OK)
         lgv_warn("%s\nThe report has no figures; `lgv report %s/results.h5` draws them later.", err.message, dir);
     enum lgv_status status = lgv_report(r, dir, &err);
@@ -149,7 +151,9 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     }
     free(r.command);
     r.command = lgv_copy(a->line);
-    bool good = status == LGV_OK && lgv_claims_hold(&r);
+    lgv_stop_keeps(true);
+    bool good = status == LGV_OK && lgv_claims_hold(&r) && !lgv_stop_asked();
+    if (status == LGV_OK && lgv_stop_asked()) fputs("lgv: interrupted; the certificate is not complete\n", stderr);
     if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
     if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
         lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",
@@ -205,7 +209,7 @@ const struct lgv_command lgv_command_run = {
         "The "
         "exit code is 1 when the tolerance is not reached or paths failed.\n\n"
         "Ctrl-C stops cleanly: the results of the part that was done are written and marked interrupted (exit code "
-        "1); a second Ctrl-C ends at once.",
+        "1); a second Ctrl-C ends at once. SIGTERM and SIGHUP do the same.",
     .examples = "  lgv run kubo.yaml\n"
                 "  lgv run kubo.yaml --step 0.01 --paths 100000 --set beta=0.2 --out kubo-fine\n"
                 "  lgv run kubo.yaml --method verlet --json > kubo.json\n"

@@ -2,6 +2,7 @@
  *
  * What the program says and hears: messages, JSON, the progress line and Ctrl-C. */
 #include "cli/cli.h"
+#include "kernel/process.h"
 
 #include <errno.h>
 #include <math.h>
@@ -66,13 +67,24 @@ int lgv_finish(int code) {
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t stop_asked;
+static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t stop_asked, keeping;
+static char unfinished[1024];
 
+/* While there are results to keep, the first signal asks the run to stop.  Otherwise it ends the program here: reading
+ * a file, examining a model and drawing figures are nowhere asked to stop, and nothing is lost.  The second one ends
+ * the program by its default action. */
 static void on_signal(int number) {
+    static const char message[] = "\nlgv: interrupted\n";
     (void)number;
+    for (size_t k = 0; k < sizeof stopping / sizeof *stopping; k++) signal(stopping[k], SIG_DFL);
     stop_asked = 1;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    if (keeping) return;
+    lgv_process_abandon();
+    if (unfinished[0]) rmdir(unfinished); /* succeeds only when nothing was written */
+    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)written;
+    _exit(LGV_EXIT_BROKEN);
 }
 
 /* A signal that is ignored from outside (nohup, background jobs of scripts) stays ignored. */
@@ -83,8 +95,15 @@ static void listen_to(int number) {
 }
 
 void lgv_stop_on_signals(void) {
-    listen_to(SIGINT);
-    listen_to(SIGTERM);
+    for (size_t k = 0; k < sizeof stopping / sizeof *stopping; k++) listen_to(stopping[k]);
+}
+
+void lgv_stop_keeps(bool results) {
+    keeping = results;
+}
+
+void lgv_stop_removes(const char *directory) {
+    if (strlen(directory) < sizeof unfinished) strcpy(unfinished, directory);
 }
 
 bool lgv_stop_asked(void) {
@@ -113,11 +132,16 @@ static void duration(char *out, size_t size, double seconds) {
 void lgv_meter_begin(struct lgv_meter *meter, bool wanted) {
     *meter = (struct lgv_meter){.shown = wanted && isatty(STDERR_FILENO), .begin = now()};
     meter->last = meter->begin;
+    if (!meter->shown) return;
+    fputs("\r\033[Kpreparing ...", stderr);
+    fflush(stderr);
+    meter->drawn = true;
 }
 
 int lgv_meter_progress(void *user, double fraction) {
     struct lgv_meter *meter = user;
     double t = now(), spent = t - meter->begin;
+    if (fraction > 0) lgv_stop_keeps(true);
     if (stop_asked) {
         lgv_meter_end(meter);
         return 1;
@@ -125,6 +149,11 @@ int lgv_meter_progress(void *user, double fraction) {
     if (!meter->shown || t - meter->last < 0.2) return 0;
     meter->last = t;
     meter->drawn = true;
+    if (!(fraction > 0)) { /* only the compiler is watched before the first step */
+        fprintf(stderr, "\r\033[Kcompiling the kernel ... %.0f s", spent);
+        fflush(stderr);
+        return 0;
+    }
     char left[40] = "";
     if (fraction > 1e-5 && spent > 0.5) {
         char time[32];

@@ -64,12 +64,28 @@ static bool read_version(struct lgv_compiler *cc, const char *text) {
     return true;
 }
 
+static int run(const struct lgv_compiler *cc, char *const argv[], const char *tmpdir, double seconds,
+               struct lgv_text *printed) {
+    return lgv_process_run(&(struct lgv_process){.argv = argv,
+                                                 .tmpdir = tmpdir,
+                                                 .bare = true,
+                                                 .seconds = seconds,
+                                                 .progress = cc->progress,
+                                                 .user = cc->user,
+                                                 .limit = PRINTED_LIMIT,
+                                                 .printed = printed});
+}
+
 static enum lgv_status ask_version(struct lgv_compiler *cc, struct lgv_error *err) {
     char flag[] = "-v", *argv[] = {cc->path, flag, NULL};
     struct lgv_text printed = {0};
-    int code = lgv_process_run(argv, NULL, PRINTED_LIMIT, &printed);
+    int code = run(cc, argv, NULL, 60, &printed);
     enum lgv_status status = LGV_OK;
-    if (code == -1)
+    if (code == LGV_PROCESS_STOPPED)
+        status = lgv_fail(err, LGV_INTERRUPTED, "interrupted while the compiler was asked for its version");
+    else if (code == LGV_PROCESS_TOO_LONG)
+        status = lgv_fail(err, LGV_CANNOT_RUN, "compiler %s does not answer -v", cc->path);
+    else if (code == LGV_PROCESS_NOT_STARTED)
         status = lgv_fail(err, LGV_CANNOT_RUN, "compiler %s cannot be started: %s", cc->path, strerror(errno));
     else if (printed.failed)
         status = lgv_fail_memory(err);
@@ -151,14 +167,18 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool interrupted(int code, const sigset_t *held) {
-    sigset_t pending;
-    if (code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP) return true;
-    if (sigpending(&pending) != 0) return false;
-    for (int s = 1; s < 32; s++) {
-        if (sigismember(held, s) == 1 && sigismember(&pending, s) == 1) return true;
-    }
-    return false;
+/* Somebody has ended the compiler, or had it ended here. */
+static bool interrupted(int code) {
+    return code == LGV_PROCESS_STOPPED || code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP;
+}
+
+/* How long it may take. */
+static enum lgv_status time_limit(double *seconds, struct lgv_error *err) {
+    const char *text = getenv("LGV_COMPILE_SECONDS");
+    char *end = NULL;
+    *seconds = text && *text ? strtod(text, &end) : 1800;
+    if (*seconds > 0 && !(end && *end)) return LGV_OK;
+    return lgv_fail(err, LGV_BAD_INPUT, "LGV_COMPILE_SECONDS: a number above 0 is wanted, not \"%.80s\"", text);
 }
 
 static enum lgv_status compile_failed(const struct lgv_compiler *cc, int code, const char *printed,
@@ -175,14 +195,13 @@ static enum lgv_status compile_failed(const struct lgv_compiler *cc, int code, c
 
 /* One object, one library, no start files.  The linker is called directly where there is one: by way of clang it takes
  * 40 ms more.  Whether it worked. */
-static bool link_directly(const struct lgv_cache_files *files) {
+static bool link_directly(const struct lgv_compiler *cc, const struct lgv_cache_files *files) {
     char path[1024], shared[] = "-shared", out_flag[] = "-o", math[] = "-lm";
     char *argv[] = {path, shared, out_flag, files->new_object, files->middle, math, NULL};
     struct lgv_text printed = {0};
-    int code =
-        lgv_process_find("ld", path, sizeof path) ? lgv_process_run(argv, files->work, PRINTED_LIMIT, &printed) : -1;
+    int code = lgv_process_find("ld", path, sizeof path) ? run(cc, argv, files->work, 0, &printed) : -1;
     lgv_text_free(&printed);
-    return (code == 0 || code == -2) && access(files->new_object, R_OK) == 0;
+    return (code == 0 || code == LGV_PROCESS_UNKNOWN) && access(files->new_object, R_OK) == 0;
 }
 
 static int link_by_compiler(const struct lgv_compiler *cc, const struct lgv_cache_files *files,
@@ -191,13 +210,16 @@ static int link_by_compiler(const struct lgv_compiler *cc, const struct lgv_cach
     memcpy(path, cc->path, sizeof path);
     char *argv[] = {path, shared, files->middle, out_flag, files->new_object, math, NULL};
     lgv_text_free(printed);
-    return lgv_process_run(argv, files->work, PRINTED_LIMIT, printed);
+    return run(cc, argv, files->work, 0, printed);
 }
 
 /* source file -> object file.  *place is set when the trouble is the folder (full, read-only), not the source. */
-static enum lgv_status compile(const struct lgv_compiler *cc, struct lgv_cache_files *files, const sigset_t *held,
-                               bool *place, struct lgv_error *err) {
+static enum lgv_status compile(const struct lgv_compiler *cc, struct lgv_cache_files *files, bool *place,
+                               struct lgv_error *err) {
     char *argv[MAX_FLAGS + 5];
+    double limit;
+    enum lgv_status status = time_limit(&limit, err);
+    if (status != LGV_OK) return status;
     size_t n = 0;
     char path[sizeof cc->path], out_flag[] = "-o", flags[MAX_FLAGS][32];
     memcpy(path, cc->path, sizeof path);
@@ -211,15 +233,18 @@ static enum lgv_status compile(const struct lgv_compiler *cc, struct lgv_cache_f
     argv[n++] = files->middle;
     argv[n] = NULL;
     struct lgv_text printed = {0};
-    int code = lgv_process_run(argv, files->work, PRINTED_LIMIT, &printed);
-    if ((code == 0 || code == -2) && access(files->middle, R_OK) == 0 && !interrupted(code, held) &&
-        !link_directly(files))
+    int code = run(cc, argv, files->work, limit, &printed);
+    if ((code == 0 || code == LGV_PROCESS_UNKNOWN) && access(files->middle, R_OK) == 0 && !link_directly(cc, files))
         code = link_by_compiler(cc, files, &printed);
     const char *text = printed.data ? printed.data : "";
-    enum lgv_status status = LGV_OK;
-    if (code == -1) {
+    if (code == LGV_PROCESS_NOT_STARTED) {
         status = lgv_fail(err, LGV_CANNOT_RUN, "compiler %s cannot be started: %s", cc->path, strerror(errno));
-    } else if (code != 0 && interrupted(code, held)) {
+    } else if (code == LGV_PROCESS_TOO_LONG) {
+        status = lgv_fail(err, LGV_CANNOT_RUN,
+                          "compiler %s was ended: it took more than %g s for the kernel of this model; set "
+                          "LGV_COMPILE_SECONDS to allow more, or try an explicit method or another compiler",
+                          cc->path, limit);
+    } else if (interrupted(code)) {
         status = lgv_fail(err, LGV_INTERRUPTED, "interrupted while the kernel was compiled");
     } else if (code > 0 || access(files->new_object, R_OK) != 0) {
         *place = strstr(text, "No space left") || strstr(text, "quota exceeded") || strstr(text, "Read-only file");
@@ -245,13 +270,13 @@ static enum lgv_status load(const char *object, bool cached, struct lgv_module *
 
 /* Compiles in `folder` and keeps the result there as `key`; with NULL in a temporary folder, keeping nothing. */
 static enum lgv_status build_in(const char *folder, const char *key, const char *source, const struct lgv_compiler *cc,
-                                const sigset_t *held, bool *place, struct lgv_module **out, struct lgv_error *err) {
+                                bool *place, struct lgv_module **out, struct lgv_error *err) {
     struct lgv_cache_files files;
     *place = true;
     enum lgv_status status = lgv_cache_begin(folder, key, source, &files, err);
     if (status != LGV_OK) return status;
     *place = false;
-    status = compile(cc, &files, held, place, err);
+    status = compile(cc, &files, place, err);
     if (status == LGV_OK) {
         status = load(files.new_object, false, out, err);
         *place = status != LGV_OK; /* a file system without execute permission, for one */
@@ -288,15 +313,15 @@ static enum lgv_status build_new(const char *folder, const char *key, const char
     sigset_t held, old;
     bool place = true;
     enum lgv_status status = LGV_CANNOT_RUN;
-    /* A Ctrl-C goes to the compiler at once (same terminal) and to this thread only after its files are removed. */
+    /* A signal ends the compiler at once, and comes to this thread when the files are removed. */
     stopping_signals(&held);
     pthread_sigmask(SIG_BLOCK, &held, &old);
     if (folder) {
         lgv_cache_sweep(folder);
-        status = build_in(folder, key, source, cc, &held, &place, out, err);
+        status = build_in(folder, key, source, cc, &place, out, err);
     }
     if (status != LGV_OK && status != LGV_INTERRUPTED && place)
-        status = build_in(NULL, key, source, cc, &held, &place, out, err);
+        status = build_in(NULL, key, source, cc, &place, out, err);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return status;
 }
@@ -320,6 +345,15 @@ enum lgv_status lgv_module_build(const char *source, const struct lgv_compiler *
     free(object);
     free(folder);
     return status;
+}
+
+void lgv_module_forget(const char *source, const struct lgv_compiler *cc) {
+    char key[LGV_CACHE_KEY], *folder = NULL, *object = NULL;
+    if (lgv_cache_folder(&folder, NULL) != LGV_OK || !folder) return;
+    lgv_cache_key(source, cc->version, compiler_flags(cc), key);
+    if ((object = lgv_cache_lookup(folder, key, source))) unlink(object);
+    free(object);
+    free(folder);
 }
 
 void *lgv_module_symbol(const struct lgv_module *module, const char *name) {

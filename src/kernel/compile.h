@@ -18,18 +18,25 @@ struct lgv_compiler {
     char path[1024];
     enum lgv_compiler_kind kind;
     char version[256]; /* "Debian clang version 14.0.6", "gcc version 12.2.0 ..." */
+    lgv_progress *progress;
+    void *user; /* asked while it works for long, NULL: nobody */
 };
 
 struct lgv_module; /* a loaded shared object */
 
-/* Finds the compiler: `wanted` (a name or a path), else $LGV_CC, else clang, gcc, cc from $PATH. */
+/* Finds the compiler: `wanted` (a name or a path), else $LGV_CC, else clang, gcc, cc from $PATH.  It runs without the
+ * variables of the environment that would change what it does. */
 enum lgv_status lgv_compiler_find(const char *wanted, struct lgv_compiler *out, struct lgv_error *err);
 
 /* Compiles and loads `source`, or loads it from the cache.  keep_source: file to write the source to, or NULL.
  * seconds (NULL allowed) receives the time the compiler took, 0 when the cache had it.
- * Returns LGV_INTERRUPTED when a signal stopped the compiler; no file is left behind then. */
+ * Returns LGV_INTERRUPTED when a signal or `progress` stopped the compiler; no file is left behind then.  It may take
+ * $LGV_COMPILE_SECONDS, half an hour unless that is set. */
 enum lgv_status lgv_module_build(const char *source, const struct lgv_compiler *cc, const char *keep_source,
                                  struct lgv_module **out, double *seconds, struct lgv_error *err);
+
+/* Removes what the cache has for this source: it was not what it should be. */
+void lgv_module_forget(const char *source, const struct lgv_compiler *cc);
 
 void *lgv_module_symbol(const struct lgv_module *module, const char *name); /* NULL when there is none */
 bool lgv_module_cached(const struct lgv_module *module);                    /* it came from the cache */

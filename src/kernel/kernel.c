@@ -418,6 +418,16 @@ static struct lgv_width choose_width(size_t nq, unsigned lanes, bool clang) {
     return (struct lgv_width){4, lanes / 4};
 }
 
+/* k->entry stays NULL when what was loaded is not a kernel for this library. */
+static enum lgv_status load_entry(const char *source, const struct lgv_compiler *cc, const char *keep, unsigned lanes,
+                                  struct lgv_kernel *k, struct lgv_error *err) {
+    enum lgv_status status = lgv_module_build(source, cc, keep, &k->module, &k->compile_seconds, err);
+    if (status != LGV_OK) return status;
+    const struct lgv_entry *entry = lgv_module_symbol(k->module, "lgv_kernel_entry");
+    if (entry && entry->abi == LGV_ABI && entry->lanes == lanes) k->entry = entry;
+    return LGV_OK;
+}
+
 static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_options *options, struct lgv_kernel *k,
                                struct lgv_error *err) {
     struct lgv_compiler cc;
@@ -425,6 +435,8 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     const char *keep = options->keep_source && *options->keep_source ? options->keep_source : NULL;
     enum lgv_status status = lgv_compiler_find(wanted, &cc, err);
     if (status) return status;
+    cc.progress = options->progress;
+    cc.user = options->user;
     snprintf(k->compiler, sizeof k->compiler, "%s", cc.version);
     unsigned face = lgv_kernel_face(k->method, &k->structure);
     unsigned lanes = options->lanes;
@@ -433,13 +445,17 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     struct lgv_width width = choose_width(m->nq, lanes, cc.kind == LGV_COMPILER_CLANG);
     char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, &width, err);
     if (!source) return LGV_CANNOT_RUN;
-    status = lgv_module_build(source, &cc, keep, &k->module, &k->compile_seconds, err);
+    status = load_entry(source, &cc, keep, lanes, k, err);
+    if (status == LGV_OK && !k->entry && lgv_module_cached(k->module)) { /* somebody changed the cache */
+        lgv_module_free(k->module);
+        k->module = NULL;
+        lgv_module_forget(source, &cc);
+        status = load_entry(source, &cc, NULL, lanes, k, err);
+    }
     free(source);
-    if (status) return status;
-    k->entry = lgv_module_symbol(k->module, "lgv_kernel_entry");
-    if (!k->entry || k->entry->abi != LGV_ABI || k->entry->lanes != lanes)
+    if (status == LGV_OK && !k->entry)
         return lgv_fail(err, LGV_CANNOT_RUN, "the compiled kernel does not fit this version of the library");
-    return LGV_OK;
+    return status;
 }
 
 #define DENSE_LIMIT 2000 /* unknowns: beyond it a dense Newton matrix per lane takes hundreds of megabytes */

@@ -37,6 +37,8 @@ struct lgv_kernel_options {
     unsigned lanes;          /* 0: chosen by size and compiler */
     const char *compiler;    /* NULL or "": clang, else gcc */
     const char *keep_source; /* file for the generated C, or NULL / "" */
+    lgv_progress *progress;  /* asked with fraction 0 while the compiler takes long, NULL: nobody */
+    void *user;
     bool control;            /* also sum the martingale part M = sum_k sum_m ({f, h_m} + dt/2 {{f, h_m}, H})(X_k) dW_m,k
                               * of every observable f: its mean is zero for every method */
 };

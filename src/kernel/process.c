@@ -9,12 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -40,14 +42,24 @@ bool lgv_process_find(const char *name, char *path, size_t size) {
     return false;
 }
 
+/* A compiler listens to many variables (CPATH, GCC_EXEC_PREFIX, CCC_OVERRIDE_OPTIONS, ...).  What is compiled must depend
+ * on the source and the flags alone: these are the variables it gets. */
+static bool needed(const char *variable) {
+    static const char *const names[] = {"PATH=", "HOME=", "LD_LIBRARY_PATH=", "TMPDIR="};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strncmp(variable, names[k], strlen(names[k])) == 0) return true;
+    return false;
+}
+
 /* The environment with LC_ALL=C, so that messages can be recognised, and TMPDIR.  Only the array is to be freed. */
-static char **plain_environment(char *tmpdir) {
+static char **make_environment(bool bare, char *tmpdir) {
     static char plain[] = "LC_ALL=C";
     size_t n = 0, k = 0;
     while (environ && environ[n]) n++;
     char **copy = lgv_new(n + 3, sizeof *copy);
     if (!copy) return NULL;
     for (size_t i = 0; i < n; i++) {
+        if (bare && !needed(environ[i])) continue;
         if (strncmp(environ[i], "LC_ALL=", 7) != 0 && !(tmpdir && strncmp(environ[i], "TMPDIR=", 7) == 0))
             copy[k++] = environ[i];
     }
@@ -56,9 +68,9 @@ static char **plain_environment(char *tmpdir) {
     return copy;
 }
 
-/* Handlers of the caller are reset by exec; its mask and an ignored SIGPIPE or SIGCHLD would be inherited.  SIGINT
- * stays as it is: the terminal sends it to the whole group, and a compiler that gets it removes its own files. */
-static int spawn_plain(char *const argv[], char **environment, int output, pid_t *pid) {
+/* Handlers of the caller are reset by exec; its mask and an ignored SIGPIPE or SIGCHLD would be inherited.  A group of
+ * its own: compilers have children, and all of them are ended together. */
+static int spawn_plain(const struct lgv_process *p, char **environment, int output, pid_t *pid) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t none, reset;
@@ -68,43 +80,35 @@ static int spawn_plain(char *const argv[], char **environment, int output, pid_t
     sigaddset(&reset, SIGCHLD);
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (p->input > 0)
+        posix_spawn_file_actions_adddup2(&files, p->input, STDIN_FILENO);
+    else
+        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+    if (p->folder) posix_spawn_file_actions_addchdir_np(&files, p->folder);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &reset);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int error = posix_spawn(pid, argv[0], &files, &attributes, argv, environment);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    int error = posix_spawn(pid, p->argv[0], &files, &attributes, p->argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return error;
 }
 
-/* Reads to the end even past the limit: a program must not hang or die on a full pipe. */
-static void collect(int fd, size_t limit, struct lgv_text *printed) {
-    char part[4096];
-    for (;;) {
-        ssize_t n = read(fd, part, sizeof part);
-        if (n == 0 || (n < 0 && errno != EINTR)) return;
-        if (n > 0 && printed && printed->size < limit) {
-            size_t room = limit - printed->size;
-            lgv_text_append(printed, part, (size_t)n < room ? (size_t)n : room);
-        }
-    }
-}
-
-/* Starts argv; *output is the end of the pipe to read from. */
-static int start(char *const argv[], const char *tmpdir, int *output, pid_t *pid) {
+/* Starts it; *output is the end of the pipe to read from. */
+static int start(const struct lgv_process *p, int *output, pid_t *pid) {
     int ends[2], error = ENOMEM;
     struct lgv_text variable = {0};
-    if (tmpdir) lgv_text_add(&variable, "TMPDIR=%s", tmpdir);
-    char **environment = variable.failed ? NULL : plain_environment(variable.data);
+    if (p->tmpdir) lgv_text_add(&variable, "TMPDIR=%s", p->tmpdir);
+    char **environment = variable.failed ? NULL : make_environment(p->bare, variable.data);
     if (environment && pipe2(ends, O_CLOEXEC) != 0) {
         error = errno;
     } else if (environment) {
         /* dup2 of a descriptor onto itself would leave close-on-exec set: keep the pipe clear of 0, 1 and 2. */
         int input = fcntl(ends[1], F_DUPFD_CLOEXEC, 3);
-        error = input < 0 ? errno : spawn_plain(argv, environment, input, pid);
+        error = input < 0 ? errno : spawn_plain(p, environment, input, pid);
         close(ends[1]);
         if (input >= 0) close(input);
         if (error) close(ends[0]);
@@ -115,18 +119,85 @@ static int start(char *const argv[], const char *tmpdir, int *output, pid_t *pid
     return error;
 }
 
-int lgv_process_run(char *const argv[], const char *tmpdir, size_t limit, struct lgv_text *printed) {
-    int output = -1, status;
+/* ---- waiting ---- */
+
+#define LOOK 50    /* milliseconds between two looks at what asks for an end */
+#define PATIENCE 0.5 /* seconds before progress is asked: most programs have ended by then */
+#define MERCY 0.3  /* seconds between SIGTERM and SIGKILL */
+
+static _Atomic pid_t waited_for;
+
+void lgv_process_abandon(void) {
+    pid_t pid = waited_for;
+    if (pid > 0) kill(-pid, SIGTERM);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool signal_waits(void) {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+                                         sigismember(&pending, SIGHUP) == 1);
+}
+
+/* 0: go on. */
+static int asked_to_end(const struct lgv_process *p, double spent) {
+    if (signal_waits()) return LGV_PROCESS_STOPPED;
+    if (p->seconds > 0 && spent > p->seconds) return LGV_PROCESS_TOO_LONG;
+    return p->progress && spent > PATIENCE && p->progress(p->user, 0) ? LGV_PROCESS_STOPPED : 0;
+}
+
+/* Takes what there is; reads on past the limit: a program must not hang or die on a full pipe.  False at the end. */
+static bool collect(const struct lgv_process *p, int fd) {
+    char part[4096];
+    ssize_t n = read(fd, part, sizeof part);
+    if (n > 0 && p->printed && p->printed->size < p->limit) {
+        size_t room = p->limit - p->printed->size;
+        lgv_text_append(p->printed, part, (size_t)n < room ? (size_t)n : room);
+    }
+    return n > 0 || (n < 0 && errno == EINTR);
+}
+
+/* Waits for the end of the output, then of the program.  *why is set when it was ended here. */
+static bool wait_for(const struct lgv_process *p, pid_t pid, int output, int *status, int *why) {
+    double begin = now(), told = begin;
+    bool open = true, killed = false;
+    for (;;) {
+        struct pollfd ready = {.fd = open ? output : -1, .events = POLLIN};
+        if (poll(&ready, 1, open ? LOOK : 1) > 0 && open) open = collect(p, output);
+        if (!open) {
+            pid_t got = waitpid(pid, status, WNOHANG);
+            if (got == pid) return true;
+            if (got < 0 && errno != EINTR) return false;
+        }
+        double t = now();
+        if (*why == 0 && (*why = asked_to_end(p, t - begin)) != 0) {
+            kill(-pid, SIGTERM);
+            told = t;
+        } else if (*why != 0 && !killed && t - told > MERCY) {
+            kill(-pid, SIGKILL);
+            killed = true;
+        }
+    }
+}
+
+int lgv_process_run(const struct lgv_process *p) {
+    int output = -1, status = 0, why = 0;
     pid_t pid;
-    int error = start(argv, tmpdir, &output, &pid);
+    int error = start(p, &output, &pid);
     if (error) {
         errno = error;
-        return -1;
+        return LGV_PROCESS_NOT_STARTED;
     }
-    collect(output, limit, printed);
+    waited_for = pid;
+    bool known = wait_for(p, pid, output, &status, &why);
+    waited_for = 0;
     close(output);
-    while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR) return -2;
-    }
+    if (why) return why;
+    if (!known) return LGV_PROCESS_UNKNOWN;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -343,7 +343,11 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
                                    lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err) {
     struct whole w = {0};
     struct lgv_kernel_options options = {
-        .lanes = (unsigned)s->lanes, .compiler = s->compiler, .keep_source = keep_source};
+        .lanes = (unsigned)s->lanes,
+        .compiler = s->compiler,
+        .keep_source = keep_source,
+        .progress = progress,
+        .user = user};
     *out = (struct lgv_result){0};
     enum lgv_status status = check_settings(s, err);
     const struct lgv_method *method = NULL;

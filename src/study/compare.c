@@ -273,8 +273,11 @@ static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at,
 
 static enum lgv_status build(struct study *x, size_t at, bool control, struct lgv_kernel *out) {
     const struct lgv_method *method = at < x->o->count ? x->o->contender[at].method : x->reference;
-    struct lgv_kernel_options options = {
-        .lanes = (unsigned)x->s->lanes, .compiler = x->s->compiler, .control = control && x->out->control};
+    struct lgv_kernel_options options = {.lanes = (unsigned)x->s->lanes,
+                                         .compiler = x->s->compiler,
+                                         .control = control && x->out->control,
+                                         .progress = on_progress,
+                                         .user = x};
     return out->entry ? LGV_OK : lgv_kernel_build(x->m, method, &options, out, x->err);
 }
 

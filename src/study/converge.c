@@ -219,7 +219,10 @@ static enum lgv_status plan_reference(struct study *s, struct lgv_model *m,
 /* Refuses before anything is compiled, then compiles. */
 static enum lgv_status build(struct study *s, struct lgv_model *m, const struct lgv_settings *set,
                              struct lgv_error *err) {
-    struct lgv_kernel_options options = {.lanes = (unsigned)set->lanes, .compiler = set->compiler};
+    struct lgv_kernel_options options = {.lanes = (unsigned)set->lanes,
+                                         .compiler = set->compiler,
+                                         .progress = s->job.progress,
+                                         .user = s->job.user};
     size_t count = s->job.nmethods + !s->job.exact;
     enum lgv_status status = LGV_OK;
     char ignore[400];
