@@ -80,3 +80,24 @@ gives 0 "$LGV" compare toda.yaml --paths 16 --ladder 0 --reference none --json
 has out '"method": "VZc"' '"method_reason": "explicit, strong order 3/2'
 gives 0 "$LGV" converge toda.yaml --paths 16 --levels 2 --reference verlet --json
 has out '"method": "VZc"' '"method_reason": "explicit, strong order 3/2'
+
+# A step that does not divide the time is made shorter, and that is said; one that does is left alone.
+gives 0 "$LGV" run "$kubo" --paths 16 --step 3 --until 10 --out shorter
+has out 'step 2.5, until 10 (4 steps)'
+has err 'the step is 2.5 instead of 3'
+has shorter/report.html '2.5 (3 was asked for)' '--step 2.5 --until 10 '
+gives 0 "$LGV" run "$kubo" --paths 16 --step 0.1 --until 10 --json
+has out '"steps": 100' '"step": 0.1'
+empty err
+
+# More degrees of freedom than are stored one by one: the run says what is stored, and how to get more.
+gives 0 "$LGV" run toda.yaml --no-files
+has out 'With 64 degrees of freedom single' 'observe: {' 'keep: N'
+gives 0 "$LGV" run "$kubo" "${small[@]}" --no-files
+hasnot out 'degrees of freedom'
+
+# On a terminal no phase is silent.
+if command -v script > /dev/null; then
+    script -qec "'$LGV' run '$kubo' --paths 64 --step 0.1 --until 5 --out terminal" /dev/null > out < /dev/null
+    has out 'compiling its kernel ...' 'drawing the figures' 'written to terminal/'
+fi

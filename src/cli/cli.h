@@ -103,6 +103,8 @@ struct lgv_meter {
     double begin, last;
 };
 void lgv_meter_begin(struct lgv_meter *meter, bool wanted);
+/* Shows a phase that has no progress to tell. */
+void lgv_meter_phase(struct lgv_meter *meter, const char *what);
 int lgv_meter_progress(void *meter, double fraction); /* an lgv_progress */
 void lgv_meter_end(struct lgv_meter *meter);
 

@@ -185,6 +185,7 @@ static int compare_model(const struct lgv_arguments *a, struct lgv_model *m, con
     struct lgv_comparison c = {0};
     struct lgv_meter meter;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
+    lgv_meter_phase(&meter, "looking at the model and compiling kernels");
     enum lgv_status status = lgv_compare(m, s, &r->options, lgv_meter_progress, &meter, &c, &err);
     lgv_meter_end(&meter);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
@@ -194,6 +195,8 @@ static int compare_model(const struct lgv_arguments *a, struct lgv_model *m, con
     }
     free(c.command);
     c.command = lgv_copy(a->line);
+    if (fabs(c.until - s->until) > 1e-9 * fabs(s->until - s->start))
+        lgv_warn("until is %.8g instead of %.8g: it has to be a multiple of every step", c.until, s->until);
     if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; only the runs that were finished are shown\n", stderr);
     if (!a->flags.json && !a->flags.quiet) lgv_comparison_summary(stdout, &c, lgv_colour(stdout));
     int code = lgv_study_show(a, lgv_comparison_json(&c), dir, "comparison", status ? LGV_EXIT_BROKEN : LGV_EXIT_DONE);

@@ -146,6 +146,7 @@ static int study(const struct lgv_arguments *a, struct lgv_model *m, const struc
     struct lgv_convergence c;
     struct lgv_meter meter;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
+    lgv_meter_phase(&meter, "looking at the model and compiling kernels");
     enum lgv_status status = lgv_converge(m, s, o, lgv_meter_progress, &meter, &c, &err);
     lgv_meter_end(&meter);
     if (status != LGV_OK && status != LGV_INTERRUPTED) {

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "out/study_compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ static int estimate(const struct lgv_arguments *a, struct lgv_model *m, const st
     struct lgv_mlmc_result r = {0};
     struct lgv_meter meter;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
+    lgv_meter_phase(&meter, "looking at the model and compiling kernels");
     const struct lgv_method *method;
     const char *chosen = NULL;
     enum lgv_status status = lgv_method_resolve(m, s->method, &method, &chosen, &err);
@@ -55,6 +57,10 @@ static int estimate(const struct lgv_arguments *a, struct lgv_model *m, const st
         return LGV_EXIT_BROKEN;
     }
     r.command = lgv_copy(a->line);
+    double largest = o->largest > 0 ? o->largest : s->step;
+    if (r.nlevels && fabs(r.level[0].step - largest) > 1e-9 * largest)
+        lgv_warn("the largest step is %.8g instead of %.8g: a whole number of them has to end at %.8g", r.level[0].step,
+                 largest, s->until);
     if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; the estimate is of the part that was done\n", stderr);
     if (!a->flags.json && !a->flags.quiet) lgv_mlmc_summary(stdout, &r, lgv_colour(stdout));
     bool good = status == LGV_OK && r.reached;

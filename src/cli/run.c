@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -126,7 +127,11 @@ static int write_and_show(const struct lgv_arguments *a, const struct lgv_result
         if (!written) code = lgv_complain(&err, status);
     }
     code = show(a, r, code);
+    struct lgv_meter meter;
+    lgv_meter_begin(&meter, written && !a->flags.no_report && !a->flags.quiet && !a->flags.json);
+    lgv_meter_phase(&meter, "drawing the figures of the report");
     if (written && !a->flags.no_report) code = lgv_pages(r, dir, code);
+    lgv_meter_end(&meter);
     if (written && !a->flags.json && !a->flags.quiet) {
         char plain[400];
         lgv_plain(plain, sizeof plain, dir);
@@ -142,6 +147,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     struct lgv_result r = {0};
     struct lgv_meter meter;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
+    lgv_meter_phase(&meter, "looking at the model and compiling its kernel");
     enum lgv_status status = lgv_statistics_run(m, s, a->flags.keep_source, lgv_meter_progress, &meter, &r, err);
     lgv_meter_end(&meter);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
@@ -158,6 +164,9 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
         lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",
                  r.certificate.strong_order, r.certificate.weak_order);
+    if (fabs(r.step - s->step) > 1e-9 * s->step && !a->flags.quiet)
+        lgv_warn("the step is %.8g instead of %.8g: a whole number of steps has to end at %.8g", r.step, s->step,
+                 s->until);
     char moved[200];
     if (lgv_start_line(&r.certificate, moved, sizeof moved) && !a->flags.quiet)
         lgv_warn("start values do not meet the constraints and were moved: %s", moved);

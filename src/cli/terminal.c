@@ -138,6 +138,13 @@ void lgv_meter_begin(struct lgv_meter *meter, bool wanted) {
     meter->drawn = true;
 }
 
+void lgv_meter_phase(struct lgv_meter *meter, const char *what) {
+    if (!meter->shown) return;
+    meter->drawn = true;
+    fprintf(stderr, "\r\033[K%s ...", what);
+    fflush(stderr);
+}
+
 int lgv_meter_progress(void *user, double fraction) {
     struct lgv_meter *meter = user;
     double t = now(), spent = t - meter->begin;

@@ -214,6 +214,18 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
     return rows;
 }
 
+bool lgv_stored_line(const struct lgv_result *r, char *out, size_t size) {
+    size_t coordinates = 0;
+    char paths[64] = "";
+    for (size_t i = 0; i < r->nseries; i++) coordinates += r->series[i].kind == LGV_SERIES_COORDINATE;
+    if (r->nsamples && r->paths > 1) snprintf(paths, sizeof paths, ", and of %zu of them alone", r->nsamples);
+    snprintf(out, size,
+             "stored: H and what is observed, of all paths%s.  With %llu degrees of freedom single\n  "
+             "coordinates are stored only where named, as in observe: { first: \"x[1]\" }; keep: N stores N paths",
+             paths, (unsigned long long)r->nq);
+    return r->nseries > 0 && coordinates < r->nq;
+}
+
 const char *lgv_series_kind_name(int kind) {
     static const char *const name[] = {"observable", "energy",          "momentum map", "coordinate",       "momentum",
                                        "error",      "martingale part", "constraint",   "hidden constraint"};

@@ -38,6 +38,7 @@ const struct lgv_hdf5_field lgv_hdf5_result[] = {
     ROW(lgv_result, "lanes", LGV_HDF5_COUNT, lanes),
     ROW(lgv_result, "interrupted", LGV_HDF5_INT, interrupted),
     ROW(lgv_result, "seconds", LGV_HDF5_REAL, seconds),
+    LATER(lgv_result, "paths_seconds", LGV_HDF5_REAL, paths_seconds),
     ROW(lgv_result, "compile_seconds", LGV_HDF5_REAL, compile_seconds),
     ROW(lgv_result, "path_steps_per_second", LGV_HDF5_REAL, path_steps_per_second),
     ROW(lgv_result, "newton_iterations", LGV_HDF5_REAL, newton_iterations),

@@ -48,6 +48,9 @@ void lgv_failure_line(const struct lgv_result *r, char *out, size_t size);
 /* How far start values were off the constraints; true when that is worth telling. */
 bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size);
 
+/* What is stored of a system too large to store all coordinates, and how to get more; false when all are stored. */
+bool lgv_stored_line(const struct lgv_result *r, char *out, size_t size);
+
 /* Value i of an array that may be missing. */
 double lgv_at(const double *array, size_t i);
 /* The series in the order people want them: observables, energy, momentum maps, coordinates, momenta, errors.

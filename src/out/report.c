@@ -131,11 +131,22 @@ static void fact_count(struct lgv_text *out, const char *name, uint64_t value) {
     lgv_page_fact(out, name, lgv_grouped(b, sizeof b, value));
 }
 
+/* The step of the options: a run may take a shorter one to end at `until`. */
+static double asked_step(const struct lgv_result *r) {
+    for (size_t i = 0; i < r->nsettings; i++)
+        if (r->setting[i].name && strcmp(r->setting[i].name, "step") == 0 && r->setting[i].value)
+            return strtod(r->setting[i].value, NULL);
+    return r->step;
+}
+
 static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
     char b[96], c[48];
     lgv_text_add(out, "<h2>What was run</h2>\n<dl class=\"facts\">\n");
     lgv_page_fact(out, "method", r->method);
-    lgv_page_fact(out, "step", lgv_brief(b, sizeof b, r->step, 12));
+    double asked = asked_step(r);
+    lgv_brief(b, sizeof b, r->step, 12);
+    if (fabs(asked - r->step) > 1e-9 * r->step) snprintf(b, sizeof b, "%.8g (%.8g was asked for)", r->step, asked);
+    lgv_page_fact(out, "step", b);
     lgv_page_fact(out, "until", lgv_brief(b, sizeof b, r->until, 12));
     fact_count(out, "steps", r->steps);
     fact_count(out, "paths", r->paths);
@@ -283,7 +294,13 @@ static void put_statistics(struct lgv_text *out, const struct lgv_result *r, con
 
 static void put_finals(struct lgv_text *out, const struct lgv_result *r) {
     size_t *order = lgv_series_order(r);
+    char line[300];
     if (order && r->ntimes > 0) (r->paths == 1 ? put_values : put_statistics)(out, r, order);
+    if (order && lgv_stored_line(r, line, sizeof line)) {
+        lgv_text_add(out, "<p class=\"sub\">");
+        lgv_html(out, line);
+        lgv_text_add(out, "</p>\n");
+    }
     free(order);
 }
 

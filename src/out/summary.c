@@ -35,6 +35,8 @@ static void print_run(FILE *out, const struct lgv_result *r, const struct style 
             lgv_rate(e, sizeof e, r->path_steps_per_second), (unsigned long long)r->threads, r->threads == 1 ? "" : "s",
             (unsigned long long)r->lanes, r->lanes == 1 ? "" : "s");
     if (r->compile_seconds > 0) fprintf(out, ", compiled in %.2g s", r->compile_seconds);
+    if (r->seconds > 1.2 * r->paths_seconds && r->paths_seconds > 0) /* the rest is worth telling */
+        fprintf(out, ", paths alone %.2g s", r->paths_seconds);
     if (r->newton_iterations > 0)
         fprintf(out, ", %.3g Newton iteration%s per step", r->newton_iterations, r->newton_iterations == 1 ? "" : "s");
     fputc('\n', out);
@@ -94,6 +96,8 @@ static void print_finals(FILE *out, const struct lgv_result *r, const struct sty
     if (shown < r->nseries)
         fprintf(out, "  %s... and %zu more, all of them in results.h5%s\n", s->dim, r->nseries - shown, s->off);
     free(order);
+    char line[300];
+    if (lgv_stored_line(r, line, sizeof line)) fprintf(out, "\n  %s\n", line);
 }
 
 static void print_checks(FILE *out, const struct lgv_result *r, const struct style *s) {

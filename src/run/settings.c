@@ -12,7 +12,7 @@ const struct lgv_option lgv_run_options[] = {
      "methods prints",
      AT(method)},
     {"step", LGV_REAL, "0.01", 1e-300, 1e300, "time", "size of a time step", AT(step)},
-    {"until", LGV_REAL, "10", -1e300, 1e300, "time", "end of the run; a whole number of steps is taken", AT(until)},
+    {"until", LGV_REAL, "10", -1e300, 1e300, "time", "end of the run; a step that does not divide the time is made shorter", AT(until)},
     {"start", LGV_REAL, "0", -1e300, 1e300, "time", "time at which the run starts", AT(start)},
     {"paths", LGV_COUNT, "1000", 1, 1e15, "", "number of paths of the ensemble", AT(paths)},
     {"seed", LGV_COUNT, "1", 0, 1.8446744073709552e19, "", "seed of all noise and of random start values", AT(seed)},

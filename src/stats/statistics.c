@@ -12,13 +12,18 @@
 
 /* ---- the plan ---- */
 
-static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps, struct lgv_error *err) {
+/* A whole number of steps ends at `until`: where the step asked for does not divide the time, a shorter one is taken. */
+static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps, double *step, struct lgv_error *err) {
     double n = (s->until - s->start) / s->step;
     if (!(n > 0)) return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", s->until, s->start);
     if (n > 2.8e14)
         return lgv_fail(err, LGV_BAD_INPUT, "the run would take %.3g steps; at most 2.8e14 are possible", n);
     double whole = floor(n + 0.5);
-    if (fabs(n - whole) > 1e-6 * fmax(1, n)) whole = ceil(n);
+    *step = s->step;
+    if (fabs(n - whole) > 1e-6 * fmax(1, n)) {
+        whole = ceil(n);
+        *step = (s->until - s->start) / whole;
+    }
     *steps = whole < 1 ? 1 : (uint64_t)whole;
     return LGV_OK;
 }
@@ -113,7 +118,6 @@ static bool describe(const struct lgv_settings *s, const struct lgv_model *m, co
     r->nnoise = k->nnoise;
     r->nconstraints = m->nconstraints;
     r->t0 = s->start;
-    r->step = s->step;
     r->paths = s->paths;
     r->seed = s->seed;
     r->lanes = k->entry->lanes;
@@ -270,19 +274,21 @@ struct whole {
     struct lgv_run_report report;
     uint64_t *time_step, *kept;
     size_t nkept, snapshot[4];
+    double begin; /* of the paths */
 };
 
 static enum lgv_status make_plan(const struct lgv_settings *s, struct whole *w, struct lgv_error *err) {
     uint64_t steps = 0;
     size_t ntimes;
-    enum lgv_status status = count_steps(s, &steps, err);
+    double step = 0;
+    enum lgv_status status = count_steps(s, &steps, &step, err);
     if (status) return status;
     w->time_step = output_steps(steps, s->outputs, &ntimes);
     if (!w->time_step) return lgv_fail_memory(err);
     for (size_t i = 0; i < 4; i++) w->snapshot[i] = (ntimes - 1) * i / 4;
     w->plan = (struct lgv_plan){.kernel = &w->kernel,
                                 .t0 = s->start,
-                                .dt = s->step,
+                                .dt = step,
                                 .steps = steps,
                                 .paths = s->paths,
                                 .seed = s->seed,
@@ -317,13 +323,13 @@ static enum lgv_status check_memory(const struct whole *w, struct lgv_error *err
 static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m, struct whole *w,
                               lgv_progress *progress, void *user, struct lgv_result *r, struct lgv_error *err) {
     r->steps = w->plan.steps;
+    r->step = w->plan.dt;
     for (size_t i = 0, k = 0; i < r->nseries; i++)
         if (r->series[i].kind == LGV_SERIES_MOMENTUM)
             r->series[i].scale = momentum_scale(m, &m->symmetry[k++], &w->plan, &w->report);
     r->until = w->plan.t0 + (double)w->plan.steps * w->plan.dt;
     r->threads = w->report.threads;
-    r->seconds = w->report.seconds;
-    r->path_steps_per_second = r->seconds > 0 ? (double)w->report.path_steps / r->seconds : 0;
+    r->paths_seconds = w->report.seconds;
     r->newton_iterations = w->report.iterations;
     r->truncation = w->plan.clip;
     r->truncated = w->report.clipped;
@@ -336,6 +342,8 @@ static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m,
     for (size_t i = 0; i < r->ntimes; i++)
         if (r->alive[i]) r->steps_done = w->time_step[i];
     certify(m, s, &w->kernel, &w->plan, &w->report, progress, user, r);
+    r->seconds = seconds_now() - w->begin;
+    r->path_steps_per_second = r->seconds > 0 ? (double)w->report.path_steps / r->seconds : 0;
     return r->interrupted ? LGV_INTERRUPTED : r->failed ? LGV_FAILED_PATHS : LGV_OK;
 }
 
@@ -364,12 +372,13 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
         status = lgv_fail(err, LGV_BAD_INPUT, "%.3g steps with %zu noises need more than the 5.6e14 normals a path has",
                           (double)w.plan.steps, w.kernel.nnoise);
     if (!status) status = lgv_clip_check(&w.kernel, s->step, s->truncate, err);
-    if (!status) w.plan.clip = lgv_clip_bound(&w.kernel, s->step, s->truncate);
+    if (!status) w.plan.clip = lgv_clip_bound(&w.kernel, w.plan.dt, s->truncate);
     if (!status &&
         (!describe(s, m, &w.kernel, chosen, out) ||
          !lgv_gather_begin(&w.gather, w.time_step, w.plan.ntimes, w.kernel.watch.count, s->paths, w.kept, w.nkept)))
         status = lgv_fail_memory(err);
     if (!status) {
+        w.begin = seconds_now();
         status = lgv_ensemble_run(&w.plan, lgv_gather_block, &w.gather, progress, user, &w.report, err);
         if (status == LGV_OK || status == LGV_INTERRUPTED) status = finish(s, m, &w, progress, user, out, err);
     }

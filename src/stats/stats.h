@@ -86,7 +86,9 @@ struct lgv_result {
     double t0, step, until;
     uint64_t steps, steps_done, paths, paths_done, seed, threads, lanes;
     int interrupted;
-    double seconds, compile_seconds, path_steps_per_second;
+    double seconds;       /* of the run by the wall clock, statistics and certificate included, compiling not */
+    double paths_seconds; /* of the paths alone */
+    double compile_seconds, path_steps_per_second; /* by `seconds` */
     double newton_iterations; /* mean per step, 0 for explicit methods */
 
     size_t ntimes;

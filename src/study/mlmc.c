@@ -347,7 +347,10 @@ static enum lgv_status prepare(struct search *x, struct lgv_model *m, const stru
     double steps = span / x->largest, whole = floor(steps + 0.5);
     if (!(span > 0))
         return lgv_fail(x->err, LGV_BAD_INPUT, "until = %g must lie after start = %g", x->s->until, x->s->start);
-    if (fabs(steps - whole) > 1e-6 * fmax(1, steps)) whole = ceil(steps);
+    if (fabs(steps - whole) > 1e-6 * fmax(1, steps)) { /* a shorter step, so that levels end at `until` */
+        whole = ceil(steps);
+        x->largest = span / whole;
+    }
     if (whole < 1) whole = 1;
     x->most = x->o->levels ? (size_t)x->o->levels - 1 : 11;
     if (x->most >= LGV_MLMC_LEVELS) x->most = LGV_MLMC_LEVELS - 1;
