@@ -101,3 +101,14 @@ if command -v script > /dev/null; then
     script -qec "'$LGV' run '$kubo' --paths 64 --step 0.1 --until 5 --out terminal" /dev/null > out < /dev/null
     has out 'compiling its kernel ...' 'drawing the figures' 'written to terminal/'
 fi
+
+# Many calls of long functions are calls, not copies; the values are the same.
+{
+    printf 'coordinates: { q: 0.5 }\nmomenta: { p: 0 }\nhamiltonian: p^2/2\nobserve:\n'
+    for k in $(seq 40); do echo "  o$k: sin($k*q)^2 + cos($k*q)^2 - 1 + exp(0.1*$k*p) - exp(-0.1*$k*p)"; done
+} > many.yaml
+gives 0 "$LGV" run many.yaml --until 0.1 --paths 16 --quiet --no-files --keep-source many.c --json
+has many.c 'far_sincos(t' 'far_exp(t'
+awk '/"o[0-9]+":/ { inside = 1 }
+     inside && /"mean":/ { sub(",", "", $2); bad += ($2 > 1e-14 || $2 < -1e-14); count++; inside = 0 }
+     END { exit bad || count < 40 }' out || die "observables"

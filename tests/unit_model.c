@@ -328,6 +328,58 @@ static void test_size(void **state) {
     lgv_model_free(m);
 }
 
+/* Arguments of all nodes after the Hessian of n nested sines. */
+static double chain_size(int n) {
+    struct lgv_text t = {0};
+    lgv_text_add(&t, "coordinates: {q: 0.5}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + ");
+    for (int k = 0; k < n; k++) lgv_text_add(&t, "sin(");
+    lgv_text_add(&t, "q");
+    for (int k = 0; k < n; k++) lgv_text_add(&t, ")");
+    lgv_text_add(&t, "\n");
+    struct lgv_model *m = parsed(t.data);
+    struct lgv_function f;
+    struct lgv_terms h = {0};
+    assert_true(lgv_model_increment(m, &f));
+    lgv_terms_hessian(m->graph, &f, LGV_Q, LGV_Q, &h);
+    check_gradient(m, LGV_Q);
+    double size = (double)m->graph->nargs;
+    lgv_terms_free(&h);
+    lgv_function_free(&f);
+    lgv_model_free(m);
+    lgv_text_free(&t);
+    return size;
+}
+
+/* A chain of functions has derivatives as long as the chain, not as its square or cube. */
+static void test_chain(void **state) {
+    (void)state;
+    assert_true(chain_size(160) < 2.5 * chain_size(80));
+}
+
+/* What grows too large while it is analysed is refused at its place in the file. */
+static void test_growth(void **state) {
+    (void)state;
+    struct lgv_model *m = parsed("coordinates: {q: 0.5}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + sin(sin(q))\n");
+    struct lgv_structure s;
+    struct lgv_error err = {0};
+    m->graph->allowance = m->graph->work + 100;
+    assert_int_equal(lgv_model_structure(m, &s, &err), LGV_BAD_INPUT);
+    assert_int_equal(err.line, 3);
+    assert_int_equal(err.column, 14);
+    assert_non_null(strstr(err.message, "too large"));
+    lgv_model_free(m);
+}
+
+/* The derivatives of a sum of many terms are compared on some of them. */
+static void test_sample(void **state) {
+    (void)state;
+    struct lgv_model *m = parsed("parameters: {N: 40}\ncoordinates: {'x[N] in R3': '[i, sin(i), cos(i)]'}\n"
+                                 "potential: sum(i=1..N, j=i+1..N, norm(x[i] - x[j])^-6)\n");
+    double error = lgv_model_derivative_error(m);
+    assert_true(error > 0 && error < 1e-6);
+    lgv_model_free(m);
+}
+
 static void test_examples(void **state) {
     (void)state;
     static const char *const names[] = {"kubo", "synchrotron", "anharmonic", "rotation", "lattice"};
@@ -350,6 +402,8 @@ int main(void) {
                                        cmocka_unit_test(test_starts),      cmocka_unit_test(test_families),
                                        cmocka_unit_test(test_nested_sums), cmocka_unit_test(test_vectors),
                                        cmocka_unit_test(test_exact),       cmocka_unit_test(test_overrides),
-                                       cmocka_unit_test(test_size),        cmocka_unit_test(test_examples)};
+                                       cmocka_unit_test(test_size),        cmocka_unit_test(test_chain),
+                                       cmocka_unit_test(test_growth),      cmocka_unit_test(test_sample),
+                                       cmocka_unit_test(test_examples)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,13 @@ static void product(struct lgv_text *out, const struct lgv_graph *g, const struc
     lgv_text_add(out, ")");
 }
 
-static void function(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, bool uniform) {
+/* Functions whose copies are long. */
+static bool inlined(const struct lgv_node *n) {
+    return n->op == LGV_EXP || n->op == LGV_LOG || n->op == LGV_SIN || n->op == LGV_COS;
+}
+
+static void function(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, bool uniform,
+                     bool far) {
     static const char *const name[] = {
         [LGV_POW] = "pow",     [LGV_EXP] = "exp",     [LGV_LOG] = "log",   [LGV_SIN] = "sin",   [LGV_COS] = "cos",
         [LGV_TAN] = "tan",     [LGV_ASIN] = "asin",   [LGV_ACOS] = "acos", [LGV_ATAN] = "atan", [LGV_SINH] = "sinh",
@@ -187,7 +193,7 @@ static void function(struct lgv_text *out, const struct lgv_graph *g, const stru
     else if (uniform)
         lgv_text_add(out, "__builtin_%s(", n->op == LGV_ABS ? "fabs" : f);
     else
-        lgv_text_add(out, "vec_%s(", f);
+        lgv_text_add(out, "%s_%s(", far && inlined(n) ? "far" : "vec", f);
     for (int i = 0; i < n->count; i++) {
         int a = g->arg[n->first + i].node;
         bool widen = !uniform && lgv_emit_uniform(g, a);
@@ -198,7 +204,7 @@ static void function(struct lgv_text *out, const struct lgv_graph *g, const stru
     lgv_text_add(out, ")");
 }
 
-static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, bool uniform) {
+static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, bool uniform, bool far) {
     const struct lgv_node *n = &g->node[k];
     if (n->op == LGV_SUM) {
         sum(out, g, k, uniform ? "double " : "vec ");
@@ -213,52 +219,68 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, bo
     } else if (n->op == LGV_PRODUCT)
         product(out, g, n);
     else
-        function(out, g, n, uniform);
+        function(out, g, n, uniform, far);
     lgv_text_add(out, ";\n");
 }
 
-/* sin and cos of one argument together. */
-static int partner(const struct lgv_graph *g, const unsigned char *mark, int node, int last) {
-    const struct lgv_node *n = &g->node[node];
-    if (n->op != LGV_SIN && n->op != LGV_COS) return -1;
-    int other = n->op == LGV_SIN ? LGV_COS : LGV_SIN, arg = g->arg[n->first].node;
-    for (int k = arg + 1; k <= last; k++)
-        if (mark[k] && g->node[k].op == other && g->arg[g->node[k].first].node == arg) return k;
-    return -1;
+/* A text with more calls of long functions than this calls them; with fewer it has copies. */
+#define MOST_COPIES 32
+
+/* What a list of nodes needs. */
+struct wanted {
+    unsigned char *mark;
+    int *sine, *cosine; /* [argument] node that is marked, 0: none */
+    int calls;          /* of functions with long copies */
+    int last;
+};
+
+static bool find_wanted(const struct lgv_graph *g, const int *list, size_t count, struct wanted *w) {
+    *w = (struct wanted){.last = -1};
+    for (size_t i = 0; i < count; i++)
+        if (list[i] > w->last) w->last = list[i];
+    w->mark = lgv_new((size_t)w->last + 1, 1);
+    w->sine = lgv_new((size_t)w->last + 1, sizeof *w->sine);
+    w->cosine = lgv_new((size_t)w->last + 1, sizeof *w->cosine);
+    if (!w->mark || !w->sine || !w->cosine) return false;
+    for (size_t i = 0; i < count; i++) w->mark[list[i]] = 1;
+    for (int k = w->last; k >= 0; k--) {
+        const struct lgv_node *n = &g->node[k];
+        if (!w->mark[k] || n->op == LGV_REF) continue;
+        for (int i = 0; i < n->count; i++) w->mark[g->arg[n->first + i].node] = 1;
+        if (n->op == LGV_SIN) w->sine[g->arg[n->first].node] = k;
+        if (n->op == LGV_COS) w->cosine[g->arg[n->first].node] = k;
+        w->calls += inlined(n) && !lgv_emit_uniform(g, k);
+    }
+    return true;
+}
+
+static void wanted_free(struct wanted *w) {
+    free(w->mark);
+    free(w->sine);
+    free(w->cosine);
 }
 
 void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count) {
-    int last = -1;
-    for (size_t i = 0; i < count; i++)
-        if (list[i] > last) last = list[i];
-    unsigned char *mark = lgv_new((size_t)last + 1, 1);
-    if (!mark) {
-        out->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < count; i++) mark[list[i]] = 1;
-    for (int k = last; k >= 0; k--) {
+    struct wanted w;
+    if (!find_wanted(g, list, count, &w)) out->failed = true;
+    bool far = w.calls > MOST_COPIES;
+    for (int k = 0; k <= w.last && !out->failed; k++) {
         const struct lgv_node *n = &g->node[k];
-        if (!mark[k] || n->op == LGV_REF) continue;
-        for (int i = 0; i < n->count; i++) mark[g->arg[n->first + i].node] = 1;
-    }
-    for (int k = 0; k <= last; k++) {
-        const struct lgv_node *n = &g->node[k];
-        if (mark[k] != 1 || n->op == LGV_CONST || n->op == LGV_PARAM || n->op == LGV_TIME) continue;
+        if (w.mark[k] != 1 || n->op == LGV_CONST || n->op == LGV_PARAM || n->op == LGV_TIME) continue;
         bool uniform = lgv_emit_uniform(g, k);
         if (uniform && n->op == LGV_REF) continue;
-        int other = uniform ? -1 : partner(g, mark, k, last);
-        if (other < 0) {
-            statement(out, g, k, uniform);
+        int arg = n->op == LGV_SIN || n->op == LGV_COS ? g->arg[n->first].node : 0;
+        int s = w.sine[arg], c = w.cosine[arg];
+        if (uniform || !arg || !s || !c) {
+            statement(out, g, k, uniform, far);
             continue;
         }
-        int s = n->op == LGV_SIN ? k : other, c = n->op == LGV_SIN ? other : k;
-        lgv_text_add(out, "    vec t%d, t%d;\n    vec_sincos(", s, c);
-        lgv_emit_value(out, g, g->arg[n->first].node);
+        lgv_text_add(out, "    vec t%d, t%d;\n    %s_sincos(", s, c, far ? "far" : "vec");
+        lgv_emit_value(out, g, arg);
         lgv_text_add(out, ", &t%d, &t%d);\n", s, c);
-        mark[other] = 2;
+        w.mark[s] = w.mark[c] = 2;
     }
-    free(mark);
+    wanted_free(&w);
 }
 
 int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest) {

@@ -405,6 +405,27 @@ INLINE vec vec_cos(vec x) {
     return c;
 }
 
+/* One copy each, for texts with so many calls that copies would cost more to compile than calls cost to make. */
+OUTLINE vec far_exp(vec x) {
+    return vec_exp(x);
+}
+
+OUTLINE vec far_log(vec x) {
+    return vec_log(x);
+}
+
+OUTLINE vec far_sin(vec x) {
+    return vec_sin(x);
+}
+
+OUTLINE vec far_cos(vec x) {
+    return vec_cos(x);
+}
+
+OUTLINE void far_sincos(vec x, vec *sine, vec *cosine) {
+    vec_sincos(x, sine, cosine);
+}
+
 /* The less frequent functions go lane by lane through libm. */
 OUTLINE void lanes_map(double (*f)(double), vec *x) {
     for (int l = 0; l < LANES; l++) {

@@ -65,6 +65,7 @@ int *lgv_diff_leaves(struct lgv_graph *g, int node, unsigned spaces, size_t *cou
 /* Functions that jump: their derivative is 0 wherever it exists.  Functions that jump or bend. */
 #define LGV_JUMPS (1u << LGV_SIGN | 1u << LGV_FLOOR | 1u << LGV_LESS)
 #define LGV_KINKS (LGV_JUMPS | 1u << LGV_ABS | 1u << LGV_LOWER | 1u << LGV_UPPER)
+long lgv_diff_size(const struct lgv_graph *g, int node); /* nodes it consists of */
 /* Does the formula have one of these operations (mask of 1 << op) on an argument with one of these uses? */
 bool lgv_diff_uses(const struct lgv_graph *g, int node, unsigned operations, unsigned uses);
 /* The formula with every jump and kink replaced by a smooth function of the same arguments. */

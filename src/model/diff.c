@@ -49,6 +49,14 @@ int *lgv_diff_leaves(struct lgv_graph *g, int node, unsigned spaces, size_t *cou
     return leaf;
 }
 
+long lgv_diff_size(const struct lgv_graph *g, int node) {
+    unsigned char *mark = reach(g, node);
+    long size = 0;
+    for (int k = 0; mark && k <= node; k++) size += mark[k];
+    free(mark);
+    return size;
+}
+
 bool lgv_diff_uses(const struct lgv_graph *g, int node, unsigned operations, unsigned uses) {
     unsigned char *mark = reach(g, node);
     bool found = !mark; /* out of memory: nothing is promised */

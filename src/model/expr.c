@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sum with at most this many terms is merged into the sum around it; a longer one stays a shared term of its own. */
+/* A sum with at most this many terms is merged into the sum around it, a product into the product around it; a longer
+ * one stays a shared term or factor of its own.  Otherwise the derivatives of a function of a function of ... would each
+ * have all factors of the chain anew. */
 #define MERGE_TERMS 16
 
 struct lgv_graph *lgv_expr_graph_create(void) {
@@ -95,7 +97,9 @@ static int fail(struct lgv_graph *g, const char *why) {
 
 bool lgv_expr_work(struct lgv_graph *g, long steps) {
     g->work += steps;
-    if (g->work > g->allowance) fail(g, "the formulas are too large");
+    if (g->work > g->allowance)
+        fail(g, g->allowance > LGV_READ_WORK ? "the derivatives of the formulas grow too large"
+                                             : "written out, the formulas grow too large");
     return !g->failed;
 }
 
@@ -124,7 +128,7 @@ static void inherit(const struct lgv_graph *g, struct lgv_node *n, const struct 
 }
 
 static int intern(struct lgv_graph *g, struct lgv_node n, const struct lgv_arg *arg) {
-    if (g->failed) return 0;
+    if (g->failed || !lgv_expr_work(g, 10)) return 0; /* mostly a miss of the cache */
     uint64_t h = hash_of(&n, arg);
     size_t slot = h & (g->table_size - 1);
     for (; g->table[slot] >= 0; slot = (slot + 1) & (g->table_size - 1))
@@ -276,7 +280,7 @@ static void factor_in(struct lgv_graph *g, struct list *l, double *coefficient, 
     bool whole = exponent == floor(exponent);
     if (n.op == LGV_CONST && (n.value > 0 || whole)) {
         *coefficient *= pow(n.value, exponent);
-    } else if (n.op == LGV_PRODUCT && whole) {
+    } else if (n.op == LGV_PRODUCT && whole && n.count <= MERGE_TERMS) {
         for (int k = 0; k < n.count; k++)
             factor_in(g, l, coefficient, g->arg[n.first + k].node, exponent * g->arg[n.first + k].factor);
     } else if (n.op == LGV_SUM && n.count == 1 && n.value == 0 && (whole || g->arg[n.first].factor > 0)) {

@@ -127,8 +127,8 @@ struct lgv_graph {
 #define LGV_MAX_DEPTH 4000
 #define LGV_MAX_ARGS (1 << 24)
 #define LGV_MAX_INDEX_DEPTH 200
-#define LGV_READ_WORK 100000000L    /* allowance of a model file: about a second */
-#define LGV_DERIVE_WORK 4000000000L /* of everything made from it later */
+#define LGV_READ_WORK 30000000L     /* allowance of a model file: a quarter of a second, 100000 coordinates need half */
+#define LGV_DERIVE_WORK 1000000000L /* of everything made from it later: some seconds */
 
 struct lgv_graph *lgv_expr_graph_create(void);
 void lgv_expr_graph_free(struct lgv_graph *g);

@@ -298,6 +298,7 @@ static bool read_model(struct lgv_loader *l) {
     int at[SECTIONS], key[SECTIONS];
     if (!lgv_yaml_read(l) || !find_sections(l, at, key)) return false;
     int energy = at[LAGRANGIAN] >= 0 ? at[LAGRANGIAN] : at[HAMILTONIAN] >= 0 ? at[HAMILTONIAN] : at[POTENTIAL];
+    lgv_yaml_place(l, energy, &l->m->line, &l->m->column);
     return read_name(l, at[NAME]) && read_parameters(l, at[PARAMETERS]) && read_where(l, at[WHERE], true) &&
            lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_velocities(l, at[VELOCITIES]) &&
            lgv_load_momenta(l, at[MOMENTA]) && read_where(l, at[WHERE], false) &&

@@ -58,6 +58,7 @@ struct lgv_model {
     size_t nq;
     char **component; /* [2 nq] "x", "x[3].y", ...: coordinates, then momenta */
     int hamiltonian;  /* node */
+    int line, column; /* of the Hamiltonian, potential or Lagrangian in the file */
     char *hamiltonian_text;
     int lagrangian;        /* node of L(q, v, t), or -1 */
     char *lagrangian_text; /* NULL without a Lagrangian */

@@ -132,80 +132,8 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
     }
     lgv_function_free(&K);
     for (int k = 0; k < 4; k++) lgv_terms_free(&t[k]);
-    if (g->failed) return lgv_fail(err, LGV_BAD_INPUT, "%s: the formulas cannot be analysed: %s", m->file, g->failed);
+    if (g->failed)
+        return lgv_model_fail(err, m->file, m->text, m->line, m->column, "the formulas cannot be analysed: %s",
+                              g->failed);
     return LGV_OK;
-}
-
-/* ---- derivatives against finite differences ---- */
-
-/* Central difference of order 4. */
-static double central(struct lgv_evaluator *e, const struct lgv_function *f, const struct lgv_env *env, double *x,
-                      double h) {
-    double keep = *x, v[4];
-    for (int k = 0; k < 4; k++) {
-        *x = keep + h * (k < 2 ? k - 2 : k - 1);
-        v[k] = lgv_eval_function(e, f, env);
-    }
-    *x = keep;
-    return (v[0] - 8 * v[1] + 8 * v[2] - v[3]) / (12 * h);
-}
-
-/* The best of several step sizes: near a singularity only small ones are good, and a wrong derivative fails at all. */
-static double difference_error(struct lgv_evaluator *e, const struct lgv_function *f, const struct lgv_env *env,
-                               double *x, double derivative, double size) {
-    double best = INFINITY, scale = *x != 0 ? fabs(*x) : 1;
-    for (double h = 0.1 * scale; h > 1e-7 * scale; h /= 8)
-        best = fmin(best, fabs(central(e, f, env, x, h) - derivative) / (1e-300 + size + fabs(derivative)));
-    return best;
-}
-
-static double function_error(struct lgv_model *m, int node) {
-    struct lgv_function f;
-    struct lgv_gradients d;
-    struct lgv_evaluator e;
-    size_t n = m->nq, checks = 2 * n < 24 ? 2 * n : 24, skip = 0;
-    double *g = lgv_new(2 * n, sizeof *g), worst = 0;
-    if (!g || !lgv_gradients_of(m, node, &d)) {
-        free(g);
-        return NAN;
-    }
-    bool ok = lgv_function_split(m->graph, node, false, &f) && lgv_eval_begin(&e, m->graph);
-    if (d.velocities) skip = n; /* x holds q, p, v */
-    for (int k = 0; ok && k < 6; k++) {
-        struct lgv_point at;
-        uint64_t pick = 77 + (uint64_t)k;
-        if (!lgv_point_make(m, &e, k, 6, &at)) break;
-        struct lgv_env env = lgv_point_env(m, &at);
-        lgv_eval_terms(&e, &d.q, &env, g, n, 1);
-        lgv_eval_terms(&e, &d.p, &env, g + n, n, 1);
-        double size = 0; /* of the gradient, per component of the same kind: what a wrong entry is compared with */
-        for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[i] * at.x[i + (i < n ? 0 : skip)]));
-        for (size_t c = 0; c < checks; c++) {
-            size_t i = 2 * n <= 24 ? c : (size_t)(lgv_point_draw(&pick) * (double)(2 * n));
-            double *x = &at.x[i + (i < n ? 0 : skip)];
-            double error = difference_error(&e, &f, &env, x, g[i], *x != 0 ? size / fabs(*x) : 0);
-            if (isfinite(error) && error > worst) worst = error;
-        }
-        free(at.x);
-    }
-    if (ok) lgv_eval_end(&e);
-    lgv_function_free(&f);
-    lgv_gradients_free(&d);
-    free(g);
-    return worst;
-}
-
-double lgv_model_derivative_error(struct lgv_model *m) {
-    if (m->callbacks) return NAN;
-    double worst = function_error(m, m->hamiltonian);
-    for (size_t e = 0; e < m->nentries; e++) {
-        const struct lgv_noise *n = &m->noise[e];
-        worst = fmax(worst, function_error(m, n->nest < 0 ? n->body : lgv_expr_loop(m->graph, n->nest, n->body)));
-    }
-    for (size_t e = 0; e < m->nconstraint_entries; e++) {
-        const struct lgv_constraint *c = &m->constraint[e];
-        worst = fmax(worst, function_error(m, c->nest < 0 ? c->body : lgv_expr_loop(m->graph, c->nest, c->body)));
-    }
-    if (m->lagrangian_text) worst = fmax(worst, function_error(m, m->lagrangian));
-    return worst;
 }
