@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -125,11 +126,22 @@ static int start(const struct lgv_process *p, int *output, pid_t *pid) {
 #define PATIENCE 0.5 /* seconds before progress is asked: most programs have ended by then */
 #define MERCY 0.3  /* seconds between SIGTERM and SIGKILL */
 
-static _Atomic pid_t waited_for;
+#define AT_ONCE 32 /* programs waited for by as many threads; more are not ended by lgv_process_abandon */
+static _Atomic pid_t waited_for[AT_ONCE];
 
 void lgv_process_abandon(void) {
-    pid_t pid = waited_for;
-    if (pid > 0) kill(-pid, SIGTERM);
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        pid_t pid = waited_for[i];
+        if (pid > 0) kill(-pid, SIGTERM);
+    }
+}
+
+/* Exchanges one entry `from` of the list for `to`. */
+static void note(pid_t from, pid_t to) {
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        pid_t here = from;
+        if (atomic_compare_exchange_strong(&waited_for[i], &here, to)) return;
+    }
 }
 
 static double now(void) {
@@ -193,9 +205,9 @@ int lgv_process_run(const struct lgv_process *p) {
         errno = error;
         return LGV_PROCESS_NOT_STARTED;
     }
-    waited_for = pid;
+    note(0, pid);
     bool known = wait_for(p, pid, output, &status, &why);
-    waited_for = 0;
+    note(pid, 0);
     close(output);
     if (why) return why;
     if (!known) return LGV_PROCESS_UNKNOWN;

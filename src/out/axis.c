@@ -6,8 +6,8 @@
  * within a thousandth of their size, x(t) - x(0) is drawn and the label has x(0); and an axis is never finer than 1e-12
  * of the values, where round-off is the flat line it should be.
  *
- * One path that escapes to 1e299 would press all others into a line.  So an axis is clipped to the range that most values
- * keep to when that is a hundredth of the whole; the figure says so. */
+ * One path that escapes to 1e299 would press all others into a line.  So an axis is clipped to the range that most
+ * values keep to when that is a hundredth of the whole; the figure says so. */
 #include "out/private.h"
 
 #include <math.h>

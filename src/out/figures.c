@@ -13,6 +13,7 @@
 #define MEANS 12 /* at most so many figures of means */
 #define PATH_FIGURES 4
 #define HISTOGRAMS 8
+#define PLOTTERS 8 /* at most so many gnuplots at the same time */
 
 static bool any_finite(const double *x, size_t n) {
     for (size_t i = 0; x && i < n; i++)
@@ -214,11 +215,14 @@ static bool check_file(const char *dir, const char *name, bool png, bool discard
     return good;
 }
 
-enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir, const struct lgv_figure *list,
-                                 size_t count, struct lgv_error *err) {
+enum lgv_status lgv_figures_draw_all(const struct lgv_text *script, size_t scripts, const char *dir,
+                                     const struct lgv_figure *list, size_t count, struct lgv_error *err) {
     for (size_t i = 0; i < 2 * count; i++)
         check_file(dir, list[i / 2].file, i % 2, true); /* an old figure must not pass for a new one */
-    enum lgv_status status = script->failed ? lgv_fail_memory(err) : lgv_gnuplot(dir, script, err);
+    enum lgv_status status = LGV_OK;
+    for (size_t i = 0; i < scripts; i++)
+        if (script[i].failed) status = lgv_fail_memory(err);
+    if (status == LGV_OK) status = lgv_gnuplot(dir, script, scripts, err);
     for (size_t i = 0; status == LGV_OK && i < 2 * count; i++)
         if (!check_file(dir, list[i / 2].file, i % 2, false))
             status = lgv_fail(err, LGV_CANNOT_RUN, "gnuplot did not finish '%s/%s.%s' (is the disk full?)", dir,
@@ -228,12 +232,21 @@ enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir,
     return status;
 }
 
+enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir, const struct lgv_figure *list,
+                                 size_t count, struct lgv_error *err) {
+    return lgv_figures_draw_all(script, 1, dir, list, count, err);
+}
+
+/* No figure depends on another, so there is a script for every core. */
 static enum lgv_status draw(const struct lgv_result *r, const char *dir, const struct lgv_figure *list, size_t count,
                             struct lgv_error *err) {
-    struct lgv_text script = {0};
-    for (size_t i = 0; i < count; i++) lgv_figure_script(&script, r, &list[i]);
-    enum lgv_status status = lgv_figures_draw(&script, dir, list, count, err);
-    lgv_text_free(&script);
+    struct lgv_text script[PLOTTERS] = {0};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = cores < 1 ? 1 : cores < PLOTTERS ? (size_t)cores : PLOTTERS;
+    if (n > count) n = count;
+    for (size_t i = 0; i < count; i++) lgv_figure_script(&script[i % n], r, &list[i]);
+    enum lgv_status status = lgv_figures_draw_all(script, n, dir, list, count, err);
+    for (size_t i = 0; i < n; i++) lgv_text_free(&script[i]);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs gnuplot on a script: no shell, the script in a temporary file, what gnuplot complains about in the error. */
+ * Runs gnuplot on scripts, one process for each and all at the same time: no shell, the script in a temporary file,
+ * what gnuplot complains about in the error. */
 #include "kernel/process.h"
 #include "out/private.h"
 
@@ -42,7 +43,7 @@ static enum lgv_status run(const char *dir, int script, struct lgv_error *err) {
     return status;
 }
 
-enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, struct lgv_error *err) {
+static enum lgv_status draw(const char *dir, const struct lgv_text *script, struct lgv_error *err) {
     /* Unlinked at once: nothing is left behind, whatever happens. */
     FILE *file = tmpfile();
     if (!file) return lgv_fail(err, LGV_CANNOT_RUN, "cannot make a temporary file for gnuplot: %s", strerror(errno));
@@ -52,5 +53,18 @@ enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, stru
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot rewind the script of the figures: %s", strerror(errno));
     if (status == LGV_OK) status = run(dir, fd, err);
     fclose(file);
+    return status;
+}
+
+enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, size_t count, struct lgv_error *err) {
+    struct lgv_error *why = lgv_new(count, sizeof *why);
+    if (!why) return lgv_fail_memory(err);
+    /* Threads that do nothing but wait: lgv_process_run waits for one program. */
+#pragma omp parallel for schedule(static, 1) num_threads((int)count)
+    for (size_t i = 0; i < count; i++) draw(dir, &script[i], &why[i]);
+    enum lgv_status status = LGV_OK;
+    for (size_t i = 0; i < count && status == LGV_OK; i++)
+        if (why[i].status != LGV_OK) status = lgv_fail(err, why[i].status, "%s", why[i].message);
+    free(why);
     return status;
 }

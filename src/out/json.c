@@ -141,10 +141,12 @@ static json_t *failures(const struct lgv_result *r) {
 
 static bool put_run(json_t *d, const struct lgv_result *r) {
     return put(d, "model", text(r->model_name)) && put(d, "file", text(r->model_file)) &&
-           put(d, "method", text(r->method)) && put(d, "method_reason", text(r->method_reason)) && put(d, "step", real(r->step)) && put(d, "until", real(r->until)) &&
-           put(d, "start", real(r->t0)) && put(d, "paths", count(r->paths)) && put(d, "seed", count(r->seed)) &&
+           put(d, "method", text(r->method)) && put(d, "method_reason", text(r->method_reason)) &&
+           put(d, "step", real(r->step)) && put(d, "until", real(r->until)) && put(d, "start", real(r->t0)) &&
+           put(d, "paths", count(r->paths)) && put(d, "seed", count(r->seed)) &&
            put(d, "steps", count(r->steps)) && put(d, "failed", count(r->failed)) &&
-           put(d, "seconds", real(r->seconds)) && put(d, "paths_seconds", real(r->paths_seconds)) && put(d, "path_steps_per_second", real(r->path_steps_per_second)) &&
+           put(d, "seconds", real(r->seconds)) && put(d, "paths_seconds", real(r->paths_seconds)) &&
+           put(d, "path_steps_per_second", real(r->path_steps_per_second)) &&
            put(d, "steps_done", count(r->steps_done)) && put(d, "paths_done", count(r->paths_done)) &&
            put(d, "interrupted", json_boolean(r->interrupted)) && put(d, "threads", count(r->threads)) &&
            put(d, "lanes", count(r->lanes)) && put(d, "compile_seconds", real(r->compile_seconds)) &&

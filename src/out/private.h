@@ -105,11 +105,15 @@ void lgv_axis_note(struct lgv_text *out, const struct lgv_axis *a, size_t count)
 void lgv_axis_label(struct lgv_text *out, char letter, const struct lgv_axis *a, const char *name, const char *symbol,
                     double time);
 
-/* Runs a script that draws list[i].file as .svg and .png in dir; whatever was not finished is removed and an error. */
+/* Runs scripts that draw list[i].file as .svg and .png in dir, one gnuplot each at the same time; whatever was not
+ * finished is removed and an error. */
+enum lgv_status lgv_figures_draw_all(const struct lgv_text *script, size_t scripts, const char *dir,
+                                     const struct lgv_figure *list, size_t count, struct lgv_error *err);
+/* The same with one script. */
 enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir, const struct lgv_figure *list,
                                  size_t count, struct lgv_error *err);
-/* Runs gnuplot in dir on a script text. */
-enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, struct lgv_error *err);
+/* Runs gnuplot in dir on script texts, all of them at the same time. */
+enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, size_t count, struct lgv_error *err);
 
 /* Parts of a one-file page, for reports of other things than one run.  Text of the user goes through lgv_html. */
 void lgv_html(struct lgv_text *out, const char *text);

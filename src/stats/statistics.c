@@ -12,7 +12,7 @@
 
 /* ---- the plan ---- */
 
-/* A whole number of steps ends at `until`: where the step asked for does not divide the time, a shorter one is taken. */
+/* A whole number of steps ends at `until`: where the step asked for does not divide the time, it is made shorter. */
 static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps, double *step, struct lgv_error *err) {
     double n = (s->until - s->start) / s->step;
     if (!(n > 0)) return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", s->until, s->start);
