@@ -88,7 +88,7 @@ const struct lgv_method lgv_method_verlet = {
     VERLET,
     .name = "P2N2Q2Lob",
     .weak_order = 1,
-    .aliases = "verlet stoermer-verlet",
+    .aliases = "verlet stoermer-verlet velocity-verlet leapfrog",
     .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, (3.29)",
     .doc = "Stochastic Stoermer-Verlet. Explicit for separable models with one force evaluation a step, implicit "
            "otherwise.",

@@ -61,6 +61,25 @@ has out 'noise commutes      not decided: a noise uses abs, sign' 'whether the n
 gives 0 "$LGV" check two.yaml --json
 has out '"noise_commutes": false' '"predicted_strong_order": 0.5'
 
+# More momenta than degrees and h_pp: paths are lost, and no order is promised. As many nodes as degrees lose none.
+cat > curved.yaml <<'YAML'
+coordinates: { q: 0.5 }
+momenta: { p: 0.5 }
+hamiltonian: p^2/2
+noise: cos(q)*cos(p)
+run: { method: P2N3Q4Lob, step: 0.01, until: 0.05, paths: 2 }
+YAML
+"$LGV" check curved.yaml > out 2> err || [ $? = 1 ] || die "check of a method that loses paths"
+has out 'expected order      none (dt H_pp' 'fits    P2N3Q4Lob        no order' 'fits    P2N2Q4Gau        strong 1, weak 1'
+hasnot out nan
+"$LGV" check curved.yaml --json > out 2> err || [ $? = 1 ] || die "check of a method that loses paths"
+has out '"predicted_strong_order": null' '"predicted_weak_order": null' 'paths are lost'
+"$LGV" run curved.yaml --no-files > out 2> err || [ $? = 1 ] || die "run of a method that loses paths"
+has err 'P2N3Q4Lob promises no order here' 'paths are lost at every step size'
+hasnot out nan
+gives 0 "$LGV" check "$kubo" --method P2N3Q4Lob
+has out 'strong 1, weak 1 (one noise'
+
 # Without a compiler the formulas still speak.
 gives 0 env LGV_CC=/nonexistent "$LGV" check "$kubo" --json
 has out '"symplectic_defect": null' '"derivative_error":'

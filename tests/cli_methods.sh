@@ -8,6 +8,10 @@ has out P1N1Q1Rec P2N2Q2Lob P1N1Q2Gau EEM IEM RK4 'symplectic' 'stoermer-verlet'
 gives 0 "$LGV" methods Verlet
 has out P2N2Q2Lob 'Holm & Tyranowski' 'also called'
 hasnot out RK4
+for alias in leapfrog velocity-verlet; do
+    gives 0 "$LGV" methods $alias
+    has out P2N2Q2Lob
+done
 gives 0 "$LGV" methods --json
 [ "$(head -c1 out)" = '[' ] || die "not a list"
 for f in name family paper needs strong_order weak_order symplectic explicit doc aliases order claims; do has out "\"$f\":"; done

@@ -131,8 +131,36 @@ static void test_taylor(void **state) {
     lgv_model_free(m);
 }
 
+/* ---- rules of the user ---- */
+
+/* Order min(u, 2s, 2(u - s) + 2) of a rule of order u on degree s; Ralston's rule has order 3, the 3/8 rule order 4. */
+static void test_rules(void **state) {
+    static const double want[] = {2, 3, 2, 4, 2};
+    struct measured x[5];
+    struct lgv_model *m = NULL;
+    struct lgv_error err = {0};
+    (void)state;
+    size_t count = orders_of("coordinates: {q: 0.5}\nmomenta: {p: 1}\nhamiltonian: (1 + 0.3*sin(q))*p^2/2 - cos(q) + q^3/5\n"
+                             "methods:\n  r1: {degree: 1, nodes: [0, 1/2, 3/4], weights: [2/9, 1/3, 4/9]}\n"
+                             "  r2: {degree: 2, nodes: [0, 1/2, 3/4], weights: [2/9, 1/3, 4/9]}\n"
+                             "  r3: {degree: 3, nodes: [0, 1/2, 3/4], weights: [2/9, 1/3, 4/9]}\n"
+                             "  e3: {degree: 3, nodes: [0, 1/3, 2/3, 1], weights: [1/8, 3/8, 3/8, 1/8]}\n"
+                             "  e4: {degree: 4, nodes: [0, 1/3, 2/3, 1], weights: [1/8, 3/8, 3/8, 1/8]}\n",
+                             "r1,r2,r3,e3,e4", "P4N4Q8Gau", NULL, 0.1, 3, 1, x);
+    for (size_t k = 0; k < count; k++) {
+        assert_near(x[k].expected, want[k], 0, "promised order");
+        assert_near(x[k].order, want[k], 0.15, "measured order");
+    }
+    assert_int_equal(lgv_model_parse("coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2/2\n"
+                                     "methods: {weak: {degree: 2, nodes: [0, 1], weights: [1/4, 3/4]}}\n",
+                                     "test.yaml", &m, &err),
+                     LGV_BAD_INPUT);
+    assert_non_null(strstr(err.message, "does not converge"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_mrt32_in_time), cmocka_unit_test(test_additive),
-                                       cmocka_unit_test(test_weak), cmocka_unit_test(test_taylor)};
+                                       cmocka_unit_test(test_weak), cmocka_unit_test(test_taylor),
+                                       cmocka_unit_test(test_rules)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,7 +137,9 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
             continue;
         }
         printf("  fits    %-16s ", m->name);
-        if (x->model->nnoise)
+        if (x->model->nnoise && isnan(weak_order(x, m)))
+            printf("no order: loses paths at every step, ");
+        else if (x->model->nnoise)
             printf("strong %g, weak %g, ", lgv_kernel_strong_order(m, &x->structure, x->model->nnoise, NULL),
                    weak_order(x, m));
         else
@@ -175,6 +177,8 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
     double strong = lgv_kernel_strong_order(x->method, &x->structure, x->model->nnoise, &reason);
     if (x->model->nnoise == 0)
         row("expected order", "%g (%s)", strong, reason);
+    else if (isnan(strong))
+        row("expected order", "none (%s)", reason);
     else
         row("expected order", "strong %g, weak %g (%s)", strong, weak_order(x, x->method), reason);
     if (!x->measured)

@@ -257,6 +257,13 @@ static enum lgv_status refuse(const struct lgv_method *method, const struct lgv_
                     others[0] ? "Methods that fit: " : "No method fits it", others);
 }
 
+/* Galerkin methods with more momenta P_i than degrees find them from alpha_i q' = dt alpha_i H_p + dW beta_i h_p, which
+ * needs the inverse of dt H_pp + dW h_pp: singular for increments of the size dt, however small dt is.  With as many
+ * momenta as degrees, or in the Nystroem form, nothing of that kind is inverted. */
+static bool loses_paths(const struct lgv_method *method, const struct lgv_structure *s) {
+    return method->surplus_momenta && s->noise_curved && !lgv_kernel_separable(method, s);
+}
+
 double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                                const char **reason) {
     const char *why;
@@ -264,6 +271,10 @@ double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv
     if (nnoise == 0) {
         order = method->order;
         why = "no noise: the order of the deterministic method";
+    } else if (loses_paths(method, s)) {
+        order = NAN;
+        why = "dt H_pp + dW h_pp is inverted here and can be singular, so paths are lost at every step size; "
+              "methods with as many nodes as degrees lose none";
     } else if (s->additive && !s->constrained && !(method->constrained && !s->flat)) { /* and space is flat */
         bool as_needed = !method->additive_quadratic || s->quadratic_kinetic;
         order = as_needed ? method->strong_additive : method->strong_order;
@@ -294,7 +305,7 @@ double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv
 double lgv_kernel_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                              const char **reason) {
     double strong = lgv_kernel_strong_order(method, s, nnoise, reason);
-    if (nnoise == 0) return strong;
+    if (nnoise == 0 || isnan(strong)) return strong;
     bool parity = strong >= 1.5 && method->weak_order <= 2;
     if (reason) *reason = parity ? "weak order 2: half an order above strong 3/2, by parity in the noise" : "weak order";
     return parity ? 2 : method->weak_order;

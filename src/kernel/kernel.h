@@ -85,7 +85,7 @@ bool lgv_kernel_sparse(const struct lgv_method *method, const struct lgv_model *
                                    positive definite */
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);
-/* Strong order to expect, and one sentence why. */
+/* Strong order to expect, and one sentence why; NaN: none can be promised. */
 double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                                const char **reason);
 /* The same for averages. */

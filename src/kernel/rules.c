@@ -307,6 +307,14 @@ static unsigned galerkin_needs(const struct lgv_galerkin *g, bool diagonal) {
     return g->degree == 1 && g->rule.count > 1 ? LGV_NEEDS_SEPARABLE_NOISE : 0;
 }
 
+/* Order without noise of a rule of order u on degree s <= u.  For r = s nodes the method is a partitioned Runge-Kutta
+ * method: a is that of collocation, C(s), which with B(u) gives D(u - s); its symplectic partner abar has then C(u - s)
+ * and D(s), and the simplifying assumptions give min(u, 2(u - s) + 2), where u <= 2s.  For r > s it is measured. */
+static int galerkin_order(int s, int u) {
+    int order = u < 2 * s ? u : 2 * s, limit = 2 * (u - s) + 2;
+    return order < limit ? order : limit;
+}
+
 static void describe(const struct lgv_galerkin *g, const double *table, bool lobz, struct lgv_method *m, char *doc,
                      size_t size) {
     int s = g->degree;
@@ -314,7 +322,8 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
     struct lgv_galerkin form;
     double other[LGV_GALERKIN_TABLE];
     size_t length;
-    m->order = 2 * s < g->rule.order ? 2 * s : g->rule.order;
+    m->order = galerkin_order(s, g->rule.order);
+    m->surplus_momenta = g->rule.count > s;
     m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second && diagonal;
     m->needs = galerkin_needs(g, diagonal);
     if (table[4] != 0) describe_dz(g, m, lobz);

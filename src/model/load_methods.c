@@ -121,6 +121,11 @@ static bool read_galerkin(struct lgv_loader *l, const int *at, struct lgv_galerk
         return lgv_yaml_fail(l, at[NODES],
                              "degree %d needs at least %d nodes: with fewer the equations have no unique solution",
                              g->degree, g->degree);
+    if (g->rule.order < g->degree)
+        return lgv_yaml_fail(l, at[WEIGHTS],
+                             "a rule of order %d is too weak for degree %d: below order %d the method does not converge, "
+                             "even without noise",
+                             g->rule.order, g->degree, g->degree);
     int n = 0;
     for (int k = lgv_yaml_node(l, at[WEIGHTS])->first; k >= 0; k = lgv_yaml_next(l, k), n++)
         if (g->rule.weight[n] == 0)

@@ -152,6 +152,7 @@ struct lgv_structure {
     bool kinetic_time;       /* a derivative with respect to p depends on t */
     bool flat;               /* separable, and H_pp and every h_pp are constant */
     bool diagonal_mass;      /* H_pp has entries on its diagonal only */
+    bool noise_curved;       /* some h_pp differs from 0, or may (models of C functions) */
     int noise_depends;       /* enum lgv_depends, over all noises */
     bool additive;           /* every h has a constant gradient */
     bool steady_noise;       /* additive noise or none, from the formulas: forces of the noise do not depend on q */

@@ -67,6 +67,7 @@ static void noise_structure(struct lgv_model *m, struct lgv_structure *s) {
         unsigned uses = jumps ? m->graph->node[n->body].uses : 0;
         if (d.q.count || (uses & LGV_USES(LGV_Q))) s->noise_depends |= LGV_ON_Q;
         if (d.p.count || (uses & LGV_USES(LGV_P))) s->noise_depends |= LGV_ON_P;
+        if (lgv_terms_use(m->graph, &d.p, LGV_USES(LGV_P))) s->noise_curved = true;
         if (jumps) s->additive = false;
         if (lgv_terms_use(m->graph, &d.q, moving) || lgv_terms_use(m->graph, &d.p, moving)) s->additive = false;
         lgv_gradients_free(&d);
@@ -94,6 +95,7 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
         out->flat = m->callbacks->separable && m->callbacks->constant_mass;
         out->time_dependent = true;
         out->noise_depends = m->callbacks->noises == 0 ? 0 : m->callbacks->noise_of_q ? LGV_ON_Q : LGV_ON_BOTH;
+        out->noise_curved = (out->noise_depends & LGV_ON_P) != 0;
         out->commutes = m->callbacks->noises <= 1 || m->callbacks->noise_of_q ? 1 : -1;
         return LGV_OK;
     }

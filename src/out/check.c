@@ -134,9 +134,10 @@ static void check_order(const struct lgv_result *r, struct lgv_check *strong, st
     const struct lgv_certificate *k = &r->certificate;
     put(strong, "expected order",
         "How fast the error falls when the step is made smaller: strong is for single paths, weak for averages.");
-    char a[24], b[24], reason[150];
+    char a[24], b[24], reason[200];
     snprintf(strong->value, sizeof strong->value, "strong %s, weak %s", lgv_brief(a, sizeof a, k->strong_order, 3),
              lgv_brief(b, sizeof b, k->weak_order, 3));
+    if (isnan(k->strong_order)) snprintf(strong->value, sizeof strong->value, "none");
     snprintf(strong->verdict, sizeof strong->verdict, "%s", lgv_plain(reason, sizeof reason, k->order_reason));
     put(commutes, "noise commutes",
         "When the noise Hamiltonians commute (their Poisson brackets vanish), increments of the Brownian motion are "

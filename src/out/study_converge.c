@@ -54,7 +54,9 @@ static void say_doubt(const struct lgv_convergence *c, const struct lgv_converge
     advise_until(c, use == LGV_LEVEL_REFERENCE, until, sizeof until);
     lgv_convergence_order(m->finest, m->finest_stderr, finest, sizeof finest);
     lgv_convergence_order(m->order, m->order_stderr, all, sizeof all);
-    if (m->doubt == LGV_DOUBT_UNITS)
+    if (m->doubt == LGV_DOUBT_PROMISE)
+        snprintf(out, size, "no order is promised here, so there is nothing to compare with");
+    else if (m->doubt == LGV_DOUBT_UNITS)
         snprintf(out, size, "not known how well: standard errors need more than %d paths", LGV_UNIT);
     else if (m->doubt == LGV_DOUBT_STDERR)
         snprintf(out, size,

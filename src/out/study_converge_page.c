@@ -238,7 +238,8 @@ static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
         cell(out, m->expected, 3);
         lgv_text_add(out, "<td>");
         lgv_html(out, lgv_convergence_verdict(c, m, line, sizeof line));
-        lgv_text_add(out, "<div class=\"why\">expected %g: ", m->expected);
+        lgv_text_add(out, "<div class=\"why\">expected%s", isnan(m->expected) ? ": " : "");
+        if (!isnan(m->expected)) lgv_text_add(out, " %g: ", m->expected);
         lgv_html(out, m->expected_reason);
         lgv_text_add(out, "</div></td></tr>\n");
     }

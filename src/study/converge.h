@@ -61,7 +61,8 @@ enum lgv_order_doubt {
     LGV_DOUBT_REFERENCE, /* it would be lower, but there are levels the reference is too coarse for */
     LGV_DOUBT_UNITS,     /* too few paths for a standard error */
     LGV_DOUBT_STDERR,    /* the standard error of the fit or of the two smallest steps is too large */
-    LGV_DOUBT_LAW        /* the fit and the two smallest steps say different things */
+    LGV_DOUBT_LAW,       /* the fit and the two smallest steps say different things */
+    LGV_DOUBT_PROMISE    /* no order is promised for this model */
 };
 
 struct lgv_convergence_level {

@@ -222,7 +222,9 @@ static void fit_method(const struct lgv_converge_job *j, size_t method, struct l
     memcpy(last.level, all.level + all.count - 2, 2 * sizeof *last.level);
     out->finest = slope(j, &last, NOBODY);
     out->finest_stderr = jackknife(j, &last);
-    if (!isfinite(out->order_stderr) || !isfinite(out->finest_stderr))
+    if (isnan(out->expected))
+        out->doubt = LGV_DOUBT_PROMISE;
+    else if (!isfinite(out->order_stderr) || !isfinite(out->finest_stderr))
         out->doubt = LGV_DOUBT_UNITS;
     else if (fmax(out->order_stderr, out->finest_stderr) > LGV_ORDER_MOST_STDERR)
         out->doubt = LGV_DOUBT_STDERR;
