@@ -129,7 +129,8 @@ bool lgv_kernel_separable(const struct lgv_method *method, const struct lgv_stru
 
 unsigned lgv_kernel_face(const struct lgv_method *method, const struct lgv_structure *s) {
     unsigned face = lgv_kernel_separable(method, s) ? method->face_separable : method->face_general;
-    return lgv_kernel_explicit(method, s) ? face & ~(unsigned)LGV_FACE_K2 : face; /* nothing to solve */
+    /* nothing to solve; what is explicit on every model and asks for K2 (Milstein) has it in its formula */
+    return lgv_kernel_explicit(method, s) && !method->explicit_always ? face & ~(unsigned)LGV_FACE_K2 : face;
 }
 
 bool lgv_kernel_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
