@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The public interface: wrong calls are errors and never crashes; results are what they say. */
+#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +27,32 @@ static void gradient(void *user, const struct lgv_batch *b, double *H_q, double 
         if (H_q) H_q[i] = b->q[i];
         if (H_p) H_p[i] = b->p[i];
     }
+}
+
+static size_t thread_count(void) {
+    size_t count = 0;
+    DIR *dir = opendir("/proc/self/task");
+    assert_non_null(dir);
+    for (struct dirent *e; (e = readdir(dir));) count += e->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+/* One thread is one thread.  The first test: threads that others start stay. */
+static void test_one_thread(void **state) {
+    (void)state;
+    struct lgv_error err = {0};
+    struct lgv_model *m = NULL;
+    struct lgv_run *run = NULL;
+    struct lgv_result *r = NULL;
+    assert_int_equal(lgv_model_parse(model_text, "disc.yaml", &m, &err), LGV_OK);
+    assert_int_equal(lgv_run_create(m, &run, &err), LGV_OK);
+    assert_int_equal(lgv_run_set(run, "threads", "1", &err), LGV_OK);
+    assert_int_equal(lgv_run_execute(run, &r, &err), LGV_OK);
+    assert_int_equal(thread_count(), 1);
+    lgv_result_free(r);
+    lgv_run_free(run);
+    lgv_model_free(m);
 }
 
 static void test_wrong_callbacks(void **state) {
@@ -202,7 +229,7 @@ static void test_null(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_callbacks),
+        cmocka_unit_test(test_one_thread), cmocka_unit_test(test_wrong_callbacks),
         cmocka_unit_test(test_callbacks_copied),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_stop), cmocka_unit_test(test_stop_slow),

@@ -234,7 +234,11 @@ static enum lgv_status apply_options(const struct lgv_arguments *a, const struct
         if (!row) return unknown_name(m, g->name, err);
         struct lgv_error why;
         enum lgv_status status = lgv_option_set(row, 1, s, row->name, g->value, &why);
-        if (status != LGV_OK) return lgv_fail(err, status, "%s%s", g->set ? "--set " : "--", why.message);
+        if (status == LGV_OK) continue;
+        char flag[LGV_WORD_SIZE]; /* as it is written on the command line; messages begin with the name of the row */
+        const char *message = why.message + strlen(row->name);
+        return g->set ? lgv_fail(err, status, "--set %s", why.message)
+                      : lgv_fail(err, status, "--%s%s", lgv_flag_name(row, flag, sizeof flag), message);
     }
     return LGV_OK;
 }

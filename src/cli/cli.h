@@ -117,8 +117,11 @@ json_t *lgv_method_json(const struct lgv_method *m);
 
 /* ---- run.c ---- */
 
-/* Makes a directory and its parents; true in *made when it was not there.  It must be writable. */
+/* Makes a directory and its parents; true in *made when it was not there.  It must be writable, and no other lgv may
+ * be writing to it.  Leftovers of killed ones are removed. */
 enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err);
+/* An old report must not stay beside new results. */
+void lgv_forget_report(const char *dir);
 /* Figures and report.html in dir; missing gnuplot is a warning.  Returns the exit code: `code` when all is well. */
 int lgv_pages(const struct lgv_result *r, const char *dir, int code);
 /* Does everything the certificate claims hold? */

@@ -156,6 +156,7 @@ int lgv_study_show(const struct lgv_arguments *a, char *json, const char *dir, c
     if (a->flags.json) puts(json);
     code = lgv_finish(code);
     if (dir) {
+        lgv_forget_report(dir);
         lgv_text_add(&path, "%s/%s.json", dir, name);
         enum lgv_status status =
             path.failed ? lgv_fail_memory(&err) : lgv_file_replace(path.data, json, strlen(json), &err);

@@ -95,6 +95,7 @@ static void warn(const struct lgv_convergence *c) {
 static int write_files(const struct lgv_convergence *c, const char *dir, const char *json, bool *drawn, int code) {
     struct lgv_error err = {0};
     struct lgv_text path = {0};
+    lgv_forget_report(dir);
     lgv_text_add(&path, "%s/convergence.json", dir);
     enum lgv_status status =
         path.failed ? lgv_fail_memory(&err) : lgv_file_replace(path.data, json, strlen(json), &err);

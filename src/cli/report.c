@@ -55,6 +55,8 @@ static int command_report(const struct lgv_arguments *a) {
     char *file = results_of(a->operand);
     char *dir = !file ? NULL : a->flags.out ? lgv_copy(a->flags.out) : directory_of(file);
     enum lgv_status status = dir ? lgv_hdf5_read(file, &r, &err) : lgv_fail_memory(&err);
+    if (status == LGV_OK && r.unsealed)
+        lgv_warn("%s has no seal: another program has changed it since lgv wrote it", file);
     int code = status == LGV_OK ? write_pages(a, &r, dir) : lgv_complain(&err, status);
     lgv_result_clear(&r);
     free(file);

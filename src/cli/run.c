@@ -4,9 +4,11 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,7 +72,21 @@ enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err
     }
     if (access(dir, W_OK | X_OK) != 0)
         return lgv_fail(err, LGV_CANNOT_RUN, "cannot write to the directory %s: %s", dir, strerror(errno));
+    /* Held until the program ends; a file system that knows no locks does without. */
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        close(lock);
+        return lgv_fail(err, LGV_CANNOT_RUN,
+                        "another lgv is writing to the directory %s; wait for it, or choose another one with --out", dir);
+    }
+    lgv_file_sweep(dir);
     return LGV_OK;
+}
+
+void lgv_forget_report(const char *dir) {
+    char *file = join(dir, "report.html");
+    if (file) unlink(file);
+    free(file);
 }
 
 int lgv_pages(const struct lgv_result *r, const char *dir, int code) {
@@ -121,6 +137,7 @@ static int write_and_show(const struct lgv_arguments *a, const struct lgv_result
     struct lgv_error err = {0};
     char *file = dir ? join(dir, "results.h5") : NULL;
     bool written = false;
+    if (dir) lgv_forget_report(dir);
     if (dir) { /* the numbers first: whatever happens then, they are safe */
         enum lgv_status status = file ? lgv_hdf5_write(r, file, &err) : lgv_fail_memory(&err);
         written = status == LGV_OK;

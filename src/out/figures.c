@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define MEANS 12 /* at most so many figures of means */
@@ -215,6 +216,11 @@ static bool check_file(const char *dir, const char *name, bool png, bool discard
     return good;
 }
 
+static bool disk_full(const char *dir) {
+    struct statvfs info;
+    return statvfs(dir, &info) == 0 && info.f_blocks > 0 && info.f_bavail * info.f_frsize < 1 << 16;
+}
+
 enum lgv_status lgv_figures_draw_all(const struct lgv_text *script, size_t scripts, const char *dir,
                                      const struct lgv_figure *list, size_t count, struct lgv_error *err) {
     for (size_t i = 0; i < 2 * count; i++)
@@ -225,8 +231,8 @@ enum lgv_status lgv_figures_draw_all(const struct lgv_text *script, size_t scrip
     if (status == LGV_OK) status = lgv_gnuplot(dir, script, scripts, err);
     for (size_t i = 0; status == LGV_OK && i < 2 * count; i++)
         if (!check_file(dir, list[i / 2].file, i % 2, false))
-            status = lgv_fail(err, LGV_CANNOT_RUN, "gnuplot did not finish '%s/%s.%s' (is the disk full?)", dir,
-                              list[i / 2].file, i % 2 ? "png" : "svg");
+            status = lgv_fail(err, LGV_CANNOT_RUN, "gnuplot did not finish '%s/%s.%s'%s", dir, list[i / 2].file,
+                              i % 2 ? "png" : "svg", disk_full(dir) ? ": the disk is full" : "");
     for (size_t i = 0; status != LGV_OK && i < 2 * count; i++)
         if (!check_file(dir, list[i / 2].file, i % 2, false)) check_file(dir, list[i / 2].file, i % 2, true);
     return status;

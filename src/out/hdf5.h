@@ -44,7 +44,7 @@ extern const struct lgv_hdf5_array lgv_hdf5_arrays[LGV_HDF5_ARRAYS];
 
 /* After the end of the HDF5 file proper, where HDF5 does not look, stands a seal: SEAL_MARK, size and hash of all
  * before it, 64-bit little-endian.  A file with a wrong seal is never handed to HDF5, which some damage makes crash.
- * A program that opens the file for writing (h5py to add a note, say) cuts the seal off; such a file is read
+ * A program that opens the file for writing (h5py to add a note, say) cuts the seal off; such a file is read, and told,
  * without it. */
 #define LGV_HDF5_SEAL_MARK "LGVSEAL1"
 #define LGV_HDF5_SEAL 24

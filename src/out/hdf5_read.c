@@ -402,7 +402,7 @@ static uint64_t little_endian(const unsigned char *u) {
 }
 
 /* Looks at the file before HDF5 does.  A message, or NULL when nothing is wrong so far. */
-static const char *check_bytes(FILE *f, uint64_t size) {
+static const char *check_bytes(FILE *f, uint64_t size, bool *sealed) {
     static const unsigned char mark[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char head[64] = {0}, seal[LGV_HDF5_SEAL], right[LGV_HDF5_SEAL], buffer[1 << 14];
     size_t n = fread(head, 1, sizeof head, f);
@@ -411,7 +411,8 @@ static const char *check_bytes(FILE *f, uint64_t size) {
     if ((head[8] == 2 || head[8] == 3) && head[9] == 8 && little_endian(head + 28) > size) return "it is truncated";
     if (fseeko(f, (off_t)(size - LGV_HDF5_SEAL), SEEK_SET) != 0 || fread(seal, 1, sizeof seal, f) != sizeof seal)
         return "it cannot be read to its end";
-    if (memcmp(seal, LGV_HDF5_SEAL_MARK, 8) != 0) return NULL;
+    *sealed = memcmp(seal, LGV_HDF5_SEAL_MARK, 8) == 0;
+    if (!*sealed) return NULL;
     rewind(f);
     uint64_t hash = LGV_HDF5_HASH_START;
     for (uint64_t left = size - LGV_HDF5_SEAL; left > 0; left -= n) {
@@ -430,7 +431,8 @@ enum lgv_status lgv_hdf5_read(const char *path, struct lgv_result *r, struct lgv
     if (!S_ISREG(st.st_mode)) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': it is not a file", path);
     FILE *f = fopen(path, "rb");
     if (!f) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, strerror(errno));
-    const char *wrong = check_bytes(f, (uint64_t)st.st_size);
+    bool sealed = false;
+    const char *wrong = check_bytes(f, (uint64_t)st.st_size, &sealed);
     fclose(f);
     if (wrong) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, wrong);
     struct lgv_error own; /* the status of a failure comes from here when the caller gave no err */
@@ -440,6 +442,7 @@ enum lgv_status lgv_hdf5_read(const char *path, struct lgv_result *r, struct lgv
     lgv_hdf5_begin(&guard);
     read_all(&rd, r);
     lgv_hdf5_end(&guard);
+    r->unsealed = !sealed;
     if (!rd.reported) return LGV_OK;
     lgv_result_clear(r);
     return lgv_fail(err, own.status, "%s", own.message);

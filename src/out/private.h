@@ -28,7 +28,10 @@ const char *lgv_rate(char *out, size_t size, double per_second);
 
 /* Writes by way of path.tmp, fsync and rename; removes path.tmp when anything fails. */
 enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err);
-/* Name for a file from any text: letters, digits, '_' and '-' only, not empty. */
+/* Removes temporary files in dir of processes that have ended without doing so. */
+void lgv_file_sweep(const char *dir);
+/* Name for a file from any text: letters, digits, '_' and '-' only, not empty; a long text ends in a number made from
+ * all of it. */
 void lgv_file_name(char *out, size_t size, const char *prefix, const char *text);
 
 /* One row of the certificate in words. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * User text made safe, numbers as text, and files that are replaced whole or not at all. */
+#include "out/hdf5.h"
 #include "out/private.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -161,6 +164,20 @@ enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size
     return status;
 }
 
+void lgv_file_sweep(const char *dir) {
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        size_t n = strlen(e->d_name);
+        char *digits = n > 4 && strcmp(e->d_name + n - 4, ".tmp") == 0 ? e->d_name + n - 4 : NULL, *end = NULL;
+        while (digits && digits > e->d_name && digits[-1] >= '0' && digits[-1] <= '9') digits--;
+        if (!digits || digits == e->d_name || digits[-1] != '.') continue;
+        long pid = strtol(digits, &end, 10); /* see lgv_file_replace */
+        if (pid > 0 && end == e->d_name + n - 4 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+            unlinkat(dirfd(d), e->d_name, 0);
+    }
+    if (d) closedir(d);
+}
+
 void lgv_file_name(char *out, size_t size, const char *prefix, const char *text) {
     int n = snprintf(out, size, "%s-", prefix);
     size_t used = n > 0 && (size_t)n < size ? (size_t)n : 0, start = used;
@@ -170,4 +187,7 @@ void lgv_file_name(char *out, size_t size, const char *prefix, const char *text)
     }
     if (used == start && used + 1 < size) out[used++] = '_';
     out[used] = '\0';
+    /* Names that differ only behind the cut must not become one. */
+    if (text && strlen(text) > used - start && used > start + 9)
+        snprintf(out + used - 9, 10, "-%08x", (unsigned)lgv_hdf5_hash(LGV_HDF5_HASH_START, text, strlen(text)));
 }

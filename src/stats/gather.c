@@ -338,7 +338,7 @@ bool lgv_gather_finish(struct lgv_gather *g, size_t bins, struct lgv_result *r) 
     r->sample_paths = g->nearly;
     for (size_t o = 0; ok && o < g->nseries; o++) ok = allocate_series(&r->series[o], g->ntimes);
     if (!ok) return false;
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)(r->threads ? r->threads : 1))
     for (size_t o = 0; o < g->nseries; o++) finish_series(g, o, &r->series[o]);
     for (size_t o = 0; ok && bins && o < g->nseries; o++) {
         ok = histogram(g, o, bins, &r->series[o], &r->histogram[o]);

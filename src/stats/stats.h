@@ -77,6 +77,7 @@ struct lgv_result {
     char *model_name, *model_text, *model_file; /* file may be NULL */
     char *method, *method_doc;
     char *method_reason; /* why `method: auto` chose it; NULL when it was named */
+    bool unsealed; /* read from a file that another program has changed */
     char *version, *compiler, *command, *date; /* date in UTC, ISO 8601; command may be NULL */
     size_t nsettings;
     struct lgv_setting *setting; /* run options */

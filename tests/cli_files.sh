@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The program and its output directory: one writer at a time, no leftovers, nothing old beside new results.
+source "$(dirname "$0")/shell.inc"
+quick=(--paths 16 --step 0.1 --until 1 --quiet)
+
+# A directory has one writer.
+"$LGV" run "$kubo" --paths 20000 --step 0.001 --until 1000 --no-report --quiet --out busy &
+pid=$!
+for _ in {1..100}; do [ ! -d busy ] || break; sleep 0.1; done
+sleep 0.2
+for command in run converge compare; do
+    gives 3 "$LGV" $command "$kubo" --out busy
+    has err 'another lgv is writing to the directory busy' '--out'
+done
+[ -z "$(ls busy)" ] || die "the second one wrote files"
+kill -KILL $pid
+wait $pid || true
+gives 0 "$LGV" run "$kubo" "${quick[@]}" --out busy
+
+# Temporary files of killed writers go; those of living ones, and what is not ours, stay.
+touch busy/results.h5.4199999.tmp busy/results.h5.$$.tmp busy/notes.tmp busy/4199999.tmp busy/a.41x9.tmp
+gives 0 "$LGV" run "$kubo" "${quick[@]}" --out busy --no-report
+[ ! -e busy/results.h5.4199999.tmp ] || die "a leftover stays"
+for f in results.h5.$$.tmp notes.tmp 4199999.tmp a.41x9.tmp; do [ -e busy/$f ] || die "$f is gone"; done
+
+# That run wrote no report, so there is none.
+[ ! -e busy/report.html ] || die "an old report is beside new results"
+
+# Names that differ behind the cut.
+long=a-model-with-a-name-that-is-much-longer-than-usual
+for end in one two; do
+    sed "s/^name:.*/name: $long-$end/" "$kubo" > m.yaml
+    grep -q "$long" m.yaml || { echo "name: $long-$end" && cat "$kubo"; } > m.yaml
+    gives 0 "$LGV" run m.yaml "${quick[@]}" --no-report
+done
+[ "$(ls -d lgv-a-model* | wc -l)" = 2 ] || die "two models share a directory"
+
+# Messages name flags as they are written.
+gives 2 "$LGV" run "$kubo" --check_states 99
+has err '--check-states: 99 is out of range'
+gives 2 "$LGV" run "$kubo" --check-states many
+has err '--check-states: a whole number'
+
+# Results that another program has changed.
+truncate -s -24 busy/results.h5
+gives 0 "$LGV" report busy --json --out pages
+has err 'busy/results.h5 has no seal'
+
+# Figures that are not finished, and room on the disk.
+mkdir bin
+printf '#!/bin/sh\nexit 0\n' > bin/gnuplot
+chmod +x bin/gnuplot
+PATH=$PWD/bin:$PATH gives 0 "$LGV" run "$kubo" "${quick[@]}" --out busy
+has err 'gnuplot did not finish'
+hasnot err 'disk'
