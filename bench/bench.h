@@ -35,7 +35,7 @@ double bench_now(void);
 struct bench_kernel {
     struct lgv_model *model;
     struct lgv_kernel kernel;
-    struct lgv_bench_block block;
+    struct lgv_own_block block;
     unsigned long long steps; /* per timed run */
     double build_seconds;     /* all of lgv_kernel_build */
     bool ready;

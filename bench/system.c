@@ -92,14 +92,9 @@ void bench_size(struct bench *b) {
 
 /* ---- threads ---- */
 
-static bool ignore_block(void *user, const struct lgv_block_result *r) {
-    (void)user, (void)r;
-    return true;
-}
-
 static double run_ensemble(void *what) {
     struct lgv_run_report report;
-    enum lgv_status status = lgv_ensemble_run(what, ignore_block, NULL, NULL, NULL, &report, NULL);
+    enum lgv_status status = lgv_ensemble_run(what, NULL, 0, NULL, NULL, &report, NULL);
     free(report.snapshot);
     return status == LGV_OK ? report.seconds / (double)report.path_steps : 0;
 }

@@ -89,7 +89,7 @@ static void test_step_of_failure(void **state) {
     run_with(m, &s, LGV_FAILED_PATHS, &r);
     struct lgv_kernel k = kernel_of(m, "P2N2Q2Lob");
     for (size_t i = 0; i < r.nfailures; i += 7) {
-        struct lgv_bench_block b;
+        struct lgv_own_block b;
         assert_true(lgv_block_create(&k, 0, 0.05, 1, 1, &b));
         for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = r.failure[i].path;
         k.entry->start(&b.block);

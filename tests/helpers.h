@@ -76,12 +76,13 @@ struct finals {
     uint64_t failed;
 };
 
-static bool finals_block(void *user, const struct lgv_block_result *b) {
+static bool finals_add(void *user, const struct lgv_piece *piece) {
     struct finals *f = user;
-    for (unsigned l = 0; l < b->used; l++)
+    if (!piece->last) return true;
+    for (unsigned l = 0; l < piece->used; l++)
         for (size_t o = 0; o < f->count; o++)
-            f->value[(b->path + l) * f->count + o] =
-                b->fail[l] ? (double)NAN : b->value[((b->ntimes - 1) * f->count + o) * b->lanes + l];
+            f->value[(piece->path + l) * f->count + o] =
+                piece->fail[l] ? (double)NAN : piece->value[((piece->count - 1) * f->count + o) * LGV_UNIT + l];
     return true;
 }
 
@@ -101,7 +102,9 @@ static double *final_values(const struct lgv_kernel *k, double dt, uint64_t step
     struct lgv_run_report report;
     struct lgv_error err = {0};
     assert_non_null(f.value);
-    if (lgv_ensemble_run(&plan, finals_block, &f, NULL, NULL, &report, &err) != LGV_OK) fail_msg("%s", err.message);
+    const struct lgv_collector collector = {.name = "finals", .shared = true, .add = finals_add};
+    struct lgv_collecting list = {&collector, NULL, &f};
+    if (lgv_ensemble_run(&plan, &list, 1, NULL, NULL, &report, &err) != LGV_OK) fail_msg("%s", err.message);
     free(report.snapshot);
     return f.value;
 }
@@ -111,7 +114,7 @@ static double *final_values(const struct lgv_kernel *k, double dt, uint64_t step
 /* One step number `step` of the path from x = (q, p), in place; false when it fails.  iterations may be NULL. */
 static bool one_step_of(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path, uint64_t step,
                         double *x) {
-    struct lgv_bench_block b;
+    struct lgv_own_block b;
     size_t lanes = k->entry->lanes;
     assert_true(lgv_block_create(k, t0, dt, seed, 1, &b));
     for (size_t l = 0; l < lanes; l++) {

@@ -63,7 +63,7 @@ static void test_one_step(void **state) {
     (void)state;
     struct lgv_model *m = model_of(ANHARMONIC);
     struct lgv_kernel k = controlled(m, "P2N2Q2Lob");
-    struct lgv_bench_block b;
+    struct lgv_own_block b;
     size_t lanes = k.entry->lanes;
     double dt = 0.2, q = 0.7, p = -0.4, dW;
     assert_true(lgv_block_create(&k, 0, dt, 5, 1, &b));

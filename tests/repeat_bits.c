@@ -178,7 +178,7 @@ static void test_gcc_widths(void **state) {
 /* ---- blocks ---- */
 
 static void begin(const struct lgv_kernel *k, const struct subject *s, uint64_t path, uint64_t stride,
-                  struct lgv_bench_block *b) {
+                  struct lgv_own_block *b) {
     assert_true(lgv_block_create(k, 0.25, s->dt, 1, 1, b));
     for (size_t l = 0; l < k->entry->lanes; l++) b->path[l] = path + stride * l;
     k->entry->start(&b->block);
@@ -188,7 +188,7 @@ static void begin(const struct lgv_kernel *k, const struct subject *s, uint64_t 
 static void check_pieces(const struct lgv_kernel *k, const struct subject *s) {
     enum { STEPS = 61 };
     static const unsigned pieces[] = {3, 1, 8, 5, 13, 2, 29};
-    struct lgv_bench_block whole, single, odd, late;
+    struct lgv_own_block whole, single, odd, late;
     size_t n = k->nstate * k->entry->lanes;
     begin(k, s, 40, 1, &whole);
     begin(k, s, 40, 1, &single);
@@ -224,7 +224,7 @@ static void check_pieces(const struct lgv_kernel *k, const struct subject *s) {
 
 /* Path 77 in every lane, path 77 among others in other lanes, and path 77 of an ensemble. */
 static void check_alone(const struct lgv_kernel *k, const struct subject *s) {
-    struct lgv_bench_block alone, among;
+    struct lgv_own_block alone, among;
     size_t lanes = k->entry->lanes, rows = k->watch.count;
     double *all = final_values(k, s->dt, 51, 200, 1, 1), *seen = NULL;
     assert_int_equal(posix_memalign((void **)&seen, 128, rows * lanes * sizeof *seen), 0);

@@ -12,7 +12,7 @@ static const char *const methods[] = {"VE",    "VE-adjoint", "RATTLE",   "RATTLE
 /* Largest |value|, or |change| since the start, of an observable at 50 times of 32 paths, T = 20. */
 static double largest(const struct lgv_kernel *k, const char *name, bool change) {
     const double dt = 0.02;
-    struct lgv_bench_block b;
+    struct lgv_own_block b;
     size_t lanes = k->entry->lanes, at = watch_number(k, name) * lanes;
     double *seen = NULL, *start = NULL, worst = 0;
     assert_int_equal(posix_memalign((void **)&seen, 128, k->watch.count * lanes * sizeof *seen), 0);
@@ -80,7 +80,7 @@ static void test_shake(void **state) {
     for (size_t i = 0; i < 2; i++) {
         struct lgv_model *m = model_of(text[i]);
         struct lgv_kernel k[2] = {kernel_with(m, "RATTLE", LANES, NULL), kernel_with(m, "SHAKE", LANES, NULL)};
-        struct lgv_bench_block b[2];
+        struct lgv_own_block b[2];
         size_t lanes = k[0].entry->lanes, n = k[0].nq * lanes;
         double apart = 0;
         assert_int_equal(lanes, k[1].entry->lanes);
@@ -111,7 +111,7 @@ static double defect_of(const struct lgv_kernel *k) {
     double x[32], worst = 0;
     assert_true(2 * k->nq <= 32);
     for (uint64_t path = 0; path < 2; path++) {
-        struct lgv_bench_block b;
+        struct lgv_own_block b;
         assert_true(lgv_block_create(k, 0.1, 0.1, 5, 1, &b));
         for (size_t l = 0; l < k->entry->lanes; l++) b.path[l] = path;
         k->entry->start(&b.block);

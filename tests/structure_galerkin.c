@@ -36,7 +36,7 @@ static double difference(struct lgv_model *m, const char *method, double dt) {
     struct lgv_kernel k[2] = {kernel_of(m, method), kernel_of(m, general)};
     uint64_t random = 3;
     double worst = 0;
-    struct lgv_bench_block b; /* the general equations are always iterated, and by other code */
+    struct lgv_own_block b; /* the general equations are always iterated, and by other code */
     assert_true(lgv_block_create(&k[1], 0, dt, 1, 1, &b));
     k[1].entry->start(&b.block);
     k[1].entry->advance(&b.block, 1);
@@ -66,7 +66,7 @@ static void test_additive_is_explicit(void **state) {
     for (int i = 0; i < 6; i++) {
         struct lgv_model *m = model_of(text[i / 2]);
         struct lgv_kernel k = kernel_of(m, methods[i % 2]);
-        struct lgv_bench_block b;
+        struct lgv_own_block b;
         bool steady = i < 4;
         assert_true(k.structure.steady_noise == steady && k.structure.additive == (i < 2));
         assert_true(lgv_kernel_explicit(k.method, &k.structure) == steady);
@@ -206,7 +206,7 @@ static void test_singular_step(void **state) {
     size_t lanes = k.entry->lanes, fine = 0;
     const double dt = 0.1;
     for (int sign = -1; sign <= 1; sign += 2) {
-        struct lgv_bench_block b;
+        struct lgv_own_block b;
         double dW;
         increments_of(9, 2, 0, dt, 1, &dW);
         m->par[0] = (3.0 * sign - dt) / dW;

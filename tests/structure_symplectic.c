@@ -37,7 +37,7 @@ static const struct {
 
 static double defect(struct lgv_model *m, const char *method, double dt) {
     struct lgv_kernel k = kernel_of(m, method);
-    struct lgv_bench_block b;
+    struct lgv_own_block b;
     double x[64], worst = 0;
     assert_true(2 * k.nq <= 64);
     for (uint64_t path = 0; path < 3; path++) { /* three states along three paths, step numbers odd and even */

@@ -146,7 +146,7 @@ static void check_values(int n, size_t formulas, int depth, uint64_t seed, unsig
     }
     struct lgv_model *m = model_of(text.data);
     struct lgv_kernel k = kernel_with(m, "P2N2Q2Lob", lanes, compiler);
-    struct lgv_bench_block b;
+    struct lgv_own_block b;
     struct lgv_evaluator e;
     size_t L = k.entry->lanes, nq = k.nq, far = 0;
     double *out = NULL, *x = lgv_new(2 * nq, sizeof *x);

@@ -37,7 +37,7 @@ static const struct constrained_case *find_case(const struct body *b, const char
 }
 
 static void place(const struct lgv_kernel *k, const struct body *b, const struct constrained_case *r,
-                  struct lgv_bench_block *block) {
+                  struct lgv_own_block *block) {
     size_t lanes = k->entry->lanes;
     for (size_t l = 0; l < lanes; l++) {
         block->path[l] = r->path + 100 * l; /* other lanes have other steps */
@@ -53,7 +53,7 @@ static void place(const struct lgv_kernel *k, const struct body *b, const struct
 
 /* Newton's method leaves errors of 1e-15 in q and, through (q' - q)/dt, of 1e-14 in p, 1e-13 in lambda. */
 static double compare(const struct lgv_kernel *k, const struct body *b, const struct constrained_case *r,
-                      const struct lgv_bench_block *block, size_t nc) {
+                      const struct lgv_own_block *block, size_t nc) {
     size_t lanes = k->entry->lanes, multipliers = k->nstate - nc;
     const double *x = block->block.state;
     double e = 0;
@@ -88,7 +88,7 @@ static void test_increments(void **state) {
 /* The three rows of every body. */
 static double check_method(struct lgv_model *m, const char *method, size_t bodies, const struct body *const *body) {
     struct lgv_kernel k = kernel_with(m, method, LANES, NULL);
-    struct lgv_bench_block block;
+    struct lgv_own_block block;
     double worst = 0;
     size_t nc = 0;
     for (size_t i = 0; i < bodies; i++) nc += body[i]->nc;
@@ -191,7 +191,7 @@ static void test_quadric(void **state) {
         for (int k = 0; k < 2; k++) {
             struct lgv_model *m = model_of(pair[i][k]);
             struct lgv_kernel kernel = kernel_of(m, "RATTLE");
-            struct lgv_bench_block b;
+            struct lgv_own_block b;
             count = kernel.watch.count;
             end[k] = final_values(&kernel, 0.02, 100, 8, 5, 1);
             assert_true(lgv_block_create(&kernel, 0, 0.02, 5, 1, &b));
@@ -225,7 +225,7 @@ static void test_no_solution(void **state) {
     for (size_t i = 0; i < 3; i++) {
         struct lgv_model *m = model_of(text[i]);
         struct lgv_kernel kernel = kernel_of(m, "RATTLE");
-        struct lgv_bench_block b;
+        struct lgv_own_block b;
         assert_true(lgv_block_create(&kernel, 0, step[i], 1, 1, &b));
         kernel.entry->start(&b.block);
         kernel.entry->advance(&b.block, 5);

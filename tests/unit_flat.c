@@ -26,7 +26,7 @@ static const char *const lagrangian =
 static void walk(const char *text, const char *method, double *x) {
     struct lgv_model *m = model_of(text);
     struct lgv_kernel k = kernel_of(m, method);
-    struct lgv_bench_block b;
+    struct lgv_own_block b;
     size_t lanes = k.entry->lanes;
     assert_true(lgv_block_create(&k, 0, 0.1, 5, 1, &b));
     for (size_t l = 0; l < lanes; l++) b.path[l] = 3;

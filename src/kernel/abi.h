@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 2
+#define LGV_ABI 3
 
 enum lgv_fail_reason {
     LGV_FAIL_NONE = 0,
@@ -33,14 +33,18 @@ struct lgv_block {
     unsigned long long *fail_step; /* [lane] number of the step that failed */
     double clip;                   /* increments beyond clip * sqrt(dt) are cut there; 0: no limit */
     unsigned long long *clipped;   /* [lane] number of steps with a cut increment */
-    unsigned long long iterations; /* Newton iterations, summed over steps (each counts once for the whole block) */
-    unsigned long long
-        evaluations;  /* evaluations of forces (with or without Hessian), each counts once for the whole block */
-    const void *user; /* models given as callbacks: their description */
+    unsigned long long iterations;  /* Newton iterations, summed over steps and vecs */
+    unsigned long long evaluations; /* evaluations of forces (with or without Hessian), summed likewise */
+    const void *user;               /* models given as callbacks: their description */
+    /* Where advance comes to the step *time_step it writes what is observed there to value, then goes on to the next of
+     * them: ntimes are left.  A step that the block stands at already counts. */
+    const __UINT64_TYPE__ *time_step;
+    unsigned long long ntimes, row; /* row: doubles from one time to the next in value */
+    double *value;                  /* [ntimes][nobserve][lane], aligned to 128 bytes */
 };
 
 struct lgv_entry {
-    unsigned abi, lanes;
+    unsigned abi, lanes, vecs; /* a block of `lanes` paths is `vecs` vecs that take each step in turn */
     unsigned long long (*work)(const void *user); /* bytes of scratch for one block */
     void (*start)(struct lgv_block *);            /* fills state with the start values of each lane's path */
     void (*advance)(struct lgv_block *, unsigned long long steps);

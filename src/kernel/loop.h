@@ -96,66 +96,6 @@ INLINE uvec paths_of(const struct lgv_block *b) {
     return path;
 }
 
-static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
-    struct lgv_block part[GROUPS];
-    struct ctx context[GROUPS], *c = context;
-    uvec path[GROUPS];
-    vec *state = (vec *)b->state;
-    context[0] = (struct ctx){.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work};
-    CONTEXT_SETUP(c, b->user);
-#ifdef PARAMETERS /* beside everything else the loop reads: where they lie must not matter for its speed */
-    double par[PARAMETERS + 1];
-    for (int i = 0; i < PARAMETERS; i++) par[i] = b->par[i];
-    context[0].par = par;
-#endif
-    c->end = c->top + GROUPS * METHOD_CARRY + METHOD_WORK + LOOP_WORK;
-    ARRAY(q, GROUPS * 2 * NQ);                  /* small states live here for the whole loop */
-    int local = GROUPS * 2 * NQ <= SMALL_ARRAY; /* always, when there is more than one group */
-    if (!local) q = state;
-    ARRAY(carry, GROUPS * METHOD_CARRY);
-    ARRAY(dW, GROUPS * NOISE_STEPS * NM);
-    ARRAY(dZ, METHOD_DZ ? GROUPS * NOISE_STEPS * NM : 0);
-    for (int g = 0; g < GROUPS; g++) {
-        part[g] = group_of(b, g);
-        path[g] = paths_of(&part[g]);
-        context[g] = context[0];
-        context[g].b = &part[g];
-        context[g].q = q + g * 2 * NQ;
-        context[g].p = context[g].q + NQ;
-        context[g].extra = state + 2 * NQ * GROUPS + g;
-        for (long i = 0; local && i < 2 * NQ; i++) context[g].q[i] = state[i * GROUPS + g];
-        method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
-        if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
-    }
-    int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1, fresh = 1;
-    /* One copy of the step serves every case: a step's bits must not depend on where a call begins or ends. */
-    for (u64 step = b->step, end = step + steps; step < end; step++) {
-        long at = fine ? (long)(step % NOISE_STEPS) : 0;
-        if (NM > 0 && (!fine || fresh || at == 0)) {
-            for (int g = 0; g < GROUPS; g++) {
-                vec *w = dW + g * NOISE_STEPS * NM, *z = dZ + (METHOD_DZ ? g * NOISE_STEPS * NM : 0);
-                if (fine)
-                    noise_steps(b->seed, &path[g], step - (u64)at, b->dt, (int)NM, METHOD_DZ, w, z);
-                else
-                    noise_step(b->seed, path[g], step, b->coarsen, b->dt, (int)NM, METHOD_DZ, w, z);
-            }
-        }
-        fresh = 0;
-        for (int g = 0; g < GROUPS; g++)
-            one_step(&context[g], state + BROWN_ROW * GROUPS + g, carry + g * METHOD_CARRY,
-                     dW + (g * NOISE_STEPS + at) * NM, dZ + (METHOD_DZ ? (g * NOISE_STEPS + at) * NM : 0));
-    }
-    u64 iterations = 0, evaluations = 0;
-    for (int g = 0; g < GROUPS; g++) {
-        for (long i = 0; local && i < 2 * NQ; i++) state[i * GROUPS + g] = context[g].q[i];
-        iterations += context[g].iterations;
-        evaluations += context[g].evaluations;
-    }
-    b->step += steps;
-    b->iterations += iterations / GROUPS;
-    b->evaluations += evaluations / GROUPS;
-}
-
 /* All rows of a group in one piece: the state itself when there is one group, else a copy. */
 #if GROUPS > 1
 #define GROUP_ROWS(name, count, block) vec name[count]
@@ -211,6 +151,98 @@ static void kernel_project(struct lgv_block *b) {
 #define SHOWN(c, b, state) (state)
 #endif
 
+/* What is observed of the present state, out of line: its text in the time loop would only cost. */
+static __attribute__((noinline)) void observe(struct ctx *c, const struct lgv_block *b, double *out) {
+    vec *top = c->top;
+    for (int g = 0; g < GROUPS; g++) {
+        GROUP_ROWS(state, STATE_ROWS, b->state);
+        GROUP_ROWS(seen, WATCHED, out);
+        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * GROUPS + g];
+        const vec *x = SHOWN(c, b, state);
+        model_observe(c, b->t0 + (double)b->step * b->dt, x, x + NQ, x + BROWN_ROW, x + BROWN_ROW + NM,
+                      x + BROWN_ROW + NM + NQ, x + 2 * NQ, x + BROWN_ROW - NC, seen);
+        OBSERVE_CONSTRAINTS(c, x, seen);
+        c->top = top;
+        for (long k = 0; k < CONTROLS; k++) seen[CONTROLS + k] = state[CONTROL_ROW + k];
+        for (long i = 0; GROUPS > 1 && i < WATCHED; i++) ((vec *)out)[i * GROUPS + g] = seen[i];
+    }
+}
+
+/* An output time of the run is reached. */
+INLINE void see(const struct ctx *c, struct lgv_block *b) {
+    struct ctx own = {.par = c->par, .dt = b->dt, .step = b->step, .top = c->top, .end = c->end, .cb = c->cb,
+                      .option = c->option};
+    observe(&own, b, b->value);
+    b->value += b->row;
+    b->time_step++;
+    b->ntimes--;
+}
+
+static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
+    struct lgv_block part[GROUPS];
+    struct ctx context[GROUPS], *c = context;
+    uvec path[GROUPS];
+    vec *state = (vec *)b->state;
+    context[0] = (struct ctx){.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work};
+    CONTEXT_SETUP(c, b->user);
+#ifdef PARAMETERS /* beside everything else the loop reads: where they lie must not matter for its speed */
+    double par[PARAMETERS + 1];
+    for (int i = 0; i < PARAMETERS; i++) par[i] = b->par[i];
+    context[0].par = par;
+#endif
+    c->end = c->top + GROUPS * METHOD_CARRY + METHOD_WORK + LOOP_WORK;
+    ARRAY(q, GROUPS * 2 * NQ);                  /* small states live here for the whole loop */
+    int local = GROUPS * 2 * NQ <= SMALL_ARRAY; /* always, when there is more than one group */
+    if (!local) q = state;
+    ARRAY(carry, GROUPS * METHOD_CARRY);
+    ARRAY(dW, GROUPS * NOISE_STEPS * NM);
+    ARRAY(dZ, METHOD_DZ ? GROUPS * NOISE_STEPS * NM : 0);
+    for (int g = 0; g < GROUPS; g++) {
+        part[g] = group_of(b, g);
+        path[g] = paths_of(&part[g]);
+        context[g] = context[0];
+        context[g].b = &part[g];
+        context[g].q = q + g * 2 * NQ;
+        context[g].p = context[g].q + NQ;
+        context[g].extra = state + 2 * NQ * GROUPS + g;
+        for (long i = 0; local && i < 2 * NQ; i++) context[g].q[i] = state[i * GROUPS + g];
+        method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
+        if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
+    }
+    int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1, fresh = 1;
+    /* One copy of the step serves every case: a step's bits must not depend on where a call begins or ends. */
+    for (u64 step = b->step, end = step + steps;;) {
+        u64 stop = b->ntimes && *b->time_step < end ? *b->time_step : end;
+        for (; step < stop; step++) {
+            long at = fine ? (long)(step % NOISE_STEPS) : 0;
+            if (NM > 0 && (!fine || fresh || at == 0)) {
+                for (int g = 0; g < GROUPS; g++) {
+                    vec *w = dW + g * NOISE_STEPS * NM, *z = dZ + (METHOD_DZ ? g * NOISE_STEPS * NM : 0);
+                    if (fine)
+                        noise_steps(b->seed, &path[g], step - (u64)at, b->dt, (int)NM, METHOD_DZ, w, z);
+                    else
+                        noise_step(b->seed, path[g], step, b->coarsen, b->dt, (int)NM, METHOD_DZ, w, z);
+                }
+            }
+            fresh = 0;
+            for (int g = 0; g < GROUPS; g++)
+                one_step(&context[g], state + BROWN_ROW * GROUPS + g, carry + g * METHOD_CARRY,
+                         dW + (g * NOISE_STEPS + at) * NM, dZ + (METHOD_DZ ? (g * NOISE_STEPS + at) * NM : 0));
+        }
+        for (int g = 0; local && g < GROUPS; g++)
+            for (long i = 0; i < 2 * NQ; i++) state[i * GROUPS + g] = context[g].q[i];
+        b->step = step;
+        if (b->ntimes && *b->time_step == step)
+            see(c, b);
+        else
+            break;
+    }
+    for (int g = 0; g < GROUPS; g++) {
+        b->iterations += context[g].iterations;
+        b->evaluations += context[g].evaluations;
+    }
+}
+
 static void kernel_start(struct lgv_block *b) {
     struct ctx context = {.b = b}, *c = &context;
     CONTEXT_SETUP(c, b->user);
@@ -233,18 +265,7 @@ static void kernel_observe(const struct lgv_block *b, double *out) {
     struct ctx context = {.par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work}, *c = &context;
     CONTEXT_SETUP(c, b->user);
     c->end = c->top + METHOD_WORK + LOOP_WORK;
-    for (int g = 0; g < GROUPS; g++) {
-        GROUP_ROWS(state, STATE_ROWS, b->state);
-        GROUP_ROWS(seen, WATCHED, out);
-        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * GROUPS + g];
-        const vec *x = SHOWN(c, b, state);
-        model_observe(c, b->t0 + (double)b->step * b->dt, x, x + NQ, x + BROWN_ROW, x + BROWN_ROW + NM,
-                      x + BROWN_ROW + NM + NQ, x + 2 * NQ, x + BROWN_ROW - NC, seen);
-        OBSERVE_CONSTRAINTS(c, x, seen);
-        c->top = (vec *)b->work;
-        for (long k = 0; k < CONTROLS; k++) seen[CONTROLS + k] = state[CONTROL_ROW + k];
-        for (long i = 0; GROUPS > 1 && i < WATCHED; i++) ((vec *)out)[i * GROUPS + g] = seen[i];
-    }
+    observe(c, b, out);
 }
 
 static unsigned long long kernel_work(const void *user) {
@@ -254,5 +275,5 @@ static unsigned long long kernel_work(const void *user) {
 }
 
 KERNEL_LINKAGE const struct lgv_entry KERNEL_NAME = {
-    LGV_ABI, LANES *GROUPS, kernel_work, kernel_start, kernel_advance, kernel_observe, kernel_project,
+    LGV_ABI, LANES *GROUPS, GROUPS, kernel_work, kernel_start, kernel_advance, kernel_observe, kernel_project,
 };

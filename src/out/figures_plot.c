@@ -36,6 +36,10 @@ static size_t pick(size_t k, size_t points, size_t n) {
     return points > 1 ? (size_t)((double)k * (double)(n - 1) / (double)(points - 1) + 0.5) : n - 1;
 }
 
+static size_t kept_times(const struct lgv_result *r) {
+    return r->ndense ? r->ndense : r->ntimes;
+}
+
 static size_t points_of(const struct lgv_result *r, size_t most) {
     return r->ntimes < most ? r->ntimes : most;
 }
@@ -99,9 +103,14 @@ static void clip_axis(struct lgv_axis *a, const struct lgv_result *r, const stru
     free(high);
 }
 
+/* A series along kept path k, at all times it is known at. */
+static const double *kept_row(const struct lgv_result *r, size_t k, size_t series) {
+    return r->ndense ? r->sample[k].dense + series * r->ndense : r->sample[k].value + series * r->ntimes;
+}
+
 static void extend_samples(struct lgv_axis *a, const struct lgv_result *r, size_t series, size_t drawn) {
     for (size_t k = 0; k < drawn; k++)
-        for (size_t i = 0; i < r->ntimes; i++) lgv_axis_extend(a, r->sample[k].value[series * r->ntimes + i]);
+        for (size_t i = 0; i < kept_times(r); i++) lgv_axis_extend(a, kept_row(r, k, series)[i]);
 }
 
 /* A mean that a few escaping paths carry far away says nothing on the axis of the others: it is left out there. */
@@ -130,14 +139,13 @@ static void put_band(struct lgv_text *out, const struct lgv_result *r, const str
 /* Block $path: kept paths one after another, a column for each of the series; the first column is t when asked for. */
 static void put_samples(struct lgv_text *out, const struct lgv_result *r, size_t drawn, size_t most, bool time,
                         const size_t *series, const struct lgv_axis *axis, size_t columns) {
-    size_t points = points_of(r, most);
+    size_t known = kept_times(r), points = known < most ? known : most;
     lgv_text_add(out, "$path << END\n");
     for (size_t k = 0; k < drawn; k++) {
         for (size_t j = 0; j < points; j++) {
-            size_t i = pick(j, points, r->ntimes);
-            if (time) lgv_axis_number(out, &plain_axis, r->time[i]);
-            for (size_t c = 0; c < columns; c++)
-                lgv_axis_number(out, &axis[c], r->sample[k].value[series[c] * r->ntimes + i]);
+            size_t i = pick(j, points, known);
+            if (time) lgv_axis_number(out, &plain_axis, r->ndense ? r->dense_time[i] : r->time[i]);
+            for (size_t c = 0; c < columns; c++) lgv_axis_number(out, &axis[c], kept_row(r, k, series[c])[i]);
             lgv_text_add(out, "\n");
         }
         lgv_text_add(out, "\n\n");
@@ -223,7 +231,7 @@ static void put_phase(struct lgv_text *out, const struct lgv_result *r, const st
         put_label(out, "xy"[c], &axis[c], r, &r -> series[series[c]]);
     }
     lgv_axis_note(out, axis, 2);
-    put_samples(out, r, drawn, POINTS, false, series, axis, 2);
+    put_samples(out, r, drawn, TRAJECTORY_POINTS, false, series, axis, 2);
     put_portraits(out, drawn);
 }
 

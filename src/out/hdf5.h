@@ -8,7 +8,7 @@
  *   /time /alive      output times, paths that contribute
  *   /statistics/NAME  mean std stderr min max q05 q25 q50 q75 q95; attributes name formula kind drift drift_mean
  *   /histograms/NAME  edge count; attributes name below above
- *   /paths            index [sample], value [sample][series][time]
+ *   /paths            index [sample], value [sample][series][time]; dense_time, dense [sample][series][dense_time]
  *   /failures         path step reason
  *   /certificate      attributes: the rows of lgv_hdf5_certificate
  *

@@ -297,26 +297,39 @@ static bool get_histograms(struct reader *rd, hid_t file, struct lgv_result *r) 
     return good;
 }
 
-static bool get_paths(struct reader *rd, hid_t file, struct lgv_result *r) {
-    uint64_t *index = NULL;
+static bool get_samples(struct reader *rd, hid_t group, const char *name, struct lgv_result *r, size_t times,
+                        bool dense) {
     double *value = NULL;
-    hsize_t n = ANY_SIZE;
-    hid_t group = open_group(rd, file, "paths");
-    bool good = group >= 0 && get_counts(rd, group, "index", &n, &index);
-    hsize_t dims[3] = {n, r->nseries, r->ntimes};
-    good = good && get_array(rd, group, "value", 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (void **)&value);
-    if (good && !(r->sample = lgv_new((size_t)n + 1, sizeof *r->sample))) good = no_memory(rd);
-    size_t each = r->nseries * r->ntimes; /* no overflow: such an array has been read */
-    for (size_t i = 0; good && i < n; i++) {
-        r->nsamples = i + 1;
-        r->sample[i].path = index[i];
-        if (!(r->sample[i].value = lgv_new(each ? each : 1, sizeof(double))))
+    hsize_t dims[3] = {r->nsamples, r->nseries, times};
+    bool good = get_array(rd, group, name, 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (void **)&value);
+    size_t each = r->nseries * times; /* no overflow: such an array has been read */
+    for (size_t i = 0; good && i < r->nsamples; i++) {
+        double *own = lgv_new(each ? each : 1, sizeof(double));
+        *(dense ? &r->sample[i].dense : &r->sample[i].value) = own;
+        if (!own)
             good = no_memory(rd);
         else if (each > 0)
-            memcpy(r->sample[i].value, value + i * each, each * sizeof(double));
+            memcpy(own, value + i * each, each * sizeof(double));
+    }
+    free(value);
+    return good;
+}
+
+static bool get_paths(struct reader *rd, hid_t file, struct lgv_result *r) {
+    uint64_t *index = NULL;
+    hsize_t n = ANY_SIZE, ndense = ANY_SIZE;
+    hid_t group = open_group(rd, file, "paths");
+    bool good = group >= 0 && get_counts(rd, group, "index", &n, &index);
+    if (good && !(r->sample = lgv_new((size_t)n + 1, sizeof *r->sample))) good = no_memory(rd);
+    r->nsamples = good ? (size_t)n : 0;
+    for (size_t i = 0; i < r->nsamples; i++) r->sample[i].path = index[i];
+    good = good && get_samples(rd, group, "value", r, r->ntimes, false);
+    if (good && H5Lexists(group, "dense", H5P_DEFAULT) > 0) { /* older files have none */
+        good = get_reals(rd, group, "dense_time", &ndense, &r->dense_time) &&
+               get_samples(rd, group, "dense", r, (size_t)ndense, true);
+        r->ndense = good ? (size_t)ndense : 0;
     }
     free(index);
-    free(value);
     if (group >= 0) H5Gclose(group);
     return good;
 }

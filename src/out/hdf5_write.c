@@ -163,23 +163,29 @@ static bool put_histograms(hid_t file, const struct lgv_result *r) {
 }
 
 /* All kept paths as one array, so that a reader takes a slice without knowing our structs. */
-static bool put_paths(hid_t file, const struct lgv_result *r) {
-    size_t each = r->nseries * r->ntimes;
-    uint64_t *index = lgv_new(r->nsamples + 1, sizeof *index);
+static bool put_samples(hid_t group, const char *name, const struct lgv_result *r, size_t times, bool dense) {
+    size_t each = r->nseries * times;
     double *value = lgv_new(r->nsamples * each + 1, sizeof *value);
+    for (size_t i = 0; value && each > 0 && i < r->nsamples; i++)
+        memcpy(value + i * each, dense ? r->sample[i].dense : r->sample[i].value, each * sizeof *value);
+    hsize_t dims[3] = {r->nsamples, r->nseries, times};
+    bool good = value && put_array(group, name, 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, value);
+    free(value);
+    return good;
+}
+
+static bool put_paths(hid_t file, const struct lgv_result *r) {
+    uint64_t *index = lgv_new(r->nsamples + 1, sizeof *index);
     hid_t group = new_group(file, "paths");
-    bool good = group >= 0 && index && value;
-    for (size_t i = 0; good && i < r->nsamples; i++) {
-        index[i] = r->sample[i].path;
-        if (each > 0) memcpy(value + i * each, r->sample[i].value, each * sizeof *value);
-    }
-    hsize_t dims[3] = {r->nsamples, r->nseries, r->ntimes};
-    good = good && put_counts(group, "index", r->nsamples, index) &&
-           put_array(group, "value", 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, value) &&
-           put_text(group, "dimensions", "path, series in the order of /statistics, time");
+    for (size_t i = 0; index && i < r->nsamples; i++) index[i] = r->sample[i].path;
+    bool good = group >= 0 && index && put_counts(group, "index", r->nsamples, index) &&
+                put_samples(group, "value", r, r->ntimes, false) &&
+                put_text(group, "dimensions", "path, series in the order of /statistics, time");
+    if (good && r->ndense)
+        good = put_reals(group, "dense_time", r->ndense, r->dense_time) &&
+               put_samples(group, "dense", r, r->ndense, true);
     if (group >= 0) H5Gclose(group);
     free(index);
-    free(value);
     return good;
 }
 
@@ -277,7 +283,7 @@ static hid_t image_access(struct image *image, size_t grow) {
 /* The file as bytes in memory; false with err filled. */
 static bool build_image(const struct lgv_result *r, const char *path, struct image *image, struct lgv_error *err) {
     /* It grows in a few large pieces: each may be a copy of all that is there. */
-    size_t numbers = r->nseries * r->ntimes * (LGV_HDF5_ARRAYS + r->nsamples);
+    size_t numbers = r->nseries * (r->ntimes * (LGV_HDF5_ARRAYS + r->nsamples) + r->ndense * r->nsamples);
     hid_t access = image_access(image, ((size_t)1 << 18) + numbers);
     hid_t file = access >= 0 ? H5Fcreate("lgv-result-in-memory", H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
     bool good = file >= 0 && put_result(file, r) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;

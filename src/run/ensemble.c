@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The ensemble: groups over threads, units of paths inside a group, blocks of lanes inside a unit.
+ * The ensemble: units over threads, blocks of lanes inside a unit.
  *
- * A block runs in chunks of steps.  After a chunk its state is checked; when a lane has become infinite or NaN the
- * chunk is repeated step by step from a copy, to find the step at which that happened.  Chunks do not change any
- * bit. */
+ * The blocks of a unit go through time together, piece by piece: a piece ends when its buffer of output times is full.
+ * Inside a piece they advance in chunks of steps.  After a chunk the state is checked; when a lane has become infinite or
+ * NaN the chunk is repeated step by step from a copy, to find the step at which that happened.  Between chunks the stop
+ * flag is read, so chunks are kept short in time.  Neither pieces nor chunks change any bit. */
 #include "run/run.h"
 #include <math.h>
 #include <omp.h>
@@ -13,8 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#define LEAST_CLIP 6.0
-#define CHUNK 1024 /* most steps between two looks at the stop flag and the state */
+#define CHUNK 1024              /* most steps between two looks at the stop flag and the state */
+#define PIECE_BYTES (64u << 10) /* of observed values: they stay in the cache until collectors have read them */
+#define PIECE_TIMES 256
 
 static double now(void) {
     struct timespec t;
@@ -22,135 +24,79 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static size_t rounded(size_t bytes) {
-    return (bytes + 127) / 128 * 128;
-}
-
-double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate) {
-    bool explicit_step = lgv_kernel_explicit(k->method, &k->structure);
-    /* (3.9) is about small dt, and dt has a unit: the automatic bound never cuts below LEAST_CLIP, one normal in 5e8. */
-    double least = truncate < 0 ? LEAST_CLIP : 0;
-    if (truncate < 0) truncate = explicit_step ? 0 : 4;
-    if (!(truncate > 0)) return 0;
-    return fmax(dt < 1 ? sqrt(2 * truncate * -log(dt)) : 0, least);
-}
-
-enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err) {
-    if (!(truncate > 0) || dt < 1 || k->nnoise == 0) return LGV_OK;
-    return lgv_fail(err, LGV_BAD_INPUT,
-                    "truncate = %g cuts increments at sqrt(2 k dt |ln dt|), which is for steps below 1, and the step is "
-                    "%g: choose a smaller step, a larger unit of time, truncate = 0 for no bound or -1 for the usual one",
-                    truncate, dt);
-}
-
-bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
-                      struct lgv_bench_block *out) {
-    size_t lanes = k->entry->lanes;
-    size_t state = rounded(k->nstate * lanes * sizeof(double));
-    size_t work = rounded((size_t)k->entry->work(&k->user));
-    size_t small = rounded(lanes * sizeof(unsigned long long));
-    char *memory = NULL;
-    *out = (struct lgv_bench_block){0};
-    if (posix_memalign((void **)&memory, 128, state + work + 4 * small)) return false;
-    memset(memory, 0, state + 4 * small);
-    out->memory = memory;
-    out->path = (unsigned long long *)(void *)(memory + state);
-    out->block = (struct lgv_block){.state = (double *)(void *)memory,
-                                    .path = out->path,
-                                    .seed = seed,
-                                    .t0 = t0,
-                                    .dt = dt,
-                                    .coarsen = coarsen ? coarsen : 1,
-                                    .par = k->par,
-                                    .fail = (int *)(void *)(memory + state + small),
-                                    .fail_step = (unsigned long long *)(void *)(memory + state + 2 * small),
-                                    .clipped = (unsigned long long *)(void *)(memory + state + 3 * small),
-                                    .work = (double *)(void *)(memory + state + 4 * small),
-                                    .user = &k->user};
-    return true;
-}
-
-void lgv_block_free(struct lgv_bench_block *b) {
-    free(b->memory);
-    *b = (struct lgv_bench_block){0};
-}
-
 struct job {
     const struct lgv_plan *plan;
-    lgv_block_done *done;
-    void *user;
+    const struct lgv_collecting *list;
+    size_t ncollectors;
     lgv_progress *progress;
     void *progress_user;
     struct lgv_run_report *report;
     atomic_int stop, no_memory;
-    atomic_ullong path_steps, iterations, evaluations, block_steps, clipped;
+    atomic_ullong next_unit, path_steps, iterations, evaluations, block_steps, clipped;
     atomic_flag telling; /* guards told and the call */
     double told;         /* when progress was last reported */
     double total;
+    uint64_t units;
+    size_t rows; /* output times of a piece, at most */
 };
 
 struct worker {
-    struct lgv_bench_block b;
-    double *value, *copy;
-    uint64_t *fail_step;
+    struct job *job;
+    unsigned nblocks, lanes;
+    struct lgv_own_block block[LGV_UNIT];
+    double *copy;  /* a block's state at the beginning of a chunk */
+    double *value; /* [rows][nobserve][LGV_UNIT] */
+    double *part;  /* [blocks][rows][nobserve][lanes]; `value` itself when a block is a unit */
+    void **object; /* [ncollectors] */
     struct lgv_pace pace;
+    /* the present unit */
+    struct lgv_piece piece;
+    uint16_t alive[PIECE_TIMES];
+    int fail[LGV_UNIT];
+    uint64_t fail_step[LGV_UNIT];
+    size_t ntimes;
+    const uint64_t *time_step;
+    bool dense;
 };
 
-static bool worker_begin(struct worker *w, const struct lgv_plan *p) {
-    size_t lanes = p->kernel->entry->lanes;
-    *w = (struct worker){0};
-    w->copy = lgv_new(p->kernel->nstate * lanes, sizeof *w->copy);
-    w->fail_step = lgv_new(lanes, sizeof *w->fail_step);
-    /* observe() writes whole vectors */
-    if (posix_memalign((void **)&w->value, 128, (p->ntimes * p->kernel->watch.count * lanes + 16) * sizeof *w->value))
-        w->value = NULL;
-    return w->value && w->copy && w->fail_step && lgv_block_create(p->kernel, p->t0, p->dt, p->seed, p->coarsen, &w->b);
-}
-
-static void worker_end(struct worker *w) {
-    lgv_block_free(&w->b);
-    free(w->value);
-    free(w->copy);
-    free(w->fail_step);
-}
+/* ---- blocks ---- */
 
 /* Marks lanes whose state is not finite; true when there is a new one. */
 static bool mark_broken(const struct lgv_plan *p, struct lgv_block *b, int reason, uint64_t step) {
     size_t lanes = p->kernel->entry->lanes, rows = 2 * p->kernel->nq;
     bool found = false;
-    for (size_t i = 0; i < rows * lanes; i++) {
-        size_t lane = i % lanes;
-        if (isfinite(b->state[i]) || b->fail[lane]) continue;
-        found = true;
-        if (!reason) continue;
-        b->fail[lane] = reason;
-        b->fail_step[lane] = step;
-    }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t lane = 0; lane < lanes; lane++) {
+            if (isfinite(b->state[i * lanes + lane]) || b->fail[lane]) continue;
+            found = true;
+            if (!reason) continue;
+            b->fail[lane] = reason;
+            b->fail_step[lane] = step;
+        }
     return found;
 }
 
-static void advance(const struct lgv_plan *p, struct worker *w, uint64_t steps) {
-    struct lgv_block *b = &w->b.block;
-    size_t bytes = p->kernel->nstate * p->kernel->entry->lanes * sizeof(double);
-    uint64_t first = b->step;
+static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block *b, uint64_t steps) {
+    size_t bytes = p->kernel->nstate * w->lanes * sizeof(double);
+    struct lgv_block before = *b;
+    unsigned long long clipped[LGV_UNIT];
     memcpy(w->copy, b->state, bytes);
     p->kernel->entry->advance(b, steps);
     if (!mark_broken(p, b, 0, 0)) return;
-    unsigned long long iterations = b->iterations, evaluations = b->evaluations, clipped[LGV_UNIT];
-    size_t lanes = p->kernel->entry->lanes;
-    memcpy(clipped, b->clipped, lanes * sizeof *clipped);
+    struct lgv_block after = *b; /* counts, and how far its observations have come */
+    memcpy(clipped, b->clipped, w->lanes * sizeof *clipped);
     memcpy(b->state, w->copy, bytes);
-    b->step = first;
+    *b = before;
+    b->ntimes = 0;
     for (uint64_t k = 0; k < steps; k++) {
         p->kernel->entry->advance(b, 1);
         mark_broken(p, b, LGV_FAIL_NONFINITE, b->step - 1);
     }
-    b->iterations = iterations;
-    b->evaluations = evaluations;
-    memcpy(b->clipped, clipped, lanes * sizeof *clipped);
+    *b = after;
+    memcpy(b->clipped, clipped, w->lanes * sizeof *clipped);
 }
 
-/* By whichever thread comes first: thread 0 may have run out of groups while others still work. */
+/* By whichever thread comes first: thread 0 may have run out of units while others still work. */
 static void tell(struct job *j) {
     if (!j->progress || atomic_flag_test_and_set(&j->telling)) return;
     double t = now();
@@ -162,116 +108,273 @@ static void tell(struct job *j) {
     atomic_flag_clear(&j->telling);
 }
 
-static void take_snapshot(struct job *j, const struct lgv_block *b, uint64_t path, unsigned used, size_t time) {
-    const struct lgv_plan *p = j->plan;
-    size_t n = 2 * p->kernel->nq, lanes = p->kernel->entry->lanes;
+/* All blocks of the unit on to step `last`, or to where the run was stopped. */
+static uint64_t advance_unit(struct worker *w, uint64_t step, uint64_t last) {
+    struct job *j = w->job;
+    while (step < last && !atomic_load(&j->stop)) {
+        uint64_t n = lgv_pace_begin(&w->pace, last - step, CHUNK);
+        for (unsigned k = 0; k < w->nblocks; k++) advance(j->plan, w, &w->block[k].block, n);
+        lgv_pace_end(&w->pace);
+        step += n;
+        atomic_fetch_add(&j->path_steps, n * w->piece.used);
+        atomic_fetch_add(&j->block_steps, n * w->nblocks * j->plan->kernel->entry->vecs);
+        tell(j);
+    }
+    return step;
+}
+
+/* ---- pieces ---- */
+
+static void take_snapshot(const struct worker *w, size_t time) {
+    const struct lgv_plan *p = w->job->plan;
+    size_t n = 2 * p->kernel->nq;
     for (size_t s = 0; s < p->nsnapshots; s++) {
-        if (p->snapshot[s] != time) continue;
-        for (unsigned l = 0; l < used; l++)
+        if (p->time_step[p->snapshot[s]] != w->time_step[time]) continue;
+        for (unsigned l = 0; l < w->piece.used; l++) {
+            const struct lgv_block *b = &w->block[l / w->lanes].block;
             for (size_t i = 0; i < n; i++)
-                j->report->snapshot[(s * LGV_UNIT + path + l) * n + i] = b->fail[l] ? NAN : b->state[i * lanes + l];
-    }
-}
-
-/* Returns the number of output times reached. */
-static size_t run_block(struct job *j, struct worker *w, uint64_t path, unsigned used) {
-    const struct lgv_plan *p = j->plan;
-    const struct lgv_entry *entry = p->kernel->entry;
-    struct lgv_block *b = &w->b.block;
-    size_t lanes = entry->lanes, row = p->kernel->watch.count * lanes, time = 0;
-    for (unsigned l = 0; l < lanes; l++) { /* idle lanes repeat the last path */
-        w->b.path[l] = path + (l < used ? l : used - 1);
-        b->fail[l] = 0;
-        b->fail_step[l] = 0;
-        b->clipped[l] = 0;
-    }
-    b->clip = p->clip;
-    b->step = 0;
-    entry->start(b);
-    mark_broken(p, b, LGV_FAIL_START, 0);
-    for (; time < p->ntimes; time++) {
-        while (b->step < p->time_step[time]) {
-            if (atomic_load(&j->stop)) return time;
-            uint64_t n = lgv_pace_begin(&w->pace, p->time_step[time] - b->step, CHUNK);
-            advance(p, w, n);
-            lgv_pace_end(&w->pace);
-            atomic_fetch_add(&j->path_steps, n * used);
-            atomic_fetch_add(&j->block_steps, n);
-            tell(j);
-        }
-        entry->observe(b, w->value + time * row);
-        if (time == 0 && p->kernel->energy_known)
-            for (unsigned l = 0; l < lanes; l++) /* row 0 is H */
-                if (!isfinite(w->value[l]) && !b->fail[l]) b->fail[l] = LGV_FAIL_START;
-        if (path < LGV_UNIT) take_snapshot(j, b, path, used, time);
-    }
-    return time;
-}
-
-static void run_group(struct job *j, struct worker *w, unsigned group) {
-    const struct lgv_plan *p = j->plan;
-    unsigned lanes = p->kernel->entry->lanes;
-    uint64_t units = (p->paths + LGV_UNIT - 1) / LGV_UNIT;
-    for (uint64_t unit = group; unit < units && !atomic_load(&j->stop); unit += LGV_GROUPS) {
-        uint64_t end = (unit + 1) * LGV_UNIT < p->paths ? (unit + 1) * LGV_UNIT : p->paths;
-        for (uint64_t path = unit * LGV_UNIT; path < end && !atomic_load(&j->stop); path += lanes) {
-            unsigned used = end - path < lanes ? (unsigned)(end - path) : lanes;
-            size_t times = run_block(j, w, path, used);
-            for (unsigned l = 0; l < lanes; l++) w->fail_step[l] = w->b.block.fail_step[l];
-            for (unsigned l = 0; l < used; l++) atomic_fetch_add(&j->clipped, w->b.block.clipped[l]);
-            struct lgv_block_result r = {.group = group,
-                                         .lanes = lanes,
-                                         .used = used,
-                                         .path = path,
-                                         .ntimes = times,
-                                         .value = w->value,
-                                         .fail = w->b.block.fail,
-                                         .fail_step = w->fail_step,
-                                         .complete = times == p->ntimes};
-            if (times && !j->done(j->user, &r)) {
-                atomic_store(&j->no_memory, 1);
-                atomic_store(&j->stop, 1);
-            }
+                w->job->report->snapshot[(s * LGV_UNIT + l) * n + i] =
+                    b->fail[l % w->lanes] ? (double)NAN : b->state[i * w->lanes + l % w->lanes];
         }
     }
 }
 
-enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, lgv_block_done *done, void *user, lgv_progress *progress,
-                                 void *progress_user, struct lgv_run_report *report, struct lgv_error *err) {
+/* The first piece is the start alone; pieces of the first unit end where states are kept. */
+static size_t piece_size(const struct worker *w, size_t time) {
+    const struct lgv_plan *p = w->job->plan;
+    size_t n = w->ntimes - time;
+    if (n > w->job->rows) n = w->job->rows;
+    if (time == 0) return 1;
+    for (size_t s = 0; w->piece.unit == 0 && s < p->nsnapshots; s++)
+        for (size_t k = 0; k < n; k++)
+            if (w->time_step[time + k] == p->time_step[p->snapshot[s]]) n = k + 1;
+    return n;
+}
+
+/* Which paths have a value at the times of the piece: those that fail at a later step, or never. */
+static void find_alive(struct worker *w) {
+    struct lgv_piece *piece = &w->piece;
+    bool failed = false;
+    for (unsigned l = 0; l < piece->used; l++) {
+        w->fail[l] = w->block[l / w->lanes].block.fail[l % w->lanes];
+        w->fail_step[l] = w->block[l / w->lanes].block.fail_step[l % w->lanes];
+        failed = failed || w->fail[l];
+    }
+    for (size_t t = 0; t < piece->count; t++) {
+        unsigned alive = (1u << piece->used) - 1;
+        for (unsigned l = 0; failed && l < piece->used; l++)
+            if (w->fail[l] && (w->fail[l] == LGV_FAIL_START || w->time_step[piece->first + t] > w->fail_step[l]))
+                alive &= ~(1u << l);
+        w->alive[t] = (uint16_t)alive;
+    }
+}
+
+/* Where block number k writes what it observes. */
+static double *block_values(const struct worker *w, unsigned k) {
+    return w->part + k * w->job->rows * w->job->plan->kernel->watch.count * w->lanes;
+}
+
+/* Puts the values of the unit's blocks side by side. */
+static void join_blocks(struct worker *w, size_t count) {
+    size_t rows = count * w->job->plan->kernel->watch.count;
+    for (unsigned k = 0; k < w->nblocks && w->part != w->value; k++)
+        for (size_t i = 0; i < rows; i++)
+            memcpy(w->value + i * LGV_UNIT + k * w->lanes, block_values(w, k) + i * w->lanes,
+                   w->lanes * sizeof *w->value);
+}
+
+static bool give(struct worker *w, bool dense) {
+    for (size_t i = 0; i < w->job->ncollectors; i++)
+        if (w->job->list[i].kind->dense == dense && !w->job->list[i].kind->add(w->object[i], &w->piece)) return false;
+    return true;
+}
+
+/* Hands the piece to the collectors: as it is to those of dense units, the planned times of it to the others. */
+static void deliver(struct worker *w, size_t *planned) {
+    const struct lgv_plan *p = w->job->plan;
+    struct lgv_piece *piece = &w->piece;
+    size_t row = p->kernel->watch.count * LGV_UNIT, count = 0, first = piece->first;
+    bool ok = true;
+    find_alive(w);
+    if (w->dense) {
+        ok = give(w, true);
+        for (size_t t = 0; t < piece->count; t++) {
+            if (*planned + count >= p->ntimes || p->time_step[*planned + count] != w->time_step[first + t]) continue;
+            if (t != count) memcpy(w->value + count * row, w->value + t * row, row * sizeof *w->value);
+            w->alive[count++] = w->alive[t];
+        }
+        piece->count = count;
+        piece->first = *planned;
+    }
+    *planned += piece->count;
+    if (ok && (piece->count || piece->last)) ok = give(w, false);
+    if (ok) return;
+    atomic_store(&w->job->no_memory, 1);
+    atomic_store(&w->job->stop, 1);
+}
+
+/* Observes the first `count` of the times from `time` on; returns how many were reached before a stop. */
+static size_t run_piece(struct worker *w, size_t time, size_t count) {
+    const struct lgv_kernel *k = w->job->plan->kernel;
+    uint64_t step = w->block[0].block.step, last = w->time_step[time + count - 1];
+    for (unsigned i = 0; i < w->nblocks; i++) {
+        struct lgv_block *b = &w->block[i].block;
+        b->time_step = w->time_step + time;
+        b->ntimes = count;
+        b->row = k->watch.count * w->lanes;
+        b->value = block_values(w, i);
+        if (time == 0) k->entry->observe(b, b->value);
+    }
+    if (step < last) step = advance_unit(w, step, last);
+    size_t reached = 0;
+    while (reached < count && w->time_step[time + reached] <= step) reached++;
+    return reached;
+}
+
+/* ---- units ---- */
+
+static void begin_unit(struct worker *w, uint64_t unit) {
+    const struct lgv_plan *p = w->job->plan;
+    uint64_t left = p->paths - unit * LGV_UNIT;
+    unsigned used = left < LGV_UNIT ? (unsigned)left : LGV_UNIT;
+    w->piece = (struct lgv_piece){.unit = unit,
+                                  .path = unit * LGV_UNIT,
+                                  .used = used,
+                                  .value = w->value,
+                                  .alive = w->alive,
+                                  .fail = w->fail,
+                                  .fail_step = w->fail_step};
+    w->dense = false;
+    for (size_t i = 0; i < p->ndense_units; i++) w->dense = w->dense || p->dense_unit[i] == unit;
+    w->ntimes = w->dense ? p->ndense : p->ntimes;
+    w->time_step = w->dense ? p->dense_step : p->time_step;
+    w->nblocks = (used + w->lanes - 1) / w->lanes;
+    for (unsigned k = 0; k < w->nblocks; k++) {
+        unsigned rest = used - k * w->lanes;
+        w->block[k].block.clip = p->clip;
+        lgv_block_start(p->kernel, &w->block[k], w->piece.path + k * w->lanes, rest < w->lanes ? rest : w->lanes);
+        mark_broken(p, &w->block[k].block, LGV_FAIL_START, 0);
+    }
+}
+
+/* A start without an energy is no start: row 0 is H. */
+static void check_start(struct worker *w) {
+    for (unsigned l = 0; l < w->piece.used; l++) {
+        int *fail = &w->block[l / w->lanes].block.fail[l % w->lanes];
+        if (!isfinite(w->value[l]) && !*fail) *fail = LGV_FAIL_START;
+    }
+}
+
+static void run_unit(struct worker *w, uint64_t unit) {
+    struct job *j = w->job;
+    size_t planned = 0, reached = 1;
+    begin_unit(w, unit);
+    for (size_t time = 0, count; time < w->ntimes; time += reached) {
+        count = piece_size(w, time);
+        reached = run_piece(w, time, count);
+        join_blocks(w, reached);
+        if (time == 0 && j->plan->kernel->energy_known) check_start(w);
+        if (unit == 0 && reached == count) take_snapshot(w, time + count - 1);
+        w->piece.first = time;
+        w->piece.count = reached;
+        w->piece.complete = time + reached == w->ntimes;
+        w->piece.last = w->piece.complete || reached < count;
+        deliver(w, &planned);
+        if (w->piece.last) break;
+    }
+    for (unsigned l = 0; l < w->piece.used; l++)
+        atomic_fetch_add(&j->clipped, w->block[l / w->lanes].block.clipped[l % w->lanes]);
+}
+
+/* ---- threads ---- */
+
+static void *aligned(size_t doubles) {
+    void *p = NULL;
+    return posix_memalign(&p, 128, (doubles + 16) * sizeof(double)) ? NULL : p; /* observe() writes whole vectors */
+}
+
+static bool worker_begin(struct worker *w, struct job *j) {
+    const struct lgv_plan *p = j->plan;
+    *w = (struct worker){.job = j, .lanes = p->kernel->entry->lanes};
+    w->nblocks = LGV_UNIT / w->lanes;
+    if (p->paths < LGV_UNIT) w->nblocks = ((unsigned)p->paths + w->lanes - 1) / w->lanes;
+    size_t values = j->rows * p->kernel->watch.count * LGV_UNIT;
+    w->copy = lgv_new(p->kernel->nstate * w->lanes, sizeof *w->copy);
+    w->value = aligned(values);
+    w->part = w->lanes == LGV_UNIT ? w->value : aligned(values);
+    w->object = lgv_new(j->ncollectors + 1, sizeof *w->object);
+    if (!w->copy || !w->value || !w->part || !w->object) return false;
+    for (unsigned k = 0; k < w->nblocks; k++)
+        if (!lgv_block_create(p->kernel, p->t0, p->dt, p->seed, p->coarsen, &w->block[k])) return false;
+    for (size_t i = 0; i < j->ncollectors; i++) {
+        const struct lgv_collecting *c = &j->list[i];
+        w->object[i] = c->kind->shared ? c->object : c->kind->create(c->shape);
+        if (!w->object[i]) return false;
+    }
+    return true;
+}
+
+static void worker_end(struct worker *w) {
+    struct job *j = w->job;
+    for (unsigned k = 0; k < LGV_UNIT; k++) {
+        atomic_fetch_add(&j->iterations, w->block[k].block.iterations);
+        atomic_fetch_add(&j->evaluations, w->block[k].block.evaluations);
+        lgv_block_free(&w->block[k]);
+    }
+    for (size_t i = 0; w->object && i < j->ncollectors; i++) {
+        const struct lgv_collecting *c = &j->list[i];
+        if (c->kind->shared || !w->object[i]) continue;
+#pragma omp critical(lgv_merge)
+        if (!c->kind->merge(c->object, w->object[i])) atomic_store(&j->no_memory, 1);
+        c->kind->free(w->object[i]);
+    }
+    if (w->part != w->value) free(w->part);
+    free(w->value);
+    free(w->copy);
+    free(w->object);
+}
+
+static void work(struct job *j) {
+    struct worker w;
+    uint64_t unit;
+    if (!worker_begin(&w, j)) {
+        atomic_store(&j->no_memory, 1);
+        atomic_store(&j->stop, 1);
+    }
+    while (!atomic_load(&j->stop) && (unit = atomic_fetch_add(&j->next_unit, 1)) < j->units) run_unit(&w, unit);
+    worker_end(&w);
+}
+
+enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
+                                 lgv_progress *progress, void *progress_user, struct lgv_run_report *report,
+                                 struct lgv_error *err) {
     struct job j = {.plan = plan,
-                    .done = done,
-                    .user = user,
+                    .list = list,
+                    .ncollectors = count,
                     .progress = progress,
                     .progress_user = progress_user,
                     .report = report,
-                    .telling = ATOMIC_FLAG_INIT};
+                    .telling = ATOMIC_FLAG_INIT,
+                    .units = (plan->paths + LGV_UNIT - 1) / LGV_UNIT,
+                    .next_unit = plan->first_unit};
+    j.total = (double)plan->steps * (double)(plan->paths - plan->first_unit * LGV_UNIT);
     size_t n = plan->nsnapshots * LGV_UNIT * 2 * plan->kernel->nq;
+    size_t row = plan->kernel->watch.count * LGV_UNIT * sizeof(double);
+    j.rows = row && row < PIECE_BYTES ? PIECE_BYTES / row : 1;
+    if (j.rows > PIECE_TIMES) j.rows = PIECE_TIMES;
     *report = (struct lgv_run_report){0};
     report->snapshot = lgv_new(n + 1, sizeof *report->snapshot);
     if (!report->snapshot) return lgv_fail_memory(err);
     for (size_t i = 0; i < n; i++) report->snapshot[i] = NAN;
-    j.total = (double)plan->steps * (double)plan->paths;
     unsigned threads = plan->threads ? plan->threads : (unsigned)omp_get_num_procs();
-    uint64_t units = (plan->paths + LGV_UNIT - 1) / LGV_UNIT;
-    if (threads > LGV_GROUPS) threads = LGV_GROUPS;
-    if (threads > units) threads = (unsigned)units;
+    if (threads > j.units - plan->first_unit) threads = (unsigned)(j.units - plan->first_unit);
     report->threads = threads;
     double begin = j.told = now();
+    if (threads == 1)
+        work(&j);
+    else {
 #pragma omp parallel num_threads((int)threads)
-    {
-        struct worker w;
-        if (worker_begin(&w, plan)) {
-#pragma omp for schedule(dynamic, 1)
-            for (unsigned g = 0; g < LGV_GROUPS; g++) run_group(&j, &w, g);
-            atomic_fetch_add(&j.iterations, w.b.block.iterations);
-            atomic_fetch_add(&j.evaluations, w.b.block.evaluations);
-        } else {
-            atomic_store(&j.no_memory, 1);
-            atomic_store(&j.stop, 1);
-#pragma omp for schedule(dynamic, 1)
-            for (unsigned g = 0; g < LGV_GROUPS; g++) continue;
-        }
-        worker_end(&w);
+        work(&j);
     }
     report->seconds = now() - begin;
     report->path_steps = atomic_load(&j.path_steps);

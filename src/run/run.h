@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The run stage: blocks of paths over threads.
+ * The run stage: units of paths over threads, and collectors that take what they give.
  *
- * Paths come in units of 16 consecutive numbers; unit u belongs to group u mod 64.  One thread works through a group in
- * path order, so whatever is reduced per group, and then over groups in order, has the same bits for any number of
- * threads and any lane width. */
+ * A unit is 16 paths with consecutive numbers.  Whatever is summed inside a unit is summed in one fixed order; across
+ * units only what commutes exactly is done (exact sums, counts, extremes, values stored by path number).  So results do
+ * not depend on the number of threads, the width of a block or the order in which units are done. */
 #ifndef LGV_RUN_H
 #define LGV_RUN_H
 
 #include "kernel/kernel.h"
 
-#define LGV_GROUPS 64
 #define LGV_UNIT 16
+#define LGV_GROUPS 64 /* unit u belongs to group u mod 64: standard errors by leaving out groups */
 
 /* Options of a run: `run:` in the model file, --set, lgv_run_set.  The table is lgv_run_options. */
 struct lgv_settings {
     char method[LGV_WORD_SIZE];
     double step, until, start;
     double truncate; /* k of the truncated increments; negative: 4 for implicit methods, none for explicit ones */
-    uint64_t paths, seed, outputs, threads, lanes, bins, check_states;
+    uint64_t paths, seed, outputs, threads, lanes, bins, check_states, keep_every;
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
     char compiler[LGV_WORD_SIZE];
 };
@@ -34,23 +34,47 @@ struct lgv_plan {
     const struct lgv_kernel *kernel;
     double t0, dt;
     uint64_t steps, paths, seed, coarsen;
+    uint64_t first_unit; /* units before it are left out: a part of the ensemble */
     size_t ntimes;
     const uint64_t *time_step; /* [ntimes] ascending step numbers at which to observe; the first is 0 */
     double clip;               /* largest |dW| / sqrt(dt); 0: no limit */
     unsigned threads;          /* 0: all cores */
     size_t nsnapshots;
     const size_t *snapshot; /* indices into time_step: states of the first unit kept for the certificate */
+    /* Some units may be observed more often, for pictures of their paths. */
+    size_t ndense, ndense_units;
+    const uint64_t *dense_step; /* [ndense] ascending, with all of time_step among them */
+    const uint64_t *dense_unit; /* [ndense_units] ascending */
 };
 
-/* A finished (or stopped) block of paths. */
-struct lgv_block_result {
-    unsigned group, lanes, used; /* lanes of the arrays, paths really used */
-    uint64_t path;               /* number of the first path; the others follow */
-    size_t ntimes;               /* observed times; fewer than planned after a stop */
-    const double *value;         /* [ntimes][nobserve][lanes] */
-    const int *fail;             /* [lanes] reason or 0 */
-    const uint64_t *fail_step;   /* [lanes] */
-    bool complete;
+/* What a unit gives: its paths at some of the output times.  Pieces of a unit come in the order of time. */
+struct lgv_piece {
+    uint64_t unit, path;    /* the first path is number path = 16 unit; the others follow */
+    unsigned used;          /* paths that there are */
+    size_t first, count;    /* output times first .. first + count - 1 */
+    const double *value;    /* [count][nobserve][LGV_UNIT] */
+    const uint16_t *alive;  /* [count] bit l: path l has a value at that time */
+    bool last;              /* nothing more comes of this unit; `fail` is final */
+    bool complete;          /* with `last`: it was not stopped before its end */
+    const int *fail;        /* [LGV_UNIT] reason or 0 */
+    const uint64_t *fail_step; /* [LGV_UNIT] */
+};
+
+/* A collector takes pieces.  Every thread has an object of its own, and these are merged at the end in any order; or
+ * all threads share one and write to places that belong to their paths. */
+struct lgv_collector {
+    const char *name;
+    bool shared;
+    bool dense;                        /* takes the units that are observed more often, at all those times */
+    void *(*create)(const void *shape); /* NULL: no memory */
+    bool (*add)(void *object, const struct lgv_piece *piece); /* false: no memory */
+    bool (*merge)(void *object, const void *other);           /* false: no memory */
+    void (*free)(void *object);                               /* NULL allowed */
+};
+struct lgv_collecting { /* one entry of a list of them */
+    const struct lgv_collector *kind;
+    const void *shape; /* what create needs */
+    void *object;      /* receives everything */
 };
 
 struct lgv_run_report {
@@ -64,12 +88,9 @@ struct lgv_run_report {
     double *snapshot; /* [nsnapshots][LGV_UNIT][2 nq]; NaN where there is none */
 };
 
-/* Called for every block: blocks of one group in path order and by one thread at a time, groups concurrently.
- * False stops the run: out of memory. */
-typedef bool lgv_block_done(void *user, const struct lgv_block_result *block);
-
-enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, lgv_block_done *done, void *user, lgv_progress *progress,
-                                 void *progress_user, struct lgv_run_report *report, struct lgv_error *err);
+enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
+                                 lgv_progress *progress, void *progress_user, struct lgv_run_report *report,
+                                 struct lgv_error *err);
 
 /* How many steps to take before the next look at the stop flag: at most `most`, and no more than take some tenths of a
  * second by what the last steps took.  Nothing but the time of the look depends on it.  Begins as {0}. */
@@ -81,8 +102,8 @@ struct lgv_pace {
 uint64_t lgv_pace_begin(struct lgv_pace *p, uint64_t left, uint64_t most);
 void lgv_pace_end(struct lgv_pace *p);
 
-/* One block with memory of its own, for measurements on single steps. */
-struct lgv_bench_block {
+/* One block with memory of its own. */
+struct lgv_own_block {
     struct lgv_block block;
     unsigned long long *path;
     void *memory;
@@ -92,7 +113,9 @@ double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate);
 /* Refuses a truncation that was asked for where there is no such bound: for dt >= 1, where ln dt is not negative. */
 enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err);
 bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
-                      struct lgv_bench_block *out);
-void lgv_block_free(struct lgv_bench_block *b);
+                      struct lgv_own_block *out);
+/* Step 0 of paths path .. path + used - 1; idle lanes repeat the last of them. */
+void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64_t path, unsigned used);
+void lgv_block_free(struct lgv_own_block *b);
 
 #endif

@@ -29,6 +29,8 @@ const struct lgv_option lgv_run_options[] = {
      "depend on it",
      AT(lanes)},
     {"keep", LGV_WORD, "8", 0, 0, "", "sample paths to keep: how many, or their numbers as in 0,17,204", AT(keep)},
+    {"keep_every", LGV_COUNT, "0", 0, 1e15, "", "sample paths are stored every this many steps, 0 for at most 4000 times",
+     AT(keep_every)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"check_states", LGV_COUNT, "4", 0, 16, "", "states at which the symplecticity defect is measured, 0 for none",
      AT(check_states)},

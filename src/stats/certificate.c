@@ -29,7 +29,7 @@
 
 struct probe {
     const struct lgv_kernel *k;
-    struct lgv_bench_block b;
+    struct lgv_own_block b;
     const double *x;
     size_t n; /* 2 nq */
     uint64_t path, step;

@@ -76,7 +76,11 @@ void lgv_result_clear(struct lgv_result *r) {
         free(r->histogram[i].edge);
         free(r->histogram[i].count);
     }
-    for (size_t i = 0; r->sample && i < r->nsamples; i++) free(r->sample[i].value);
+    for (size_t i = 0; r->sample && i < r->nsamples; i++) {
+        free(r->sample[i].value);
+        free(r->sample[i].dense);
+    }
+    free(r->dense_time);
     free(r->time);
     free(r->alive);
     free(r->series);

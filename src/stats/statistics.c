@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A whole run: plan, ensemble, statistics, certificate, everything that goes into struct lgv_result. */
-#include "stats/gather.h"
+#include "stats/collect.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#define DENSE 4000           /* times of kept paths, unless asked for otherwise */
+#define DENSE_VALUES 1000000 /* of all observables and kept paths */
+#define KEPT_VALUES 1e8      /* the same when asked for */
 #define MAX_BYTES 4e9 /* of accumulators: beyond it ask for fewer outputs */
 
 /* ---- the plan ---- */
@@ -26,6 +29,21 @@ static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps
     }
     *steps = whole < 1 ? 1 : (uint64_t)whole;
     return LGV_OK;
+}
+
+/* The output steps and every `every` steps; 0: at most DENSE of these, and fewer of many values. */
+static uint64_t *dense_steps(uint64_t steps, uint64_t every, size_t values, const uint64_t *output, size_t noutputs,
+                             size_t *count) {
+    uint64_t most = values && DENSE_VALUES / values < DENSE ? DENSE_VALUES / values : DENSE;
+    if (!every) every = most ? (steps + most - 1) / most : steps;
+    uint64_t *at = lgv_new((size_t)(steps / every) + noutputs + 1, sizeof *at), next = 0;
+    for (size_t i = 0, n = 0; at && i < noutputs;) {
+        at[n] = next < output[i] ? next : output[i];
+        if (at[n] == output[i]) i++;
+        if (at[n] == next) next += every;
+        *count = ++n;
+    }
+    return at;
 }
 
 static uint64_t *output_steps(uint64_t steps, uint64_t outputs, size_t *count) {
@@ -270,12 +288,29 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
 struct whole {
     struct lgv_kernel kernel;
     struct lgv_plan plan;
-    struct lgv_gather gather;
+    struct lgv_shape shape;
+    struct lgv_collecting list[8];
     struct lgv_run_report report;
-    uint64_t *time_step, *kept;
+    uint64_t *time_step, *kept, *dense_step, *dense_unit;
     size_t nkept, snapshot[4];
     double begin; /* of the paths */
 };
+
+static const struct lgv_collected *const collected[] = {&lgv_moments, &lgv_changes, &lgv_spread,
+                                                        &lgv_endings, &lgv_kept,    &lgv_failures};
+#define NCOLLECTED (sizeof collected / sizeof *collected)
+
+static bool collectors_begin(struct whole *w) {
+    for (size_t i = 0; i < NCOLLECTED; i++) {
+        w->list[i] = (struct lgv_collecting){&collected[i]->collector, &w->shape, NULL};
+        if (!(w->list[i].object = collected[i]->collector.create(&w->shape))) return false;
+    }
+    return true;
+}
+
+static void collectors_end(struct whole *w) {
+    for (size_t i = 0; i < NCOLLECTED; i++) collected[i]->collector.free(w->list[i].object);
+}
 
 static enum lgv_status make_plan(const struct lgv_settings *s, struct whole *w, struct lgv_error *err) {
     uint64_t steps = 0;
@@ -306,13 +341,50 @@ static enum lgv_status make_plan(const struct lgv_settings *s, struct whole *w, 
     return LGV_OK;
 }
 
+/* The kept paths' units, each once. */
+static uint64_t *units_of(const uint64_t *path, size_t count, size_t *units) {
+    uint64_t *unit = lgv_new(count + 1, sizeof *unit);
+    for (size_t i = 0; unit && i < count; i++) {
+        size_t k = 0;
+        while (k < *units && unit[k] != path[i] / LGV_UNIT) k++;
+        unit[k] = path[i] / LGV_UNIT;
+        if (k == *units) ++*units;
+    }
+    return unit;
+}
+
+/* What the collectors need to know, and how often kept paths are seen. */
+static enum lgv_status make_shape(const struct lgv_settings *s, struct whole *w, struct lgv_error *err) {
+    struct lgv_plan *p = &w->plan;
+    double values = (double)w->nkept * (double)w->kernel.watch.count;
+    if (s->keep_every && values * (double)(p->steps / s->keep_every) > KEPT_VALUES)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "keep_every: %zu kept paths every %llu of %llu steps are %.3g values; at most %g can be kept",
+                        w->nkept, (unsigned long long)s->keep_every, (unsigned long long)p->steps,
+                        values * (double)(p->steps / s->keep_every), KEPT_VALUES);
+    w->dense_step = dense_steps(p->steps, s->keep_every, w->nkept * w->kernel.watch.count, w->time_step, p->ntimes,
+                                &p->ndense);
+    w->dense_unit = units_of(w->kept, w->nkept, &p->ndense_units);
+    if (!w->dense_step || !w->dense_unit) return lgv_fail_memory(err);
+    p->dense_step = w->dense_step;
+    p->dense_unit = w->dense_unit;
+    w->shape = (struct lgv_shape){.ntimes = p->ntimes,
+                                  .nseries = w->kernel.watch.count,
+                                  .time_step = w->time_step,
+                                  .paths = p->paths,
+                                  .bins = (size_t)s->bins,
+                                  .threads = p->threads,
+                                  .nkept = w->nkept,
+                                  .kept = w->kept,
+                                  .ndense = p->ndense,
+                                  .dense_step = w->dense_step};
+    return LGV_OK;
+}
+
 static enum lgv_status check_memory(const struct whole *w, struct lgv_error *err) {
-    double groups = fmin(LGV_GROUPS, (double)((w->plan.paths + LGV_UNIT - 1) / LGV_UNIT));
-    double values = (double)w->plan.ntimes * (double)w->kernel.watch.count;
-    double threads = w->plan.threads ? w->plan.threads : 2;
-    double bytes =
-        values * (groups * sizeof(struct lgv_moments) + 8.0 * (double)w->nkept + 128.0 * threads + 8 * LGV_QUANTILES) +
-        8.0 * (double)w->kernel.watch.count * fmin(1e6, (double)w->plan.paths);
+    double threads = w->plan.threads ? w->plan.threads : 2, bytes = 0;
+    for (size_t i = 0; i < NCOLLECTED; i++)
+        bytes += collected[i]->bytes(&w->shape) * (collected[i]->collector.shared ? 1 : 1 + threads);
     if (bytes <= MAX_BYTES) return LGV_OK;
     return lgv_fail(err, LGV_CANNOT_RUN,
                     "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
@@ -338,7 +410,12 @@ static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m,
     r->time = lgv_new(r->ntimes, sizeof *r->time);
     if (!r->time) return lgv_fail_memory(err);
     for (size_t i = 0; i < r->ntimes; i++) r->time[i] = w->plan.t0 + (double)w->time_step[i] * w->plan.dt;
-    if (!lgv_gather_finish(&w->gather, (size_t)s->bins, r)) return lgv_fail_memory(err);
+    r->ndense = w->plan.ndense;
+    r->dense_time = lgv_new(r->ndense, sizeof *r->dense_time);
+    if (!r->dense_time) return lgv_fail_memory(err);
+    for (size_t i = 0; i < r->ndense; i++) r->dense_time[i] = w->plan.t0 + (double)w->dense_step[i] * w->plan.dt;
+    for (size_t i = 0; i < NCOLLECTED; i++)
+        if (!collected[i]->finish(w->list[i].object, r)) return lgv_fail_memory(err);
     for (size_t i = 0; i < r->ntimes; i++)
         if (r->alive[i]) r->steps_done = w->time_step[i];
     certify(m, s, &w->kernel, &w->plan, &w->report, progress, user, r);
@@ -366,6 +443,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
     if (!status) status = kept_paths(s, &w.kept, &w.nkept, err);
     if (!status) status = lgv_kernel_build(m, method, &options, &w.kernel, err);
     if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
+    if (!status) status = make_shape(s, &w, err);
     if (!status) status = check_memory(&w, err);
     if (!status &&
         (double)w.plan.steps * (double)w.kernel.nnoise > 5.6e14) /* pairs of normals are numbered by 48 bits */
@@ -373,20 +451,19 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
                           (double)w.plan.steps, w.kernel.nnoise);
     if (!status) status = lgv_clip_check(&w.kernel, s->step, s->truncate, err);
     if (!status) w.plan.clip = lgv_clip_bound(&w.kernel, w.plan.dt, s->truncate);
-    if (!status &&
-        (!describe(s, m, &w.kernel, chosen, out) ||
-         !lgv_gather_begin(&w.gather, w.time_step, w.plan.ntimes, w.kernel.watch.count, s->paths, w.kept, w.nkept)))
-        status = lgv_fail_memory(err);
+    if (!status && (!describe(s, m, &w.kernel, chosen, out) || !collectors_begin(&w))) status = lgv_fail_memory(err);
     if (!status) {
         w.begin = seconds_now();
-        status = lgv_ensemble_run(&w.plan, lgv_gather_block, &w.gather, progress, user, &w.report, err);
+        status = lgv_ensemble_run(&w.plan, w.list, NCOLLECTED, progress, user, &w.report, err);
         if (status == LGV_OK || status == LGV_INTERRUPTED) status = finish(s, m, &w, progress, user, out, err);
     }
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) lgv_result_clear(out);
-    lgv_gather_end(&w.gather);
+    collectors_end(&w);
     lgv_kernel_free(&w.kernel);
     free(w.report.snapshot);
     free(w.time_step);
     free(w.kept);
+    free(w.dense_step);
+    free(w.dense_unit);
     return status;
 }

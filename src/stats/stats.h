@@ -43,9 +43,10 @@ struct lgv_histogram {
     double below, above;
 };
 
-struct lgv_sample { /* one kept path */
+struct lgv_sample { /* one kept path; NaN after a failure */
     uint64_t path;
-    double *value; /* [nseries][ntimes]; NaN after a failure */
+    double *value; /* [nseries][ntimes] */
+    double *dense; /* [nseries][ndense]: at more times, for pictures */
 };
 
 struct lgv_failure {
@@ -102,6 +103,8 @@ struct lgv_result {
     struct lgv_histogram *histogram;
     size_t nsamples;
     struct lgv_sample *sample;
+    size_t ndense; /* times at which kept paths are known: all output times and others between them */
+    double *dense_time;
 
     double truncation;  /* bound of |dW| / sqrt(dt), 0 when increments are not truncated */
     uint64_t truncated; /* path-steps with a truncated increment */

@@ -169,7 +169,7 @@ static enum lgv_status evaluate_expected(struct study *x, const struct lgv_leg *
     double *start = lgv_new(x->nseries + 1, sizeof *start);
     enum lgv_status status = start ? LGV_OK : lgv_fail_memory(x->err);
     for (size_t i = 0; start && i < x->nseries; i++) {
-        struct lgv_pair_sums s = lgv_leg_sums(leg, 0, i);
+        struct lgv_pair_sums s = leg->sum[i];
         start[i] = lgv_pair_estimate(&s).plain;
     }
     for (size_t k = 0; !status && k < x->o->nexpect; k++) {
@@ -260,7 +260,7 @@ static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at,
     leg->time_step = lgv_leg_times(leg->steps, g->every / g->multiple[at], outputs, &leg->ntimes);
     if (!leg->time_step) return lgv_fail_memory(x->err);
     double bytes = 8.0 * (double)paths * (3.0 * (double)x->ncolumns + 1) +
-                   (double)leg->ntimes * (double)x->nseries * LGV_GROUPS * sizeof(struct lgv_pair_sums);
+                   (double)leg->ntimes * (double)x->nseries * 400.0 * (1.0 + (double)leg->threads);
     if (bytes > MAX_BYTES)
         return lgv_fail(x->err, LGV_CANNOT_RUN, "the values of the paths need %.1f GB: ask for fewer paths",
                         bytes / 1e9);
@@ -289,7 +289,7 @@ static bool fill_outcome(struct lgv_outcome *o, const struct lgv_leg *leg, size_
         if (!(*array[i] = lgv_new(leg->ntimes, sizeof(double)))) return false;
     o->bias = o->bias_err = o->bias_plain_err = NAN;
     for (size_t t = 0; t < leg->ntimes; t++) {
-        struct lgv_pair_sums s = lgv_leg_sums(leg, t, series);
+        struct lgv_pair_sums s = leg->sum[t * leg->nseries + series];
         struct lgv_pair_estimate e = lgv_pair_estimate(&s);
         o->mean[t] = e.mean;
         o->err[t] = e.err;

@@ -38,7 +38,7 @@ struct ends {
 
 struct worker {
     struct shared *shared;
-    struct lgv_bench_block *block; /* [kernels] */
+    struct lgv_own_block *block; /* [kernels] */
     struct lgv_pace pace[LGV_CONVERGE_METHODS + 1];
     double *watched;               /* [nobserve][lanes] of the widest kernel */
     struct ends end, fine;
@@ -98,17 +98,10 @@ static void tell(struct worker *w) {
 }
 
 /* Lanes path .. path + used - 1 to the end; false after a stop. */
-static bool run_block(struct worker *w, const struct lgv_kernel *k, struct lgv_bench_block *b, uint64_t steps,
+static bool run_block(struct worker *w, const struct lgv_kernel *k, struct lgv_own_block *b, uint64_t steps,
                       uint64_t path, unsigned used) {
-    for (unsigned l = 0; l < k->entry->lanes; l++) { /* idle lanes repeat the last path */
-        b->path[l] = path + (l < used ? l : used - 1);
-        b->block.fail[l] = 0;
-        b->block.fail_step[l] = 0;
-        b->block.clipped[l] = 0;
-    }
-    b->block.step = 0;
     b->block.evaluations = 0;
-    k->entry->start(&b->block);
+    lgv_block_start(k, b, path, used);
     uint64_t chunk = b->block.coarsen < CHUNK ? CHUNK / b->block.coarsen : 1;
     struct lgv_pace *pace = &w->pace[b - w->block];
     while (b->block.step < steps) {
@@ -128,7 +121,7 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
                      unsigned used, struct ends *end, struct lgv_converge_sum *s) {
     const struct lgv_converge_job *j = w->shared->job;
     const struct lgv_kernel *k = &j->kernel[kernel];
-    struct lgv_bench_block *b = &w->block[kernel];
+    struct lgv_own_block *b = &w->block[kernel];
     unsigned lanes = k->entry->lanes;
     double begin = now();
     b->block.dt = dt;
@@ -155,7 +148,7 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
             s->truncated += b->block.clipped[l];
         }
         s->evaluations += b->block.evaluations;
-        s->blocks++;
+        s->blocks += k->entry->vecs;
     }
     s->seconds += now() - begin;
     return true;

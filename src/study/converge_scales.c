@@ -21,14 +21,14 @@ struct scales {
     double *watched;                 /* [count][lanes] */
 };
 
-static double row(const struct lgv_converge_job *j, const struct lgv_bench_block *b, const struct scales *s,
+static double row(const struct lgv_converge_job *j, const struct lgv_own_block *b, const struct scales *s,
                   unsigned lanes, unsigned lane, size_t i) {
     size_t rows = 2 * j->kernel->nq;
     if (i < rows) return b->block.state[i * lanes + lane];
     return j->quantity[i - rows].of_state ? 0 : s->watched[j->quantity[i - rows].first * lanes + lane];
 }
 
-static void sample(const struct lgv_converge_job *j, const struct lgv_kernel *k, struct lgv_bench_block *b,
+static void sample(const struct lgv_converge_job *j, const struct lgv_kernel *k, struct lgv_own_block *b,
                    unsigned used, struct scales *s) {
     unsigned lanes = k->entry->lanes;
     size_t count = 2 * k->nq + j->nquantities;
@@ -47,7 +47,7 @@ static void sample(const struct lgv_converge_job *j, const struct lgv_kernel *k,
 }
 
 static void walk(const struct lgv_converge_job *j, const struct lgv_kernel *k, uint64_t paths,
-                 struct lgv_bench_block *b, struct scales *s) {
+                 struct lgv_own_block *b, struct scales *s) {
     unsigned lanes = k->entry->lanes;
     b->block.clip = lgv_clip_bound(k, j->smallest, j->truncate);
     for (uint64_t path = 0; path < paths; path += lanes) {
@@ -107,7 +107,7 @@ bool lgv_converge_scales(struct lgv_converge_job *j, uint64_t paths) {
         struct scales s = {.shift = lgv_new(count, sizeof *s.shift),
                            .sum = lgv_new(count, sizeof *s.sum),
                            .square = lgv_new(count, sizeof *s.square)};
-        struct lgv_bench_block b = {0};
+        struct lgv_own_block b = {0};
         if (posix_memalign((void **)&s.watched, 128, (k->watch.count + 1) * LGV_UNIT * sizeof *s.watched))
             s.watched = NULL;
         good = s.shift && s.sum && s.square && s.watched && lgv_block_create(k, j->t0, j->smallest, j->seed, 1, &b);

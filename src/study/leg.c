@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * An ensemble of a study.  Values of single paths are stored by path number and added later in that order; sums along
- * time are added per group in path order and merged in group order: the same bits for any number of threads.
+ * time are exact: the same bits for any number of threads.
  *
  * Control variate: with n pairs (f, M) and E[M] = 0 the estimate is mean(f) - b mean(M), b = cov(f, M) / var(M); its
  * variance is that of f times 1 - corr(f, M)^2.  The b of the same sample makes a bias of order 1/n only. */
 #include "study/leg.h"
+#include "base/exact.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,28 +21,6 @@ void lgv_pair_add(struct lgv_pair_sums *s, double f, double m) {
     s->ff += d * d;
     s->fm += d * m;
     s->mm += m * m;
-}
-
-static void merge(struct lgv_pair_sums *a, const struct lgv_pair_sums *b) {
-    if (b->n <= 0) return;
-    if (a->n <= 0) {
-        *a = *b;
-        return;
-    }
-    double move = b->shift - a->shift;
-    a->ff += b->ff + 2 * move * b->f + move * move * b->n;
-    a->fm += b->fm + move * b->m;
-    a->f += b->f + move * b->n;
-    a->m += b->m;
-    a->mm += b->mm;
-    a->n += b->n;
-}
-
-struct lgv_pair_sums lgv_leg_sums(const struct lgv_leg *leg, size_t time, size_t series) {
-    struct lgv_pair_sums total = {0};
-    for (unsigned g = 0; g < LGV_GROUPS; g++)
-        if (leg->sum[g]) merge(&total, &leg->sum[g][time * leg->nseries + series]);
-    return total;
 }
 
 struct lgv_pair_estimate lgv_pair_estimate(const struct lgv_pair_sums *s) {
@@ -62,51 +41,144 @@ struct lgv_pair_estimate lgv_pair_estimate(const struct lgv_pair_sums *s) {
     return e;
 }
 
-/* ---- blocks ---- */
+/* ---- values of single paths, stored by path number ---- */
 
-static size_t lifetime(const struct lgv_leg *leg, const struct lgv_block_result *b, unsigned lane) {
-    size_t n = 0;
-    if (!b->fail[lane]) return b->ntimes;
-    while (n < b->ntimes && leg->time_step[n] <= b->fail_step[lane]) n++;
-    return b->fail[lane] == LGV_FAIL_START ? 0 : n;
-}
-
-static void add_lane(struct lgv_leg *leg, const struct lgv_block_result *b, unsigned lane) {
-    size_t watched = leg->kernel->watch.count, controls = leg->kernel->watch.controls, alive = lifetime(leg, b, lane);
-    uint64_t path = b->path + lane;
-    double *final = leg->final + path * leg->ncolumns, *start = leg->start + path * leg->ncolumns;
-    for (size_t t = 0; t < alive; t++) {
-        const double *row = b->value + t * watched * b->lanes + lane;
-        for (size_t k = 0; k < leg->nseries; k++) {
-            size_t o = leg->column[k];
-            lgv_pair_add(&leg->sum[b->group][t * leg->nseries + k], row[o * b->lanes],
-                         controls ? row[(controls + o) * b->lanes] : 0);
+static bool store_piece(void *object, const struct lgv_piece *piece) {
+    struct lgv_leg *leg = object;
+    size_t watched = leg->kernel->watch.count, controls = leg->kernel->watch.controls, last = leg->ntimes - 1;
+    for (size_t i = 0; i < piece->count * piece->used; i++) {
+        size_t t = i / piece->used, lane = i % piece->used, time = piece->first + t;
+        uint64_t path = piece->path + lane;
+        bool alive = piece->alive[t] >> lane & 1;
+        const double *row = piece->value + t * watched * LGV_UNIT + lane;
+        for (size_t k = 0; k < leg->ncolumns; k++) {
+            size_t o = leg->column[k] * LGV_UNIT, at = path * leg->ncolumns + k;
+            if (time == 0) leg->start[at] = alive ? row[o] : (double)NAN;
+            if (time < last) continue;
+            leg->final[at] = alive ? row[o] : (double)NAN;
+            if (leg->control) leg->control[at] = alive ? row[controls * LGV_UNIT + o] : (double)NAN;
         }
-        double change = fabs(row[0] - b->value[lane]); /* observable 0 is the energy */
-        if (change > leg->drift[path]) leg->drift[path] = change;
+        if (time == 0) leg->energy[path] = row[0];        /* observable 0 is the energy */
+        double change = fabs(row[0] - leg->energy[path]); /* dead paths: no change */
+        if (alive && change > leg->drift[path]) leg->drift[path] = change;
     }
-    bool whole = alive == leg->ntimes;
-    if (b->fail[lane]) {
+    for (unsigned l = 0; piece->last && l < piece->used; l++)
+        if (piece->fail[l]) {
 #pragma omp atomic
-        leg->failed++;
-    }
-    for (size_t k = 0; k < leg->ncolumns; k++) {
-        const double *last = b->value + (leg->ntimes - 1) * watched * b->lanes + lane;
-        size_t o = leg->column[k];
-        final[k] = whole ? last[o * b->lanes] : (double)NAN;
-        start[k] = alive ? b->value[o * b->lanes + lane] : (double)NAN;
-        if (leg->control)
-            leg->control[path * leg->ncolumns + k] = whole ? last[(controls + o) * b->lanes] : (double)NAN;
-    }
+            leg->failed++;
+        }
+    return true;
 }
 
-static bool add_block(void *user, const struct lgv_block_result *b) {
-    struct lgv_leg *leg = user;
-    if (!leg->sum[b->group] && !(leg->sum[b->group] = lgv_new(leg->ntimes * leg->nseries + 1, sizeof **leg->sum)))
-        return false;
-    if (!b->complete) return true; /* the run was stopped: the leg is not used */
-    for (unsigned lane = 0; lane < b->used; lane++) add_lane(leg, b, lane);
-    return true;
+static const struct lgv_collector path_values = {.name = "values", .shared = true, .add = store_piece};
+
+/* ---- sums along time ----
+ *
+ * With pairs (f, M) of n living paths in a unit: S_f, S_M, and the sums of products as those about the unit's means plus
+ * S S/n, which enters in two parts so that nothing is lost.  Across units the sums are exact. */
+
+struct exact_pair {
+    struct lgv_exact f, m, ff, fm, mm;
+    uint64_t n;
+};
+
+struct along {
+    size_t rows;
+    const struct lgv_leg *leg;
+    struct exact_pair *pair; /* [ntimes][nseries] */
+};
+
+static void along_free(void *object) {
+    struct along *a = object;
+    if (!a) return;
+    for (size_t i = 0; a->pair && i < a->rows; i++) {
+        struct exact_pair *p = &a->pair[i];
+        struct lgv_exact *all[] = {&p->f, &p->m, &p->ff, &p->fm, &p->mm};
+        for (size_t k = 0; k < 5; k++) lgv_exact_free(all[k], 1);
+    }
+    free(a->pair);
+    free(a);
+}
+
+static void *along_create(const void *shape) {
+    const struct lgv_leg *leg = shape;
+    struct along *a = lgv_new(1, sizeof *a);
+    if (!a) return NULL;
+    *a = (struct along){leg->ntimes * leg->nseries, leg, lgv_new(leg->ntimes * leg->nseries + 1, sizeof *a->pair)};
+    if (a->pair) return a;
+    along_free(a);
+    return NULL;
+}
+
+/* sum += d + x y / n */
+static bool add_product(struct lgv_exact *sum, double d, double x, double y, double n) {
+    double mean = y / n, high = x * mean;
+    double low = fma(x, mean, -high) + x / n * fma(-n, mean, y);
+    return lgv_exact_add(sum, high) && lgv_exact_add(sum, d + low);
+}
+
+static bool add_unit(struct exact_pair *p, const double *f, const double *m, unsigned alive) {
+    double n = __builtin_popcount(alive), sf = 0, sm = 0, ff = 0, fm = 0, mm = 0;
+    for (unsigned l = 0; l < LGV_UNIT; l++) {
+        if (!(alive >> l & 1)) continue;
+        sf += f[l];
+        sm += m ? m[l] : 0;
+    }
+    for (unsigned l = 0; l < LGV_UNIT; l++) {
+        double x = f[l] - sf / n, y = m ? m[l] - sm / n : 0;
+        if (!(alive >> l & 1)) continue;
+        ff += x * x;
+        fm += x * y;
+        mm += y * y;
+    }
+    p->n += (uint64_t)n;
+    return lgv_exact_add(&p->f, sf) && lgv_exact_add(&p->m, sm) && add_product(&p->ff, ff, sf, sf, n) &&
+           add_product(&p->fm, fm, sf, sm, n) && add_product(&p->mm, mm, sm, sm, n);
+}
+
+static bool along_add(void *object, const struct lgv_piece *piece) {
+    struct along *a = object;
+    const struct lgv_leg *leg = a->leg;
+    size_t watched = leg->kernel->watch.count, controls = leg->kernel->watch.controls;
+    bool ok = true;
+    for (size_t t = 0; t < piece->count; t++) {
+        const double *row = piece->value + t * watched * LGV_UNIT;
+        for (size_t k = 0; piece->alive[t] && k < leg->nseries; k++) {
+            const double *f = row + leg->column[k] * LGV_UNIT, *m = controls ? f + controls * LGV_UNIT : NULL;
+            ok = add_unit(&a->pair[(piece->first + t) * leg->nseries + k], f, m, piece->alive[t]) && ok;
+        }
+    }
+    return ok;
+}
+
+static bool along_merge(void *object, const void *other) {
+    struct along *a = object;
+    const struct along *b = other;
+    bool ok = true;
+    for (size_t i = 0; i < a->rows; i++) {
+        struct exact_pair *x = &a->pair[i];
+        const struct exact_pair *y = &b->pair[i];
+        x->n += y->n;
+        ok = lgv_exact_merge(&x->f, &y->f) && lgv_exact_merge(&x->m, &y->m) && lgv_exact_merge(&x->ff, &y->ff) &&
+             lgv_exact_merge(&x->fm, &y->fm) && lgv_exact_merge(&x->mm, &y->mm) && ok;
+    }
+    return ok;
+}
+
+static const struct lgv_collector along_time = {
+    .name = "sums", .create = along_create, .add = along_add, .merge = along_merge, .free = along_free};
+
+/* The sums about the mean of f. */
+static struct lgv_pair_sums rounded(const struct exact_pair *p) {
+    double n = (double)p->n;
+    struct lgv_pair_sums s = {.n = n};
+    if (!p->n) return s;
+    s.shift = lgv_exact_round(&p->f) / n;
+    s.m = lgv_exact_round(&p->m);
+    s.ff = lgv_exact_comoment(p->n, &p->f, &p->f, &p->ff);
+    s.fm = lgv_exact_comoment(p->n, &p->f, &p->m, &p->fm);
+    s.mm = lgv_exact_comoment(p->n, &p->m, &p->m, &p->mm) + s.m * s.m / n;
+    return s;
 }
 
 /* ---- the run ---- */
@@ -117,9 +189,16 @@ enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *u
     leg->final = lgv_new(values, sizeof *leg->final);
     leg->start = lgv_new(values, sizeof *leg->start);
     leg->drift = lgv_new((size_t)leg->paths, sizeof *leg->drift);
+    leg->energy = lgv_new((size_t)leg->paths, sizeof *leg->energy);
     leg->control = leg->kernel->watch.controls ? lgv_new(values, sizeof *leg->control) : NULL;
-    if (!leg->final || !leg->start || !leg->drift || (leg->kernel->watch.controls && !leg->control))
+    leg->sum = lgv_new(leg->ntimes * leg->nseries + 1, sizeof *leg->sum);
+    struct along *along = along_create(leg);
+    if (!leg->final || !leg->start || !leg->drift || !leg->energy || !leg->sum || !along ||
+        (leg->kernel->watch.controls && !leg->control)) {
+        along_free(along);
         return lgv_fail_memory(err);
+    }
+    struct lgv_collecting list[] = {{&path_values, NULL, leg}, {&along_time, leg, along}};
     struct lgv_plan plan = {.kernel = leg->kernel,
                             .t0 = leg->t0,
                             .dt = leg->step,
@@ -131,7 +210,9 @@ enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *u
                             .time_step = leg->time_step,
                             .threads = leg->threads,
                             .clip = lgv_clip_bound(leg->kernel, leg->step, leg->truncate)};
-    enum lgv_status status = lgv_ensemble_run(&plan, add_block, leg, progress, user, &leg->report, err);
+    enum lgv_status status = lgv_ensemble_run(&plan, list, 2, progress, user, &leg->report, err);
+    for (size_t i = 0; i < along->rows; i++) leg->sum[i] = rounded(&along->pair[i]);
+    along_free(along);
     free(leg->report.snapshot);
     leg->report.snapshot = NULL;
     leg->done = status == LGV_OK;
@@ -139,7 +220,8 @@ enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *u
 }
 
 void lgv_leg_free(struct lgv_leg *leg) {
-    for (unsigned g = 0; g < LGV_GROUPS; g++) free(leg->sum[g]);
+    free(leg->sum);
+    free(leg->energy);
     free(leg->time_step);
     free(leg->final);
     free(leg->start);

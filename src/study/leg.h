@@ -24,10 +24,10 @@ struct lgv_leg {
     size_t ntimes;            /* at least 2: start and end */
     uint64_t *time_step;      /* [ntimes]; owned */
     /* filled */
-    struct lgv_pair_sums *sum[LGV_GROUPS]; /* [ntimes][nseries] */
+    struct lgv_pair_sums *sum;             /* [ntimes][nseries] */
     double *final, *start;                 /* [paths][ncolumns], NaN where the path failed */
     double *control;                       /* [paths][ncolumns] martingale parts at the end; NULL without */
-    double *drift;                         /* [paths] largest |H(t) - H(0)| over the output times reached */
+    double *drift, *energy;                /* [paths] largest |H(t) - H(0)| over the output times reached; H(0) */
     struct lgv_run_report report;
     uint64_t failed;
     bool done;
@@ -35,8 +35,6 @@ struct lgv_leg {
 
 enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *user, struct lgv_error *err);
 void lgv_leg_free(struct lgv_leg *leg);
-/* The merged sums at one time, in group order. */
-struct lgv_pair_sums lgv_leg_sums(const struct lgv_leg *leg, size_t time, size_t series);
 /* Output steps of a leg: `outputs` + 1 of them, multiples of `every`. */
 uint64_t *lgv_leg_times(uint64_t steps, uint64_t every, uint64_t outputs, size_t *count);
 

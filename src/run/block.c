@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A block of paths with its memory. */
+#include "run/run.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_CLIP 6.0
+
+static size_t rounded(size_t bytes) {
+    return (bytes + 127) / 128 * 128;
+}
+
+double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate) {
+    bool explicit_step = lgv_kernel_explicit(k->method, &k->structure);
+    /* (3.9) is about small dt, and dt has a unit: the automatic bound never cuts below LEAST_CLIP, one normal in 5e8. */
+    double least = truncate < 0 ? LEAST_CLIP : 0;
+    if (truncate < 0) truncate = explicit_step ? 0 : 4;
+    if (!(truncate > 0)) return 0;
+    return fmax(dt < 1 ? sqrt(2 * truncate * -log(dt)) : 0, least);
+}
+
+enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err) {
+    if (!(truncate > 0) || dt < 1 || k->nnoise == 0) return LGV_OK;
+    return lgv_fail(err, LGV_BAD_INPUT,
+                    "truncate = %g cuts increments at sqrt(2 k dt |ln dt|), which is for steps below 1, and the step is "
+                    "%g: choose a smaller step, a larger unit of time, truncate = 0 for no bound or -1 for the usual one",
+                    truncate, dt);
+}
+
+bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
+                      struct lgv_own_block *out) {
+    size_t lanes = k->entry->lanes;
+    size_t state = rounded(k->nstate * lanes * sizeof(double));
+    size_t work = rounded((size_t)k->entry->work(&k->user));
+    size_t small = rounded(lanes * sizeof(unsigned long long));
+    char *memory = NULL;
+    *out = (struct lgv_own_block){0};
+    if (posix_memalign((void **)&memory, 128, state + work + 4 * small)) return false;
+    memset(memory, 0, state + 4 * small);
+    out->memory = memory;
+    out->path = (unsigned long long *)(void *)(memory + state);
+    out->block = (struct lgv_block){.state = (double *)(void *)memory,
+                                    .path = out->path,
+                                    .seed = seed,
+                                    .t0 = t0,
+                                    .dt = dt,
+                                    .coarsen = coarsen ? coarsen : 1,
+                                    .par = k->par,
+                                    .fail = (int *)(void *)(memory + state + small),
+                                    .fail_step = (unsigned long long *)(void *)(memory + state + 2 * small),
+                                    .clipped = (unsigned long long *)(void *)(memory + state + 3 * small),
+                                    .work = (double *)(void *)(memory + state + 4 * small),
+                                    .user = &k->user};
+    return true;
+}
+
+void lgv_block_free(struct lgv_own_block *b) {
+    free(b->memory);
+    *b = (struct lgv_own_block){0};
+}
+
+void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64_t path, unsigned used) {
+    for (unsigned l = 0; l < k->entry->lanes; l++) {
+        b->path[l] = path + (l < used ? l : used - 1);
+        b->block.fail[l] = 0;
+        b->block.fail_step[l] = 0;
+        b->block.clipped[l] = 0;
+    }
+    b->block.step = 0;
+    b->block.ntimes = 0;
+    k->entry->start(&b->block);
+}

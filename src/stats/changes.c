@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Largest change of every observable along a path, over its output times: the largest over paths, and the mean over
+ * the paths that started. */
+#include "base/exact.h"
+#include "stats/collect.h"
+#include "stats/four.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct object {
+    struct lgv_shape shape;
+    double *largest;       /* [nseries] */
+    struct lgv_exact *sum; /* [nseries] */
+    uint64_t started;
+    double *start, *change; /* [nseries][LGV_UNIT] of the present unit */
+};
+
+static void destroy(void *object) {
+    struct object *o = object;
+    if (!o) return;
+    lgv_exact_free(o->sum, o->shape.nseries);
+    free(o->largest);
+    free(o->sum);
+    free(o->start);
+    free(o->change);
+    free(o);
+}
+
+static void *create(const void *shape) {
+    struct object *o = lgv_new(1, sizeof *o);
+    if (!o) return NULL;
+    o->shape = *(const struct lgv_shape *)shape;
+    o->largest = lgv_new(o->shape.nseries, sizeof *o->largest);
+    o->sum = lgv_new(o->shape.nseries, sizeof *o->sum);
+    o->start = lgv_new(o->shape.nseries * LGV_UNIT, sizeof *o->start);
+    o->change = lgv_new(o->shape.nseries * LGV_UNIT, sizeof *o->change);
+    if (o->largest && o->sum && o->start && o->change) return o;
+    destroy(o);
+    return NULL;
+}
+
+/* change = max(change, |x - start|), n of them, a multiple of four; NaN is no change. */
+INLINE void look(size_t n, const double *x, const double *start, double *change) {
+    for (size_t i = 0; i < n; i += 4) {
+        four d = four_max(four_abs(four_load(x + i) - four_load(start + i)), four_load(change + i));
+        memcpy(change + i, &d, sizeof d);
+    }
+}
+
+static void look_any(size_t n, const double *x, const double *start, double *change) {
+    look(n, x, start, change);
+}
+
+static WITH_AVX2 void look_avx2(size_t n, const double *x, const double *start, double *change) {
+    look(n, x, start, change);
+}
+
+static void look_once(const double *x, const double *start, double *change) {
+    double d = fabs(*x - *start);
+    if (d > *change) *change = d;
+}
+
+/* The unit is done. */
+static bool close_unit(struct object *o) {
+    bool ok = true;
+    for (size_t i = 0; i < o->shape.nseries; i++) {
+        double sum = 0;
+        const double *change = o->change + i * LGV_UNIT;
+        for (unsigned l = 0; l < LGV_UNIT; l++) {
+            sum += change[l];
+            if (change[l] > o->largest[i]) o->largest[i] = change[l];
+        }
+        ok = lgv_exact_add(&o->sum[i], sum) && ok;
+    }
+    return ok;
+}
+
+static bool add(void *object, const struct lgv_piece *piece) {
+    struct object *o = object;
+    size_t n = o->shape.nseries * LGV_UNIT;
+    void (*all)(size_t, const double *, const double *, double *) = HAS_AVX2 ? look_avx2 : look_any;
+    for (size_t t = 0; t < piece->count; t++) {
+        const double *x = piece->value + t * n;
+        unsigned alive = piece->alive[t];
+        if (piece->first + t == 0) {
+            memcpy(o->start, x, n * sizeof *x);
+            memset(o->change, 0, n * sizeof *o->change);
+            o->started += (unsigned)__builtin_popcount(alive);
+        }
+        if (alive == 0xffffu)
+            all(n, x, o->start, o->change);
+        else
+            for (unsigned l = 0; l < LGV_UNIT; l++)
+                for (size_t i = l; (alive >> l & 1) && i < n; i += LGV_UNIT)
+                    look_once(x + i, o->start + i, o->change + i);
+    }
+    return !piece->last || close_unit(o);
+}
+
+static bool merge(void *object, const void *other) {
+    struct object *a = object;
+    const struct object *b = other;
+    bool ok = true;
+    a->started += b->started;
+    for (size_t i = 0; i < a->shape.nseries; i++) {
+        a->largest[i] = fmax(a->largest[i], b->largest[i]);
+        ok = lgv_exact_merge(&a->sum[i], &b->sum[i]) && ok;
+    }
+    return ok;
+}
+
+static bool finish(void *object, struct lgv_result *r) {
+    struct object *o = object;
+    for (size_t i = 0; i < o->shape.nseries; i++) {
+        r->series[i].drift = o->started ? o->largest[i] : (double)NAN;
+        r->series[i].drift_mean = o->started ? lgv_exact_round(&o->sum[i]) / (double)o->started : (double)NAN;
+    }
+    return true;
+}
+
+static double bytes(const struct lgv_shape *s) {
+    return 400.0 * (double)s->nseries;
+}
+
+const struct lgv_collected lgv_changes = {
+    .collector = {.name = "changes", .create = create, .add = add, .merge = merge, .free = destroy},
+    .finish = finish,
+    .bytes = bytes,
+};

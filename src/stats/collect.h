@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The collectors of a run, private to the statistics stage.  Each is a list entry: it takes pieces of units, merges with
+ * another of its kind in any order, and at the end fills its part of the result. */
+#ifndef LGV_COLLECT_H
+#define LGV_COLLECT_H
+
+#include "stats/stats.h"
+
+struct lgv_shape {
+    size_t ntimes, nseries;
+    const uint64_t *time_step; /* [ntimes] */
+    uint64_t paths;
+    size_t bins;      /* of histograms */
+    unsigned threads; /* 1: none but the caller works */
+    size_t nkept;
+    const uint64_t *kept; /* [nkept] numbers of the paths that are kept whole */
+    size_t ndense;
+    const uint64_t *dense_step; /* [ndense] where they are observed */
+};
+
+struct lgv_collected {
+    struct lgv_collector collector;
+    /* Fills its part of r, whose series have names and whose ntimes is set.  May use up the object.  False: no memory. */
+    bool (*finish)(void *object, struct lgv_result *r);
+    /* Bytes that it will need, for one object. */
+    double (*bytes)(const struct lgv_shape *shape);
+};
+
+extern const struct lgv_collected lgv_moments;  /* means, deviations, extremes, numbers alive */
+extern const struct lgv_collected lgv_changes;  /* largest changes along a path */
+extern const struct lgv_collected lgv_spread;   /* quantiles along time */
+extern const struct lgv_collected lgv_endings;  /* histograms of final values */
+extern const struct lgv_collected lgv_kept;     /* sample paths */
+extern const struct lgv_collected lgv_failures; /* failed paths, and how many were done */
+
+/* Moves the numbers among x[0..n) to the front, returns how many. */
+size_t lgv_keep_numbers(double *x, size_t n);
+
+#endif
