@@ -62,3 +62,30 @@ for command in 'compare bad.yaml' 'converge bad.yaml'; do
     has err 'bad.yaml:4:8: ' 'must not name programs' '--compiler'
 done
 [ ! -e started ] || die "the program was started"
+
+# Names that no formula uses are told with their place; those that one uses are not.
+cat > unused.yaml <<'YAML'
+parameters: { a: 1, b: 2, n: 1 }
+where: { V(x): x^2, k: 3, u: b }
+coordinates: { 'q[n]': 0.5 }
+momenta: { p: 0 }
+hamiltonian: p[1]^2/2 + q[1]^2*k
+YAML
+for command in check run; do
+    gives 0 "$LGV" "$command" unused.yaml --paths 16 --until 0.1 $([ $command = run ] && echo --no-files)
+    has err 'unused.yaml:1:15: a is not used' 'unused.yaml:2:10: V is not used' 'unused.yaml:2:27: u is not used'
+    hasnot err 'b is not' 'n is not' 'k is not'
+done
+gives 0 "$LGV" check unused.yaml --json
+has out '"unused": [' '"V"'
+
+# A step that is lost in the rounding of the time: at its place in the file, or of the command line.
+printf 'coordinates: { q: 0 }\nhamiltonian: p_q^2/2\nrun: { start: 1e10, until: 10000000001, step: 1e-7 }\n' > lost.yaml
+gives 2 "$LGV" run lost.yaml
+has err 'lost.yaml:3:47: the step 1e-07 is lost in rounding: near t = 1e+10'
+gives 2 "$LGV" run lost.yaml --step 1e-8
+has err 'the step 1e-08 is lost in rounding'
+
+# A sum of exactly the largest number of terms is not refused.
+printf 'coordinates: { q: 0 }\nhamiltonian: p_q^2/2 + sum(i=1..2000, j=1..2000, q)\n' > largest.yaml
+gives 0 "$LGV" run largest.yaml --until 0.01 --paths 1 --method verlet --no-files --quiet

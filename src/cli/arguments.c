@@ -261,6 +261,7 @@ enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_mo
     if (status == LGV_OK && a->ngiven > 0) status = override_parameters(a, m, err);
     if (status == LGV_OK) status = lgv_settings_read(*m, settings, err);
     if (status == LGV_OK) status = apply_options(a, *m, settings, err);
+    if (status == LGV_OK) status = lgv_settings_check(settings, *m, err);
     if (status == LGV_OK) status = check_method(*m, settings, err);
     if (status == LGV_OK) lgv_settings_times(settings, *m); /* the rule of `auto` looks at the model at these times */
     if (status != LGV_OK) {
@@ -268,4 +269,10 @@ enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_mo
         *m = NULL;
     }
     return status;
+}
+
+void lgv_warn_unused(const struct lgv_model *m) {
+    const struct lgv_symbol *s;
+    for (size_t k = 0; (s = lgv_model_unused(m, k, &k)); k++)
+        lgv_warn("%s:%d:%d: %s is not used", m->file, s->line, s->column, s->name);
 }

@@ -123,6 +123,7 @@ static int examine(const struct lgv_arguments *a, const struct lgv_settings *set
     judge(x);
     int code = x->nproblems ? LGV_EXIT_BROKEN : LGV_EXIT_DONE;
     if (x->method_fits && !x->measured) lgv_warn("nothing was measured: %s", x->unmeasured);
+    lgv_warn_unused(x->model);
     if (a->flags.json) return lgv_print_json(lgv_examination_json(x), code);
     lgv_examination_print(x);
     return lgv_finish(code);

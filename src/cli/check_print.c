@@ -272,6 +272,14 @@ static json_t *problems_json(const struct lgv_examination *x) {
     return list;
 }
 
+static json_t *unused_json(const struct lgv_examination *x) {
+    json_t *list = json_array();
+    const struct lgv_symbol *s;
+    for (size_t k = 0; list && (s = lgv_model_unused(x->model, k, &k)); k++)
+        json_array_append_new(list, text(s->name));
+    return list;
+}
+
 json_t *lgv_examination_json(const struct lgv_examination *x) {
     static const char *const decided[] = {"trivially", "formulas", "points", "kinks", "undefined", "size"};
     const struct lgv_structure *s = &x->structure;
@@ -291,10 +299,10 @@ json_t *lgv_examination_json(const struct lgv_examination *x) {
     char commutes[200];
     lgv_structure_commutes(s, x->model->nnoise, commutes, sizeof commutes);
     json_t *more = json_pack(
-        "{s:o s:o s:o s:o s:o s:o s:o s:s s:o s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "noise_commutes_reason",
-        text(commutes), "derivative_error", real(x->derivative_error), "symplectic_defect",
-        x->measured ? real(c->symplectic_defect) : json_null(),
-        "symplectic_defect_error", x->measured ? real(c->symplectic_defect_error) : json_null(), "symmetries",
+        "{s:o s:o s:o s:o s:o s:o s:o s:o s:s s:o s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "unused", unused_json(x),
+        "noise_commutes_reason", text(commutes), "derivative_error", real(x->derivative_error), "symplectic_defect",
+        x->measured ? real(c->symplectic_defect) : json_null(), "symplectic_defect_error",
+        x->measured ? real(c->symplectic_defect_error) : json_null(), "symmetries",
         symmetries_json(x), "methods", methods_json(x, true), "method_details", methods_json(x, false), "method",
         x->method->name, "method_reason", x->chosen ? text(x->chosen) : json_null(), "method_fits", fits,
         "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear, "additive", s->additive,

@@ -68,6 +68,8 @@ extern const struct lgv_command lgv_command_run, lgv_command_compare, lgv_comman
 bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv, struct lgv_arguments *out);
 void lgv_arguments_free(struct lgv_arguments *a);
 /* The model file with the parameters of --set, and the settings of its run: section with the options given. */
+/* Says which parameters and abbreviations of the file no formula uses. */
+void lgv_warn_unused(const struct lgv_model *m);
 enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_model **m, struct lgv_settings *settings,
                                     struct lgv_error *err);
 

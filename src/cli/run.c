@@ -178,6 +178,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     bool good = status == LGV_OK && lgv_claims_hold(&r) && !lgv_stop_asked();
     if (status == LGV_OK && lgv_stop_asked()) fputs("lgv: interrupted; the certificate is not complete\n", stderr);
     if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
+    if (!a->flags.quiet) lgv_warn_unused(m);
     if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
         lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",
                  r.certificate.strong_order, r.certificate.weak_order);

@@ -40,6 +40,12 @@ struct lgv_symbol *lgv_scope_find(const struct lgv_scope *scope, const char *nam
     return NULL;
 }
 
+struct lgv_symbol *lgv_scope_use(const struct lgv_scope *scope, const char *name) {
+    struct lgv_symbol *s = lgv_scope_find(scope, name);
+    if (s) s->used = true;
+    return s;
+}
+
 struct lgv_symbol *lgv_scope_add(struct lgv_scope *scope, const char *name, enum lgv_symbol_kind kind) {
     if (!lgv_grow(&scope->symbol, &scope->capacity, scope->count + 1, sizeof *scope->symbol)) return NULL;
     struct lgv_symbol *s = &scope->symbol[scope->count];
@@ -299,10 +305,15 @@ static struct lgv_value plain_call(struct lgv_parser *p, size_t at, int op, int 
 /* A macro is parsed anew for each call with its formal names bound to the arguments. */
 static struct lgv_value macro_call(struct lgv_parser *p, size_t at, const struct lgv_symbol *macro) {
     struct lgv_value arg[8];
+    lgv_expr_work(p->g, 100); /* a parser of its own */
     for (int k = 0; k < macro->nformals; k++) {
-        if (k) lgv_parser_expect(p, ',', "','");
+        if (k && !lgv_parser_accept(p, ','))
+            lgv_parser_error(p, p->start, "%s has %d arguments, here it is given %d", macro->name, macro->nformals, k);
         arg[k] = expression(p);
     }
+    if (p->kind == ',')
+        lgv_parser_error(p, p->start, "%s has %d argument%s, here it is given more", macro->name, macro->nformals,
+                         macro->nformals == 1 ? "" : "s");
     lgv_parser_expect(p, ')', "')'");
     if (p->failed) return number(p, 0);
     if (p->depth > MAX_DEPTH / 2) {
@@ -357,7 +368,7 @@ static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) 
         if (op <= -2 && op != -9) return vector_call(p, op, name);
         return plain_call(p, at, op, functions[i].args, name);
     }
-    const struct lgv_symbol *s = lgv_scope_find(p->scope, name);
+    const struct lgv_symbol *s = lgv_scope_use(p->scope, name);
     if (s && s->kind == LGV_SYM_MACRO) return macro_call(p, at, s);
     if (s) {
         lgv_parser_error(p, at, "%s is not a function (write * for a product)", name);
@@ -430,7 +441,7 @@ static struct lgv_value name_value(struct lgv_parser *p) {
         if (strcmp(p->formal[k], name) == 0) return inside(p, p->actual[k], p->outer);
     for (int k = p->nloops; k-- > 0;)
         if (strcmp(p->loop[k].name, name) == 0) return scalar(lgv_expr_index(p->g, lgv_expr_ivar(p->g, k)));
-    const struct lgv_symbol *s = lgv_scope_find(p->scope, name);
+    const struct lgv_symbol *s = lgv_scope_use(p->scope, name);
     if (!s) {
         if (strcmp(name, "pi") == 0) return number(p, 3.14159265358979323846);
         if (strcmp(name, "e") == 0) return number(p, 2.71828182845904523536);

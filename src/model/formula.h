@@ -36,6 +36,8 @@ struct lgv_symbol {
     char *formals[8];
     int nformals;
     char *text;
+    int line, column; /* where parameters and abbreviations are declared; 0 for other names */
+    bool used;        /* a formula has it */
 };
 
 struct lgv_scope {
@@ -65,6 +67,7 @@ bool lgv_formula_macro_head(const char *text, struct lgv_symbol *out, struct lgv
 bool lgv_formula_is_name(const char *text);
 bool lgv_formula_is_reserved(const char *name);
 struct lgv_symbol *lgv_scope_find(const struct lgv_scope *scope, const char *name);
+struct lgv_symbol *lgv_scope_use(const struct lgv_scope *scope, const char *name); /* the same, for a formula */
 struct lgv_symbol *lgv_scope_add(struct lgv_scope *scope, const char *name, enum lgv_symbol_kind kind);
 void lgv_scope_free(struct lgv_scope *scope);
 

@@ -50,7 +50,7 @@ static int index_name(struct lgv_parser *p, long length) {
         lgv_parser_error(p, at, "%s is not a whole number here", name);
         return 0;
     }
-    const struct lgv_symbol *s = lgv_scope_find(p->scope, name);
+    const struct lgv_symbol *s = lgv_scope_use(p->scope, name);
     if (s && s->kind == LGV_SYM_PARAMETER) {
         if (s->number == floor(s->number) && fabs(s->number) < 1e9) return lgv_expr_iconst(p->g, (long)s->number);
         lgv_parser_error(p, at, "the parameter %s = %g is used as an index and must be a whole number", name,
@@ -78,8 +78,10 @@ static int index_factor(struct lgv_parser *p, long length) {
     } else if (p->kind == 'n') {
         r = index_name(p, length);
     } else if (p->kind == '0') {
-        if (p->number != floor(p->number) || p->number > 1e9) {
+        if (p->number != floor(p->number)) {
             lgv_parser_error(p, p->start, "an index must be a whole number");
+        } else if (p->number > 1e9) {
+            lgv_parser_error(p, p->start, "an index may be at most 1000000000");
         } else {
             r = lgv_expr_iconst(p->g, (long)p->number);
             lgv_parser_next(p);
@@ -310,7 +312,11 @@ bool lgv_formula_macro_head(const char *text, struct lgv_symbol *out, struct lgv
     lgv_parser_next(&p);
     if (!ok || !lgv_parser_accept(&p, '(')) return false;
     do {
-        if (p.kind != 'n' || out->nformals == 8) return false;
+        if (out->nformals == 8) {
+            lgv_parser_error(&p, p.start, "a function has at most 8 arguments");
+            return false;
+        }
+        if (p.kind != 'n') return false;
         out->formals[out->nformals] = lgv_copy(p.name);
         if (!out->formals[out->nformals]) return false;
         out->nformals++;

@@ -104,6 +104,7 @@ static bool read_parameter(struct lgv_loader *l, int key, int value) {
     struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
     if (!s || !(m->par_name[m->npar] = lgv_copy(name))) return lgv_yaml_memory(l);
     s->index = (int)m->npar;
+    lgv_yaml_place(l, key, &s->line, &s->column);
     s->number = m->par[m->npar++] = x;
     return true;
 }
@@ -157,7 +158,10 @@ static bool read_macro(struct lgv_loader *l, int key, int value) {
     const char *text = lgv_yaml_node(l, key)->text;
     size_t n = strcspn(text, "( ");
     bool ok = lgv_formula_macro_head(text, &head, &why);
-    if (!ok) lgv_yaml_fail(l, key, "expected a name or a function head like V(r)");
+    if (!ok && why.message[0])
+        lgv_yaml_fail_in(l, key, &why);
+    else if (!ok)
+        lgv_yaml_fail(l, key, "expected a name or a function head like V(r)");
     if (ok && n < sizeof name) memcpy(name, text, n);
     for (int i = 0; ok && i < head.nformals; i++)
         for (int k = 0; ok && k < i; k++)
@@ -166,6 +170,7 @@ static bool read_macro(struct lgv_loader *l, int key, int value) {
     ok = ok && lgv_load_new_name(l, key, name) && plain_text(l, value);
     struct lgv_symbol *s = ok ? lgv_scope_add(&l->m->scope, name, LGV_SYM_MACRO) : NULL;
     if (ok && (!s || !(s->text = lgv_copy(lgv_yaml_node(l, value)->text)))) ok = lgv_yaml_memory(l);
+    if (ok) lgv_yaml_place(l, key, &s->line, &s->column);
     for (int k = 0; k < head.nformals; k++) {
         if (ok)
             s->formals[s->nformals++] = head.formals[k];
@@ -190,6 +195,7 @@ static bool read_where(struct lgv_loader *l, int node, bool functions) {
         struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_VALUE);
         if (!s) return lgv_yaml_memory(l);
         s->value = v;
+        lgv_yaml_place(l, key, &s->line, &s->column);
     }
     return true;
 }
@@ -521,4 +527,14 @@ bool lgv_model_constraint_size(struct lgv_model *m, struct lgv_function *out) {
 bool lgv_model_lagrangian(struct lgv_model *m, struct lgv_function *out) {
     *out = (struct lgv_function){0};
     return m->graph && m->lagrangian_text && lgv_function_split(m->graph, m->lagrangian, false, out);
+}
+
+const struct lgv_symbol *lgv_model_unused(const struct lgv_model *m, size_t from, size_t *number) {
+    for (size_t k = from; k < m->scope.count; k++) {
+        const struct lgv_symbol *s = &m->scope.symbol[k];
+        if (s->line == 0 || s->used) continue;
+        *number = k;
+        return s;
+    }
+    return NULL;
 }

@@ -41,13 +41,17 @@ struct walk {
 static bool descend(struct walk *w, int level) {
     if (level == w->n->count) {
         if (!holds(w->g, w->n, w->vars)) return true;
+        if (w->count == w->limit) {
+            w->count = -1;
+            return false;
+        }
         w->count++;
         return !w->visit || w->visit(w->user, w->vars);
     }
     const struct lgv_level *l = &w->g->level[w->n->first + level];
     long low = lgv_loops_index(w->g, l->low, w->vars), high = lgv_loops_index(w->g, l->high, w->vars);
     for (long i = low; i <= high && i < LONG_MAX; i++) {
-        if (++w->steps > w->limit) {
+        if (++w->steps / w->n->count > w->limit) { /* a nest of n levels may take n steps for a term */
             w->count = -1;
             return false;
         }

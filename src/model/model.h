@@ -93,6 +93,8 @@ struct lgv_override {
 };
 enum lgv_status lgv_model_read(const char *text, const char *file, const struct lgv_override *override, size_t count,
                                struct lgv_model **out, struct lgv_error *err);
+/* The next parameter or abbreviation from number `from` on that no formula uses, or NULL; *number is its own. */
+const struct lgv_symbol *lgv_model_unused(const struct lgv_model *m, size_t from, size_t *number);
 /* A message at a place of the model text: "file:line:column: message", the line, a caret. */
 enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const char *text, int line, int column,
                                const char *format, ...) __attribute__((format(printf, 6, 7)));

@@ -27,6 +27,8 @@ extern const size_t lgv_run_option_count;
 
 /* Settings from the defaults and the model's `run:` section. */
 enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings *out, struct lgv_error *err);
+/* Refuses a step that is lost in the rounding of the start time, at its place in the file. */
+enum lgv_status lgv_settings_check(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_error *err);
 /* Tells the model the times of the run, where its structure is examined. */
 void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m);
 

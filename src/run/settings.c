@@ -2,7 +2,9 @@
  *
  * The options of a run: one table for the model file, the command line, the results and the reference page. */
 #include "run/run.h"
+#include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define AT(field) offsetof(struct lgv_settings, field)
@@ -62,4 +64,16 @@ enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings
 void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m) {
     m->from = s->start;
     m->until = s->until;
+}
+
+enum lgv_status lgv_settings_check(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_error *err) {
+    double start = fabs(s->start), apart = nextafter(start, INFINITY) - start;
+    if (s->step >= apart) return LGV_OK;
+    char why[200];
+    snprintf(why, sizeof why, "the step %g is lost in rounding: near t = %g different times are %g apart", s->step,
+             s->start, apart);
+    for (size_t i = 0; i < m->nrun; i++)
+        if (strcmp(m->run[i].key, "step") == 0 && strtod(m->run[i].value, NULL) == s->step)
+            return lgv_model_fail(err, m->file, m->text, m->run[i].line, m->run[i].column, "%s", why);
+    return lgv_fail(err, LGV_BAD_INPUT, "%s", why);
 }

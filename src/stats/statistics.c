@@ -435,6 +435,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
         .user = user};
     *out = (struct lgv_result){0};
     enum lgv_status status = check_settings(s, err);
+    if (!status) status = lgv_settings_check(s, m, err);
     const struct lgv_method *method = NULL;
     const char *chosen = NULL;
     lgv_settings_times(s, m);
