@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The strong Taylor scheme of order 3/2 (Kloeden & Platen, section 10.4): for comparison. Its increment is made from the
- * formulas by symbolic differentiation; with a the Ito drift, b the noise field, L0 the generator and L1 = b . grad:
+ * The strong Taylor scheme of order 3/2 (Kloeden & Platen, section 10.4): for comparison. Its increment is made from
+ * the formulas by symbolic differentiation; with a the Ito drift, b the noise field, L0 the generator, L1 = b . grad:
  *
- *     X' = X + a dt + b dW + L1 b (dW^2 - dt)/2 + L1 a dZ + L0 b (dW dt - dZ) + L0 a dt^2/2 + L1 L1 b (dW^2/3 - dt) dW/2
+ *     X' = X + a dt + b dW + L1 b (dW^2 - dt)/2 + L1 a dZ + L0 b (dW dt - dZ) + L0 a dt^2/2
+ *            + L1 L1 b (dW^2/3 - dt) dW/2
  *
- * Several noises need no integrals of pairs where every L^k b_m vanishes: for additive noise, when every h is a function
- * of q alone, and when every h is one of p alone.  The terms in dW, dZ and dt are then summed over the noises. */
+ * Several noises need no integrals of pairs where every L^k b_m vanishes: for additive noise, when every h is a
+ * function of q alone, and when every h is one of p alone.  The terms in dW, dZ and dt are then sums over noises. */
 #include "kernel/method_file.h"
 
 #ifdef TAYLOR_DZ
@@ -43,8 +44,8 @@ const struct lgv_method lgv_method_taylor = {
     .aliases = "taylor",
     .family = "baseline",
     .paper = "Kloeden & Platen, section 10.4",
-    .doc = "Strong Taylor scheme of order 3/2, derivatives from the formulas: for comparison. For one noise, additive noise, "
-           "or noises h(q).",
+    .doc = "Strong Taylor scheme of order 3/2, derivatives from the formulas: for comparison. For one noise, additive "
+           "noise, or noises h(q).",
     .source = "taylor.c",
     .needs = LGV_NEEDS_ONE_NOISE | LGV_NEEDS_NO_TIME,
     .face_separable = LGV_FACE_TAYLOR,

@@ -10,7 +10,7 @@ struct measured {
     char why[200];
 };
 
-/* The fitted orders on shared paths against a fine solution of `reference`; observe: of the mean of this, else strong. */
+/* The fitted orders on shared paths against a fine solution of `reference`; observe: of its mean, else strong. */
 static size_t orders_of(const char *text, const char *methods, const char *reference, const char *observe,
                         double largest, size_t levels, uint64_t paths, struct measured *out) {
     struct lgv_model *m = model_of(text);
@@ -140,7 +140,8 @@ static void test_rules(void **state) {
     struct lgv_model *m = NULL;
     struct lgv_error err = {0};
     (void)state;
-    size_t count = orders_of("coordinates: {q: 0.5}\nmomenta: {p: 1}\nhamiltonian: (1 + 0.3*sin(q))*p^2/2 - cos(q) + q^3/5\n"
+    size_t count = orders_of("coordinates: {q: 0.5}\nmomenta: {p: 1}\n"
+                             "hamiltonian: (1 + 0.3*sin(q))*p^2/2 - cos(q) + q^3/5\n"
                              "methods:\n  r1: {degree: 1, nodes: [0, 1/2, 3/4], weights: [2/9, 1/3, 4/9]}\n"
                              "  r2: {degree: 2, nodes: [0, 1/2, 3/4], weights: [2/9, 1/3, 4/9]}\n"
                              "  r3: {degree: 3, nodes: [0, 1/2, 3/4], weights: [2/9, 1/3, 4/9]}\n"

@@ -125,6 +125,32 @@ static double defect_of(const struct lgv_kernel *k) {
     return worst;
 }
 
+/* Projected Euler-Maruyama stays on T*S, but is not symplectic there: its defect is of the order dt^2. */
+static void test_projected(void **state) {
+    (void)state;
+    for (size_t j = 0; j < 2; j++) {
+        struct lgv_model *m = model_of(subjects[j].text);
+        struct lgv_kernel k = kernel_with(m, "projected-euler-maruyama", LANES, NULL);
+        double g = largest(&k, "constraint", false), hidden = largest(&k, "hidden_constraint", false);
+        double d = defect_of(&k);
+        print_message("PEM on %s: constraint %.2g, hidden %.2g, defect %.2g\n", subjects[j].name, g, hidden, d);
+        assert_true(g < 1e-13 && hidden < 1e-12 && d > 1e-3 && !k.method->symplectic);
+        lgv_kernel_free(&k);
+        lgv_model_free(m);
+    }
+    static const char *const other[] = {GENERAL("b*dot(v, v)^2"),
+                                        "coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2/2\n"};
+    for (size_t j = 0; j < 2; j++) {
+        struct lgv_model *m = model_of(other[j]);
+        struct lgv_structure s;
+        char why[400];
+        assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
+        assert_non_null(lgv_kernel_refusal(lgv_method_find("PEM"), m, &s, why, sizeof why));
+        assert_non_null(strstr(why, j ? "EEM" : "constant masses"));
+        lgv_model_free(m);
+    }
+}
+
 static void check_defects(struct lgv_model *m, size_t subject, const char *name) {
     for (size_t i = 0; i < METHODS; i++) {
         if (left_out(subject, methods[i])) continue;
@@ -228,8 +254,12 @@ static void test_vertical(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constraints), cmocka_unit_test(test_shake),    cmocka_unit_test(test_symplectic),
-        cmocka_unit_test(test_controls),    cmocka_unit_test(test_vertical),
+        cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_shake),
+        cmocka_unit_test(test_projected),
+        cmocka_unit_test(test_symplectic),
+        cmocka_unit_test(test_controls),
+        cmocka_unit_test(test_vertical),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@ size_t lgv_method_needs(const struct lgv_method *m, const char **word) {
     if (m->needs & LGV_NEEDS_NO_NOISE) word[n++] = "no noise";
     if (m->needs & LGV_NEEDS_NOISE_OF_Q) word[n++] = "noise h(q)";
     if (m->needs & LGV_NEEDS_SEPARABLE) word[n++] = "separable";
+    if (m->needs & LGV_NEEDS_CONSTRAINTS) word[n++] = "constraints";
     return n;
 }
 
@@ -107,7 +108,8 @@ static void print_method(const struct lgv_method *m) {
     if (m->needs & LGV_NEEDS_NO_NOISE)
         snprintf(text, sizeof text, "%g", m->order);
     else
-        snprintf(text, sizeof text, "%g without noise; strong %g (noises that do not commute %g, additive %g%s), weak %g",
+        snprintf(text, sizeof text,
+                 "%g without noise; strong %g (noises that do not commute %g, additive %g%s), weak %g",
                  m->order, m->strong_order, m->strong_noncommuting, m->strong_additive,
                  m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
     print_field("order", text);

@@ -282,15 +282,14 @@ INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G
 
 #define START_MAX 100
 
-/* The start of a path, or a state near T*S, onto it. */
-static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *p, vec *v) {
+/* A state near T*S onto it; mu is what moved the momenta.  Lanes where that fails are marked with `reason`. */
+static __attribute__((noinline)) void project_onto(struct ctx *c, vec *q, vec *p, vec *v, vec *mu, int reason) {
     double t = c->b->t0 + (double)c->step * c->dt;
     vec *top = c->top;
     ARRAY(G, JACOBIAN);
     ARRAY(mass, MASSES_NEEDED ? MASSES : 0);
     ARRAY(g, NC);
     ARRAY(x, NQ);
-    ARRAY(mu, NC);
     ivec live = (ivec)(p[0] == p[0]), lost = {0}, now;
     if (NC == 0) live = (ivec){0};
     for (int it = 0; it < START_MAX && vec_any(live); it++) {
@@ -320,7 +319,15 @@ static __attribute__((noinline)) void project_state(struct ctx *c, vec *q, vec *
     ivec unsolved;
     project_momentum(c, t, q, G, mass, p, v, mu, &now, &unsolved);
     lost |= (now | unsolved) & (ivec)(p[0] == p[0]);
-    if (vec_any(lost)) lanes_failed(c, &lost, NQ, LGV_FAIL_PROJECT);
+    if (vec_any(lost)) lanes_failed(c, &lost, NQ, reason);
+    c->top = top;
+}
+
+/* The same for the start of a path. */
+INLINE void project_state(struct ctx *c, vec *q, vec *p, vec *v) {
+    vec *top = c->top;
+    ARRAY(mu, NC);
+    project_onto(c, q, p, v, mu, LGV_FAIL_PROJECT);
     c->top = top;
 }
 

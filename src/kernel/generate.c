@@ -352,8 +352,8 @@ static bool drift_commutes(struct lgv_source *s, int H, int h) {
 
 /* X = a dt + L0 a dt^2/2 + sum_m [b_m dW_m + L^m a dZ_m + L0 b_m (dW_m dt - dZ_m)], and for one noise
  *     + L1 b (dW^2 - dt)/2 + L1 L1 b (dW^2/3 - dt) dW/2,   a = L0 x, b_m = L^m x for the component x.
- * Several noises are all h(q), all h(p) or additive: a field b_m moves p and depends on q, or the other way round, or is
- * constant, so L^k b_m = 0 for all pairs and no integral of two of them is needed. */
+ * Several noises are all h(q), all h(p) or additive: a field b_m moves p and depends on q, or the other way round, or
+ * is constant, so L^k b_m = 0 for all pairs and no integral of two of them is needed. */
 static int taylor_component(struct lgv_source *s, int x, int H, const int *h) {
     struct lgv_graph *g = s->g;
     int dt = lgv_expr_ref_at(g, LGV_WEIGHTS, 0), a = generator(s, x, H, h);

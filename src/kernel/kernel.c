@@ -13,7 +13,7 @@
 
 extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_midpoint, lgv_method_eem, lgv_method_iem,
     lgv_method_rk4, lgv_method_vz, lgv_method_vzc, lgv_method_mrt32, lgv_method_heun, lgv_method_milstein,
-    lgv_method_taylor;
+    lgv_method_taylor, lgv_method_pem;
 
 /* Methods with a file of their own; NULL: made from the name by rules.c or vprk.c. */
 static const struct {
@@ -59,6 +59,7 @@ static const struct {
     {"Lobatto4", NULL, NULL},
     {"Lobatto3-W1", NULL, NULL},
     {"Lobatto3-W2", NULL, NULL},
+    {"PEM", NULL, &lgv_method_pem},
 };
 
 const size_t lgv_method_count = sizeof methods / sizeof *methods;
@@ -153,6 +154,14 @@ const char *lgv_kernel_refusal(const struct lgv_method *method, const struct lgv
     unsigned face = lgv_kernel_face(method, s);
     if (m->nconstraints && !method->constrained) {
         snprintf(why, size, "the model has constraints, and %s does not keep them", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_CONSTRAINTS) && !m->nconstraints) {
+        snprintf(why, size, "%s is for models with constraints; without any it would be EEM", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_CONSTRAINTS) && !m->callbacks && !s->flat) {
+        snprintf(why, size, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", method->name);
         return why;
     }
     if (m->lagrangian_only && !method->constrained) {
@@ -301,14 +310,15 @@ double lgv_kernel_strong_order(const struct lgv_method *method, const struct lgv
 
 /* Strong order 3/2 is weak order 2.  Expand flow and step in powers of dt^(1/2): the term dt^(k/2) has the parity of k
  * in the noise, since dt^(1/2) comes with dW and J only.  Strong order 3/2 means that the error of one step begins with
- * dt^2 R of mean zero; the next term, dt^(5/2), is odd and has mean zero too, and so has R times an increment.  The mean
- * of the error of one step, also against smooth functions of the state, is then O(dt^3). */
+ * dt^2 R of mean zero; the next term, dt^(5/2), is odd and has mean zero too, and so has R times an increment.  The
+ * mean of the error of one step, also against smooth functions of the state, is then O(dt^3). */
 double lgv_kernel_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                              const char **reason) {
     double strong = lgv_kernel_strong_order(method, s, nnoise, reason);
     if (nnoise == 0 || isnan(strong)) return strong;
     bool parity = strong >= 1.5 && method->weak_order <= 2;
-    if (reason) *reason = parity ? "weak order 2: half an order above strong 3/2, by parity in the noise" : "weak order";
+    if (reason)
+        *reason = parity ? "weak order 2: half an order above strong 3/2, by parity in the noise" : "weak order";
     return parity ? 2 : method->weak_order;
 }
 

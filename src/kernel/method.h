@@ -17,6 +17,7 @@ enum {
     LGV_NEEDS_QUADRATIC_KINETIC = 16,
     LGV_NEEDS_ONE_NOISE = 32,     /* or additive noise, or every h a function of q alone, or every h of p alone */
     LGV_NEEDS_NO_TIME = 64,       /* no formula depends on t */
+    LGV_NEEDS_CONSTRAINTS = 128,  /* and constant masses */
     LGV_NEEDS_SEPARABLE_NOISE = 8 /* every h is a function of q alone, or of the form A(p) + B(q) with H too */
 };
 
