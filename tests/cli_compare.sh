@@ -121,6 +121,15 @@ sed '/^noise/d; s/lambda.1./x.x/' bead.yaml > still.yaml
 gives 2 "$LGV" run still.yaml --mlmc --tolerance 0.01
 has err 'nothing is random: one path is enough (leave out --mlmc)'
 
+# One path; a method that runs away has a figure with a logarithmic axis.
+gives 0 "$LGV" compare "$kubo" --methods midpoint,verlet,Milstein --step 0.25 --observe H --reference none --ladder 0 --until 100 \
+    --paths 1 --out away
+hasnot out 'n/a'
+has away/mean-1-escapes.svg Milstein
+has away/report.html 'logarithmic axis'
+gives 0 "$LGV" compare "$kubo" --methods midpoint,verlet --observe H --reference none --ladder 0 --until 10 --paths 16 --out near
+[ ! -e near/mean-1-escapes.svg ] || die "nothing leaves the frame"
+
 # Ctrl-C: exit 1, what was done is said, and no more than that.
 stopped() {
     (trap - INT; exec "$@") > out 2> err &

@@ -66,3 +66,11 @@ printf 'runs: [ { name: ../../../started, command: run ../kubo/kubo.yaml --paths
     > mine/hostile/experiment.yaml
 gives 2 "$LGV" reproduce hostile
 [ ! -e started ] || die "an experiment wrote or started something of its own"
+
+# A claim can fail: with 5 % more noise the energy on the torus is not what it should be.
+mkdir -p mine/torus
+cp "$SRC/examples/torus/torus.yaml" mine/torus/
+awk '/^runs:|^claims:|^title:/ { print } /name: growth,/ { sub("sigma=0.5", "sigma=0.525"); print } /"noise: mean energy 0.305/ { print }' \
+    "$SRC/examples/torus/experiment.yaml" > mine/torus/experiment.yaml
+gives 1 "$LGV" reproduce torus
+has out 'FAILS noise: mean energy 0.305' '0 of 1 claims hold'

@@ -57,17 +57,17 @@ static const char *errors_against(const struct lgv_comparison *c, char *out, siz
 /* ---- terminal ---- */
 
 static void print_observable(FILE *out, const struct lgv_comparison *c, size_t k, const char *bold, const char *off) {
-    char name[40], a[40], b[40], d[40], both[90];
+    char name[40], a[40], b[80], d[40], both[90];
     size_t last = c->ntimes - 1;
     snprintf(both, sizeof both, "%s at t = %s", lgv_plain(name, sizeof name, c->observable[k]),
              lgv_brief(a, sizeof a, c->time[last], 8));
     fprintf(out, "\n  %s", bold);
     lgv_study_pad(out, both, 30);
-    fprintf(out, "%12s ± %-9s", "mean", "stderr");
-    if (c->control) fprintf(out, " %11s", "plain");
+    lgv_study_pad(out, c->paths > 1 ? "mean ± stderr" : "value", 24);
+    if (c->control && c->paths > 1) fprintf(out, "%9s  ", "plain");
     bool biased = false;
     for (size_t i = 0; i < c->count; i++) biased |= c->method[i].done && c->method[i].outcome[k].bias_kind;
-    if (biased) fprintf(out, "   %12s ± %-9s", "bias", "stderr");
+    if (biased) lgv_study_pad(out, c->paths > 1 ? "bias ± stderr" : "bias", 24);
     fputs(off, out);
     if (c->expected[k]) fprintf(out, "  expected %s", lgv_brief(a, sizeof a, c->expected[k][last], 7));
     fputc('\n', out);
@@ -79,10 +79,9 @@ static void print_observable(FILE *out, const struct lgv_comparison *c, size_t k
                  lgv_brief(a, sizeof a, m->step, 5));
         fputs("  ", out);
         lgv_study_pad(out, both, 30);
-        fprintf(out, "%12s ± %-9s", lgv_brief(a, sizeof a, o->mean[last], 6), lgv_brief(b, sizeof b, o->err[last], 2));
-        if (c->control) fprintf(out, " %11s", lgv_brief(d, sizeof d, o->plain_err[last], 2));
-        if (o->bias_kind != LGV_BIAS_NONE)
-            fprintf(out, "   %12s ± %s", lgv_brief(a, sizeof a, o->bias, 4), lgv_brief(b, sizeof b, o->bias_err, 2));
+        lgv_study_pad(out, lgv_text_with_error(b, sizeof b, o->mean[last], o->err[last]), 24);
+        if (c->control && c->paths > 1) fprintf(out, "%9s  ", lgv_brief(d, sizeof d, o->plain_err[last], 2));
+        if (o->bias_kind != LGV_BIAS_NONE) fputs(lgv_text_with_error(b, sizeof b, o->bias, o->bias_err), out);
         fputc('\n', out);
     }
 }
@@ -111,11 +110,11 @@ static void print_methods(FILE *out, const struct lgv_comparison *c, const char 
 }
 
 static const char *with_error(double x, double err, char *out, size_t size) {
-    char b[32], d[32];
-    if (isfinite(x) && isfinite(err))
-        snprintf(out, size, "%10s ± %s", lgv_brief(b, sizeof b, x, 3), lgv_brief(d, sizeof d, err, 2));
+    char b[32];
+    if (isfinite(x) && isfinite(err) && err > 0)
+        lgv_text_with_error(out, size, x, err);
     else
-        snprintf(out, size, "%10s", isfinite(x) ? lgv_brief(b, sizeof b, x, 3) : "-");
+        snprintf(out, size, "%s", isfinite(x) ? lgv_brief(b, sizeof b, x, 3) : "-");
     return out;
 }
 
@@ -124,14 +123,14 @@ static void print_ladder(FILE *out, const struct lgv_comparison *c, const char *
     fprintf(out, "\n  %swork and precision%s, %llu path%s\n  %s\n", bold, off, (unsigned long long)c->ladder_paths,
             c->ladder_paths == 1 ? "" : "s", errors_against(c, against, sizeof against));
     if (c->strong_energy) fprintf(out, "  the system is large: strong errors are of the energy alone\n");
-    fprintf(out, "  %s%-20s %11s %22s %22s %10s %12s%s\n", bold, "method", "step", "strong error", "weak error",
+    fprintf(out, "  %s%-20s %11s  %-22s%-22s%10s %12s%s\n", bold, "method", "step", "strong error", "weak error",
             "us/path", "evaluations", off);
     for (size_t i = 0; i < c->count; i++)
         for (size_t j = 0; j < c->method[i].nrungs; j++) {
             const struct lgv_rung *r = &c->method[i].rung[j];
-            fprintf(out, "  %-20s %11s ", j ? "" : lgv_plain(name, 21, c->method[i].name),
+            fprintf(out, "  %-20s %11s  ", j ? "" : lgv_plain(name, 21, c->method[i].name),
                     lgv_brief(a, sizeof a, r->step, 6));
-            lgv_study_pad(out, with_error(r->strong, r->strong_err, line, sizeof line), 23);
+            lgv_study_pad(out, with_error(r->strong, r->strong_err, line, sizeof line), 22);
             lgv_study_pad(out, with_error(r->weak, r->weak_err, line, sizeof line), 22);
             fprintf(out, "%10s %12s", lgv_brief(e, sizeof e, 1e6 * r->seconds, 3),
                     lgv_brief(a, sizeof a, r->evaluations, 6));

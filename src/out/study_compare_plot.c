@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define POINTS 400
+#define MOST_ESCAPE 1e290 /* a curve that is higher is drawn there: far away is far away */
 
 /* Whether there is a point for a figure with logarithmic axes. */
 static bool has_work(const struct lgv_comparison *c, bool weak, bool evaluations) {
@@ -82,12 +83,13 @@ static bool leaves(const struct lgv_comparison *c, size_t k, size_t method, bool
     return a.low - y->base < y->low - room || a.high - y->base > y->high + room;
 }
 
-/* What the legend calls a method; y is NULL in figures that are not along time, which have every step. */
+/* What the legend calls a method; figures of work have every step of it, those along time one. */
 static const char *legend_of(const struct lgv_comparison *c, const struct lgv_figure *f, size_t method,
                              const struct lgv_axis *y, char *out, size_t size) {
     char name[60], number[32], step[50] = "";
     const struct lgv_compared *m = &c->method[method];
-    if (y && !one_step(c)) snprintf(step, sizeof step, ", step %s", lgv_brief(number, sizeof number, m->step, 5));
+    bool along = f->kind != LGV_FIGURE_PATHS;
+    if (along && !one_step(c)) snprintf(step, sizeof step, ", step %s", lgv_brief(number, sizeof number, m->step, 5));
     bool off = y && leaves(c, f->index, method, f->kind == LGV_FIGURE_ENERGY, y);
     snprintf(out, size, "%s%s%s", lgv_plain(name, sizeof name, m->name), step, off ? " (off frame)" : "");
     return out;
@@ -95,12 +97,12 @@ static const char *legend_of(const struct lgv_comparison *c, const struct lgv_fi
 
 /* The frame of a figure with its legend; returns its height. */
 static int put_frame(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f,
-                     const struct lgv_axis *y, bool law) {
+                     const struct lgv_axis *y, const bool *shown, bool law) {
     size_t entries = law, widest = law ? strlen("expected") : 0;
     char name[140];
     struct lgv_text key = {0};
     for (size_t i = 0; i < c->count; i++) {
-        if (y && !c->method[i].done) continue;
+        if ((y && !c->method[i].done) || (shown && !shown[i])) continue;
         size_t width = lgv_text_width(legend_of(c, f, i, y, name, sizeof name));
         widest = width > widest ? width : widest;
         entries++;
@@ -151,9 +153,10 @@ static void put_curve(struct lgv_text *out, const struct lgv_comparison *c, cons
 }
 
 /* Below all lines, and the fainter the more there are: a dozen that coincide must not hide the rest. */
-static void put_bands(struct lgv_text *out, const struct lgv_comparison *c) {
-    for (size_t i = 0; i < c->count && c->paths > 1; i++)
-        if (c->method[i].done)
+static void put_bands(struct lgv_text *out, const struct lgv_comparison *c, size_t k, bool difference,
+                      const struct lgv_axis *y) {
+    for (size_t i = 0; i < c->count && c->paths > 1; i++) /* the band of a curve that runs away would fill the frame */
+        if (c->method[i].done && !leaves(c, k, i, difference, y))
             lgv_text_add(out,
                          "$m%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid %.3g noborder notitle, ",
                          i, lgv_study_style(i, c->count).colour, fmin(0.25, 0.75 / (double)c->count));
@@ -166,12 +169,12 @@ static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, cons
     bool law = !difference && c->expected[k];
     for (size_t i = 0; i < c->count; i++)
         if (c->method[i].done) put_means(out, c, k, i, difference, &y);
-    int height = put_frame(out, c, f, &y, law);
+    int height = put_frame(out, c, f, &y, NULL, law);
     lgv_axis_range(out, 'y', &y, 0.06);
     lgv_axis_label(out, 'y', &y, c->observable[k], NULL, c->time[0]);
     lgv_text_add(out, "set xrange [%.12g:%.12g]\nset xlabel 'time t'\nplot ", c->time[0],
                  c->ntimes > 1 ? c->time[c->ntimes - 1] : c->time[0] + 1);
-    put_bands(out, c);
+    put_bands(out, c, k, difference, &y);
     for (size_t i = 0; i < c->count; i++) {
         if (!c->method[i].done) continue;
         lgv_text_add(out, "%s", first < c->count ? ", " : "");
@@ -182,6 +185,56 @@ static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, cons
         lgv_text_add(out, ", 0 with lines lw 1.2 lc rgb 'black' notitle");
     else if (law)
         lgv_text_add(out, ", $m%zu using 1:5 with lines lw 1.6 dt 3 lc rgb 'black' title 'expected'", first);
+    lgv_study_plot_end(out, f->file, height);
+}
+
+/* Does a curve with only positive values leave the frame of the others?  Then it has a place on a logarithmic axis. */
+static bool runs_away(const struct lgv_comparison *c, size_t k, size_t method, const struct lgv_axis *y) {
+    const struct lgv_outcome *o = &c->method[method].outcome[k];
+    if (!c->method[method].done || !leaves(c, k, method, false, y)) return false;
+    for (size_t t = 0; t < c->ntimes; t++)
+        if (!(o->mean[t] > 0) && isfinite(o->mean[t])) return false;
+    return true;
+}
+
+/* The curves that leave the frame of plot_mean, on a logarithmic axis, with the best of the others beside them. */
+static void plot_escapes(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f) {
+    size_t k = f->index, last = 0;
+    struct lgv_axis y = choose_axis(c, k, false);
+    bool *shown = lgv_new(c->count + 1, sizeof *shown), one = false;
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; shown && i < c->count; i++) {
+        const struct lgv_outcome *o = &c->method[i].outcome[k];
+        shown[i] = runs_away(c, k, i, &y);
+        if (!shown[i] && !one && c->method[i].done && o->mean[0] > 0) shown[i] = one = true;
+        if (!shown[i]) continue;
+        last = i;
+        lgv_text_add(out, "$m%zu << END\n", i);
+        for (size_t j = 0; j < POINTS && j < c->ntimes; j++) {
+            size_t t = c->ntimes <= POINTS ? j : j * (c->ntimes - 1) / (POINTS - 1);
+            double x = fmin(o->mean[t], MOST_ESCAPE);
+            lgv_study_number(out, c->time[t]);
+            lgv_study_number(out, x > 0 ? x : (double)NAN);
+            lgv_text_add(out, "\n");
+            if (x > 0) low = fmin(low, x), high = fmax(high, x);
+        }
+        lgv_text_add(out, "END\n");
+    }
+    int height = put_frame(out, c, f, NULL, shown, false);
+    lgv_axis_label(out, 'y', &(struct lgv_axis){0}, c->observable[k], NULL, c->time[0]);
+    lgv_text_add(out,
+                 "set logscale y\nset format y '%%.0e'\nset yrange [%.6g:%.6g]\nset xrange [%.12g:%.12g]\n"
+                 "set xlabel 'time t'\nplot ",
+                 0.5 * low, 2 * high, c->time[0], c->ntimes > 1 ? c->time[c->ntimes - 1] : c->time[0] + 1);
+    for (size_t i = 0; shown && i < c->count; i++) {
+        struct lgv_study_style s = lgv_study_style(i, c->count);
+        char name[140];
+        if (!shown[i]) continue;
+        lgv_text_add(out, "$m%zu using 1:2 with lines lw %.3g dt %s lc rgb '%s' title ", i, s.width, s.dash, s.colour);
+        lgv_quote(out, legend_of(c, f, i, NULL, name, sizeof name));
+        lgv_text_add(out, "%s", i < last ? ", " : "");
+    }
+    free(shown);
     lgv_study_plot_end(out, f->file, height);
 }
 
@@ -234,7 +287,7 @@ static void plot_work(struct lgv_text *out, const struct lgv_comparison *c, cons
         }
         lgv_text_add(out, "END\n");
     }
-    int height = put_frame(out, c, f, NULL, false);
+    int height = put_frame(out, c, f, NULL, NULL, false);
     put_decades(out, c, weak);
     lgv_text_add(out,
                  "set logscale xy\nset format x '%%g'\nset format y '%%.0e'\nset xlabel '%s'\nset ylabel '%s'\nplot ",
@@ -261,12 +314,15 @@ void lgv_comparison_script(struct lgv_text *out, const void *study, const char *
             plot_mean(out, c, &list[i], false);
         else if (list[i].kind == LGV_FIGURE_ENERGY)
             plot_mean(out, c, &list[i], true);
+        else if (list[i].kind == LGV_FIGURE_TRAJECTORY)
+            plot_escapes(out, c, &list[i]);
         else
             plot_work(out, c, &list[i]);
     }
 }
 
-/* MEAN: an observable; ENERGY: its distance to the expected mean; PATHS: work and precision. */
+/* MEAN: an observable; TRAJECTORY: those of its curves that leave the frame; ENERGY: its distance to the expected mean;
+ * PATHS: work and precision. */
 size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure list[LGV_COMPARISON_FIGURES]) {
     size_t n = 0;
     char name[100], step[60] = "";
@@ -284,6 +340,18 @@ size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure lis
         snprintf(f.file, sizeof f.file, "mean-%zu", k + 1);
         snprintf(f.title, sizeof f.title, "%s%s%s", one ? "" : "Mean of ", name, step);
         list[n++] = f;
+        struct lgv_axis y = choose_axis(c, k, false);
+        bool away = false;
+        for (size_t i = 0; i < c->count; i++) away = away || (c->method[i].done && runs_away(c, k, i, &y));
+        if (away) {
+            struct lgv_figure g = f;
+            g.kind = LGV_FIGURE_TRAJECTORY;
+            g.caption = "The methods that leave the frame of the figure before, and one of the others, on a logarithmic "
+                        "axis.";
+            snprintf(g.file, sizeof g.file, "mean-%zu-escapes", k + 1);
+            snprintf(g.title, sizeof g.title, "%s%s%s, off the frame", one ? "" : "Mean of ", name, step);
+            list[n++] = g;
+        }
         if (!c->expected[k]) continue;
         f.kind = LGV_FIGURE_ENERGY;
         f.caption = one ? "Along the path, minus the expected value."

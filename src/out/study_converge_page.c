@@ -96,12 +96,12 @@ static void put_slopes(struct lgv_text *out, const struct lgv_convergence *c, bo
     }
 }
 
-/* A method has its colour, a quantity its dashes; together their shape. */
+/* A method has its colour (a quantity, when there is one method), a quantity its dashes; together their shape. */
 static void put_curves(struct lgv_text *out, const struct lgv_convergence *c) {
     static const char *const dash[] = {"", "dt (5,3)", "dt (2,3)", "dt (9,3,2,3)"};
     for (size_t i = 0; i < c->nrows; i++) {
         const struct lgv_convergence_method *m = &c->method[i];
-        size_t k = i % c->nmethods;
+        size_t k = c->nmethods == 1 ? i : i % c->nmethods;
         const char *rgb = colour[k % COLOURS];
         int filled = shape[i % SHAPES];
         char title[240], order[80], of[60] = "";

@@ -99,8 +99,9 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
     verdict(r, line, sizeof line);
     fprintf(out, "  %s%s%s\n", r->reached ? "" : bad, line, r->reached ? "" : off);
     print_levels(out, r, bold, off);
-    fprintf(out, "\n  %sE[%s] = %s ± %s%s", bold, lgv_plain(a, sizeof a, r->observable),
-            lgv_brief(c, sizeof c, r->estimate, 8), lgv_brief(d, sizeof d, r->stderror, 2), off);
+    char value[80];
+    fprintf(out, "\n  %sE[%s] = %s%s", bold, lgv_plain(a, sizeof a, r->observable),
+            lgv_text_with_error(value, sizeof value, r->estimate, r->stderror), off);
     if (isfinite(r->bias))
         fprintf(out, ", weak error left about %s\n  95 %% interval with both: %s to %s\n",
                 lgv_brief(b, sizeof b, r->bias, 2), lgv_brief(c, sizeof c, r->low, 8),
@@ -253,9 +254,9 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_text_add(out, "</code> at t = %s, %s</p>\n", lgv_brief(b, sizeof b, r->until, 8), r->date ? r->date : "");
     verdict(r, line, sizeof line);
     bool good = r->reached && !r->failed;
-    lgv_text_add(out, "<p class=\"verdict%s\">E = %s &plusmn; ", good ? "" : " bad",
-                 lgv_brief(b, sizeof b, r->estimate, 8));
-    lgv_text_add(out, "%s (standard error); %s.", lgv_brief(b, sizeof b, r->stderror, 2), line);
+    char value[80];
+    lgv_text_add(out, "<p class=\"verdict%s\">E = %s (standard error); %s.", good ? "" : " bad",
+                 lgv_text_with_error(value, sizeof value, r->estimate, r->stderror), line);
     if (r->failed) lgv_text_add(out, " %llu pairs of paths failed and are left out.", (unsigned long long)r->failed);
     lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
     lgv_page_fact(out, "method", r->method);
