@@ -346,8 +346,8 @@ size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure lis
         if (away) {
             struct lgv_figure g = f;
             g.kind = LGV_FIGURE_TRAJECTORY;
-            g.caption = "The methods that leave the frame of the figure before, and one of the others, on a logarithmic "
-                        "axis.";
+            g.caption = "The methods that leave the frame of the figure before, and one of the others, on a "
+                        "logarithmic axis.";
             snprintf(g.file, sizeof g.file, "mean-%zu-escapes", k + 1);
             snprintf(g.title, sizeof g.title, "%s%s%s, off the frame", one ? "" : "Mean of ", name, step);
             list[n++] = g;

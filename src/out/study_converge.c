@@ -75,8 +75,8 @@ static void say_doubt(const struct lgv_convergence *c, const struct lgv_converge
                  count, c->nlevels, c->spread, until);
     else if (use == LGV_LEVEL_REFERENCE)
         snprintf(out, size,
-                 "no verdict: the reference is not reliable, at %zu of %zu levels its error (%.2g) is more than a tenth "
-                 "of the error%s",
+                 "no verdict: the reference is not reliable, at %zu of %zu levels its error (%.2g) is more than a "
+                 "tenth of the error%s",
                  count, c->nlevels, c->quantity[m->quantity].reference_error, until);
     else if (use == LGV_LEVEL_ROUND_OFF)
         snprintf(out, size, "not enough signal: %zu of %zu levels are at round-off; take larger steps", count,
