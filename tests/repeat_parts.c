@@ -176,8 +176,35 @@ static void test_moments(void **state) {
     lgv_model_free(m);
 }
 
+/* A run of few paths has few lanes, and the same bits. */
+static void test_few_paths(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t paths, lanes;
+    } few[] = {{1, 2}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {40, 16}};
+    struct lgv_model *m = model_of(calm);
+    struct lgv_result all = {0};
+    for (size_t i = 6; i-- > 0;) {
+        struct lgv_settings set;
+        struct lgv_result r;
+        assert_int_equal(lgv_settings_read(m, &set, NULL), LGV_OK);
+        set.paths = few[i].paths;
+        set.check_states = 0;
+        snprintf(set.keep, sizeof set.keep, "1");
+        assert_int_equal(lgv_statistics_run(m, &set, NULL, NULL, NULL, &r, NULL), LGV_OK);
+        assert_int_equal(r.lanes, few[i].lanes);
+        if (i == 5)
+            all = r;
+        else
+            same(r.sample[0].dense, all.sample[0].dense, r.nseries * r.ndense, "path 0"), lgv_result_clear(&r);
+    }
+    lgv_result_clear(&all);
+    lgv_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts), cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_moments)};
+                                       cmocka_unit_test(test_moments),
+                                       cmocka_unit_test(test_few_paths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -464,6 +464,7 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     unsigned lanes = options->lanes;
     bool sparse = lgv_kernel_sparse(k->method, m, &k->structure);
     if (!lanes) lanes = choose_lanes(m->nq, face & LGV_FACE_K2, sparse, cc.kind == LGV_COMPILER_CLANG);
+    while (!options->lanes && options->paths && lanes > 2 && lanes / 2 >= options->paths) lanes /= 2;
     struct lgv_width width = choose_width(m->nq, lanes, cc.kind == LGV_COMPILER_CLANG);
     char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, &width, err);
     if (!source) return LGV_CANNOT_RUN;

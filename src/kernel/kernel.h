@@ -34,7 +34,8 @@ struct lgv_kernel {
 };
 
 struct lgv_kernel_options {
-    unsigned lanes;          /* 0: chosen by size and compiler */
+    unsigned lanes;          /* 0: chosen by size, compiler and number of paths */
+    uint64_t paths;          /* 0: many.  Fewer paths than lanes get fewer lanes */
     const char *compiler;    /* NULL or "": clang, else gcc */
     const char *keep_source; /* file for the generated C, or NULL / "" */
     lgv_progress *progress;  /* asked with fraction 0 while the compiler takes long, NULL: nobody */

@@ -27,8 +27,8 @@ const struct lgv_option lgv_run_options[] = {
      AT(outputs)},
     {"threads", LGV_COUNT, "0", 0, 4096, "", "threads, 0 for one per core; results do not depend on it", AT(threads)},
     {"lanes", LGV_COUNT, "0", 0, 16, "",
-     "paths side by side in a block: 2, 4, 8 or 16, 0 to choose; results do not "
-     "depend on it",
+     "paths side by side in a block: 2, 4, 8 or 16, 0 to choose by model and number of paths; results do not depend "
+     "on it",
      AT(lanes)},
     {"keep", LGV_WORD, "8", 0, 0, "", "sample paths to keep: how many, or their numbers as in 0,17,204", AT(keep)},
     {"keep_every", LGV_COUNT, "0", 0, 1e15, "", "sample paths are stored every this many steps, 0 for at most 4000 times",

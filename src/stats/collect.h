@@ -11,8 +11,7 @@ struct lgv_shape {
     size_t ntimes, nseries;
     const uint64_t *time_step; /* [ntimes] */
     uint64_t paths;
-    size_t bins;      /* of histograms */
-    unsigned threads; /* 1: none but the caller works */
+    size_t bins; /* of histograms */
     size_t nkept;
     const uint64_t *kept; /* [nkept] numbers of the paths that are kept whole */
     size_t ndense;

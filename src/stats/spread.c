@@ -190,7 +190,8 @@ static bool finish_quantiles(void *object, struct lgv_result *r) {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < LGV_QUANTILES; k++)
             if (!(r->series[i].quantile[k] = lgv_new(o->ntimes, sizeof(double)))) return false;
-#pragma omp parallel if (o->ntimes * n * o->npaths > 100000 && o->shape.threads != 1)
+    int threads = o->ntimes * n * o->npaths > 100000 && r->threads ? (int)r->threads : 1;
+#pragma omp parallel num_threads(threads)
     {
         struct ranks *scratch = malloc(sizeof *scratch);
 #pragma omp for schedule(static)

@@ -373,7 +373,6 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct whole *w,
                                   .time_step = w->time_step,
                                   .paths = p->paths,
                                   .bins = (size_t)s->bins,
-                                  .threads = p->threads,
                                   .nkept = w->nkept,
                                   .kept = w->kept,
                                   .ndense = p->ndense,
@@ -429,6 +428,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
     struct whole w = {0};
     struct lgv_kernel_options options = {
         .lanes = (unsigned)s->lanes,
+        .paths = s->paths,
         .compiler = s->compiler,
         .keep_source = keep_source,
         .progress = progress,
