@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stochastic symplectic Euler, P1N1Q1Rec, for noise h(q).  Holm & Tyranowski, section 3.4.2.
+ * Stochastic symplectic Euler, P1N1Q1Rec, for noise h(q).  Holm & Tyranowski (2018), section 3.4.2.
  *
  *     q' = q + K_p(q', p; dt, dW),     p' = p - K_q(q', p; dt, dW)
  *
@@ -38,7 +38,8 @@ const struct lgv_method lgv_method_euler = {
     .name = "P1N1Q1Rec",
     .aliases = "symplectic-euler",
     .family = "Galerkin",
-    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, section 3.4.2",
+    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, section 3.4.2, doi "
+             "10.1007/s10543-018-0720-2",
     .doc = "Stochastic symplectic Euler, for noise h(q). Explicit for separable models.",
     .source = "euler.c",
     .needs = LGV_NEEDS_NOISE_OF_Q,
@@ -52,7 +53,7 @@ const struct lgv_method lgv_method_euler = {
     .symplectic = true,
     .explicit_separable = true,
     .linear_momentum_maps = true,
-    .claims = "Symplectic; keeps momentum maps of symmetries that act on coordinates.",
+    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.",
     .callbacks = &KERNEL_NAME,
 };
 #endif

@@ -200,7 +200,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_galerkin = {
     .family = "Galerkin",
-    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, section 3",
+    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, section 3, doi "
+             "10.1007/s10543-018-0720-2",
     .source = "galerkin.c",
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2,

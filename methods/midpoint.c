@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stochastic midpoint rule, P1N1Q2Gau.  Holm & Tyranowski, section 3.4.1.
+ * Stochastic midpoint rule, P1N1Q2Gau.  Holm & Tyranowski (2018), section 3.4.1.
  *
  *     q' = q + K_p((q+q')/2, (p+p')/2; dt, dW),     p' = p - K_q((q+q')/2, (p+p')/2; dt, dW)
  *
@@ -85,7 +85,8 @@ const struct lgv_method lgv_method_midpoint = {
     .name = "P1N1Q2Gau",
     .aliases = "midpoint implicit-midpoint",
     .family = "Galerkin",
-    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, section 3.4.1",
+    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, section 3.4.1, doi "
+             "10.1007/s10543-018-0720-2",
     .doc = "Stochastic midpoint rule: implicit, for any H(q,p) and h(q,p).",
     .source = "midpoint.c",
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
@@ -99,7 +100,7 @@ const struct lgv_method lgv_method_midpoint = {
     .quadratic_invariants = true,
     .linear_momentum_maps = true,
     .claims = "Symplectic; keeps every quadratic invariant of H and all h (the energy of a Kubo oscillator too) and "
-              "momentum maps of linear symmetries.",
+              "momentum maps of symmetries that act linearly on the coordinates or shift them.",
     .callbacks = &KERNEL_NAME,
 };
 #endif

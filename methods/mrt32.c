@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The explicit symplectic method of strong order 3/2 of Milstein, Repin & Tretyakov, as in Holm & Tyranowski (3.61),
+ * The explicit symplectic method of strong order 3/2 of Milstein, Repin & Tretyakov (2002),
  * for H = T(p) + U(q) and noise h(q); J = dZ/dt.
  *
  *     P1 = p - dt/4 U'(q) - h'(q) (3J - dW)/2
@@ -45,7 +45,8 @@ const struct lgv_method lgv_method_mrt32 = {
     .name = "MRT32",
     .aliases = "milstein-repin-tretyakov",
     .family = "order 3/2",
-    .paper = "Milstein, Repin & Tretyakov; Holm & Tyranowski (3.61)",
+    .paper = "Milstein, Repin & Tretyakov (2002), Numerical methods for stochastic systems preserving symplectic "
+             "structure, doi 10.1137/S0036142901395588",
     .doc =
         "Explicit symplectic method of strong order 3/2, for separable H and noise h(q); two force evaluations a step.",
     .source = "mrt32.c",
@@ -61,7 +62,7 @@ const struct lgv_method lgv_method_mrt32 = {
     .explicit_separable = true,
     .linear_momentum_maps = true,
     .uses_dz = true,
-    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates.",
+    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.",
     .callbacks = &KERNEL_NAME,
 };
 #endif

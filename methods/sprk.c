@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stochastic partitioned Runge-Kutta methods with coefficients of the user.  Holm & Tyranowski (3.18).
+ * Stochastic partitioned Runge-Kutta methods with coefficients of the user: Ma, Ding & Ding (2012), Ma & Ding (2015),
+ * Holm & Tyranowski (2018).
  *
  *     Q_i = q + sum_j [a_ij dt H_p + b_ij dW.h_p](Q_j, P_j)        q' = q + sum_i [alpha_i dt H_p + beta_i dW.h_p](Q_i, P_i)
  *     P_i = p - sum_j [abar_ij dt H_q + bbar_ij dW.h_q](Q_j, P_j)  p' = p - sum_i [alpha_i dt H_q + beta_i dW.h_q](Q_i, P_i)
@@ -193,8 +194,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_sprk = {
     .family = "Runge-Kutta",
-    .paper = "given in the model file; Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational "
-             "integrators, (3.18)",
+    .paper = "given in the model file; Ma, Ding & Ding (2012) and Ma & Ding (2015), stochastic symplectic "
+             "(partitioned) Runge-Kutta methods; Holm & Tyranowski (2018), doi 10.1007/s10543-018-0720-2",
     .source = "sprk.c",
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2,

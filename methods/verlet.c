@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Stochastic Stoermer-Verlet, P2N2Q2Lob (Holm & Tyranowski (3.29)), and its order-3/2 relatives VZ and VZc.
+ * Stochastic Stoermer-Verlet, P2N2Q2Lob (Holm & Tyranowski (2018)), and its order-3/2 relatives VZ and VZc.
  *
  *     P  = p - K_q(q, P; dt/2, w1)
  *     q' = q + K_p(q, P; dt/2, w1) + K_p(q', P; dt/2, w2)
@@ -82,14 +82,15 @@ static const double plain[] = {0}, with_j[] = {1};
     .family = "Galerkin", .source = "verlet.c", .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE,                        \
     .face_general = LGV_FACE_K1 | LGV_FACE_K2, .order = 2, .symplectic = true, .explicit_separable = true,             \
     .linear_momentum_maps = true, .callbacks = &KERNEL_NAME,                                                           \
-    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates. Energy without drift, " \
-              "not exactly."
+    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them. "     \
+              "Without noise the energy has bounded errors and no drift."
 const struct lgv_method lgv_method_verlet = {
     VERLET,
     .name = "P2N2Q2Lob",
     .weak_order = 1,
     .aliases = "verlet stoermer-verlet velocity-verlet leapfrog",
-    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, (3.29)",
+    .paper = "Holm & Tyranowski (2018), Stochastic discrete Hamiltonian variational integrators, doi "
+             "10.1007/s10543-018-0720-2",
     .doc = "Stochastic Stoermer-Verlet. Explicit for separable models with one force evaluation a step, implicit "
            "otherwise.",
     .constants = "#define VERLET_J 0\n",

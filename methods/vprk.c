@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Stochastic variational partitioned Runge-Kutta methods for L(q, v), noise h_r(q) and constraints g(q) = 0.
- * Paper A (constrained stochastic VPRK), equations (5)-(8), (17)-(20).  Stages i = 1..s, multipliers m = 1..M:
+ * Bou-Rabee & Owhadi, Stochastic variational partitioned Runge-Kutta integrators for constrained systems.
+ * Stages i = 1..s, multipliers m = 1..M:
  *
  *     Q_i = q + dt sum_j a_ij V_j,     P_i = L_v(Q_i, V_i) = p + sum_j ahat_ij F_j + sum_m am_im G(X_m)^T lam_m
  *     F_j = dt b_j L_q(Q_j, V_j) - sum_r w_jr grad h_r(Q_j),     X_m = q + dt sum_j d_mj V_j

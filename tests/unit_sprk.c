@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Methods given in the model file: rules of the user against built-in ones, partitioned Runge-Kutta methods against the
- * Galerkin methods they are equal to (Holm & Tyranowski, Theorem 3.4), the symplectic conditions against the measured
+ * Galerkin methods they are equal to (Holm & Tyranowski 2018), the symplectic conditions against the measured
  * defect, messages with their places. */
 #include "helpers.h"
 #include "kernel/rules.h"

@@ -99,6 +99,9 @@ static void print_method(const struct lgv_method *m) {
     char text[300];
     bool colour = lgv_colour(stdout);
     printf("%s%s%s\n", colour ? "\033[1m" : "", m->name, colour ? "\033[0m" : "");
+    bool of_q = m->needs & LGV_NEEDS_NOISE_OF_Q;
+    char half[24];
+    snprintf(half, sizeof half, "%g", m->strong_noncommuting);
     print_field("", m->doc);
     print_field("family", m->family);
     if (m->aliases && *m->aliases) print_field("also called", m->aliases);
@@ -108,10 +111,10 @@ static void print_method(const struct lgv_method *m) {
     if (m->needs & LGV_NEEDS_NO_NOISE)
         snprintf(text, sizeof text, "%g", m->order);
     else
-        snprintf(text, sizeof text,
-                 "%g without noise; strong %g (noises that do not commute %g, additive %g%s), weak %g",
-                 m->order, m->strong_order, m->strong_noncommuting, m->strong_additive,
-                 m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
+        snprintf(text, sizeof text, "%g without noise; strong %g (%s%s, additive %g%s), weak %g", m->order,
+                 m->strong_order,
+                 of_q ? "noises h(q) always commute" : "noises that do not commute ", of_q ? "" : half,
+                 m->strong_additive, m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
     print_field("order", text);
     print_field("explicit for", lgv_method_explicit(m));
     print_field("symplectic", m->symplectic ? "yes" : "no");

@@ -71,7 +71,8 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
     lgv_text_add(t, "| symplectic | %s |\n| explicit for | %s |\n", m->symplectic ? "yes" : "no",
                  lgv_method_explicit(m));
     lgv_text_add(t, "| quadratic invariants kept | %s |\n| momentum maps kept | %s |\n",
-                 m->quadratic_invariants ? "yes" : "no", m->linear_momentum_maps ? "yes" : "no");
+                 m->quadratic_invariants ? "yes" : "no",
+                 m->linear_momentum_maps ? "of symmetries that act linearly or by shifts" : "no");
     lgv_text_add(t, "| source | [methods/%s](../../methods/%s) |\n\n%s\n\n    lgv run FILE --method %s\n", m->source,
                  m->source, m->claims, m->name);
 }

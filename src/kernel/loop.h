@@ -36,7 +36,7 @@
 #define TRACKED(x)
 #endif
 
-/* Truncated increments, Holm & Tyranowski (3.9): implicit equations may have no solution for a huge |dW|. */
+/* Truncated increments, Milstein, Repin & Tretyakov (2002): implicit equations may have no solution for a huge |dW|. */
 static __attribute__((noinline, cold)) void count_clipped(struct ctx *c, const ivec *over) {
     for (int l = 0; l < LANES; l++)
         if ((*over)[l]) c->b->clipped[l]++;

@@ -343,8 +343,9 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
              m->explicit_additive ? " Explicit for separable models with additive noise or none." : "");
     m->claims =
         m->quadratic_invariants
-            ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of linear symmetries."
-            : "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates.";
+            ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of symmetries that act "
+              "linearly on the coordinates or shift them."
+            : "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.";
 }
 
 /* Everything the description points to is its own memory. */

@@ -62,8 +62,8 @@ struct lgv_method *lgv_tableau_describe(const char *name, const struct lgv_table
 void lgv_method_free(struct lgv_method *m);
 /* Largest k <= most with sum_i w_i c_i^(j-1) = 1/j for j = 1..k. */
 int lgv_rule_order(const struct lgv_rule *r, int most);
-/* Largest violation of the symplectic conditions (D 3.19), and its place "beta_i abar_ij + alpha_j b_ji = beta_i
- * alpha_j". */
+/* Largest violation of the symplectic conditions (Ma & Ding 2015), and its place, such as "beta_i abar_ij +
+ * alpha_j b_ji = beta_i alpha_j". */
 double lgv_tableau_violation(const struct lgv_tableau *t, const char **condition, int *i, int *j);
 /* Order without noise, from the order conditions up to 4. */
 int lgv_tableau_order(const struct lgv_tableau *t);

@@ -6,7 +6,7 @@
  *     alpha_i abar_ij + alpha_j a_ji = alpha_i alpha_j        beta_i abar_ij + alpha_j b_ji = beta_i alpha_j
  *     alpha_i bbar_ij + beta_j a_ji = alpha_i beta_j          beta_i bbar_ij + beta_j b_ji = beta_i beta_j
  *
- * (Holm & Tyranowski (3.19)), the order without noise from the order conditions up to 4, and what is needed of the
+ * (Ma & Ding (2015)), the order without noise from the order conditions up to 4, and what is needed of the
  * noise. */
 #include "kernel/rules.h"
 #include "base/base.h"
@@ -175,7 +175,8 @@ static void describe(const struct lgv_tableau *t, struct lgv_method *m, char *do
                  "i = %d, j = %d.",
                  t->stages, t->stages > 1 ? "s" : "", condition, m->violation, i, j);
     m->claims = m->quadratic_invariants ? "Symplectic; keeps every quadratic invariant of H and all h."
-                : m->symplectic ? "Symplectic; keeps momentum maps of symmetries that act linearly on coordinates."
+                : m->symplectic ? "Symplectic; keeps momentum maps of symmetries that act linearly on the "
+                                  "coordinates or shift them."
                                 : "Nothing: the coefficients do not satisfy the symplectic conditions.";
 }
 

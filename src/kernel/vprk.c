@@ -206,7 +206,8 @@ struct lgv_method *lgv_vprk_describe(const char *name, const struct lgv_vprk *t)
         m->paper = "given in the model file";
         m->order = order_of(t);
         m->strong_order = m->strong_noncommuting = m->strong_additive = 1;
-        m->claims = "Symplectic; keeps constraints and momentum maps of symmetries that act linearly on coordinates.";
+        m->claims = "Symplectic; keeps constraints and momentum maps of symmetries that act linearly on the "
+                    "coordinates or shift them.";
         return m;
     }
     if (m) lgv_method_free(m);
@@ -215,8 +216,12 @@ struct lgv_method *lgv_vprk_describe(const char *name, const struct lgv_vprk *t)
 
 #define ROOT 0.28867513459481288 /* 1 / (2 sqrt 3): J = dW/2 + ROOT psi */
 
+/* What has noise here is theirs: variational partitioned Runge-Kutta methods with noise h(q) and constraints. */
+#define WITH_NOISE                                                                                                     \
+    "Bou-Rabee & Owhadi, Stochastic variational partitioned Runge-Kutta integrators for constrained systems"
+
 static const struct entry {
-    const char *name, *aliases, *doc;
+    const char *name, *paper, *aliases, *doc;
     int kind; /* 0 Euler, 1 its adjoint, else the number of Lobatto stages */
     double order;
     double strong, additive, weak; /* 0: 1 */
@@ -226,22 +231,27 @@ static const struct entry {
     bool loose; /* without the last projection */
 } entries[] = {
     {.name = "VE",
+     .paper = WITH_NOISE,
      .aliases = "variational-euler",
      .doc = "Variational Euler: force, noise and multipliers at the old position.",
      .order = 1},
     {.name = "SVE",
+     .paper = WITH_NOISE,
      .aliases = "stochastic-variational-euler",
      .doc = "Stochastic variational Euler: variational Euler (VE) under the name it has with noise.",
      .order = 1},
     {.name = "VE-adjoint",
+     .paper = WITH_NOISE,
      .doc = "Adjoint of variational Euler: force and noise at the new position.",
      .kind = 1,
      .order = 1},
     {.name = "RATTLE",
+     .paper = "Andersen (1983), doi 10.1016/0021-9991(83)90014-1; with noise: " WITH_NOISE,
      .doc = "Stochastic RATTLE (Lobatto IIIA-IIIB, s = 2) with noise weights (dW/2, dW/2).",
      .kind = 2,
      .order = 2},
     {.name = "RATTLE-J",
+     .paper = "derived for this project, on RATTLE with noise: " WITH_NOISE,
      .doc =
          "RATTLE with noise weights (J, dW - J): of order 3/2 for additive noise in flat space with constant masses, "
          "where it has order 2 without.",
@@ -252,6 +262,7 @@ static const struct entry {
      .nu = {0.5, 0.5},
      .kappa = {ROOT, -ROOT}},
     {.name = "RATTLE-Jc",
+     .paper = "derived for this project, on RATTLE with noise: " WITH_NOISE,
      .doc = "RATTLE-J on a potential corrected by dt/12 |P grad h|^2: strong order 3/2, weak order 2.",
      .kind = 2,
      .order = 2,
@@ -263,20 +274,31 @@ static const struct entry {
      .nu = {0.5, 0.5},
      .kappa = {ROOT, -ROOT}},
     {.name = "RATTLE-weak2",
+     .paper = "derived for this project, on RATTLE with noise: " WITH_NOISE,
      .doc = "RATTLE on a potential corrected by dt/8 |P grad h|^2: weak order 2.",
      .kind = 2,
      .order = 2,
      .weak = 2,
      .correction = 1.0 / 8},
     {.name = "SHAKE",
+     .paper = "Ryckaert, Ciccotti & Berendsen (1977), doi 10.1016/0021-9991(77)90098-5; with noise: " WITH_NOISE,
      .doc = "SHAKE: RATTLE without the last projection. Its positions are those of RATTLE; its momenta are shown "
             "projected onto the hidden constraint, which they leave between outputs.",
      .kind = 2,
      .order = 2,
      .loose = true},
-    {.name = "Lobatto3", .doc = "Lobatto IIIA-IIIB with 3 stages: order 4 without noise.", .kind = 3, .order = 4},
-    {.name = "Lobatto4", .doc = "Lobatto IIIA-IIIB with 4 stages: order 6 without noise.", .kind = 4, .order = 6},
+    {.name = "Lobatto3",
+     .paper = "Jay (1996), doi 10.1137/0733019; with noise: " WITH_NOISE,
+     .doc = "Lobatto IIIA-IIIB with 3 stages: order 4 without noise.",
+     .kind = 3,
+     .order = 4},
+    {.name = "Lobatto4",
+     .paper = "Jay (1996), doi 10.1137/0733019; with noise: " WITH_NOISE,
+     .doc = "Lobatto IIIA-IIIB with 4 stages: order 6 without noise.",
+     .kind = 4,
+     .order = 6},
     {.name = "Lobatto3-W1",
+     .paper = "derived for this project, on the methods of Jay (1996), doi 10.1137/0733019",
      .doc = "Lobatto3 with noise weights of strong order 3/2, symmetric in time.",
      .kind = 3,
      .order = 4,
@@ -286,6 +308,7 @@ static const struct entry {
      .nu = {0.028595479208968317, 0.94280904158206337, 0.028595479208968317},
      .kappa = {ROOT, 0, -ROOT}},
     {.name = "Lobatto3-W2",
+     .paper = "derived for this project, on the methods of Jay (1996), doi 10.1137/0733019",
      .doc = "Lobatto3 with the weights of its rule for dW and further ones for J: strong order 3/2.",
      .kind = 3,
      .order = 4,
@@ -311,11 +334,7 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     t.correction = e->correction;
     if (!fill(e->name, e->doc, &t, m)) return false;
     m->aliases = e->aliases ? e->aliases : "";
-    m->paper = e->correction != 0
-                   ? "derived for this project on top of Bou-Rabee & Owhadi, Stochastic variational partitioned "
-                     "Runge-Kutta integrators for constrained systems"
-                   : "Bou-Rabee & Owhadi, Stochastic variational partitioned Runge-Kutta integrators for "
-                     "constrained systems";
+    m->paper = e->paper;
     m->order = e->order;
     m->strong_order = m->strong_noncommuting = fmax(e->strong, 1);
     m->strong_additive = fmax(e->additive, 1);
@@ -323,9 +342,9 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     m->weak_order = m->strong_order >= 1.5 ? 2 : fmax(e->weak, 1); /* lgv_kernel_weak_order has the reason */
     m->claims =
         e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
-                   "linearly on coordinates."
+                   "linearly on the coordinates or shift them."
                  : "Symplectic on the constraint set; keeps constraints and hidden constraints, and momentum maps of "
-                   "symmetries that act linearly on coordinates.";
+                   "symmetries that act linearly on the coordinates or shift them.";
     return true;
 }
 

@@ -219,7 +219,7 @@ def lagrange(s):
 
 
 def galerkin(name):
-    """The step of "P<s><rule>": unknowns q^1..q^s and P_1..P_r, equations as in Holm & Tyranowski (3.8)."""
+    """The step of "P<s><rule>": unknowns q^1..q^s and P_1..P_r, equations as in Holm & Tyranowski (2018)."""
     s, (c, alpha) = int(name[1]), RULES[name[2:]]
     r = len(c)
     l, dl = lagrange(s)
