@@ -42,8 +42,8 @@ foreach(source IN LISTS fuzz_sources)
     get_filename_component(name ${source} NAME_WE)
     string(REPLACE "fuzz_" "" subject ${name})
     add_executable(${name} ${source})
-    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-    target_link_libraries(${name} PRIVATE lgv_static)
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(${name} PRIVATE lgv_static PkgConfig::CMOCKA)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     set(arguments "")
     if(LGV_FUZZ)
@@ -60,6 +60,14 @@ foreach(source IN LISTS fuzz_sources)
     add_test(NAME ${name} COMMAND ${name} ${arguments} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
     set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 1500 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
 endforeach()
+
+# The program with calls that fail, for tests/bad_faults.sh.
+add_executable(lgv_fault ${cli_sources} ${CMAKE_SOURCE_DIR}/tests/fault.c)
+target_include_directories(lgv_fault PRIVATE ${CMAKE_SOURCE_DIR}/src)
+target_link_libraries(lgv_fault PRIVATE lgv_static)
+target_link_options(lgv_fault PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign
+    -Wl,--wrap=write,--wrap=fsync,--wrap=rename)
+set_target_properties(lgv_fault PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
 # Examples in C are programs that check themselves.
 add_executable(callbacks ${CMAKE_SOURCE_DIR}/examples/callbacks/callbacks.c)

@@ -64,6 +64,7 @@ static bool give(struct lgv_arguments *a, const char *name, size_t size, const c
     char *copy = lgv_copy_n(name, size);
     if (!copy || !lgv_grow(&a->given, &a->capacity, a->ngiven + 1, sizeof *a->given)) {
         free(copy);
+        a->no_memory = true;
         return fail(a->command, "out of memory");
     }
     a->given[a->ngiven++] = (struct lgv_given){copy, value, set};
@@ -247,7 +248,7 @@ static enum lgv_status apply_options(const struct lgv_arguments *a, const struct
 static enum lgv_status check_method(const struct lgv_model *m, const struct lgv_settings *s, struct lgv_error *err) {
     if (strcasecmp(s->method, LGV_METHOD_AUTO) == 0 || lgv_method_for(m, s->method)) return LGV_OK;
     char why[200];
-    lgv_method_unknown(m, s->method, why, sizeof why);
+    if (lgv_method_unknown(m, s->method, why, sizeof why) != LGV_BAD_INPUT) return lgv_fail_memory(err);
     for (size_t i = 0; i < m->nrun; i++)
         if (strcmp(m->run[i].key, "method") == 0 && strcmp(m->run[i].value, s->method) == 0)
             return lgv_model_fail(err, m->file, m->text, m->run[i].line, m->run[i].column, "%s", why);

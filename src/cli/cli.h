@@ -44,6 +44,7 @@ struct lgv_arguments {
     struct lgv_given *given;
     size_t ngiven, capacity;
     char *line; /* the whole command line, quoted for a shell */
+    bool no_memory;
 };
 
 struct lgv_command {

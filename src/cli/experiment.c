@@ -61,7 +61,8 @@ static enum lgv_status check_run(const char *file, const struct lgv_experiment_r
         return lgv_fail(err, LGV_BAD_INPUT, "%s: the name of a run must be made of letters, digits, _, - and .", file);
     while (k < 4 && (strlen(known[k]) != n || strncmp(r->command, known[k], n) != 0)) k++;
     if (k == 4)
-        return lgv_fail(err, LGV_BAD_INPUT, "%s: run %s must be one of run, compare, converge and check", file, r->name);
+        return lgv_fail(err, LGV_BAD_INPUT, "%s: run %s must be one of run, compare, converge and check", file,
+                        r->name);
     const char *const part[] = {r->command, r->quick, r->full};
     for (k = 0; k < 3; k++) {
         const char *word = forbidden_word(part[k]);

@@ -67,6 +67,7 @@ int main(int argc, char **argv) {
         if (a.flags.help) lgv_help_command(stdout, c);
         code = a.flags.help ? lgv_finish(LGV_EXIT_DONE) : c->run(&a);
     }
+    if (a.no_memory) code = LGV_EXIT_CANNOT;
     lgv_arguments_free(&a);
     return code;
 }

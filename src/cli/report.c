@@ -36,8 +36,9 @@ static int write_pages(const struct lgv_arguments *a, const struct lgv_result *r
     int code = LGV_EXIT_DONE;
     if (a->flags.json) {
         char *text = lgv_json_result(r);
-        puts(text ? text : "null");
-        code = lgv_finish(text ? code : LGV_EXIT_CANNOT);
+        if (!text) return lgv_complain(&err, lgv_fail_memory(&err));
+        puts(text);
+        code = lgv_finish(code);
         free(text);
     } else if (!a->flags.quiet) {
         lgv_summary(stdout, r, lgv_colour(stdout));

@@ -106,7 +106,8 @@ static void do_run(const struct lgv_experiment *e, struct lgv_experiment_run *r,
     word[n++] = "--out";
     word[n++] = place.data;
     word[n] = NULL;
-    r->code = model.data && place.data ? lgv_process_run(&(struct lgv_process){.argv = word, .limit = 64u << 20, .printed = &printed}) : LGV_EXIT_CANNOT;
+    struct lgv_process process = {.argv = word, .limit = 64u << 20, .printed = &printed};
+    r->code = model.data && place.data ? lgv_process_run(&process) : LGV_EXIT_CANNOT;
     const char *begin = printed.data ? strchr(printed.data, '{') : NULL;
     if (begin) r->result = json_loads(begin, JSON_DISABLE_EOF_CHECK, NULL);
     bool ran = r->code == LGV_EXIT_DONE || r->code == LGV_EXIT_BROKEN || r->code == LGV_EXIT_UNKNOWN;

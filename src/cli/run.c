@@ -77,7 +77,8 @@ enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         close(lock);
         return lgv_fail(err, LGV_CANNOT_RUN,
-                        "another lgv is writing to the directory %s; wait for it, or choose another one with --out", dir);
+                        "another lgv is writing to the directory %s; wait for it, or choose another one with --out",
+                        dir);
     }
     lgv_file_sweep(dir);
     return LGV_OK;

@@ -85,8 +85,10 @@ static size_t method_words(const struct lgv_model *m, const char **word, size_t 
     size_t n = 0, used = 0;
     for (size_t i = 0; m && i < m->nmethods && n < most; i++) word[n++] = m->method[i]->name;
     for (size_t i = 0; i < lgv_method_count && n < most; i++) {
-        word[n++] = lgv_method_at(i)->name;
-        for (const char *s = lgv_method_at(i)->aliases ? lgv_method_at(i)->aliases : ""; *s && n < most;) {
+        const struct lgv_method *known = lgv_method_at(i);
+        if (!known) continue; /* memory is out */
+        word[n++] = known->name;
+        for (const char *s = known->aliases ? known->aliases : ""; *s && n < most;) {
             size_t length = strcspn(s, " ");
             if (used + length + 1 > size) break;
             memcpy(buffer + used, s, length);
@@ -99,8 +101,13 @@ static size_t method_words(const struct lgv_model *m, const char **word, size_t 
     return n;
 }
 
-void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size) {
+enum lgv_status lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size) {
     const char *word[256];
+    for (size_t i = 0; i < lgv_method_count; i++) {
+        if (lgv_method_at(i)) continue;
+        snprintf(out, size, "out of memory");
+        return LGV_CANNOT_RUN;
+    }
     char buffer[4096], reason[200];
     const char *near = lgv_nearest(name, word, method_words(m, word, 256, buffer, sizeof buffer));
     lgv_method_explain(name, reason, sizeof reason);
@@ -112,6 +119,7 @@ void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, 
         snprintf(out, size, "unknown method %.60s; did you mean %s?", name, near);
     else
         snprintf(out, size, "unknown method %.60s; `lgv methods` lists them", name);
+    return LGV_BAD_INPUT;
 }
 
 enum lgv_status lgv_method_resolve(struct lgv_model *m, const char *name, const struct lgv_method **out,
@@ -120,8 +128,9 @@ enum lgv_status lgv_method_resolve(struct lgv_model *m, const char *name, const 
     if (strcasecmp(name, LGV_METHOD_AUTO) != 0) {
         *out = lgv_method_for(m, name);
         char why[400];
-        if (!*out) lgv_method_unknown(m, name, why, sizeof why);
-        return *out ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "%s", why);
+        if (*out) return LGV_OK;
+        enum lgv_status unknown = lgv_method_unknown(m, name, why, sizeof why);
+        return lgv_fail(err, unknown, "%s", why);
     }
     struct lgv_structure structure;
     enum lgv_status status = lgv_model_structure(m, &structure, err);

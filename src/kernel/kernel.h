@@ -52,9 +52,9 @@ const struct lgv_method *lgv_method_listed(const struct lgv_model *m, size_t num
  * is then set to the reason, a constant text, and left alone for names.  LGV_BAD_INPUT for unknown names. */
 enum lgv_status lgv_method_resolve(struct lgv_model *m, const char *name, const struct lgv_method **out,
                                    const char **chosen, struct lgv_error *err);
-/* The message for a method that does not exist, with the nearest name or alias.  m: a model whose methods count too, or
- * NULL. */
-void lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size);
+/* The message for a method that does not exist, with the nearest name or alias: LGV_BAD_INPUT, or LGV_CANNOT_RUN when
+ * memory is out and nobody knows.  m: a model whose methods count too, or NULL. */
+enum lgv_status lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size);
 /* The rule of "auto", row by row: the first whose condition holds and whose method fits.  NULL behind the last. */
 struct lgv_default {
     const char *method, *condition, *reason;

@@ -43,8 +43,8 @@ bool lgv_process_find(const char *name, char *path, size_t size) {
     return false;
 }
 
-/* A compiler listens to many variables (CPATH, GCC_EXEC_PREFIX, CCC_OVERRIDE_OPTIONS, ...).  What is compiled must depend
- * on the source and the flags alone: these are the variables it gets. */
+/* A compiler listens to many variables (CPATH, GCC_EXEC_PREFIX, CCC_OVERRIDE_OPTIONS, ...).  What is compiled must
+ * depend on the source and the flags alone: these are the variables it gets. */
 static bool needed(const char *variable) {
     static const char *const names[] = {"PATH=", "HOME=", "LD_LIBRARY_PATH=", "TMPDIR="};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)

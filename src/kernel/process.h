@@ -34,7 +34,8 @@ enum lgv_process_end {
  * terminal does not reach it, so a caller that blocks signals meanwhile decides alone when it ends. */
 int lgv_process_run(const struct lgv_process *p);
 
-/* Ends the programs that lgv_process_run waits for, in any thread.  For handlers of signals that are about to end this one. */
+/* Ends the programs that lgv_process_run waits for, in any thread.  For handlers of signals that are about to end this
+ * one. */
 void lgv_process_abandon(void);
 
 #endif

@@ -536,7 +536,9 @@ enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start
     struct lgv_projector *c = lgv_projector_create(m);
     double *v = lgv_new(m->nq, sizeof *v);
     enum lgv_status status;
-    if (m->graph->failed)
+    if (lgv_expr_no_memory(m->graph))
+        status = lgv_fail_memory(err);
+    else if (m->graph->failed)
         status = lgv_fail(err, LGV_BAD_INPUT, "%s: the constraints cannot be analysed: %s", m->file, m->graph->failed);
     else if (!c || !v || !lgv_point_make(m, &c->e, -1, 1, &at))
         status = lgv_fail_memory(err);

@@ -531,3 +531,7 @@ int lgv_expr_nest(struct lgv_graph *g, int base, const struct lgv_level *level, 
     g->nest[g->nnests] = n;
     return (int)g->nnests++;
 }
+
+bool lgv_expr_no_memory(const struct lgv_graph *g) {
+    return g->failed && strcmp(g->failed, "out of memory") == 0;
+}

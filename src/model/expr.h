@@ -136,6 +136,8 @@ void lgv_expr_graph_free(struct lgv_graph *g);
  * not keep the reader busy for hours. */
 bool lgv_expr_work(struct lgv_graph *g, long steps);
 
+bool lgv_expr_no_memory(const struct lgv_graph *g); /* that is why it failed: no fault of the formulas */
+
 /* Builders.  They simplify; on failure g->failed is set and the constant 0 comes back. */
 int lgv_expr_const(struct lgv_graph *g, double value);
 int lgv_expr_param(struct lgv_graph *g, int number);

@@ -359,7 +359,8 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     free(l.momentum);
     free(l.velocity);
     free(l.velocity_of);
-    if (!ok) {
+    if (!ok) { /* without memory nothing is known about the file, wherever it was noticed */
+        if (m->graph && lgv_expr_no_memory(m->graph)) lgv_fail_memory(l.err);
         lgv_model_free(m);
         return l.err->status;
     }

@@ -134,6 +134,7 @@ enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *o
     }
     lgv_function_free(&K);
     for (int k = 0; k < 4; k++) lgv_terms_free(&t[k]);
+    if (lgv_expr_no_memory(g)) return lgv_fail_memory(err);
     if (g->failed)
         return lgv_model_fail(err, m->file, m->text, m->line, m->column, "the formulas cannot be analysed: %s",
                               g->failed);

@@ -205,7 +205,8 @@ static bool get_setting(struct reader *rd, hid_t group, hsize_t i, struct lgv_se
     hid_t attribute = H5Aopen_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT);
     if (attribute < 0) return problem(rd, "cannot open an attribute of", "options or parameters");
     ssize_t n = H5Aget_name(attribute, 0, NULL);
-    bool good = n >= 0 && (uint64_t)n < rd->file_size && (out->name = lgv_new((size_t)n + 1, 1)) != NULL;
+    bool good = n >= 0 && (uint64_t)n < rd->file_size;
+    if (good && !(out->name = lgv_new((size_t)n + 1, 1))) good = no_memory(rd);
     good = good && H5Aget_name(attribute, (size_t)n + 1, out->name) == n;
     good = good && (out->value = read_text_attribute(rd, attribute, out->name)) != NULL;
     H5Aclose(attribute);

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Memory that runs out and disks that are full, at one call after the other: a message and exit code 3, or a result as
+# good as ever where the call did not matter (the cache, for one); never a crash, never half a file.
+source "$(dirname "$0")/shell.inc"
+faulty=$(dirname "$LGV")/tests/lgv_fault
+pendulum=$SRC/examples/spherical-pendulum-noise/spherical-pendulum-noise.yaml
+
+# try FAULT COMMAND...: false when the fault did not come any more.
+try() {
+    local code=0 fault=$1
+    shift
+    rm -rf seen part
+    LGV_FAULT=$fault LGV_FAULT_SEEN=$work/seen "$@" > out 2> err || code=$?
+    [ -e seen ] || return 1
+    case $code in
+    0) ;;
+    3) [ -s err ] || die "$fault: no message" ;;
+    1) [ "$2" = check ] || die "$fault: exit code 1: $*" ;; # what could not be measured is told, the rest is good
+    *) die "$fault: exit code $code: $*" ;;
+    esac
+    [ -z "$(find . -name '*.tmp')" ] || die "$fault: a temporary file is left"
+    if [ $code = 0 ] && [ "$2" = run ] && [ ! -s part/results.h5 ]; then die "$fault: no results"; fi
+    if [ $code != 0 ]; then
+        case $fault in
+        memory*) grep -q 'memory' err || die "$fault: the message does not say what is wrong" ;;
+        write*) grep -q 'No space left' err || die "$fault: the message does not say what is wrong" ;;
+        esac
+    fi
+    return 0
+}
+# all KIND FACTOR COMMAND...: the 1st, 2nd, ... call, in growing strides.
+all() {
+    local kind=$1 percent=$2 n=1 tried=0
+    shift 2
+    while try "$kind:$n" "$@"; do n=$((n + 1 + n * percent / 100)) tried=$((tried + 1)); done
+    [ $tried -gt 2 ] || die "$kind: only $tried faults"
+}
+run=(--paths 16 --step 0.1 --until 1 --threads 1 --no-report --out part)
+"$LGV" run "$kubo" "${run[@]}" --quiet
+"$LGV" run "$pendulum" "${run[@]}" --quiet
+all memory 12 "$faulty" run "$kubo" "${run[@]}"
+all memory-on 30 "$faulty" run "$pendulum" "${run[@]}"
+all memory 40 "$faulty" check "$kubo" --json
+all write 0 "$faulty" run "$kubo" "${run[@]}"
+"$LGV" run "$kubo" "${run[@]}" --quiet --out whole
+all memory 25 "$faulty" report whole --json --out pages
