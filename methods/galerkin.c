@@ -58,7 +58,8 @@
 
 #define NYS_STRAIGHT (GS == 1)
 #define METHOD_CARRY (NYSTROM && NYS_KEEP ? NQ + NHQ : 0)
-#define METHOD_WORK (2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + 12 * NQ + 5 * NQ * NQ + 4 * NM + NYS_WORK)
+#define METHOD_WORK                                                                                                    \
+    (NYSTROM ? NYS_WORK : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + 12 * NQ + 5 * NQ * NQ + 4 * NM)
 
 #include "kernel/nystrom.h"
 

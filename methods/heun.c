@@ -13,7 +13,7 @@
 #endif
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
-#define METHOD_WORK (8 * NQ + 3 * NQ * NQ)
+#define METHOD_WORK (8 * NQ + (MILSTEIN && !MODEL_NOISE_OF_Q ? 3 * NQ * NQ : 0))
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;

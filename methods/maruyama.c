@@ -15,7 +15,7 @@
 #endif
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
-#define METHOD_WORK (24 * NQ + NM + 24 * NQ * NQ)
+#define METHOD_WORK (24 * NQ + NM + (IMPLICIT_DRIFT ? 24 * NQ * NQ : 0))
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;

@@ -20,7 +20,7 @@
 static const double midpoint_node[] = {0.5, 1, 1, 0, 0.5, 0.5};
 
 #define METHOD_CARRY 0
-#define METHOD_WORK (12 * NQ + 12 * NQ * NQ + NYS_WORK)
+#define METHOD_WORK (MODEL_SEPARABLE ? NYS_WORK : 12 * NQ + 12 * NQ * NQ)
 
 #include "kernel/nystrom.h"
 

@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 3
+#define LGV_ABI 4
 
 enum lgv_fail_reason {
     LGV_FAIL_NONE = 0,
@@ -13,7 +13,8 @@ enum lgv_fail_reason {
     LGV_FAIL_NEWTON = 2,    /* the equations of the step were not solved within the allowed iterations */
     LGV_FAIL_SINGULAR = 3,  /* the linear system of the step is singular */
     LGV_FAIL_START = 4,     /* the start values are not finite */
-    LGV_FAIL_PROJECT = 5    /* the start values could not be moved onto the constraints */
+    LGV_FAIL_PROJECT = 5,   /* the start values could not be moved onto the constraints */
+    LGV_FAIL_SCRATCH = 6    /* the step wanted more scratch memory than its kernel had asked for: a fault of lgv */
 };
 
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes. Row order of `state`:
@@ -41,6 +42,7 @@ struct lgv_block {
     const __UINT64_TYPE__ *time_step;
     unsigned long long ntimes, row; /* row: doubles from one time to the next in value */
     double *value;                  /* [ntimes][nobserve][lane], aligned to 128 bytes */
+    unsigned long long room;        /* bytes at `work` */
 };
 
 struct lgv_entry {

@@ -22,6 +22,7 @@ struct ctx {
     double dt;
     u64 step;       /* number of the present step */
     vec *top, *end; /* free scratch */
+    long *escape;   /* where to go when there is not enough of it */
     u64 iterations, evaluations;
     const struct lgv_callbacks *cb; /* models given as callbacks */
     const double *option;           /* methods compiled ahead of time: their constants */
@@ -40,9 +41,16 @@ struct force {
     vec *name = (n) > SMALL_ARRAY ? take(c, (n)) : name##_memory
 #endif
 
+/* Leaves the kernel: see GUARDED in loop.h. */
+int _setjmp(long *) __attribute__((returns_twice));
+void longjmp(long *, int) __attribute__((noreturn));
+static __attribute__((noinline, cold, noreturn)) void scratch_overrun(struct ctx *c) {
+    longjmp(c->escape, 1);
+}
+
 INLINE vec *take(struct ctx *c, long n) {
     vec *r = c->top;
-    if (c->end - c->top < n) __builtin_trap(); /* METHOD_WORK is wrong */
+    if (RARELY(c->end - c->top < n)) scratch_overrun(c); /* METHOD_WORK is wrong */
     c->top += n;
     return r;
 }

@@ -275,38 +275,69 @@ static void ito(struct lgv_source *s, bool wanted) {
 
 /* ---- corrected potentials: c sum_m grad h_m . M^-1 grad h_m, with a weight of its own behind those of the noises ---- */
 
-/* grad h . M^-1 grad h for one noise; M^-1 = H_pp entry by entry. */
-static int gradient_square(struct lgv_source *s, int T, int h) {
+/* H_p of every degree of freedom, each found once: its own derivatives are the entries of M^-1 that do not vanish. */
+static int *velocities(struct lgv_source *s) {
     struct lgv_graph *g = s->g;
     size_t n;
-    int *leaf = lgv_diff_leaves(g, h, LGV_USES(LGV_Q), &n), id = lgv_expr_const(g, 0);
-    int *d = lgv_new(n + 1, sizeof *d);
-    if (leaf && d) {
-        lgv_diff_gradient(g, h, leaf, n, d);
-        for (size_t i = 0; i < n; i++) {
-            int row = lgv_diff_one(g, T, lgv_expr_ref(g, LGV_P, g->node[leaf[i]].aux));
-            for (size_t k = 0; k < n; k++) {
-                int mass = lgv_diff_one(g, row, lgv_expr_ref(g, LGV_P, g->node[leaf[k]].aux));
-                id = lgv_expr_add(g, id, lgv_expr_mul(g, mass, lgv_expr_mul(g, d[i], d[k])));
-            }
-        }
+    int T = lgv_loops_instance(g, s->m->hamiltonian, NULL, 0);
+    int *leaf = lgv_diff_leaves(g, T, LGV_USES(LGV_P), &n), *d = lgv_new(n + 1, sizeof *d);
+    int *v = lgv_new(s->m->nq, sizeof *v), zero = lgv_expr_const(g, 0);
+    if (leaf && d && v) {
+        lgv_diff_gradient(g, T, leaf, n, d);
+        for (size_t i = 0; i < s->m->nq; i++) v[i] = zero;
+        for (size_t i = 0; i < n; i++) v[g->inode[g->node[leaf[i]].aux].value] = d[i];
     } else if (!g->failed) {
         g->failed = "out of memory";
     }
     free(leaf);
     free(d);
-    return id;
+    return v;
 }
 
+/* Adds factor grad h . M^-1 grad h to the terms; `at` [nq] is 0, and is left so. */
+static bool gradient_square(struct lgv_source *s, const int *v, int h, double factor, int *at, struct lgv_arg **term,
+                            size_t *count, size_t *capacity) {
+    struct lgv_graph *g = s->g;
+    size_t n, m;
+    int *leaf = lgv_diff_leaves(g, h, LGV_USES(LGV_Q), &n), *d = lgv_new(n + 1, sizeof *d);
+    bool ok = leaf && d;
+    if (ok) lgv_diff_gradient(g, h, leaf, n, d);
+    for (size_t i = 0; ok && i < n; i++) at[g->inode[g->node[leaf[i]].aux].value] = (int)i + 1;
+    for (size_t i = 0; ok && i < n; i++) {
+        int row = v[g->inode[g->node[leaf[i]].aux].value];
+        int *other = lgv_diff_leaves(g, row, LGV_USES(LGV_P), &m);
+        ok = other != NULL;
+        for (size_t k = 0; ok && k < m; k++) {
+            int to = at[g->inode[g->node[other[k]].aux].value];
+            if (to == 0) continue;
+            int value = lgv_expr_mul(g, lgv_diff_one(g, row, other[k]), lgv_expr_mul(g, d[i], d[to - 1]));
+            ok = lgv_grow(term, capacity, *count + 1, sizeof **term);
+            if (ok) (*term)[(*count)++] = (struct lgv_arg){value, factor};
+        }
+        free(other);
+    }
+    for (size_t i = 0; leaf && i < n; i++) at[g->inode[g->node[leaf[i]].aux].value] = 0;
+    free(leaf);
+    free(d);
+    return ok;
+}
+
+/* All terms are collected and summed once: work is linear in degrees of freedom and noises. */
 static bool add_correction(struct lgv_source *s, double factor) {
-    if (factor == 0 || s->m->nnoise == 0 || s->s->additive) return !s->g->failed; /* additive: a constant */
-    int *h = lgv_model_noises(s->m), C = lgv_expr_const(s->g, 0),
-        T = lgv_loops_instance(s->g, s->m->hamiltonian, NULL, 0);
-    for (size_t i = 0; h && i < s->m->nnoise && !s->g->failed; i++)
-        C = lgv_expr_add(s->g, C, lgv_expr_scale(s->g, factor, gradient_square(s, T, h[i])));
+    if (factor == 0 || s->m->nnoise == 0) return !s->g->failed;
+    int *h = lgv_model_noises(s->m), *v = velocities(s), *at = lgv_new(s->m->nq, sizeof *at);
+    struct lgv_arg *term = NULL;
+    size_t count = 0, capacity = 0;
+    bool ok = h && v && at;
+    for (size_t i = 0; ok && i < s->m->nnoise && !s->g->failed; i++)
+        ok = gradient_square(s, v, h[i], factor, at, &term, &count, &capacity);
+    int C = lgv_expr_sum(s->g, 0, term, count);
     free(h);
+    free(v);
+    free(at);
+    free(term);
     int weight = lgv_expr_ref_at(s->g, LGV_WEIGHTS, (long)s->m->nnoise + 1);
-    return lgv_function_add(s->g, &s->K, -1, lgv_expr_mul(s->g, weight, C)) && !s->g->failed;
+    return ok && lgv_function_add(s->g, &s->K, -1, lgv_expr_mul(s->g, weight, C)) && !s->g->failed;
 }
 
 /* ---- strong Taylor scheme 1.5 (Kloeden & Platen 10.4): one noise, or additive ones ---- */

@@ -96,6 +96,30 @@ INLINE uvec paths_of(const struct lgv_block *b) {
     return path;
 }
 
+/* Scratch that ends too early is a fault of a method's METHOD_WORK, and fails the paths of the block instead of the
+ * program. */
+#define ESCAPE_ROOM 64 /* a jmp_buf of any C library */
+INLINE vec *end_of(const struct lgv_block *b) {
+    return (vec *)b->work + b->room / sizeof(vec);
+}
+
+static __attribute__((noinline, cold)) void scratch_failed(struct lgv_block *b) {
+    struct ctx context = {0}, *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    for (int l = 0; l < LANES * GROUPS; l++) {
+        if (b->fail[l]) continue;
+        b->fail[l] = LGV_FAIL_SCRATCH;
+        b->fail_step[l] = b->step;
+        for (long i = 0; i < 2 * NQ; i++) b->state[i * LANES * GROUPS + l] = __builtin_nan("");
+    }
+}
+
+static __attribute__((noinline, cold)) void nothing_seen(const struct lgv_block *b, double *out) {
+    struct ctx context = {0}, *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    for (long i = 0; i < WATCHED * LANES * GROUPS; i++) out[i] = __builtin_nan("");
+}
+
 /* All rows of a group in one piece: the state itself when there is one group, else a copy. */
 #if GROUPS > 1
 #define GROUP_ROWS(name, count, block) vec name[count]
@@ -105,9 +129,10 @@ INLINE uvec paths_of(const struct lgv_block *b) {
 
 #ifdef CONSTRAINED
 #define OBSERVE_CONSTRAINTS(c, state, seen) observe_constraints(c, state, state + NQ, state + 2 * NQ, seen)
-static void kernel_project(struct lgv_block *b) {
+static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *escape) {
     struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work}, *c = &context;
-    c->end = c->top + METHOD_WORK + LOOP_WORK;
+    c->end = end_of(b);
+    c->escape = escape;
     for (int g = 0; g < GROUPS; g++) {
         struct lgv_block part = group_of(b, g);
         GROUP_ROWS(state, STATE_ROWS, b->state);
@@ -118,6 +143,13 @@ static void kernel_project(struct lgv_block *b) {
         project_state(c, state, state + NQ, state + 2 * NQ);
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
     }
+}
+static void kernel_project(struct lgv_block *b) {
+    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
+    if (_setjmp(escape) == 0)
+        project_inside(b, escape);
+    else
+        scratch_failed(b);
 }
 #if !VPRK_PROJECT /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */
 INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
@@ -171,14 +203,14 @@ static __attribute__((noinline)) void observe(struct ctx *c, const struct lgv_bl
 /* An output time of the run is reached. */
 INLINE void see(const struct ctx *c, struct lgv_block *b) {
     struct ctx own = {.par = c->par, .dt = b->dt, .step = b->step, .top = c->top, .end = c->end, .cb = c->cb,
-                      .option = c->option};
+                      .option = c->option, .escape = c->escape};
     observe(&own, b, b->value);
     b->value += b->row;
     b->time_step++;
     b->ntimes--;
 }
 
-static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
+static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape) {
     struct lgv_block part[GROUPS];
     struct ctx context[GROUPS], *c = context;
     uvec path[GROUPS];
@@ -190,7 +222,8 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     for (int i = 0; i < PARAMETERS; i++) par[i] = b->par[i];
     context[0].par = par;
 #endif
-    c->end = c->top + GROUPS * METHOD_CARRY + METHOD_WORK + LOOP_WORK;
+    c->end = end_of(b);
+    c->escape = escape;
     ARRAY(q, GROUPS * 2 * NQ);                  /* small states live here for the whole loop */
     int local = GROUPS * 2 * NQ <= SMALL_ARRAY; /* always, when there is more than one group */
     if (!local) q = state;
@@ -243,6 +276,18 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     }
 }
 
+static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
+    const u64 end = b->step + steps;
+    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
+    if (_setjmp(escape) == 0) {
+        advance_inside(b, steps, escape);
+        return;
+    }
+    scratch_failed(b);
+    for (; b->ntimes && *b->time_step <= end; b->value += b->row, b->time_step++, b->ntimes--) nothing_seen(b, b->value);
+    b->step = end;
+}
+
 static void kernel_start(struct lgv_block *b) {
     struct ctx context = {.b = b}, *c = &context;
     CONTEXT_SETUP(c, b->user);
@@ -261,11 +306,20 @@ static void kernel_start(struct lgv_block *b) {
     for (long i = 0; TRACK_BROWN && i < 2 * NQ * GROUPS; i++) row[(BROWN_ROW + NM) * GROUPS + i] = row[i];
 }
 
-static void kernel_observe(const struct lgv_block *b, double *out) {
+static __attribute__((noinline)) void observe_inside(const struct lgv_block *b, double *out, long *escape) {
     struct ctx context = {.par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    c->end = c->top + METHOD_WORK + LOOP_WORK;
+    c->end = end_of(b);
+    c->escape = escape;
     observe(c, b, out);
+}
+
+static void kernel_observe(const struct lgv_block *b, double *out) {
+    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
+    if (_setjmp(escape) == 0)
+        observe_inside(b, out, escape);
+    else
+        nothing_seen(b, out);
 }
 
 static unsigned long long kernel_work(const void *user) {

@@ -30,8 +30,8 @@
 #define NYS_SET(i) (NYS_SETS == NYS_IMP ? (i) : 0)
 #define NYS_UNKNOWNS (NYS_SETS * NQ)
 #define NYS_WORK                                                                                                       \
-    ((NYS_N + NYS_IMP + 10) * NQ + 4 * NYS_UNKNOWNS + 2 * NYS_UNKNOWNS * NYS_UNKNOWNS + (NYS_IMP + 5) * NQ * NQ +      \
-     4 * NM + 8)
+    ((NYS_N + NYS_IMP + 10) * NQ + 4 * NYS_UNKNOWNS + 2 * NYS_UNKNOWNS * NYS_UNKNOWNS +                                \
+     (NYS_IMP > 0 ? (NYS_IMP + 5) * NQ * NQ : 0) + 4 * NM + 8)
 
 /* P = p + sum of R_ik N_k over the nodes known so far. */
 INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, const vec *N, vec *P) {

@@ -131,4 +131,5 @@ INLINE void solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const
     solve_dense((int)n, A, x, scratch, singular);
 }
 
-#define STAGE_WORK (3 * NQ + 6 * NQ * NQ)
+/* Of implicit_kick or implicit_drift, where they are used. */
+#define STAGE_WORK (MODEL_SEPARABLE ? 0 : 3 * NQ + 6 * NQ * NQ)

@@ -52,6 +52,7 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                                     .fail_step = (unsigned long long *)(void *)(memory + state + 2 * small),
                                     .clipped = (unsigned long long *)(void *)(memory + state + 3 * small),
                                     .work = (double *)(void *)(memory + state + 4 * small),
+                                    .room = work,
                                     .user = &k->user};
     return true;
 }

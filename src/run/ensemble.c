@@ -293,6 +293,18 @@ static void *aligned(size_t doubles) {
     return posix_memalign(&p, 128, (doubles + 16) * sizeof(double)) ? NULL : p; /* observe() writes whole vectors */
 }
 
+/* What worker_begin asks for. */
+static enum lgv_status no_memory(const struct job *j, unsigned threads, struct lgv_error *err) {
+    const struct lgv_kernel *k = j->plan->kernel;
+    double lanes = k->entry->lanes, blocks = LGV_UNIT / lanes, step = blocks * (double)k->entry->work(&k->user);
+    double values = (double)(j->rows * k->watch.count * LGV_UNIT) * sizeof(double) * (lanes < LGV_UNIT ? 2 : 1);
+    double states = (double)k->nstate * (LGV_UNIT + lanes) * sizeof(double);
+    return lgv_fail(err, LGV_CANNOT_RUN,
+                    "out of memory: each of %u threads needs %.3g MB for %d paths at a time: %.3g MB for their step, %.3g MB "
+                    "for their states, %.3g MB for what is observed",
+                    threads, 1e-6 * (step + values + states), LGV_UNIT, 1e-6 * step, 1e-6 * states, 1e-6 * values);
+}
+
 static bool worker_begin(struct worker *w, struct job *j) {
     const struct lgv_plan *p = j->plan;
     *w = (struct worker){.job = j, .lanes = p->kernel->entry->lanes};
@@ -383,6 +395,6 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     report->iterations = block_steps ? (double)atomic_load(&j.iterations) / (double)block_steps : 0;
     report->evaluations = block_steps ? (double)atomic_load(&j.evaluations) / (double)block_steps : 0;
     report->stopped = atomic_load(&j.stop) != 0;
-    if (atomic_load(&j.no_memory)) return lgv_fail_memory(err);
+    if (atomic_load(&j.no_memory)) return no_memory(&j, threads, err);
     return report->stopped ? LGV_INTERRUPTED : LGV_OK;
 }
