@@ -21,7 +21,7 @@
 #define MASSES_NEEDED (MODEL_L || MODEL_SPARSE) /* else H_p says what they do to a vector */
 #define PROJECTION_WORK                                                                                                \
     (JACOBIAN + (MASSES_NEEDED ? 3 * MASSES : 0) + SYSTEM + 8 * NC + 8 * NQ + NM + 8 +                                 \
-     (MODEL_L ? 2 * (NQ + NC) * (NQ + NC) + 2 * (NQ + NC) + 3 * NQ * NQ : 0))
+     (MODEL_L ? 2 * (NQ + NC) * (NQ + NC) + 3 * (NQ + NC) + 3 * NQ * NQ : 0))
 
 #if NC == 0
 INLINE void model_g(struct ctx *c, const vec *q, vec *g) {
@@ -203,6 +203,24 @@ INLINE vec largest_of(const vec *x, long count, long stride) {
     return vec_select((ivec)(most > 0.0), most, vec_set(1));
 }
 
+/* Of the lanes that are live, those whose residual is not finite: their last move has left the domain of the formulas,
+ * as |v| < 1 of sqrt(1 - v^2).  They go back half of it instead of taking a new one. */
+INLINE ivec left_domain(long n, const vec *r, ivec live) {
+    vec sum = vec_set(0);
+    for (long i = 0; i < n; i++) sum += vec_abs(r[i]);
+    return live & ~vec_finite(sum);
+}
+
+/* What to take off the unknowns: the solution r, kept in `last`, or minus half of the last one. */
+INLINE void damp(long n, ivec outside, vec *r, vec *last) {
+    if (RARELY(vec_any(outside)))
+        for (long i = 0; i < n; i++) {
+            last[i] *= vec_select(outside, vec_set(0.5), vec_set(1));
+            r[i] = vec_select(outside, -last[i], r[i]);
+        }
+    for (long i = 0; i < n; i++) last[i] = vec_select(outside, last[i], r[i]);
+}
+
 /* Newton's method for L_v(q, v) = p + G^T mu, G v = 0, in (v, mu); one step is exact for quadratic L.  p becomes p +
  * G^T mu. With no G it finds the velocity that belongs to p.  *lost: no solution found. */
 INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G, long nc, vec *p, vec *v, vec *mu,
@@ -213,7 +231,8 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
     ARRAY(A, (NQ + NC) * (NQ + NC));
     ARRAY(scratch, (NQ + NC) * (NQ + NC) + NQ + NC);
     ARRAY(r, NQ + NC);
-    ivec live = (ivec)(p[0] == p[0]), now;
+    ARRAY(last, NQ + NC);
+    ivec live = (ivec)(p[0] == p[0]), now, outside;
     vec s = nc ? largest_of(G, NC * NQ, 1) : vec_set(1);
     int it = 0;
     *singular = (ivec){0};
@@ -249,11 +268,13 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
         /* round-off of p moves v by its part of p / m */
         ivec done = (ivec)(left <= 1e-14 * parts) & (ivec)(hidden <= 1e-14 * (speed + parts / m));
         if (it > 0) live &= ~done;
+        outside = it > 0 && !MODEL_QUADRATIC_L ? left_domain(NQ, r, live) : (ivec){0};
         solve_dense((int)n, A, r, scratch, &now);
-        *singular |= now & live;
+        if (!MODEL_QUADRATIC_L) damp(n, outside, r, last);
+        *singular |= now & live & ~outside;
         for (long i = 0; i < NQ; i++) v[i] = vec_select(live, v[i] - r[i], v[i]);
         for (long k = 0; k < nc; k++) mu[k] = vec_select(live, mu[k] - r[NQ + k] * m / s, mu[k]);
-        live &= still_moving(NQ, r, v, v, 1e-9) & ~*singular;
+        live &= (still_moving(NQ, r, v, v, 1e-9) | outside) & ~*singular;
         if (MODEL_QUADRATIC_L) live = (ivec){0};
         c->iterations++;
     } while (++it < NEWTON_MAX && vec_any(live));

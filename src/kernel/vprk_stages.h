@@ -183,23 +183,26 @@ INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *
     ARRAY(A, UNKNOWNS * UNKNOWNS);
     ARRAY(scratch, UNKNOWNS * UNKNOWNS + UNKNOWNS);
     ARRAY(r, UNKNOWNS);
+    ARRAY(last, UNKNOWNS);
     ARRAY(end, NQ);
     ARRAY(move, NQ);
     ARRAY(x, NQ);
     vec *inner = c->top;
-    ivec singular = {0}, now;
+    ivec singular = {0}, now, outside;
     int it = 0;
     stage_positions(c, q, s);
     combine(c, q, vprk_table, s->V, end);
     do {
         stage_system(c, q, p, dW, dZ, extra, mass, s, r, A);
         if (it >= NEWTON_PATIENT) *live &= ~stages_met(c, q, p, s, r);
+        outside = it > 0 ? left_domain(n, r, *live) : (ivec){0};
         vec m = MODEL_L ? largest_of(s->PY, NQ, NQ + 1) : 1.0 / largest_of(mass, NQ, NQ + 1);
         vec g = NC > 0 ? largest_of(s->GX, NC * NQ, 1) : vec_set(1);
         scale_system(m, g, r, A);
         solve_dense((int)n, A, r, scratch, &now);
         for (long i = 0; i < n; i++) r[i] *= i >= VS * NQ ? m / g : MODEL_L ? vec_set(1) : m;
-        singular |= now & *live;
+        damp(n, outside, r, last);
+        singular |= now & *live & ~outside;
         for (long i = 0; i < VS * NQ; i++) s->Y[i] = vec_select(*live, s->Y[i] - r[i], s->Y[i]);
         for (long i = 0; i < VM * NC; i++) s->lam[i] = vec_select(*live, s->lam[i] - r[VS * NQ + i], s->lam[i]);
         for (long i = 0; i < NQ; i++) move[i] = end[i];
@@ -209,7 +212,8 @@ INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *
             x[i] = end[i] - q[i];
             move[i] -= end[i];
         }
-        *live &= (still_moving(NQ, move, x, q, 1e-9) | (ivec)(vec_set(it == 0 ? 1.0 : 0.0) > 0.5)) & ~singular;
+        ivec first = (ivec)(vec_set(it == 0 ? 1.0 : 0.0) > 0.5);
+        *live &= (still_moving(NQ, move, x, q, 1e-9) | outside | first) & ~singular;
         c->top = inner;
         c->iterations++;
     } while (++it < NEWTON_MAX && vec_any(*live));
