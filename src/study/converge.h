@@ -177,8 +177,9 @@ struct lgv_converge_job {
     lgv_progress *progress;
     void *user;
     /* Of group g, level l, method k at (k nlevels + l) LGV_GROUPS + g; last method: reference, at its step and twice
-     * it.  total has `width` numbers for each: the slots, then the quantities. */
+     * it.  total has `width` numbers for each: the slots, then the quantities; rounded from long_total, which is exact. */
     struct lgv_converge_sum *sum;
+    struct lgv_exact *long_total;
     double *total;
     size_t width;
     uint64_t group_paths[LGV_GROUPS];

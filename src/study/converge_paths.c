@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The paths of a convergence study.  A unit of 16 paths is taken through all levels of all methods, each on the same
- * Brownian increments: those of the reference's step, summed.  Units of a group are added in path order by one thread,
- * so that the sums have the same bits for any number of threads. */
+ * Brownian increments: those of the reference's step, summed.  Units are added exactly, so that the sums have the same
+ * bits for any number of threads. */
+#include "base/exact.h"
 #include "study/converge.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static double now(void) {
 struct shared {
     struct lgv_converge_job *job;
     atomic_int stop, no_memory;
-    atomic_ullong units_done;
+    atomic_ullong next_unit, units_done;
     double units;
     atomic_flag telling; /* guards told and the call */
     double told;
@@ -224,19 +225,14 @@ static bool run_levels(struct worker *w, uint64_t path, unsigned used) {
     return true;
 }
 
-/* One unit.  Sums change only when the whole unit is done. */
-static bool do_unit(struct worker *w, uint64_t unit, unsigned group) {
+/* The worker's unit to the sums of its group. */
+static bool add_sums(const struct worker *w, unsigned group, unsigned used) {
     struct lgv_converge_job *j = w->shared->job;
-    uint64_t path = unit * LGV_UNIT;
-    unsigned used = j->end - path < LGV_UNIT ? (unsigned)(j->end - path) : LGV_UNIT;
-    size_t rows = (j->nmethods + 1) * j->nlevels;
-    memset(w->part, 0, rows * sizeof *w->part);
-    memset(w->total, 0, rows * j->width * sizeof *w->total);
-    if (!run_levels(w, path, used)) return false;
-    for (size_t i = 0; i < rows; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < (j->nmethods + 1) * j->nlevels; i++) {
         struct lgv_converge_sum *s = &j->sum[i * LGV_GROUPS + group], *part = &w->part[i];
         for (size_t n = 0; n < j->width; n++)
-            j->total[(i * LGV_GROUPS + group) * j->width + n] += w->total[i * j->width + n];
+            ok &= lgv_exact_add(&j->long_total[(i * LGV_GROUPS + group) * j->width + n], w->total[i * j->width + n]);
         s->paths += part->paths;
         s->failed += part->failed;
         s->truncated += part->truncated;
@@ -245,53 +241,77 @@ static bool do_unit(struct worker *w, uint64_t unit, unsigned group) {
         s->seconds += part->seconds;
     }
     j->group_paths[group] += used;
-    return true;
+    return ok;
 }
 
-static void do_group(struct worker *w, unsigned group) {
-    const struct lgv_converge_job *j = w->shared->job;
-    uint64_t units = (j->end + LGV_UNIT - 1) / LGV_UNIT, unit = j->first / LGV_UNIT;
-    unit += (group + LGV_GROUPS - unit % LGV_GROUPS) % LGV_GROUPS;
-    for (; unit < units && !atomic_load(&w->shared->stop); unit += LGV_GROUPS) {
-        do_unit(w, unit, group);
-        atomic_fetch_add(&w->shared->units_done, 1);
-        tell(w);
+/* One unit.  Sums change only when the whole unit is done. */
+static void do_unit(struct worker *w, uint64_t unit) {
+    struct lgv_converge_job *j = w->shared->job;
+    uint64_t path = unit * LGV_UNIT;
+    unsigned used = j->end - path < LGV_UNIT ? (unsigned)(j->end - path) : LGV_UNIT;
+    size_t rows = (j->nmethods + 1) * j->nlevels;
+    memset(w->part, 0, rows * sizeof *w->part);
+    memset(w->total, 0, rows * j->width * sizeof *w->total);
+    if (!run_levels(w, path, used)) return;
+    bool ok;
+#pragma omp critical(lgv_converge_add)
+    ok = add_sums(w, (unsigned)(unit % LGV_GROUPS), used);
+    atomic_fetch_add(&w->shared->units_done, 1);
+    if (!ok) {
+        atomic_store(&w->shared->no_memory, 1);
+        atomic_store(&w->shared->stop, 1);
     }
+}
+
+static void work(struct shared *s) {
+    struct worker w;
+    uint64_t unit, units = (s->job->end + LGV_UNIT - 1) / LGV_UNIT;
+    if (!worker_begin(&w, s)) {
+        atomic_store(&s->no_memory, 1);
+        atomic_store(&s->stop, 1);
+    }
+    while (!atomic_load(&s->stop) && (unit = atomic_fetch_add(&s->next_unit, 1)) < units) {
+        do_unit(&w, unit);
+        tell(&w);
+    }
+    worker_end(&w);
 }
 
 bool lgv_converge_new_sums(struct lgv_converge_job *j) {
     size_t cells = (j->nmethods + 1) * j->nlevels * LGV_GROUPS;
     j->sum = lgv_new(cells, sizeof *j->sum);
     j->total = lgv_new(cells * j->width, sizeof *j->total);
-    return j->sum && j->total;
+    j->long_total = lgv_new(cells * j->width, sizeof *j->long_total);
+    return j->sum && j->total && j->long_total;
 }
 
 void lgv_converge_free_sums(struct lgv_converge_job *j) {
+    if (j->long_total) lgv_exact_free(j->long_total, (j->nmethods + 1) * j->nlevels * LGV_GROUPS * j->width);
     free(j->sum);
     free(j->total);
+    free(j->long_total);
     j->sum = NULL;
     j->total = NULL;
+    j->long_total = NULL;
 }
 
 enum lgv_status lgv_converge_paths(struct lgv_converge_job *j, struct lgv_error *err) {
     uint64_t units = (j->end - j->first + LGV_UNIT - 1) / LGV_UNIT;
-    struct shared s = {.job = j, .units = (double)units, .telling = ATOMIC_FLAG_INIT, .told = now()};
+    struct shared s = {.job = j,
+                       .units = (double)units,
+                       .next_unit = j->first / LGV_UNIT,
+                       .telling = ATOMIC_FLAG_INIT,
+                       .told = now()};
     unsigned threads = j->threads;
-    if (threads > LGV_GROUPS) threads = LGV_GROUPS;
     if (threads > units) threads = (unsigned)units;
+    if (threads <= 1)
+        work(&s);
+    else {
 #pragma omp parallel num_threads((int)threads)
-    {
-        struct worker w;
-        bool ready = worker_begin(&w, &s);
-        if (!ready) {
-            atomic_store(&s.no_memory, 1);
-            atomic_store(&s.stop, 1);
-        }
-#pragma omp for schedule(dynamic, 1)
-        for (unsigned g = 0; g < LGV_GROUPS; g++)
-            if (ready) do_group(&w, g);
-        worker_end(&w);
+        work(&s);
     }
+    for (size_t i = 0; i < (j->nmethods + 1) * j->nlevels * LGV_GROUPS * j->width; i++)
+        j->total[i] = lgv_exact_round(&j->long_total[i]);
     if (atomic_load(&s.no_memory)) return lgv_fail_memory(err);
     return atomic_load(&s.stop) ? LGV_INTERRUPTED : LGV_OK;
 }
