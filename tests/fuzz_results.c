@@ -39,6 +39,10 @@ static void put_dataset(hid_t file, const char *name, uint8_t kind, uint16_t val
     if (kind & 2) H5Tset_size(type, kind & 8 ? H5T_VARIABLE : value + 1u);
     H5Ldelete(file, name, H5P_DEFAULT);
     hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    size_t count = ((size_t)dims[0] + 1) * (size_t)dims[1];
+    void *zeros = set >= 0 && !(kind & 8) ? lgv_new(count, H5Tget_size(type)) : NULL;
+    if (zeros) H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros); /* a dataset without data is no challenge */
+    free(zeros);
     if (set >= 0) H5Dclose(set);
     H5Tclose(type);
     H5Sclose(space);
