@@ -9,9 +9,9 @@
  *     t_J = G t - sum (1 - 1/H_g) t_g,    var = 1/G sum d_g^2,    d_g^2 = (H_g t - (H_g - 1) t_g - t_J)^2 / (H_g - 1).
  *
  * With heavy tails a few groups carry var, and a sample that lacks them says too little: standard errors were 1.3
- * times too small on average, 1.9 at worst, for strong errors of a pendulum with strong noise (1.05 and 1.5 now).  So what the
- * fourth moment k = G sum d_g^4 / (sum d_g^2)^2 has above 3, the value of a normal law, is added as one standard error
- * of var: var (1 + sqrt((k - 3)/G)). */
+ * times too small on average, 1.9 at worst, for strong errors of a pendulum with strong noise (1.05 and 1.5 now).  So
+ * what the fourth moment k = G sum d_g^4 / (sum d_g^2)^2 has above 3, the value of a normal law, is added as one
+ * standard error of var: var (1 + sqrt((k - 3)/G)). */
 #include "study/converge.h"
 
 #include <math.h>
