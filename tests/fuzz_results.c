@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fuzz target: results.h5 that somebody has changed.  HDF5 itself survives no damaged files, and no such file gets to it
- * with a seal; so the input is a list of changes that are good HDF5 and bad results.  Four bytes are one change of a
+ * Fuzz target: results.h5 that somebody has changed.  HDF5 itself survives no damaged files, and no such file gets to
+ * it with a seal; so the input is a list of changes that are good HDF5 and bad results.  Four bytes are one change of a
  * made-up result: object, kind, and two bytes of a size or a value.  Whatever is accepted must also give a document,
  * figures and checks. */
 #include <setjmp.h>
