@@ -47,7 +47,8 @@ static double defect(struct lgv_model *m, const char *method, double dt) {
     struct lgv_kernel k = kernel_for(m, lgv_method_for(m, method));
     double x[] = {0.7, -0.4, 0.2, 0.5}, worst = 0;
     for (uint64_t path = 0; path < 4; path++) {
-        double error, d = lgv_certificate_defect(&k, 0.1, dt, 5, path, 3 * path, x, NULL, NULL, NULL, &error);
+        struct lgv_defect how = {0};
+        double d = lgv_certificate_defect(&k, 0.1, dt, 5, path, 3 * path, x, NULL, NULL, NULL, &how);
         assert_true(d >= 0);
         worst = fmax(worst, d);
     }

@@ -52,6 +52,7 @@ const size_t lgv_hdf5_result_count = COUNT_OF(lgv_hdf5_result);
 const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     ROW(lgv_certificate, "symplectic_defect", LGV_HDF5_REAL, symplectic_defect),
     ROW(lgv_certificate, "symplectic_defect_error", LGV_HDF5_REAL, symplectic_defect_error),
+    LATER(lgv_certificate, "symplectic_defect_error_all", LGV_HDF5_REAL, defect_all_error),
     ROW(lgv_certificate, "defect_states", LGV_HDF5_COUNT, defect_states),
     ROW(lgv_certificate, "constraint", LGV_HDF5_REAL, constraint),
     ROW(lgv_certificate, "hidden_constraint", LGV_HDF5_REAL, hidden_constraint),

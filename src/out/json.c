@@ -110,6 +110,7 @@ static json_t *certificate(const struct lgv_result *r) {
     json_t *out = json_object();
     if (out && put(out, "symplectic_defect", real(c->symplectic_defect)) &&
         put(out, "symplectic_defect_error", real(c->symplectic_defect_error)) &&
+        put(out, "symplectic_defect_error_all", real(c->defect_all_error)) &&
         put(out, "defect_states", count(c->defect_states)) &&
         put(out, "symplectic_claim", json_boolean(c->symplectic_claim)) &&
         put(out, "constraint", real(c->constraint)) && put(out, "hidden_constraint", real(c->hidden_constraint)) &&

@@ -34,7 +34,7 @@ const struct lgv_option lgv_run_options[] = {
     {"keep_every", LGV_COUNT, "0", 0, 1e15, "", "sample paths are stored every this many steps, 0 for at most 4000 times",
      AT(keep_every)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
-    {"check_states", LGV_COUNT, "4", 0, 16, "", "states at which the symplecticity defect is measured, 0 for none",
+    {"check_states", LGV_COUNT, "4", 0, 16, "", "states at which the symplecticity defect is measured, 0 for none; half as many above 64 degrees of freedom",
      AT(check_states)},
     {"compiler", LGV_PROGRAM, "", 0, 0, "",
      "compiler of the kernels: a name or a path; empty for clang, else gcc; not in model files",

@@ -6,8 +6,8 @@
  *
  *     J u = (4/5 D_1 - 1/5 D_2 + 4/105 D_3 - 1/280 D_4) / h
  *
- * the perturbed states being lanes of one block with the same noise.  Several h are tried; the one is taken at which
- * J u is known best: by the difference of the formulas of order 6 and 8, of which round-off shows only a twelfth,
+ * the perturbed states being lanes of one block with the same noise.  Several h are tried, all of them for the first
+ * direction and those near the best for the others; the one is taken at which J u is known best: by the difference of the formulas of order 6 and 8, of which round-off shows only a twelfth,
  * and eps/h.  Then
  *
  *     defect = max |omega(J u, J v) - omega(u, v)|,   omega(u, v) = u_q . v_p - u_p . v_q
@@ -23,8 +23,9 @@
 #include <string.h>
 
 #define MAX_DIRECTIONS 32 /* a system with at most so many components is measured completely */
-#define FEW_DIRECTIONS 8  /* random directions of a larger one */
-#define MANY 64           /* degrees of freedom: up to here each is in some direction */
+#define FEW_DIRECTIONS 8  /* of a larger one: pairs of a q and a p direction with the same degrees of freedom */
+#define MANY LGV_MANY_DOF  /* beyond, half of the pairs share them all, the others have a few each */
+#define PLACES 8          /* a few */
 #define SAFETY 4          /* round-off estimated from one difference may be that much too small */
 
 struct probe {
@@ -35,6 +36,7 @@ struct probe {
     uint64_t path, step;
     const double *scale; /* [n] */
     double action;
+    int size; /* which h was best for the last direction; negative: none yet */
     lgv_progress *progress;
     void *user;
 };
@@ -112,32 +114,51 @@ static double weight(const struct probe *p, const double *error) {
     return sum;
 }
 
-/* False when no step size works, or after a stop. */
-static bool derivative(struct probe *p, struct column *c, double *work) {
-    static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6};
-    size_t n = p->n, size = n * sizeof *work;
-    double best = INFINITY, *from = work + 8 * n, *given = work + 16 * n;
+static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6};
+#define SIZES ((int)(sizeof sizes / sizeof *sizes))
+
+/* J u with h = sizes[s]; c receives it when it is known better than `best` says.  Its error, infinite when a step
+ * fails. */
+static double try_size(struct probe *p, int s, double best, struct column *c, const double *given, double *work) {
+    size_t n = p->n, bytes = n * sizeof *work;
+    double h = sizes[s], offset[8], *from = work + 8 * n;
     struct column trial = {work + 17 * n, work + 18 * n, work + 19 * n, work + 20 * n};
-    memcpy(given, c->u, size);
-    memcpy(trial.u, c->u, size);
-    memset(trial.u_error, 0, size);
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        double h = sizes[s], offset[8];
+    memcpy(trial.u, given, bytes);
+    memset(trial.u_error, 0, bytes);
+    for (int k = 0; k < 4; k++) {
+        offset[2 * k] = (k + 1) * h;
+        offset[2 * k + 1] = -(k + 1) * h;
+    }
+    if (!steps_from(p, given, offset, 8, from, work)) return INFINITY;
+    difference(p, work, h, trial.Ju, trial.Ju_error);
+    if (p->k->nextra) difference(p, from, h, trial.u, trial.u_error);
+    double error = weight(p, trial.Ju_error) + weight(p, trial.u_error);
+    if (!(error < best)) return error;
+    memcpy(c->u, trial.u, bytes);
+    memcpy(c->Ju, trial.Ju, bytes);
+    memcpy(c->u_error, trial.u_error, bytes);
+    memcpy(c->Ju_error, trial.Ju_error, bytes);
+    p->size = s;
+    return error;
+}
+
+/* False when no size works, or after a stop. */
+static bool derivative(struct probe *p, struct column *c, double *work) {
+    double best = INFINITY, *given = work + 16 * p->n;
+    int middle = p->size;
+    memcpy(given, c->u, p->n * sizeof *given);
+    for (int s = middle < 0 ? 0 : middle; s < SIZES; s++) { /* towards smaller h; of the first direction all */
         if (p->progress && p->progress(p->user, 1)) return false;
-        for (int k = 0; k < 4; k++) {
-            offset[2 * k] = (k + 1) * h;
-            offset[2 * k + 1] = -(k + 1) * h;
-        }
-        if (!steps_from(p, given, offset, 8, from, work)) continue;
-        difference(p, work, h, trial.Ju, trial.Ju_error);
-        if (p->k->nextra) difference(p, from, h, trial.u, trial.u_error);
-        double error = weight(p, trial.Ju_error) + weight(p, trial.u_error);
-        if (!(error < best)) continue;
+        double error = try_size(p, s, best, c, given, work);
+        if (error < best)
+            best = error;
+        else if (middle >= 0 && isfinite(best))
+            break;
+    }
+    for (int s = middle - 1; s >= 0 && p->size >= middle - 1 && isfinite(best); s--) { /* towards larger h */
+        double error = try_size(p, s, best, c, given, work);
+        if (!(error < best)) break;
         best = error;
-        memcpy(c->u, trial.u, size);
-        memcpy(c->Ju, trial.Ju, size);
-        memcpy(c->u_error, trial.u_error, size);
-        memcpy(c->Ju_error, trial.Ju_error, size);
     }
     return isfinite(best);
 }
@@ -155,25 +176,36 @@ static double omega_error(const double *u, const double *u_error, const double *
     return s;
 }
 
-/* All unit directions of a small system.  Of a larger one the degrees of freedom in turn, or, when there are many,
- * some at random, others at each state. */
+static uint64_t next(uint64_t *z) {
+    *z = *z * 6364136223846793005ull + 1442695040888963407ull;
+    return *z >> 33;
+}
+
+/* Adds a part of about a tenth of the scale, of either sign and never near 0: a fault there is seen. */
+static void add_part(double *u, double scale, uint64_t random) {
+    double size = 0.05 + 0.1 * (double)(random & 1023) / 1024;
+    *u += (random & 1024 ? size : -size) * scale;
+}
+
+/* All unit directions of a small system.  Of a larger one directions in pairs, of q and of p, over the same degrees of
+ * freedom: omega(u, v) is not just 0.  Every degree of freedom is in one pair.  A pair of very many is known less well,
+ * so that beyond MANY half of the pairs have PLACES each at random, others at each state. */
 static void direction(const struct probe *p, size_t i, double *u) {
-    size_t nq = p->n / 2, pairs = FEW_DIRECTIONS / 2, entries = nq <= MANY ? (nq + pairs - 1) / pairs : 8;
+    size_t nq = p->n / 2, pair = i / 2, shares = nq <= MANY ? FEW_DIRECTIONS / 2 : FEW_DIRECTIONS / 4;
     memset(u, 0, p->n * sizeof *u);
     if (p->n <= MAX_DIRECTIONS) {
         u[i] = p->scale[i];
         return;
     }
-    uint64_t z = 0x9E3779B97F4A7C15ull * (i / 2 + 1) + 0xD1B54A32D192ED03ull * (p->path + 1000 * p->step);
-    for (size_t k = 0; k < entries; k++) { /* neighbouring directions share their places: omega(u, v) is not just 0 */
-        z = z * 6364136223846793005ull + 1442695040888963407ull;
-        size_t at = nq <= MANY ? i / 2 + k * pairs : (size_t)(z >> 33) % nq;
-        double weight = ((double)((z >> 20) & 1023) / 512 - 1) / 8;
-        if (at >= nq) continue;
+    uint64_t z = 0x9E3779B97F4A7C15ull * (pair + 1) + 0xD1B54A32D192ED03ull * (p->path + 1000 * p->step);
+    size_t entries = pair < shares ? (nq - pair + shares - 1) / shares : PLACES;
+    for (size_t k = 0; k < entries; k++) {
+        uint64_t place = next(&z), of_q = next(&z), of_p = next(&z);
+        size_t at = pair < shares ? pair + k * shares : (size_t)(place % nq);
         if (i % 2)
-            u[nq + at] += (weight + 0.1) * p->scale[nq + at];
+            add_part(&u[nq + at], p->scale[nq + at], of_p);
         else
-            u[at] += (weight - 0.1) * p->scale[at];
+            add_part(&u[at], p->scale[at], of_q);
     }
 }
 
@@ -191,12 +223,18 @@ static bool own_scales(struct probe *p, double *scale) {
 
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,
-                              double *error) {
-    struct probe p = {
-        .k = k, .x = x, .n = 2 * k->nq, .path = path, .step = n, .progress = progress, .user = user};
+                              struct lgv_defect *how) {
+    struct probe p = {.k = k,
+                      .x = x,
+                      .n = 2 * k->nq,
+                      .path = path,
+                      .step = n,
+                      .size = how->size - 1,
+                      .progress = progress,
+                      .user = user};
     size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
     double *vectors = lgv_new(4 * count * p.n, sizeof *vectors), *own = lgv_new(p.n, sizeof *own);
-    double *work = lgv_new(21 * p.n, sizeof *work), defect = NAN, unsure = 0;
+    double *work = lgv_new(21 * p.n, sizeof *work), defect = NAN;
     struct column *c = lgv_new(count, sizeof *c);
     if (!vectors || !own || !work || !c || !own_scales(&p, own)) goto done;
     p.scale = scale ? scale : own;
@@ -209,21 +247,24 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
         if (!derivative(&p, &c[i], work)) goto done;
     }
     double most = 0, worst[2] = {0, 0}; /* a pair whose defect is beyond its own error counts before all others */
+    double unsure[2] = {0, 0};          /* of pairs of few degrees of freedom; of those that share them all */
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
             double d = omega(c[i].Ju, c[j].Ju, p.n) - omega(c[i].u, c[j].u, p.n);
             double e = omega_error(c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error, p.n) +
                        omega_error(c[i].u, c[i].u_error, c[j].u, c[j].u_error, p.n);
+            bool all = k->nq > MANY && i < FEW_DIRECTIONS / 2;
             d = fabs(d) / p.action;
             e = e / p.action + 1e-13;
             if (d > e && d - e > worst[0] - worst[1]) worst[0] = d, worst[1] = e;
-            most = fmax(most, d);
-            unsure = fmax(unsure, e);
+            if (!all) most = fmax(most, d);
+            unsure[all] = fmax(unsure[all], e);
         }
     defect = worst[0] > 0 ? worst[0] : most;
-    if (worst[0] > 0) unsure = worst[1];
+    how->error = worst[0] > 0 ? worst[1] : unsure[0];
+    how->all_error = fmax(how->error, unsure[1]);
+    how->size = p.size + 1;
 done:
-    if (error) *error = unsure;
     lgv_block_free(&p.b);
     free(own);
     free(vectors);

@@ -61,6 +61,7 @@ struct lgv_setting { /* an option as text: how to repeat the run */
 struct lgv_certificate {
     double symplectic_defect;             /* max |J^T Omega J - Omega| over the sampled states; NaN when not measured */
     double symplectic_defect_error;       /* how well the derivative J is known: defects below it mean "round-off" */
+    double defect_all_error; /* the same for a fault in any single one of many degrees of freedom */
     uint64_t defect_states;               /* number of states it was measured at */
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
     double constraint_size, hidden_size;  /* size of the terms they consist of: their round-off is a part of it */
@@ -114,6 +115,7 @@ struct lgv_result {
     struct lgv_certificate certificate;
 };
 
+#define LGV_MANY_DOF 64        /* degrees of freedom: beyond, the certificate measures fewer directions and states */
 #define LGV_DEFECT_KNOWN 1e-6  /* a defect whose uncertainty is larger says nothing */
 #define LGV_DEFECT_LIMIT 1e-11 /* a defect below this (or below its own uncertainty) is round-off */
 
@@ -123,11 +125,16 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
                                    lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err);
 
 /* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (2 nq) at step number n of a
- * path, in units of scale[2 nq] (NULL: the sizes of x).  *error: how well J is known.  NaN when the step fails
- * there, or when progress (NULL allowed) asks to stop. */
+ * path, in units of scale[2 nq] (NULL: the sizes of x).  NaN when the step fails there, or when progress (NULL allowed)
+ * asks to stop. */
+struct lgv_defect {   /* begins as {0} */
+    double error;     /* how well J is known */
+    double all_error; /* how well a fault in any single one of many degrees of freedom is known */
+    int size;         /* what the next measurement begins with */
+};
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,
-                              double *error);
+                              struct lgv_defect *how);
 
 /* The range that most paths keep to at output time i: between the 5 % and 95 % quantiles, or between the quartiles with
  * as much again around them where even those quantiles lie a hundred times as far out. */

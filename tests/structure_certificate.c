@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The certificate sees a fault in any single degree of freedom of a large system: oscillators given as C functions, one
+ * of which is pulled by another that is not pulled back. */
+#include <lgv/lgv.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define DOF 300
+
+struct fault {
+    size_t at, by; /* coordinate `at` feels `by` */
+    double size;
+};
+
+static void value(void *user, const struct lgv_batch *b, double *H, double *h) {
+    (void)user, (void)h;
+    for (size_t l = 0; H && l < b->lanes; l++) {
+        H[l] = 0;
+        for (size_t i = 0; i < DOF; i++) {
+            double q = b->q[i * b->lanes + l], p = b->p[i * b->lanes + l];
+            H[l] += p * p / 2 + q * q / 2 + q * q * q * q / 40;
+        }
+    }
+}
+
+static void gradient(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q, double *h_p) {
+    const struct fault *f = user;
+    (void)h_q, (void)h_p;
+    for (size_t i = 0; i < DOF; i++)
+        for (size_t l = 0; l < b->lanes; l++) {
+            double q = b->q[i * b->lanes + l];
+            if (H_q) H_q[i * b->lanes + l] = q + q * q * q / 10 + (i == f->at ? f->size * b->q[f->by * b->lanes + l] : 0);
+            if (H_p) H_p[i * b->lanes + l] = b->p[i * b->lanes + l];
+        }
+}
+
+static double defect(struct fault fault) {
+    static double q0[DOF], p0[DOF];
+    for (size_t i = 0; i < DOF; i++) q0[i] = cos((double)i), p0[i] = sin(3.0 * (double)i);
+    struct lgv_callbacks c = {.name = "oscillators", .dof = DOF, .user = &fault, .q0 = q0, .p0 = p0, .separable = 1,
+                              .noise_of_q = 1, .constant_mass = 1, .value = value, .gradient = gradient};
+    struct lgv_error err = {0};
+    struct lgv_model *m = NULL;
+    struct lgv_run *run = NULL;
+    struct lgv_result *r = NULL;
+    if (lgv_model_from_callbacks(&c, &m, &err) || lgv_run_create(m, &run, &err) ||
+        lgv_run_set(run, "method", "verlet", &err) || lgv_run_set(run, "paths", "1", &err) ||
+        lgv_run_set(run, "step", "0.1", &err) || lgv_run_set(run, "until", "2", &err) ||
+        lgv_run_execute(run, &r, &err))
+        fail_msg("%s", err.message);
+    double d = lgv_result_symplectic_defect(r);
+    lgv_result_free(r);
+    lgv_run_free(run);
+    lgv_model_free(m);
+    return d;
+}
+
+static void test_every_degree_of_freedom(void **state) {
+    (void)state;
+    static const size_t at[] = {0, 1, 77, 150, 299};
+    double sound = defect((struct fault){0, 2, 0});
+    if (!(sound < 1e-11)) fail_msg("defect %g of a sound step", sound);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        /* a pull of 1e-3 changes omega by about 1e-3 dt, times the square of the parts, a hundredth */
+        double d = defect((struct fault){at[i], (at[i] + 2) % DOF, 1e-3});
+        if (!(d > 1e-8)) fail_msg("a fault in coordinate %zu is not seen: %g", at[i], d);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_degree_of_freedom)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
