@@ -3,6 +3,8 @@
  * The same bits whatever the machine does: threads, lane widths, how a run is cut into calls, a path alone or among
  * thousands, a restart from a stored state; with both kernel compilers and with models given as C functions. */
 #include "helpers.h"
+#include "kernel/compile.h"
+#include <unistd.h>
 
 #define SMALL "parameters: {beta: 0.3}\ncoordinates: {q: '0.5*normal()'}\nmomenta: {p: '1 + uniform()'}\n"
 
@@ -259,6 +261,45 @@ static void test_blocks(void **state) {
     }
 }
 
+/* A kernel whose shared piece is linked to it, and the same source compiled as a whole; also with coarse noise. */
+static void check_linked(const struct subject *s, const char *compiler) {
+    char path[] = "/tmp/lgv-whole-XXXXXX";
+    struct lgv_model *m = model_of(s->text);
+    struct lgv_kernel_options options = {.compiler = compiler, .keep_source = path};
+    struct lgv_kernel linked, whole;
+    struct lgv_error err = {0};
+    struct lgv_compiler cc;
+    close(mkstemp(path));
+    if (lgv_kernel_build(m, lgv_method_find(s->method), &options, &linked, &err) != LGV_OK) fail_msg("%s", err.message);
+    char *source = lgv_read_file(path, 1 << 24, &(size_t){0}, NULL), *mark = strstr(source, LGV_SHARED_END);
+    unlink(path);
+    assert_non_null(mark);
+    memset(mark, ' ', strlen(LGV_SHARED_END));
+    whole = linked;
+    assert_int_equal(lgv_compiler_find(compiler, &cc, &err), LGV_OK);
+    if (lgv_module_build(source, &cc, NULL, &whole.module, NULL, &err) != LGV_OK) fail_msg("%s", err.message);
+    whole.entry = lgv_module_symbol(whole.module, "lgv_kernel_entry");
+    assert_non_null(whole.entry);
+    for (uint64_t coarsen = 1; coarsen <= 3; coarsen += 2) {
+        double *a = final_values(&linked, s->dt, 50, 64, 1, coarsen);
+        double *b = final_values(&whole, s->dt, 50, 64, 1, coarsen);
+        same(a, b, 64 * linked.watch.count, "in one piece and in two");
+        free(a);
+        free(b);
+    }
+    free(source);
+    lgv_module_free(whole.module);
+    lgv_kernel_free(&linked);
+    lgv_model_free(m);
+}
+
+static void test_linked(void **state) {
+    (void)state;
+    check_linked(&subjects[0], "");
+    check_linked(&subjects[0], "gcc");
+    check_linked(&subjects[3], "");
+}
+
 /* ---- C functions ---- */
 
 static void value(void *user, const struct lgv_batch *b, double *H, double *h) {
@@ -338,6 +379,7 @@ int main(void) {
         cmocka_unit_test(test_gcc),
         cmocka_unit_test(test_gcc_widths),
         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_linked),
         cmocka_unit_test(test_callbacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -483,13 +483,125 @@ static void test_remembered(void **state) {
     empty_folder(cache);
 }
 
+/* Sources that begin alike: the shared piece gives 40, the own one adds to it. */
+static void build_pieces(int add, bool want_cached) {
+    char source[400];
+    struct lgv_module *module;
+    struct lgv_error err = {0};
+    snprintf(source, sizeof source,
+             "#if LGV_PIECE == 2\n__attribute__((visibility(\"hidden\"))) int shared(void);\n#else\n"
+             "int shared(void) { return 40; }\n#endif\n" LGV_SHARED_END "int answer(void) { return shared() + %d; }\n",
+             add);
+    if (lgv_module_build(source, &counted, NULL, &module, NULL, &err) != LGV_OK) fail_msg("%s", err.message);
+    assert_int_equal(lgv_module_cached(module), want_cached);
+    call_and_free(module, 40 + add);
+}
+
+/* What sources share is compiled once, kept, and made again when it is damaged. */
+static void test_pieces(void **state) {
+    (void)state;
+    char part[200] = "", key[LGV_CACHE_KEY], *text;
+    struct lgv_cache_files whole, files;
+    struct stat info;
+    size_t runs = count_runs();
+    empty_folder(cache);
+    build_pieces(1, false);
+    assert_int_equal(count_runs(), runs + 2);
+    assert_int_equal(list_folder(cache, ".o", part, sizeof part), 4);
+    build_pieces(2, false);
+    assert_int_equal(count_runs(), runs + 3);
+    assert_int_equal(list_folder(cache, ".o", part, sizeof part), 6);
+    build_pieces(1, true);
+    assert_int_equal(count_runs(), runs + 3);
+    assert_int_equal(stat(part, &info), 0);
+    assert_int_equal(truncate(part, info.st_size / 2), 0); /* seen by its checksum */
+    build_pieces(3, false);
+    assert_int_equal(count_runs(), runs + 5);
+    build_pieces(4, false);
+    assert_int_equal(count_runs(), runs + 6);
+    /* Complete, but nothing that can be linked: this kernel is compiled as a whole, for the next it is made again. */
+    snprintf(key, sizeof key, "%.32s", strrchr(part, '/') + 1);
+    memcpy(strrchr(part, '.'), ".c", 3);
+    text = lgv_read_file(part, 10000, &(size_t){0}, NULL);
+    assert_non_null(text);
+    char *begin = strchr(text, '\n') + 1;
+    assert_int_equal(lgv_cache_begin(cache, key, "", &whole, NULL), LGV_OK);
+    assert_true(lgv_cache_part(&whole, cache, key, begin, &files));
+    write_file(files.new_object, "not an object", 0600);
+    assert_true(lgv_cache_commit(&files, begin));
+    lgv_cache_discard(&files);
+    lgv_cache_discard(&whole);
+    free(text);
+    build_pieces(5, false);
+    build_pieces(5, true);
+    runs = count_runs();
+    build_pieces(6, false);
+    build_pieces(7, false);
+    assert_int_equal(count_runs(), runs + 3);
+    empty_folder(cache);
+}
+
+/* Without a linker in $PATH the compiler links; without a cache nothing is kept, and nothing is left behind. */
+static void test_pieces_elsewhere(void **state) {
+    (void)state;
+    char name[200], elsewhere[80], *path = lgv_copy(getenv("PATH")), *old = lgv_copy(getenv("TMPDIR"));
+    size_t runs = count_runs();
+    empty_folder(cache);
+    setenv("PATH", "/no/such/folder", 1);
+    build_pieces(1, false);
+    setenv("PATH", path, 1);
+    assert_int_equal(count_runs(), runs + 3);
+    setenv("XDG_CACHE_HOME", wrapper, 1);
+    snprintf(elsewhere, sizeof elsewhere, "%s/tmp", root);
+    assert_int_equal(mkdir(elsewhere, 0700), 0);
+    setenv("TMPDIR", elsewhere, 1);
+    build_pieces(1, false);
+    build_pieces(1, false);
+    assert_int_equal(list_folder(elsewhere, "", name, sizeof name), 0);
+    if (old)
+        setenv("TMPDIR", old, 1);
+    else
+        unsetenv("TMPDIR");
+    rmdir(elsewhere);
+    setenv("XDG_CACHE_HOME", root, 1);
+    empty_folder(cache);
+    free(path);
+    free(old);
+}
+
+/* An error in the source is told once; a caller who asks for an end ends both compilers; neither leaves anything. */
+static void test_pieces_fail(void **state) {
+    (void)state;
+    static const char broken[] = "int shared;\n" LGV_SHARED_END "int answer(void) { return oops; }\n";
+    struct lgv_compiler cc;
+    struct lgv_module *module;
+    struct lgv_error err;
+    char name[200], late[100], text[200];
+    int asked = 0;
+    empty_folder(cache);
+    assert_int_equal(lgv_module_build(broken, &counted, NULL, &module, NULL, &err), LGV_CANNOT_RUN);
+    assert_non_null(strstr(err.message, "oops"));
+    snprintf(late, sizeof late, "%s/late", root);
+    snprintf(text, sizeof text, "#!/bin/sh\nsleep 3\ntouch %s\n", late);
+    cc = scripted(text);
+    cc.progress = stop_at_once;
+    cc.user = &asked;
+    assert_int_equal(lgv_module_build(broken, &cc, NULL, &module, NULL, &err), LGV_INTERRUPTED);
+    assert_int_equal(asked, 1);
+    assert_int_equal(access(late, F_OK), -1); /* neither was waited for */
+    assert_int_equal(list_folder(cache, "", name, sizeof name), 0);
+    unlink(cc.path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_build_and_hit), cmocka_unit_test(test_keep_source), cmocka_unit_test(test_collision),
         cmocka_unit_test(test_damaged),       cmocka_unit_test(test_concurrent),  cmocka_unit_test(test_folders),
         cmocka_unit_test(test_syntax_error),  cmocka_unit_test(test_find),        cmocka_unit_test(test_both_kinds),
         cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_ended), cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_unloadable), cmocka_unit_test(test_wrong_object), cmocka_unit_test(test_process),     cmocka_unit_test(test_remembered),
+        cmocka_unit_test(test_unloadable),    cmocka_unit_test(test_wrong_object), cmocka_unit_test(test_process),
+        cmocka_unit_test(test_remembered),
+        cmocka_unit_test(test_pieces), cmocka_unit_test(test_pieces_elsewhere), cmocka_unit_test(test_pieces_fail),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

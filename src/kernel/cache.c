@@ -139,19 +139,19 @@ static bool object_head(const char *object, char head[HEAD_SIZE]) {
     return true;
 }
 
-static void name_files(const char *folder, const char *key, char **source, char **object) {
+static void name_files(const char *folder, const char *key, const char *end, char **source, char **object) {
     char name[LGV_CACHE_KEY + 8];
     snprintf(name, sizeof name, "%s.c", key);
     *source = join(folder, name);
-    snprintf(name, sizeof name, "%s.so", key);
+    snprintf(name, sizeof name, "%s%s", key, end);
     *object = join(folder, name);
 }
 
-char *lgv_cache_lookup(const char *folder, const char *key, const char *source) {
+char *lgv_cache_lookup(const char *folder, const char *key, const char *end, const char *source) {
     char *source_path, *object, *stored = NULL, head[HEAD_SIZE];
     size_t size = 0;
     bool hit = false;
-    name_files(folder, key, &source_path, &object);
+    name_files(folder, key, end, &source_path, &object);
     if (source_path && object && (stored = lgv_read_file(source_path, FILE_LIMIT, &size, NULL)) &&
         object_head(object, head)) {
         size_t n = strlen(head);
@@ -196,7 +196,7 @@ enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char 
     const char *parent = folder ? folder : getenv("TMPDIR");
     if (!parent || parent[0] != '/') parent = "/tmp";
     memset(files, 0, sizeof *files);
-    name_files(parent, key, &files->source, &files->object);
+    name_files(parent, key, ".so", &files->source, &files->object);
     snprintf(name, sizeof name, "%s%s.XXXXXX", folder ? "" : "lgv-", key);
     files->work = join(parent, name);
     if (!files->source || !files->object || !files->work) {
@@ -221,6 +221,18 @@ enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char 
     }
     if (status != LGV_OK) lgv_cache_discard(files);
     return status;
+}
+
+bool lgv_cache_part(const struct lgv_cache_files *whole, const char *folder, const char *key, const char *source,
+                    struct lgv_cache_files *part) {
+    memset(part, 0, sizeof *part);
+    name_files(folder ? folder : whole->work, key, ".o", &part->source, &part->object);
+    part->new_source = join(whole->work, "part.c");
+    part->new_object = join(whole->work, "part.o");
+    bool good = part->source && part->object && part->new_source && part->new_object &&
+                write_text(part->new_source, "", source);
+    if (!good) lgv_cache_discard(part);
+    return good;
 }
 
 bool lgv_cache_commit(struct lgv_cache_files *files, const char *source) {
@@ -283,12 +295,12 @@ void lgv_cache_remember(const char *folder, const char *key, const char *about, 
     free(new);
 }
 
-/* Own names only: 32 hexadecimal digits, then .c, .so or .id, or .XXXXXX for a work folder. */
+/* Own names only: 32 hexadecimal digits, then .c, .so, .o or .id, or .XXXXXX for a work folder. */
 static bool own_name(const char *name) {
     size_t n = strspn(name, "0123456789abcdef");
     if (n != LGV_CACHE_KEY - 1 || name[n] != '.') return false;
-    return strcmp(name + n, ".c") == 0 || strcmp(name + n, ".so") == 0 || strcmp(name + n, ".id") == 0 ||
-           strlen(name + n) == 7;
+    return strcmp(name + n, ".c") == 0 || strcmp(name + n, ".so") == 0 || strcmp(name + n, ".o") == 0 ||
+           strcmp(name + n, ".id") == 0 || strlen(name + n) == 7;
 }
 
 void lgv_cache_sweep(const char *folder) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The folder of compiled kernels: KEY.so, the object, and KEY.c, one line with size and checksum of the object followed
- * by the source.  Both are made in a folder KEY.XXXXXX of their own, where the compiler keeps its temporary files, too,
- * and renamed; KEY.c comes last, so an entry with a KEY.c that fits is complete.  Entries not used for 90 days, and
+ * The folder of compiled kernels: KEY.so, the object (KEY.o for a part that is linked to kernels), and KEY.c, one line
+ * with size and checksum of the object followed by the source.  Both are made in a folder KEY.XXXXXX of their own, where
+ * the compiler keeps its temporary files, too, and renamed; KEY.c comes last, so an entry with a KEY.c that fits is complete.  Entries not used for 90 days, and
  * unfinished folders of a day ago, are removed when a new one is built. */
 #ifndef LGV_CACHE_H
 #define LGV_CACHE_H
@@ -21,12 +21,17 @@ struct lgv_cache_files {
  * temporary one must do; a folder that others can write to is an error. */
 enum lgv_status lgv_cache_folder(char **folder, struct lgv_error *err);
 void lgv_cache_key(const char *source, const char *compiler, const char *const *flags, char key[LGV_CACHE_KEY]);
-char *lgv_cache_lookup(const char *folder, const char *key, const char *source); /* path of the object, or NULL */
+/* Path of the object, or NULL; `end` is ".so" or ".o". */
+char *lgv_cache_lookup(const char *folder, const char *key, const char *end, const char *source);
 /* A work folder with the source in it, inside `folder` (NULL: inside $TMPDIR). */
 enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char *source, struct lgv_cache_files *files,
                                 struct lgv_error *err);
+/* A part of it, KEY.o, made in the work folder of `whole` (folder NULL: and not to be kept). */
+bool lgv_cache_part(const struct lgv_cache_files *whole, const char *folder, const char *key, const char *source,
+                    struct lgv_cache_files *part);
 bool lgv_cache_commit(struct lgv_cache_files *files, const char *source);
-void lgv_cache_discard(struct lgv_cache_files *files); /* removes the work folder, frees the names */
+/* Removes the work folder, unless it is that of a part, and frees the names. */
+void lgv_cache_discard(struct lgv_cache_files *files);
 void lgv_cache_sweep(const char *folder);
 /* Short notes, KEY.id: `about` (a line) and the text.  What was remembered about just that, or NULL. */
 char *lgv_cache_recall(const char *folder, const char *key, const char *about);

@@ -11,7 +11,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -193,49 +195,160 @@ static enum lgv_status compile_failed(const struct lgv_compiler *cc, int code, c
                     (int)length, printed);
 }
 
-/* One object, one library, no start files.  The linker is called directly where there is one: by way of clang it takes
- * 40 ms more.  Whether it worked. */
-static bool link_directly(const struct lgv_compiler *cc, const struct lgv_cache_files *files) {
-    char path[1024], shared[] = "-shared", out_flag[] = "-o", math[] = "-lm";
-    char *argv[] = {path, shared, out_flag, files->new_object, files->middle, math, NULL};
-    struct lgv_text printed = {0};
-    int code = lgv_process_find("ld", path, sizeof path) ? run(cc, argv, files->work, 0, &printed) : -1;
-    lgv_text_free(&printed);
-    return (code == 0 || code == LGV_PROCESS_UNKNOWN) && access(files->new_object, R_OK) == 0;
+/* Which part of a source is compiled; see LGV_SHARED_END. */
+enum piece { WHOLE, SHARED, OWN };
+
+static const char *const *piece_flags(const struct lgv_compiler *cc, enum piece piece, const char *list[MAX_FLAGS]) {
+    static const char *const define[] = {NULL, "-DLGV_PIECE=1", "-DLGV_PIECE=2"};
+    size_t n = 0;
+    for (const char *const *f = compiler_flags(cc); *f; f++) list[n++] = *f;
+    list[n++] = define[piece];
+    list[n] = NULL;
+    return list;
 }
 
-static int link_by_compiler(const struct lgv_compiler *cc, const struct lgv_cache_files *files,
-                            struct lgv_text *printed) {
-    char path[sizeof cc->path], shared[] = "-shared", out_flag[] = "-o", math[] = "-lm";
+/* The code of lgv_process_run. */
+static int run_compiler(const struct lgv_compiler *cc, enum piece piece, char *source, char *object, const char *work,
+                        double limit, struct lgv_text *printed) {
+    char *argv[MAX_FLAGS + 5], path[sizeof cc->path], out_flag[] = "-o", copy[MAX_FLAGS][32];
+    const char *list[MAX_FLAGS];
+    size_t n = 0;
     memcpy(path, cc->path, sizeof path);
-    char *argv[] = {path, shared, files->middle, out_flag, files->new_object, math, NULL};
+    argv[n++] = path;
+    for (const char *const *f = piece_flags(cc, piece, list); *f; f++, n++) {
+        snprintf(copy[n - 1], sizeof copy[0], "%s", *f);
+        argv[n] = copy[n - 1];
+    }
+    argv[n++] = source;
+    argv[n++] = out_flag;
+    argv[n++] = object;
+    argv[n] = NULL;
+    return run(cc, argv, work, limit, printed);
+}
+
+static bool succeeded(int code, const char *object) {
+    return (code == 0 || code == LGV_PROCESS_UNKNOWN) && access(object, R_OK) == 0;
+}
+
+/* One library, no start files; `part` is an object more, or NULL.  The linker is called directly where there is one: by
+ * way of clang it takes 40 ms more. */
+static int link_object(const struct lgv_compiler *cc, const struct lgv_cache_files *files, char *part,
+                       struct lgv_text *printed) {
+    char path[sizeof cc->path], shared[] = "-shared", out_flag[] = "-o", math[] = "-lm";
+    char *argv[] = {path, shared, out_flag, files->new_object, files->middle, part ? part : math, part ? math : NULL,
+                    NULL};
+    if (lgv_process_find("ld", path, sizeof path)) {
+        int code = run(cc, argv, files->work, 0, printed);
+        if (succeeded(code, files->new_object)) return code;
+    }
+    memcpy(path, cc->path, sizeof path);
     lgv_text_free(printed);
     return run(cc, argv, files->work, 0, printed);
 }
 
-/* source file -> object file.  *place is set when the trouble is the folder (full, read-only), not the source. */
-static enum lgv_status compile(const struct lgv_compiler *cc, struct lgv_cache_files *files, bool *place,
-                               struct lgv_error *err) {
-    char *argv[MAX_FLAGS + 5];
+/* ---- the piece that kernels share ---- */
+
+struct shared {
+    struct lgv_compiler cc;
+    struct lgv_cache_files files; /* where it is made; empty when the cache has it */
+    char *text, *object, *work;
+    double limit;
+    pthread_t thread;
+    bool running, made;
+    atomic_bool unwanted;
+};
+
+static int is_unwanted(void *user, double fraction) {
+    (void)fraction;
+    return atomic_load((atomic_bool *)user);
+}
+
+static void *make_shared(void *user) {
+    struct shared *s = user;
+    int code = run_compiler(&s->cc, SHARED, s->files.new_source, s->files.new_object, s->work, s->limit, NULL);
+    s->made = succeeded(code, s->files.new_object);
+    return NULL;
+}
+
+/* In a thread, so that both pieces are compiled at the same time.  Signals go to the threads of the caller. */
+static bool start_thread(struct shared *s) {
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    s->running = pthread_create(&s->thread, NULL, make_shared, s) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return s->running;
+}
+
+/* Takes it from the cache or begins to make it.  False: the source has no such piece, or it cannot be made. */
+static bool shared_begin(struct shared *s, const struct lgv_compiler *cc, const char *folder, const char *source,
+                         const struct lgv_cache_files *files, double limit) {
+    const char *list[MAX_FLAGS], *end = strstr(source, LGV_SHARED_END);
+    char key[LGV_CACHE_KEY];
+    *s = (struct shared){.cc = *cc, .work = files->work, .limit = limit};
+    s->cc.progress = is_unwanted; /* the caller's is asked by the thread of the caller only */
+    s->cc.user = &s->unwanted;
+    if (!end || !(s->text = strndup(source, (size_t)(end - source)))) return false;
+    lgv_cache_key(s->text, cc->version, piece_flags(cc, SHARED, list), key);
+    if (folder && (s->object = lgv_cache_lookup(folder, key, ".o", s->text))) return true;
+    return lgv_cache_part(files, folder, key, s->text, &s->files) && (s->object = lgv_copy(s->files.new_object)) &&
+           start_thread(s);
+}
+
+/* Is it there? */
+static bool shared_wait(struct shared *s, bool wanted) {
+    if (!s->running) return true;
+    if (!wanted) atomic_store(&s->unwanted, true);
+    pthread_join(s->thread, NULL);
+    s->running = false;
+    return s->made;
+}
+
+static void shared_free(struct shared *s) {
+    lgv_cache_discard(&s->files);
+    free(s->text);
+    free(s->object);
+}
+
+/* ---- source file -> object file ---- */
+
+static int build_whole(const struct lgv_compiler *cc, struct lgv_cache_files *files, double limit,
+                       struct lgv_text *printed) {
+    int code = run_compiler(cc, WHOLE, files->new_source, files->middle, files->work, limit, printed);
+    return succeeded(code, files->middle) ? link_object(cc, files, NULL, printed) : code;
+}
+
+/* Whatever is wrong with the shared piece, the kernel is then compiled as a whole. */
+static int build_object(const struct lgv_compiler *cc, const char *folder, const char *source,
+                        struct lgv_cache_files *files, double limit, struct lgv_text *printed) {
+    struct shared s;
+    int code;
+    if (!shared_begin(&s, cc, folder, source, files, limit)) {
+        code = build_whole(cc, files, limit, printed);
+    } else {
+        code = run_compiler(cc, OWN, files->new_source, files->middle, files->work, limit, printed);
+        bool good = succeeded(code, files->middle), ready = shared_wait(&s, good);
+        if (good && ready) code = link_object(cc, files, s.object, printed);
+        if (good && !(ready && succeeded(code, files->new_object)) && !interrupted(code)) {
+            unlink(s.object);
+            lgv_text_free(printed);
+            code = build_whole(cc, files, limit, printed);
+        } else if (s.made && folder) {
+            lgv_cache_commit(&s.files, s.text);
+        }
+    }
+    shared_free(&s);
+    return code;
+}
+
+/* *place is set when the trouble is the folder (full, read-only), not the source. */
+static enum lgv_status compile(const struct lgv_compiler *cc, const char *folder, const char *source,
+                               struct lgv_cache_files *files, bool *place, struct lgv_error *err) {
     double limit;
     enum lgv_status status = time_limit(&limit, err);
     if (status != LGV_OK) return status;
-    size_t n = 0;
-    char path[sizeof cc->path], out_flag[] = "-o", flags[MAX_FLAGS][32];
-    memcpy(path, cc->path, sizeof path);
-    argv[n++] = path;
-    for (const char *const *f = compiler_flags(cc); *f; f++, n++) {
-        snprintf(flags[n - 1], sizeof flags[0], "%s", *f);
-        argv[n] = flags[n - 1];
-    }
-    argv[n++] = files->new_source;
-    argv[n++] = out_flag;
-    argv[n++] = files->middle;
-    argv[n] = NULL;
     struct lgv_text printed = {0};
-    int code = run(cc, argv, files->work, limit, &printed);
-    if ((code == 0 || code == LGV_PROCESS_UNKNOWN) && access(files->middle, R_OK) == 0 && !link_directly(cc, files))
-        code = link_by_compiler(cc, files, &printed);
+    int code = build_object(cc, folder, source, files, limit, &printed);
     const char *text = printed.data ? printed.data : "";
     if (code == LGV_PROCESS_NOT_STARTED) {
         status = lgv_fail(err, LGV_CANNOT_RUN, "compiler %s cannot be started: %s", cc->path, strerror(errno));
@@ -276,7 +389,7 @@ static enum lgv_status build_in(const char *folder, const char *key, const char 
     enum lgv_status status = lgv_cache_begin(folder, key, source, &files, err);
     if (status != LGV_OK) return status;
     *place = false;
-    status = compile(cc, &files, place, err);
+    status = compile(cc, folder, source, &files, place, err);
     if (status == LGV_OK) {
         status = load(files.new_object, false, out, err);
         *place = status != LGV_OK; /* a file system without execute permission, for one */
@@ -335,7 +448,7 @@ enum lgv_status lgv_module_build(const char *source, const struct lgv_compiler *
     if (keep_source && (status = keep_text(keep_source, source, err)) != LGV_OK) return status;
     if ((status = lgv_cache_folder(&folder, err)) != LGV_OK) return status;
     lgv_cache_key(source, cc->version, compiler_flags(cc), key);
-    if (folder && (object = lgv_cache_lookup(folder, key, source)) && load(object, true, out, NULL) == LGV_OK) {
+    if (folder && (object = lgv_cache_lookup(folder, key, ".so", source)) && load(object, true, out, NULL) == LGV_OK) {
         status = LGV_OK;
     } else {
         double start = now();
@@ -351,7 +464,7 @@ void lgv_module_forget(const char *source, const struct lgv_compiler *cc) {
     char key[LGV_CACHE_KEY], *folder = NULL, *object = NULL;
     if (lgv_cache_folder(&folder, NULL) != LGV_OK || !folder) return;
     lgv_cache_key(source, cc->version, compiler_flags(cc), key);
-    if ((object = lgv_cache_lookup(folder, key, source))) unlink(object);
+    if ((object = lgv_cache_lookup(folder, key, ".so", source))) unlink(object);
     free(object);
     free(folder);
 }

@@ -4,6 +4,7 @@
  *
  * With K = a H + sum_m w_m h_m the face functions are scatter terms of K's derivatives.  model_force keeps H_q and the
  * entries of h_m,q apart, so that an explicit method evaluates the force once and applies different weights to it. */
+#include "kernel/compile.h"
 #include "kernel/embedded.h"
 #include "kernel/generate.h"
 #include <stdlib.h>
@@ -572,10 +573,11 @@ static void observe(struct lgv_source *s, const struct lgv_watch *watch) {
 static void constants(struct lgv_source *s, const struct lgv_method *method, const struct lgv_width *width,
                       bool track) {
     struct lgv_text *o = &s->out;
-    lgv_text_add(o, "#define LANES %u\n#define GROUPS %u\n", width->lanes, width->groups);
+    lgv_text_add(o, "#define LANES %u\n", width->lanes);
     embed_file(o, "abi.h");
     embed_file(o, "lanes.h");
     embed_file(o, "noise.h");
+    lgv_text_add(o, LGV_SHARED_END "#define GROUPS %u\n", width->groups);
     embed_file(o, "solve.h");
     lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nq, s->m->nnoise,
                  s->slots.total, s->m->nnoise + (method->correction != 0 && !method->constrained));

@@ -29,6 +29,21 @@ typedef u64 uvec __attribute__((vector_size(8 * LANES)));
 
 #define INLINE static inline __attribute__((always_inline, unused))
 #define OUTLINE static __attribute__((noinline, unused))
+/* Functions that are the same in every kernel of one width are compiled once, apart, and linked (LGV_SHARED_END in
+ * compile.h): LGV_PIECE is 1 there, and 2 where they are only called.  Otherwise a text has its own. */
+#ifndef LGV_PIECE
+#define LGV_PIECE 0
+#endif
+#if LGV_PIECE
+#define SHARED __attribute__((noinline, visibility("hidden")))
+#else
+#define SHARED OUTLINE
+#endif
+#ifdef __clang__
+#define UNKEPT __attribute__((noescape)) /* pointers that a SHARED function does not keep: its caller cannot see it */
+#else
+#define UNKEPT
+#endif
 #ifdef __clang__
 #define ONCE                                                                                                           \
     static __attribute__((noinline, optnone)) /* long texts that run once: the compiler is not to spend time on them */
