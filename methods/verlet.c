@@ -122,8 +122,7 @@ const struct lgv_method lgv_method_vzc = {
     .aliases = "",
     .paper = "derived for this project: VZ applied to U + dt/12 sum grad h . M^-1 grad h",
     .doc = "Explicit symplectic method of strong order 3/2 with one force evaluation a step, for H = p.M^-1 p/2 + U(q) "
-           "and "
-           "noise h(q). The recommended default where it fits.",
+           "and noise h(q). The recommended default where it fits.",
     .constants = "#define VERLET_J 1\n",
     .values = with_j,
     .needs = LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_QUADRATIC_KINETIC,

@@ -247,19 +247,16 @@ const struct lgv_command lgv_command_compare = {
     .summary = "several methods on one model with the same noise",
     .about =
         "Runs several methods on the same Brownian paths and shows what each does to the energy and to observables: "
-        "means "
-        "along time, the bias at the end with its standard error, the largest change of the energy, failed paths, and "
-        "what "
-        "accuracy costs (strong and weak error against measured time and gradient evaluations for a ladder of "
-        "steps).\n\n"
+        "means along time, the bias at the end with its standard error, the largest change of the energy, failed "
+        "paths, and what accuracy costs (strong and weak error against measured time and gradient evaluations for a "
+        "ladder of steps).\n\n"
         "Means and biases use control variates: for an observable f the sum of {f, h}(X) dW along the path has mean "
-        "zero for "
-        "every method, so f minus a multiple of it has the same mean and less variance (not with constraints, and not "
-        "in large systems). A bias is against --expect, else against a fine run on the same paths; the errors of the "
-        "ladder are against a fine run on the same paths, the weak one is the difference of the means of the first "
-        "observable. The steps of all methods must be multiples of one base step.\n\n"
-        "Failed paths are counted and shown, and the exit code is 1. Ctrl-C stops cleanly: runs that were finished are "
-        "written.",
+        "zero for every method, so f minus a multiple of it has the same mean and less variance (not with "
+        "constraints, and not in large systems). A bias is against --expect, else against a fine run on the same "
+        "paths; the errors of the ladder are against a fine run on the same paths, the weak one is the difference of "
+        "the means of the first observable. The steps of all methods must be multiples of one base step.\n\n"
+        "Failed paths are counted and shown, and the exit code is 1. Ctrl-C stops cleanly: runs that were finished "
+        "are written.",
     .examples =
         "  lgv compare anharmonic.yaml --methods verlet,Taylor15 --steps 0.25,0.05 --expect 'H = H0 + beta^2*t/2'\n"
         "  lgv compare kubo.yaml --methods midpoint,verlet,P1N3Q4Lob --step 0.25 --until 1000\n",

@@ -324,9 +324,8 @@ const struct lgv_command lgv_command_reproduce = {
     .operand = "[NAME]",
     .summary = "list the experiments of the papers, or run one (or --all) and judge its claims",
     .about = "Without a name: the experiments in the examples directory. With a name, or --all: runs them and writes a "
-             "report "
-             "with every claim, what was expected, what was measured with its standard error, and whether it holds. "
-             "Exit code 1 when a claim does not hold.",
+             "report with every claim, what was expected, what was measured with its standard error, and whether it "
+             "holds. Exit code 1 when a claim does not hold.",
     .examples = "  lgv reproduce\n  lgv reproduce kubo-long\n  lgv reproduce --all --full --out report\n",
     .flag = flags,
     .nflags = sizeof flags / sizeof *flags,

@@ -22,9 +22,8 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     const struct lgv_certificate *k = &r->certificate;
     put(c, "symplectic defect",
         "The flow of a Hamiltonian system keeps the symplectic form, also with noise. The defect measures by how much "
-        "one step "
-        "of this run fails to keep it: zero up to round-off means the numerical paths are those of a mechanical "
-        "system.");
+        "one step of this run fails to keep it: zero up to round-off means the numerical paths are those of a "
+        "mechanical system.");
     const char *claim = k->symplectic_claim ? "the method claims it" : "the method does not claim it";
     if (!isfinite(k->symplectic_defect)) {
         snprintf(c->value, sizeof c->value, "not measured");
@@ -78,9 +77,8 @@ bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size) {
 
 static bool check_start(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "start values",
-        "Start values are moved onto the constraints, and velocities onto their tangents. Here is how far off those of "
-        "a "
-        "typical path were.");
+        "Start values are moved onto the constraints, and velocities onto their tangents. Here is how far off those "
+        "of a typical path were.");
     snprintf(c->value, sizeof c->value, "moved");
     return lgv_start_line(&r->certificate, c->verdict, sizeof c->verdict);
 }
@@ -96,8 +94,7 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
     snprintf(label, sizeof label, "momentum map %s", lgv_plain(name, sizeof name, s->name));
     put(c, label,
         "A symmetry of the Hamiltonian and of its noise gives a momentum map that every path keeps (Noether). The "
-        "number is "
-        "the largest change seen on any path at any output time.");
+        "number is the largest change seen on any path at any output time.");
     /* Round-off grows with the steps; the scale is that of the parts of the map, which may cancel to zero. */
     double limit = fmax(series_scale(r, s), s->scale) * (1e-10 + 16 * DBL_EPSILON * (double)r->steps);
     bool small = s->drift <= limit;
@@ -119,9 +116,9 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
 
 static void check_energy(const struct lgv_result *r, const struct lgv_series *s, struct lgv_check *c) {
     put(c, "energy drift",
-        "Largest change of H along a path, over the output times. Without noise a symplectic method keeps it small for ever; with noise the "
-        "energy "
-        "is kept only when every noise Hamiltonian commutes with H, so this is information, not a claim.");
+        "Largest change of H along a path, over the output times. Without noise a symplectic method keeps it small "
+        "for ever; with noise the energy is kept only when every noise Hamiltonian commutes with H, so this is "
+        "information, not a claim.");
     double start = lgv_at(s->mean, 0), grown = s->drift / fabs(start);
     char h[24], mean[24];
     lgv_brief(c->value, sizeof c->value, s->drift, 3);
@@ -147,8 +144,7 @@ static void check_order(const struct lgv_result *r, struct lgv_check *strong, st
     snprintf(strong->verdict, sizeof strong->verdict, "%s", lgv_plain(reason, sizeof reason, k->order_reason));
     put(commutes, "noise commutes",
         "When the noise Hamiltonians commute (their Poisson brackets vanish), increments of the Brownian motion are "
-        "enough "
-        "for strong order 1; otherwise the order in single paths is one half.");
+        "enough for strong order 1; otherwise the order in single paths is one half.");
     snprintf(commutes->value, sizeof commutes->value, "%s",
              k->noise_commutes == 1   ? "yes"
              : k->noise_commutes == 0 ? "no"
@@ -175,9 +171,8 @@ void lgv_failure_line(const struct lgv_result *r, char *out, size_t size) {
 
 static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "failed paths",
-        "Paths whose step could not be solved or whose state became infinite. They leave the statistics from that time "
-        "on; "
-        "what remains is then an average over the paths that did not fail.");
+        "Paths whose step could not be solved or whose state became infinite. They leave the statistics from that "
+        "time on; what remains is then an average over the paths that did not fail.");
     lgv_grouped(c->value, sizeof c->value, r->failed);
     lgv_failure_line(r, c->verdict, sizeof c->verdict);
     c->mark = r->failed == 0 ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
@@ -185,9 +180,8 @@ static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
 
 static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "truncated increments",
-        "Implicit equations may have no solution for a very large increment of the noise, so increments beyond a bound "
-        "are "
-        "cut there. The bound is chosen so that the order is not affected; here is how often it was reached.");
+        "Implicit equations may have no solution for a very large increment of the noise, so increments beyond a "
+        "bound are cut there. The bound is chosen so that the order is not affected; here is how often it was reached.");
     lgv_grouped(c->value, sizeof c->value, r->truncated);
     snprintf(c->verdict, sizeof c->verdict, "path-steps with |dW| cut at %.3g sqrt(dt)", r->truncation);
 }
