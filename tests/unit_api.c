@@ -227,9 +227,48 @@ static void test_null(void **state) {
     lgv_model_free(NULL);
 }
 
+/* The certificate as data: what is claimed and holds, what is only told. */
+static void test_verdicts(void **state) {
+    (void)state;
+    static const char text[] = "coordinates: {x: 1, y: 0}\nmomenta: {px: 0.3, py: 1}\n"
+                               "hamiltonian: (px^2 + py^2)/2 + (x^2 + y^2)/2 + (x^2 + y^2)^2/8\nnoise: 0.2*(x^2 + y^2)\n"
+                               "symmetries: {turn: [-y, x], shift: [1, 0]}\n";
+    static const struct {
+        const char *method, *name;
+        int claim, holds;
+    } row[] = {{"verlet", "symplectic", 1, 1},     {"verlet", "momentum/turn", 1, 1},
+               {"verlet", "momentum/shift", -1, -1}, {"verlet", "energy", -1, -1},
+               {"verlet", "failed_paths", 1, 1},   {"EEM", "symplectic", 0, -1},
+               {"EEM", "momentum/turn", 0, -1}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct lgv_error err = {0};
+        struct lgv_model *m = NULL;
+        struct lgv_run *run = NULL;
+        struct lgv_result *r = NULL;
+        size_t count = 0;
+        if (lgv_model_parse(text, "test", &m, &err) || lgv_run_create(m, &run, &err) ||
+            lgv_run_set(run, "method", row[i].method, &err) || lgv_run_set(run, "paths", "16", &err) ||
+            lgv_run_set(run, "until", "1", &err) || lgv_run_execute(run, &r, &err))
+            fail_msg("%s", err.message);
+        const struct lgv_verdict *v = lgv_result_verdicts(r, &count), *found = NULL;
+        for (size_t k = 0; k < count; k++)
+            if (strcmp(v[k].name, row[i].name) == 0) found = &v[k];
+        if (!found) fail_msg("no verdict %s", row[i].name);
+        if (found->claim != row[i].claim || found->holds != row[i].holds)
+            fail_msg("%s, %s: claim %d, holds %d", row[i].method, row[i].name, found->claim, found->holds);
+        if (found->holds == 1) assert_true(found->value <= found->limit);
+        char *json = lgv_result_json(r);
+        assert_non_null(strstr(json, "\"verdicts\""));
+        free(json);
+        lgv_result_free(r);
+        lgv_run_free(run);
+        lgv_model_free(m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_thread), cmocka_unit_test(test_wrong_callbacks),
+        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_one_thread), cmocka_unit_test(test_wrong_callbacks),
         cmocka_unit_test(test_callbacks_copied),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_stop), cmocka_unit_test(test_stop_slow),

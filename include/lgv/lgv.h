@@ -126,6 +126,19 @@ LGV_API const double *lgv_result_path(const struct lgv_result *result, size_t k,
 LGV_API double lgv_result_symplectic_defect(const struct lgv_result *result);
 /* Largest change of the momentum map of a declared symmetry, NaN when there is none of that name. */
 LGV_API double lgv_result_momentum_drift(const struct lgv_result *result, const char *symmetry);
+
+/* The certificate as data.  Names: symplectic, constraint, hidden_constraint, momentum/NAME for each declared symmetry,
+ * energy, failed_paths. */
+struct lgv_verdict {
+    const char *name;
+    double value; /* what was measured; NaN when it was not */
+    double error; /* how well it is known, NaN when that is not known */
+    double limit; /* what it is held against: value <= limit, NaN when it is not */
+    int claim;    /* 1: method and model promise it; 0: the method does not; -1: the model does not have it */
+    int holds;    /* 1 or 0; -1: nothing is claimed, or it could not be measured */
+};
+LGV_API const struct lgv_verdict *lgv_result_verdicts(const struct lgv_result *result, size_t *count);
+
 /* The JSON document of `lgv run --json`; free() it.  NULL when memory is out. */
 LGV_API char *lgv_result_json(const struct lgv_result *result);
 LGV_API enum lgv_status lgv_result_write(const struct lgv_result *result, const char *path, struct lgv_error *err);

@@ -177,6 +177,11 @@ double lgv_result_momentum_drift(const struct lgv_result *result, const char *sy
     return (double)NAN;
 }
 
+const struct lgv_verdict *lgv_result_verdicts(const struct lgv_result *result, size_t *count) {
+    if (count) *count = result ? result->nverdicts : 0;
+    return result ? result->verdict : NULL;
+}
+
 char *lgv_result_json(const struct lgv_result *result) {
     return result ? lgv_json_result(result) : NULL;
 }

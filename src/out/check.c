@@ -7,11 +7,12 @@
  *   constraint          max |g(q)|, hidden constraint max |g_q(q) H_p(q,p)| */
 #include "out/private.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define CONSTRAINT_LIMIT 1e-8 /* well above Newton's tolerance, well below any step error */
+static enum lgv_mark mark_of(const struct lgv_verdict *v) {
+    return v && v->holds >= 0 ? v->holds ? LGV_MARK_HOLDS : LGV_MARK_BROKEN : LGV_MARK_NONE;
+}
 
 static void put(struct lgv_check *c, const char *name, const char *explained) {
     *c = (struct lgv_check){.mark = LGV_MARK_NONE, .explained = explained};
@@ -49,21 +50,21 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
              : small                      ? "not seen at this step"
                                           : "NOT symplectic",
              claim, (unsigned long long)k->defect_states, k->defect_states == 1 ? "" : "s", known);
-    if (k->symplectic_claim) c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN; /* else it is information */
+    c->mark = mark_of(lgv_verdict_find(r, "symplectic"));
 }
 
-static void check_constraint(const struct lgv_result *r, struct lgv_check *c, const char *name, double residual,
-                             double size, const char *explained) {
+static void check_constraint(const struct lgv_result *r, struct lgv_check *c, const char *name, const char *verdict,
+                             const char *explained) {
+    const struct lgv_verdict *v = lgv_verdict_find(r, verdict);
     put(c, name, explained);
-    if (r->steps_done == 0) {
+    if (!v || v->holds < 0) {
         snprintf(c->value, sizeof c->value, "not measured");
         snprintf(c->verdict, sizeof c->verdict, "no path made a step that was seen");
         return;
     }
-    bool small = residual <= CONSTRAINT_LIMIT * (size > 0 ? size : 1); /* false for NaN */
-    lgv_brief(c->value, sizeof c->value, residual, 2);
-    snprintf(c->verdict, sizeof c->verdict, "%s", small ? "kept to solver accuracy" : "NOT kept");
-    c->mark = small ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
+    lgv_brief(c->value, sizeof c->value, v->value, 2);
+    snprintf(c->verdict, sizeof c->verdict, "%s", v->holds ? "kept to solver accuracy" : "NOT kept");
+    c->mark = mark_of(v);
 }
 
 /* Residuals are measured by the size of what they consist of. */
@@ -83,21 +84,15 @@ static bool check_start(const struct lgv_result *r, struct lgv_check *c) {
     return lgv_start_line(&r->certificate, c->verdict, sizeof c->verdict);
 }
 
-static double series_scale(const struct lgv_result *r, const struct lgv_series *s) {
-    double scale = 0;
-    for (size_t i = 0; i < r->ntimes; i++) scale = fmax(scale, fmax(fabs(lgv_at(s->min, i)), fabs(lgv_at(s->max, i))));
-    return scale;
-}
-
 static void check_momentum(const struct lgv_result *r, const struct lgv_series *s, struct lgv_check *c) {
     char name[64], label[96];
     snprintf(label, sizeof label, "momentum map %s", lgv_plain(name, sizeof name, s->name));
     put(c, label,
         "A symmetry of the Hamiltonian and of its noise gives a momentum map that every path keeps (Noether). The "
         "number is the largest change seen on any path at any output time.");
-    /* Round-off grows with the steps; the scale is that of the parts of the map, which may cancel to zero. */
-    double limit = fmax(series_scale(r, s), s->scale) * (1e-10 + 16 * DBL_EPSILON * (double)r->steps);
-    bool small = s->drift <= limit;
+    snprintf(label, sizeof label, "momentum/%s", s->name ? s->name : "");
+    const struct lgv_verdict *v = lgv_verdict_find(r, label);
+    bool small = v && s->drift <= v->limit;
     lgv_brief(c->value, sizeof c->value, s->drift, 2);
     if (!isfinite(s->drift)) {
         snprintf(c->verdict, sizeof c->verdict, "not measured");
@@ -111,7 +106,7 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
                  : s->claim < -1 ? "whether H, the noises and the constraints have this symmetry is not known"
                  : s->claim < 0 ? "H, a noise or a constraint does not have this symmetry"
                                 : "not promised by the method for this symmetry");
-    c->mark = small ? LGV_MARK_HOLDS : s->claim > 0 ? LGV_MARK_BROKEN : LGV_MARK_NONE;
+    c->mark = mark_of(v);
 }
 
 static void check_energy(const struct lgv_result *r, const struct lgv_series *s, struct lgv_check *c) {
@@ -119,18 +114,16 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
         "Largest change of H along a path, over the output times. Without noise a symplectic method keeps it small "
         "for ever; with noise the energy is kept only when every noise Hamiltonian commutes with H, so this is "
         "information, not a claim.");
-    double start = lgv_at(s->mean, 0), grown = s->drift / fabs(start);
+    double start = lgv_at(s->mean, 0);
     char h[24], mean[24];
     lgv_brief(c->value, sizeof c->value, s->drift, 3);
     snprintf(c->verdict, sizeof c->verdict, "largest over paths and output times; mean over paths %s, H starts at %s%s",
              lgv_brief(mean, sizeof mean, s->drift_mean, 3), lgv_brief(h, sizeof h, start, 4),
              r->nnoise == 0 ? " (no noise)" : "");
-    if (r->nnoise == 0 && !r->certificate.time_dependent && start != 0 &&
-        grown > 1e3) { /* H is constant for the exact flow */
+    c->mark = mark_of(lgv_verdict_find(r, "energy"));
+    if (c->mark == LGV_MARK_BROKEN)
         snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: the step is too large for this model",
-                 grown);
-        c->mark = LGV_MARK_BROKEN;
-    }
+                 s->drift / fabs(start));
 }
 
 static void check_order(const struct lgv_result *r, struct lgv_check *strong, struct lgv_check *commutes) {
@@ -175,7 +168,7 @@ static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
         "time on; what remains is then an average over the paths that did not fail.");
     lgv_grouped(c->value, sizeof c->value, r->failed);
     lgv_failure_line(r, c->verdict, sizeof c->verdict);
-    c->mark = r->failed == 0 ? LGV_MARK_HOLDS : LGV_MARK_BROKEN;
+    c->mark = mark_of(lgv_verdict_find(r, "failed_paths"));
 }
 
 static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
@@ -186,17 +179,13 @@ static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
     snprintf(c->verdict, sizeof c->verdict, "path-steps with |dW| cut at %.3g sqrt(dt)", r->truncation);
 }
 
-struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 10, sizeof *rows);
-    *count = 0;
-    if (!rows) return NULL;
+static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     size_t n = 0;
     check_symplectic(r, &rows[n++]);
     if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
-        check_constraint(r, &rows[n++], "constraint", r->certificate.constraint, r->certificate.constraint_size,
+        check_constraint(r, &rows[n++], "constraint", "constraint",
                          "Largest |g(q)| of the constraints g(q) = 0 over all paths and output times.");
-        check_constraint(r, &rows[n++], "hidden constraint", r->certificate.hidden_constraint,
-                         fmax(r->certificate.hidden_size, r->certificate.constraint_size / fabs(r->until - r->t0)),
+        check_constraint(r, &rows[n++], "hidden constraint", "hidden_constraint",
                          "Largest |d/dt g(q)|: the velocities must be tangent to the constraint too.");
     }
     if (check_start(r, &rows[n])) n++;
@@ -211,8 +200,20 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
     n += 2;
     if (r->truncation > 0 && r->nnoise > 0) check_truncation(r, &rows[n++]);
     check_failures(r, &rows[n++]);
-    *count = n;
-    return rows;
+    return n;
+}
+
+struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
+    struct lgv_check *rows = lgv_new(r->nseries + 10, sizeof *rows);
+    struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
+    judged.verdict = NULL;
+    judged.nverdicts = 0;
+    bool ok = rows && lgv_verdicts_make(&judged);
+    *count = ok ? put_rows(&judged, rows) : 0;
+    lgv_verdicts_free(&judged);
+    if (ok) return rows;
+    free(rows);
+    return NULL;
 }
 
 bool lgv_stored_line(const struct lgv_result *r, char *out, size_t size) {

@@ -457,7 +457,11 @@ enum lgv_status lgv_hdf5_read(const char *path, struct lgv_result *r, struct lgv
     read_all(&rd, r);
     lgv_hdf5_end(&guard);
     r->unsealed = !sealed;
-    if (!rd.reported) return LGV_OK;
+    if (!rd.reported) {
+        if (lgv_verdicts_make(r)) return LGV_OK;
+        lgv_result_clear(r);
+        return lgv_fail_memory(err);
+    }
     lgv_result_clear(r);
     return lgv_fail(err, own.status, "%s", own.message);
 }

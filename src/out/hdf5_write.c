@@ -211,10 +211,44 @@ static bool put_failures(hid_t file, const struct lgv_result *r) {
     return good;
 }
 
+/* One number of every verdict. */
+static bool put_verdicts(hid_t group, const char *name, const struct lgv_result *r,
+                         double (*get)(const struct lgv_verdict *)) {
+    double *value = lgv_new(r->nverdicts + 1, sizeof *value);
+    for (size_t i = 0; value && i < r->nverdicts; i++) value[i] = get(&r->verdict[i]);
+    bool good = value && put_reals(group, name, r->nverdicts, value);
+    free(value);
+    return good;
+}
+
+static double verdict_value(const struct lgv_verdict *v) {
+    return v->value;
+}
+static double verdict_error(const struct lgv_verdict *v) {
+    return v->error;
+}
+static double verdict_limit(const struct lgv_verdict *v) {
+    return v->limit;
+}
+static double verdict_claim(const struct lgv_verdict *v) {
+    return v->claim;
+}
+static double verdict_holds(const struct lgv_verdict *v) {
+    return v->holds;
+}
+
 static bool put_certificate(hid_t file, const struct lgv_result *r) {
+    struct lgv_text names = {0};
     hid_t group = new_group(file, "certificate");
+    for (size_t i = 0; i < r->nverdicts; i++) lgv_text_add(&names, "%s%s", i ? "\n" : "", r->verdict[i].name);
     bool good = group >= 0 && put_fields(group, lgv_hdf5_certificate, lgv_hdf5_certificate_count, &r->certificate);
+    if (good && r->nverdicts)
+        good = !names.failed && put_text(group, "verdicts", names.data) &&
+               put_verdicts(group, "value", r, verdict_value) && put_verdicts(group, "error", r, verdict_error) &&
+               put_verdicts(group, "limit", r, verdict_limit) && put_verdicts(group, "claim", r, verdict_claim) &&
+               put_verdicts(group, "holds", r, verdict_holds);
     if (group >= 0) H5Gclose(group);
+    lgv_text_free(&names);
     return good;
 }
 

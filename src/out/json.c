@@ -104,6 +104,27 @@ static json_t *energy(const struct lgv_result *r) {
     return NULL;
 }
 
+/* What holds: true, false, or null where nothing is claimed or could be measured. */
+static json_t *three_ways(int holds) {
+    return holds < 0 ? json_null() : json_boolean(holds);
+}
+
+static json_t *verdicts(const struct lgv_result *r) {
+    json_t *out = json_array();
+    bool good = out != NULL;
+    for (size_t i = 0; good && i < r->nverdicts; i++) {
+        const struct lgv_verdict *v = &r->verdict[i];
+        json_t *row = json_object();
+        good = row && put(row, "name", text(v->name)) && put(row, "value", real(v->value)) &&
+               put(row, "error", real(v->error)) && put(row, "limit", real(v->limit)) &&
+               put(row, "claim", json_boolean(v->claim == 1)) && put(row, "holds", three_ways(v->holds));
+        good = json_array_append_new(out, row) == 0 && good;
+    }
+    if (good) return out;
+    json_decref(out);
+    return NULL;
+}
+
 static json_t *certificate(const struct lgv_result *r) {
     const struct lgv_certificate *c = &r->certificate;
     json_t *commutes = c->noise_commutes < 0 ? json_null() : json_boolean(c->noise_commutes);
@@ -118,7 +139,7 @@ static json_t *certificate(const struct lgv_result *r) {
         put(out, "momentum", drifts(r, LGV_SERIES_MOMENTUM)) && put(out, "energy", energy(r)) &&
         put(out, "noise_commutes", commutes) && put(out, "strong_order", real(c->strong_order)) &&
         put(out, "weak_order", real(c->weak_order)) && put(out, "order_reason", text(c->order_reason)) &&
-        put(out, "noise_commutes_reason", text(c->commutes_reason)))
+        put(out, "noise_commutes_reason", text(c->commutes_reason)) && put(out, "verdicts", verdicts(r)))
         return out;
     json_decref(out);
     return NULL;

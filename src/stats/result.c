@@ -69,6 +69,7 @@ void lgv_result_clear(struct lgv_result *r) {
                     r->certificate.order_reason,
                     r->certificate.commutes_reason};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) free(text[i]);
+    lgv_verdicts_free(r);
     settings_free(r->setting, r->nsettings);
     settings_free(r->parameter, r->nparameters);
     for (size_t i = 0; r->series && i < r->nseries; i++) series_free(&r->series[i]);

@@ -424,6 +424,7 @@ static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m,
     certify(m, s, &w->kernel, &w->plan, &w->report, progress, user, r);
     r->seconds = seconds_now() - w->begin;
     r->path_steps_per_second = r->seconds > 0 ? (double)w->report.path_steps / r->seconds : 0;
+    if (!lgv_verdicts_make(r)) return lgv_fail_memory(err);
     return r->interrupted ? LGV_INTERRUPTED : r->failed ? LGV_FAILED_PATHS : LGV_OK;
 }
 

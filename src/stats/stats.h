@@ -113,6 +113,8 @@ struct lgv_result {
     size_t nfailures;   /* recorded details, at most 10000, the lowest path numbers first */
     struct lgv_failure *failure;
     struct lgv_certificate certificate;
+    size_t nverdicts; /* made from all of the above by lgv_verdicts_make */
+    struct lgv_verdict *verdict;
 };
 
 #define LGV_MANY_DOF 64        /* degrees of freedom: beyond, the certificate measures fewer directions and states */
@@ -139,6 +141,11 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
 /* The range that most paths keep to at output time i: between the 5 % and 95 % quantiles, or between the quartiles with
  * as much again around them where even those quantiles lie a hundred times as far out. */
 void lgv_series_core(const struct lgv_series *s, size_t i, double *low, double *high);
+
+/* verdicts.c: false when memory is out; NULL when there is none of that name. */
+bool lgv_verdicts_make(struct lgv_result *r);
+void lgv_verdicts_free(struct lgv_result *r);
+const struct lgv_verdict *lgv_verdict_find(const struct lgv_result *r, const char *name);
 
 const char *lgv_fail_text(int reason);       /* "Newton iteration did not converge", ... */
 void lgv_result_clear(struct lgv_result *r); /* frees everything inside */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The certificate judged: each measured number with its error, the limit it is held against, whether that was claimed,
+ * and whether it holds.  Words come in the output stage. */
+#include "stats/stats.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONSTRAINT_LIMIT 1e-8 /* of the size of its terms: well above Newton's tolerance, well below any step error */
+#define ENERGY_LIMIT 1e3      /* times |H| at the start, where the exact flow keeps H */
+
+static void judge_symplectic(const struct lgv_certificate *c, struct lgv_verdict *v) {
+    v->value = c->symplectic_defect;
+    v->error = c->symplectic_defect_error;
+    v->claim = c->symplectic_claim ? 1 : 0;
+    v->limit = fmax(c->symplectic_defect_error, c->symplectic_claim ? LGV_DEFECT_LIMIT : 0);
+    if (v->claim == 1 && isfinite(v->value) && v->error <= LGV_DEFECT_KNOWN) v->holds = v->value <= v->limit;
+}
+
+static void judge_constraint(const struct lgv_result *r, double residual, double size, struct lgv_verdict *v) {
+    v->value = residual;
+    v->claim = 1;
+    v->limit = CONSTRAINT_LIMIT * (size > 0 ? size : 1);
+    if (r->steps_done) v->holds = residual <= v->limit; /* false for NaN */
+}
+
+/* Round-off grows with the steps; the scale is that of the parts of the map, which may cancel to zero. */
+static void judge_momentum(const struct lgv_result *r, const struct lgv_series *s, struct lgv_verdict *v) {
+    double scale = s->scale;
+    for (size_t i = 0; s->min && s->max && i < r->ntimes; i++)
+        scale = fmax(scale, fmax(fabs(s->min[i]), fabs(s->max[i])));
+    v->value = s->drift;
+    v->limit = scale * (1e-10 + 16 * DBL_EPSILON * (double)r->steps);
+    v->claim = s->claim > 0 ? 1 : s->claim < 0 ? -1 : 0;
+    if (v->claim == 1 && isfinite(v->value)) v->holds = v->value <= v->limit;
+}
+
+/* No claim; but where H is constant and has grown a thousandfold the step is too large. */
+static void judge_energy(const struct lgv_result *r, const struct lgv_series *s, struct lgv_verdict *v) {
+    double start = s->mean ? s->mean[0] : (double)NAN;
+    v->value = s->drift;
+    v->claim = r->nnoise || r->certificate.time_dependent ? -1 : 0;
+    if (v->claim == 0 && fabs(start) > 0) v->limit = ENERGY_LIMIT * fabs(start);
+    if (v->value > v->limit) v->holds = 0;
+}
+
+static bool add(struct lgv_result *r, const char *what, const char *name, struct lgv_verdict **out) {
+    struct lgv_text text = {0};
+    lgv_text_add(&text, name ? "%s/%s" : "%s", what, name);
+    *out = &r->verdict[r->nverdicts++];
+    **out = (struct lgv_verdict){.name = text.data, (double)NAN, (double)NAN, (double)NAN, 0, -1};
+    return !text.failed;
+}
+
+bool lgv_verdicts_make(struct lgv_result *r) {
+    const struct lgv_certificate *c = &r->certificate;
+    struct lgv_verdict *v;
+    bool ok = true;
+    lgv_verdicts_free(r);
+    r->verdict = lgv_new(r->nseries + 5, sizeof *r->verdict);
+    if (!r->verdict) return false;
+    if (ok && (ok = add(r, "symplectic", NULL, &v))) judge_symplectic(c, v);
+    if (r->nconstraints > 0 || isfinite(c->constraint)) {
+        double hidden = fmax(c->hidden_size, c->constraint_size / fabs(r->until - r->t0));
+        if (ok && (ok = add(r, "constraint", NULL, &v))) judge_constraint(r, c->constraint, c->constraint_size, v);
+        if (ok && (ok = add(r, "hidden_constraint", NULL, &v))) judge_constraint(r, c->hidden_constraint, hidden, v);
+    }
+    for (size_t i = 0; ok && i < r->nseries; i++) {
+        const struct lgv_series *s = &r->series[i];
+        if (s->kind == LGV_SERIES_MOMENTUM && (ok = add(r, "momentum", s->name ? s->name : "", &v)))
+            judge_momentum(r, s, v);
+        if (s->kind == LGV_SERIES_ENERGY && r->ntimes > 0 && (ok = add(r, "energy", NULL, &v))) judge_energy(r, s, v);
+    }
+    if (ok && (ok = add(r, "failed_paths", NULL, &v))) {
+        v->value = (double)r->failed;
+        v->limit = 0;
+        v->claim = 1;
+        v->holds = r->failed == 0;
+    }
+    return ok;
+}
+
+void lgv_verdicts_free(struct lgv_result *r) {
+    for (size_t i = 0; i < r->nverdicts; i++) free((void *)(uintptr_t)r->verdict[i].name);
+    free(r->verdict);
+    r->verdict = NULL;
+    r->nverdicts = 0;
+}
+
+const struct lgv_verdict *lgv_verdict_find(const struct lgv_result *r, const char *name) {
+    for (size_t i = 0; i < r->nverdicts; i++)
+        if (strcmp(r->verdict[i].name, name) == 0) return &r->verdict[i];
+    return NULL;
+}
