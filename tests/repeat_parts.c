@@ -80,7 +80,8 @@ static void same_results(const struct lgv_result *a, const struct lgv_result *b,
     }
     assert_true(a->failed == b->failed && a->nfailures == b->nfailures && a->paths_done == b->paths_done);
     for (size_t i = 0; i < a->nfailures; i++)
-        assert_true(a->failure[i].path == b->failure[i].path && a->failure[i].step == b->failure[i].step);
+        assert_true(a->failure[i].path == b->failure[i].path && a->failure[i].step == b->failure[i].step &&
+                    a->failure[i].reason == b->failure[i].reason);
 }
 
 static void test_parts(void **state) {
@@ -202,9 +203,74 @@ static void test_few_paths(void **state) {
     lgv_model_free(m);
 }
 
+/* Step and reason of a failure do not depend on where chunks and pieces end. */
+static void test_failures(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {q: 0.1}\nmomenta: {p: 0}\nnoise: 0.5*q\n"
+                                   "hamiltonian: p^2/2 - 200*q^2 + 0.1*q*p\n"); /* infinite after 650 steps or so */
+    struct lgv_result first = {0};
+    static const uint64_t outputs[] = {1, 528, 2001, 97};
+    for (size_t i = 0; i < 4; i++) {
+        struct lgv_settings set;
+        struct lgv_result r;
+        assert_int_equal(lgv_settings_read(m, &set, NULL), LGV_OK);
+        snprintf(set.method, sizeof set.method, "P1N1Q2Gau");
+        snprintf(set.keep, sizeof set.keep, i == 3 ? "2" : "0");
+        set.paths = 8;
+        set.step = 0.05;
+        set.until = 100.05;
+        set.outputs = outputs[i];
+        set.check_states = 0;
+        assert_int_equal(lgv_statistics_run(m, &set, NULL, NULL, NULL, &r, NULL), LGV_FAILED_PATHS);
+        assert_int_equal(r.nfailures, 8);
+        for (size_t k = 0; i && k < 8; k++)
+            if (r.failure[k].step != first.failure[k].step || r.failure[k].reason != first.failure[k].reason)
+                fail_msg("path %zu, %d outputs: step %d, reason %d; was %d, %d", k, (int)outputs[i],
+                         (int)r.failure[k].step, r.failure[k].reason, (int)first.failure[k].step, first.failure[k].reason);
+        if (i)
+            lgv_result_clear(&r);
+        else
+            first = r;
+    }
+    lgv_result_clear(&first);
+    lgv_model_free(m);
+}
+
+/* Paths whose start cannot be moved onto the constraint are not alive at any time. */
+static void test_lost_starts(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {x in R2: '[1 + normal(), 0]'}\nmomenta: {p: '[0, 1]'}\n"
+                                   "hamiltonian: dot(p, p)/2\nconstraints: exp(-4*dot(x, x)) - exp(-4)\n");
+    struct lgv_settings set;
+    struct lgv_result r;
+    assert_int_equal(lgv_settings_read(m, &set, NULL), LGV_OK);
+    snprintf(set.method, sizeof set.method, "RATTLE");
+    set.paths = 64;
+    set.until = 0.1;
+    set.check_states = 0;
+    assert_int_equal(lgv_statistics_run(m, &set, NULL, NULL, NULL, &r, NULL), LGV_FAILED_PATHS);
+    assert_true(r.failed > 0 && r.failed < 64);
+    assert_int_equal(r.alive[0], 64 - r.failed);
+    assert_true(isfinite(r.series[0].mean[0]));
+    lgv_result_clear(&r);
+    lgv_model_free(m);
+}
+
+/* The last step ends at `until`, however many there are. */
+static void test_ends(void **state) {
+    (void)state;
+    double step;
+    assert_true(lgv_whole_steps(10, 3, &step) == 4 && step == 2.5);
+    assert_true(lgv_whole_steps(100000.05, 0.1, &step) == 1000001 && step == 100000.05 / 1000001);
+    assert_true(lgv_whole_steps(5e-7, 1, &step) == 1 && step == 5e-7);
+    assert_true(lgv_whole_steps(62.8, 0.1, &step) == 628 && step == 0.1);
+    assert_true(lgv_whole_steps(1e6, 0.1, &step) == 10000000 && step == 0.1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts), cmocka_unit_test(test_threads),
                                        cmocka_unit_test(test_moments),
-                                       cmocka_unit_test(test_few_paths)};
+                                       cmocka_unit_test(test_few_paths), cmocka_unit_test(test_failures),
+                                       cmocka_unit_test(test_lost_starts), cmocka_unit_test(test_ends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,11 @@ static void not_numbers(void **unused) {
     static const double nan[] = {1, NAN};
     assert_true(sum_of(inf, 3) == INFINITY && sum_of(minus, 2) == -INFINITY);
     assert_true(isnan(sum_of(both, 2)) && isnan(sum_of(nan, 2)));
+    /* beside numbers so large that their window reaches to the end */
+    static const double large[] = {1e300, NAN}, first[] = {NAN, 1e300}, up[] = {1e300, INFINITY},
+                        cancel[] = {1e300, INFINITY, -INFINITY};
+    assert_true(isnan(sum_of(large, 2)) && isnan(sum_of(first, 2)) && isnan(sum_of(cancel, 3)));
+    assert_true(sum_of(up, 2) == INFINITY);
 }
 
 struct row {

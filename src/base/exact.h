@@ -40,7 +40,7 @@ static inline bool lgv_exact_add(struct lgv_exact *s, double x) {
     memcpy(&u, &x, sizeof u);
     int e = (int)(u >> 52 & 2047), at = e - 1 + (LGV_EXACT_UNIT - 1074), k = (at >> 5) - (s->base - 1);
     /* x = m 2^(e - 1075) = m 2^(at - 1088), in three digits from number at / 32 on */
-    if ((unsigned)k > LGV_EXACT_WINDOW - 3 || e == 0 || s->base == 0 || s->pending >= 1u << 30)
+    if ((unsigned)k > LGV_EXACT_WINDOW - 3 || (unsigned)(e - 1) > 2045 || s->base == 0 || s->pending >= 1u << 30)
         return x == 0 || lgv_exact_add_slowly(s, x);
     uint64_t m = (u & 0xfffffffffffffULL) | 1ULL << 52;
     unsigned r = (unsigned)at & 31;

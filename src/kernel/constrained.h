@@ -270,10 +270,11 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
         if (it > 0) live &= ~done;
         outside = it > 0 && !MODEL_QUADRATIC_L ? left_domain(NQ, r, live) : (ivec){0};
         solve_dense((int)n, A, r, scratch, &now);
+        for (long k = 0; k < nc; k++) r[NQ + k] *= m / s; /* moves of mu itself: damping goes back by what was moved */
         if (!MODEL_QUADRATIC_L) damp(n, outside, r, last);
         *singular |= now & live & ~outside;
         for (long i = 0; i < NQ; i++) v[i] = vec_select(live, v[i] - r[i], v[i]);
-        for (long k = 0; k < nc; k++) mu[k] = vec_select(live, mu[k] - r[NQ + k] * m / s, mu[k]);
+        for (long k = 0; k < nc; k++) mu[k] = vec_select(live, mu[k] - r[NQ + k], mu[k]);
         live &= (still_moving(NQ, r, v, v, 1e-9) | outside) & ~*singular;
         if (MODEL_QUADRATIC_L) live = (ivec){0};
         c->iterations++;

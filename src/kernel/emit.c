@@ -85,6 +85,7 @@ static void fuse(struct lgv_text *sum, const struct lgv_graph *g, struct lgv_arg
     lgv_text_add(&whole, ", ");
     lgv_emit_value(&whole, g, a.node);
     lgv_text_add(&whole, ", %s)", sum->data ? sum->data : "");
+    whole.failed |= sum->failed;
     lgv_text_free(sum);
     *sum = whole;
 }
@@ -104,6 +105,7 @@ static void sum(struct lgv_text *out, const struct lgv_graph *g, int k, const ch
             i++;
         } else if (product && fused) {
             lgv_text_add(out, "    %st%d = %s;\n", type, k, so_far.data ? so_far.data : "");
+            out->failed |= so_far.failed;
             lgv_text_free(&so_far);
             lgv_text_add(&so_far, "t%d", k);
             type = "";

@@ -136,7 +136,7 @@ static bool write_all(int fd, const char *data, size_t size) {
 
 enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err) {
     struct lgv_text tmp = {0};
-    lgv_text_add(&tmp, "%s.%ld.tmp", path, (long)getpid()); /* two processes may write the same file */
+    lgv_text_add(&tmp, "%s.lgv-%ld.tmp", path, (long)getpid()); /* two processes may write the same file */
     if (tmp.failed || !tmp.data) {
         lgv_text_free(&tmp);
         return lgv_fail_memory(err);
@@ -170,7 +170,7 @@ void lgv_file_sweep(const char *dir) {
         size_t n = strlen(e->d_name);
         char *digits = n > 4 && strcmp(e->d_name + n - 4, ".tmp") == 0 ? e->d_name + n - 4 : NULL, *end = NULL;
         while (digits && digits > e->d_name && digits[-1] >= '0' && digits[-1] <= '9') digits--;
-        if (!digits || digits == e->d_name || digits[-1] != '.') continue;
+        if (!digits || digits - e->d_name < 6 || strncmp(digits - 5, ".lgv-", 5) != 0) continue; /* not ours */
         long pid = strtol(digits, &end, 10); /* see lgv_file_replace */
         if (pid > 0 && end == e->d_name + n - 4 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
             unlinkat(dirfd(d), e->d_name, 0);

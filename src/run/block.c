@@ -21,6 +21,16 @@ double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate) {
     return fmax(dt < 1 ? sqrt(2 * truncate * -log(dt)) : 0, least);
 }
 
+#define WHOLE 1e-9 /* relative: a number of steps this close to a whole one is that, but for the round-off of the division */
+
+uint64_t lgv_whole_steps(double span, double wanted, double *step) {
+    double n = span / wanted, whole = floor(n + 0.5);
+    bool divides = whole >= 1 && fabs(n - whole) <= WHOLE * n;
+    if (!divides) whole = fmax(1, ceil(n));
+    *step = divides ? wanted : span / whole;
+    return (uint64_t)whole;
+}
+
 enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err) {
     if (!(truncate > 0) || dt < 1 || k->nnoise == 0) return LGV_OK;
     return lgv_fail(err, LGV_BAD_INPUT,

@@ -54,6 +54,7 @@ struct worker {
     uint16_t alive[PIECE_TIMES];
     int fail[LGV_UNIT];
     uint64_t fail_step[LGV_UNIT];
+    unsigned lost; /* bit l: path l has no start */
     size_t ntimes;
     const uint64_t *time_step;
     bool dense;
@@ -76,16 +77,23 @@ static bool mark_broken(const struct lgv_plan *p, struct lgv_block *b, int reaso
     return found;
 }
 
+/* Which step a path fails at, and why, must not depend on chunks: where one fails inside a chunk, by its own word or by
+ * a state that is not finite, the chunk is repeated from its beginning, failures included. */
 static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block *b, uint64_t steps) {
     size_t bytes = p->kernel->nstate * w->lanes * sizeof(double);
     struct lgv_block before = *b;
-    unsigned long long clipped[LGV_UNIT];
+    unsigned long long clipped[LGV_UNIT], fail_step[LGV_UNIT];
+    int fail[LGV_UNIT];
     memcpy(w->copy, b->state, bytes);
+    memcpy(fail, b->fail, w->lanes * sizeof *fail);
+    memcpy(fail_step, b->fail_step, w->lanes * sizeof *fail_step);
     p->kernel->entry->advance(b, steps);
-    if (!mark_broken(p, b, 0, 0)) return;
+    if (memcmp(fail, b->fail, w->lanes * sizeof *fail) == 0 && !mark_broken(p, b, 0, 0)) return;
     struct lgv_block after = *b; /* counts, and how far its observations have come */
     memcpy(clipped, b->clipped, w->lanes * sizeof *clipped);
     memcpy(b->state, w->copy, bytes);
+    memcpy(b->fail, fail, w->lanes * sizeof *fail);
+    memcpy(b->fail_step, fail_step, w->lanes * sizeof *fail_step);
     *b = before;
     b->ntimes = 0;
     for (uint64_t k = 0; k < steps; k++) {
@@ -163,7 +171,7 @@ static void find_alive(struct worker *w) {
     for (size_t t = 0; t < piece->count; t++) {
         unsigned alive = (1u << piece->used) - 1;
         for (unsigned l = 0; failed && l < piece->used; l++)
-            if (w->fail[l] && (w->fail[l] == LGV_FAIL_START || w->time_step[piece->first + t] > w->fail_step[l]))
+            if (w->fail[l] && (w->lost >> l & 1 || w->time_step[piece->first + t] > w->fail_step[l]))
                 alive &= ~(1u << l);
         w->alive[t] = (uint16_t)alive;
     }
@@ -259,9 +267,11 @@ static void begin_unit(struct worker *w, uint64_t unit) {
 
 /* A start without an energy is no start: row 0 is H. */
 static void check_start(struct worker *w) {
+    w->lost = 0;
     for (unsigned l = 0; l < w->piece.used; l++) {
         int *fail = &w->block[l / w->lanes].block.fail[l % w->lanes];
-        if (!isfinite(w->value[l]) && !*fail) *fail = LGV_FAIL_START;
+        if (w->job->plan->kernel->energy_known && !isfinite(w->value[l]) && !*fail) *fail = LGV_FAIL_START;
+        if (*fail) w->lost |= 1u << l;
     }
 }
 
@@ -273,7 +283,7 @@ static void run_unit(struct worker *w, uint64_t unit) {
         count = piece_size(w, time);
         reached = run_piece(w, time, count);
         join_blocks(w, reached);
-        if (time == 0 && j->plan->kernel->energy_known) check_start(w);
+        if (time == 0) check_start(w);
         if (unit == 0 && reached == count) take_snapshot(w, time + count - 1);
         w->piece.first = time;
         w->piece.count = reached;
@@ -380,6 +390,7 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     for (size_t i = 0; i < n; i++) report->snapshot[i] = NAN;
     unsigned threads = plan->threads ? plan->threads : (unsigned)omp_get_num_procs();
     if (threads > j.units - plan->first_unit) threads = (unsigned)(j.units - plan->first_unit);
+    if (threads < 1) threads = 1;
     report->threads = threads;
     double begin = j.told = now();
     if (threads == 1)

@@ -104,6 +104,9 @@ struct lgv_pace {
 uint64_t lgv_pace_begin(struct lgv_pace *p, uint64_t left, uint64_t most);
 void lgv_pace_end(struct lgv_pace *p);
 
+/* Steps that end at `span`: of the size wanted where that divides it, else shorter ones. */
+uint64_t lgv_whole_steps(double span, double wanted, double *step);
+
 /* One block with memory of its own. */
 struct lgv_own_block {
     struct lgv_block block;

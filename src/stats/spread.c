@@ -231,7 +231,7 @@ static bool histogram(double *x, size_t n, size_t bins, const struct lgv_series 
         if (x[i] > high) high = x[i];
     }
     core_range(s, last, &low, &high);
-    if (!(high > low)) {
+    if (!(high / 2 - low / 2 > 0)) {
         double w = 1e-3 * (1 + fabs(low));
         low -= w;
         high += w;

@@ -4,6 +4,7 @@
 #include "stats/collect.h"
 #include <ctype.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,13 +22,7 @@ static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps
     if (!(n > 0)) return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", s->until, s->start);
     if (n > 2.8e14)
         return lgv_fail(err, LGV_BAD_INPUT, "the run would take %.3g steps; at most 2.8e14 are possible", n);
-    double whole = floor(n + 0.5);
-    *step = s->step;
-    if (fabs(n - whole) > 1e-6 * fmax(1, n)) {
-        whole = ceil(n);
-        *step = (s->until - s->start) / whole;
-    }
-    *steps = whole < 1 ? 1 : (uint64_t)whole;
+    *steps = lgv_whole_steps(s->until - s->start, s->step, step);
     return LGV_OK;
 }
 
@@ -220,9 +215,6 @@ static long living_path(const struct lgv_run_report *report, size_t snap, size_t
     return -1;
 }
 
-#define CERTIFICATE_SECONDS                                                                                            \
-    2.0 /* a further state is measured only while this and half of the run's time are not used up */
-
 static double seconds_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -259,14 +251,14 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
         double *to = x->kind == LGV_SERIES_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
         for (size_t j = 0; x->kind >= LGV_SERIES_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
     }
-    double *scale = state_scales(m, plan, report), begin = seconds_now();
+    double *scale = state_scales(m, plan, report);
     struct lgv_defect how = {0};
-    uint64_t states = k->nq > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
+    uint64_t states = k->nq > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states; /* by size, not by the clock */
     for (size_t i = 0; scale && plan->nsnapshots && !report->stopped && i < states; i++) {
         /* path i at snapshot i, cycling through both */
         size_t snap = i % plan->nsnapshots;
         long path = living_path(report, snap, i, k->nq);
-        if (path < 0 || (i && seconds_now() - begin > fmax(CERTIFICATE_SECONDS, 0.5 * report->seconds))) continue;
+        if (path < 0) continue;
         const double *x = report->snapshot + (snap * LGV_UNIT + (size_t)path) * 2 * k->nq;
         double d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path,
                                           plan->time_step[plan->snapshot[snap]], x, scale, progress, user, &how);
@@ -366,7 +358,8 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct whole *w,
                         "keep_every: %zu kept paths every %llu of %llu steps are %.3g values; at most %g can be kept",
                         w->nkept, (unsigned long long)s->keep_every, (unsigned long long)p->steps,
                         values * (double)(p->steps / s->keep_every), KEPT_VALUES);
-    w->dense_step = dense_steps(p->steps, s->keep_every, w->nkept * w->kernel.watch.count, w->time_step, p->ntimes,
+    uint64_t every = w->nkept ? s->keep_every : p->steps; /* nothing to keep: no times but the outputs */
+    w->dense_step = dense_steps(p->steps, every, w->nkept * w->kernel.watch.count, w->time_step, p->ntimes,
                                 &p->ndense);
     w->dense_unit = units_of(w->kept, w->nkept, &p->ndense_units);
     if (!w->dense_step || !w->dense_unit) return lgv_fail_memory(err);
@@ -385,7 +378,7 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct whole *w,
 }
 
 static enum lgv_status check_memory(const struct whole *w, struct lgv_error *err) {
-    double threads = w->plan.threads ? w->plan.threads : 2, bytes = 0;
+    double threads = w->plan.threads ? w->plan.threads : (double)omp_get_num_procs(), bytes = 0;
     for (size_t i = 0; i < NCOLLECTED; i++)
         bytes += collected[i]->bytes(&w->shape) * (collected[i]->collector.shared ? 1 : 1 + threads);
     if (bytes <= MAX_BYTES) return LGV_OK;

@@ -504,9 +504,10 @@ enum lgv_status lgv_converge(struct lgv_model *m, const struct lgv_settings *set
     *out = (struct lgv_convergence){.reference_step = NAN, .spread = NAN, .until_enough = NAN};
     struct study *s = lgv_new(1, sizeof *s);
     if (!s) return lgv_fail_memory(err);
-    enum lgv_status status = plan(s, m, settings, options, out, err);
     s->job.progress = progress;
     s->job.user = user;
+    enum lgv_status status = plan(s, m, settings, options, out, err);
+    if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the study began");
     double begin = now();
     if (!status && !lgv_converge_new_sums(&s->job)) status = lgv_fail_memory(err);
     if (!status) status = run(s, settings, options->target, out, err);

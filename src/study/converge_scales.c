@@ -16,6 +16,8 @@
 #define TIMES 16
 #define LOST 0.5 /* spreads */
 
+#define CHUNK 4096 /* most steps between two looks at the stop flag */
+
 struct scales {
     double n, *shift, *sum, *square; /* [2 nq] and then the quantities; of x - shift, shift the first x */
     double *watched;                 /* [count][lanes] */
@@ -49,22 +51,19 @@ static void sample(const struct lgv_converge_job *j, const struct lgv_kernel *k,
 static void walk(const struct lgv_converge_job *j, const struct lgv_kernel *k, uint64_t paths,
                  struct lgv_own_block *b, struct scales *s) {
     unsigned lanes = k->entry->lanes;
+    struct lgv_pace pace = {0};
     b->block.clip = lgv_clip_bound(k, j->smallest, j->truncate);
     for (uint64_t path = 0; path < paths; path += lanes) {
         unsigned used = paths - path < lanes ? (unsigned)(paths - path) : lanes;
-        for (unsigned l = 0; l < lanes; l++) {
-            b->path[l] = path + (l < used ? l : used - 1);
-            b->block.fail[l] = 0;
-            b->block.fail_step[l] = 0;
-            b->block.clipped[l] = 0;
-        }
-        b->block.step = 0;
-        k->entry->start(&b->block);
+        lgv_block_start(k, b, path, used);
         sample(j, k, b, used, s);
         for (uint64_t t = 1; t <= TIMES; t++) {
-            if (j->progress && j->progress(j->user, j->fraction_base)) return; /* the study asks again, and stops */
             uint64_t to = (uint64_t)((long double)j->smallest_steps * (long double)t / TIMES);
-            if (to > b->block.step) k->entry->advance(&b->block, to - b->block.step);
+            while (b->block.step < to) {
+                if (j->progress && j->progress(j->user, fmax(1e-6, j->fraction_base))) return; /* the study stops */
+                k->entry->advance(&b->block, lgv_pace_begin(&pace, to - b->block.step, CHUNK));
+                lgv_pace_end(&pace);
+            }
             sample(j, k, b, used, s);
         }
     }

@@ -344,14 +344,10 @@ static enum lgv_status prepare(struct search *x, struct lgv_model *m, const stru
     const struct lgv_observable *f = &x->kernel->watch.item[x->column];
     double span = x->s->until - x->s->start;
     x->largest = x->o->largest > 0 ? x->o->largest : x->s->step;
-    double steps = span / x->largest, whole = floor(steps + 0.5);
     if (!(span > 0))
         return lgv_fail(x->err, LGV_BAD_INPUT, "until = %g must lie after start = %g", x->s->until, x->s->start);
-    if (fabs(steps - whole) > 1e-6 * fmax(1, steps)) { /* a shorter step, so that levels end at `until` */
-        whole = ceil(steps);
-        x->largest = span / whole;
-    }
-    if (whole < 1) whole = 1;
+    double whole = fmin(ceil(span / x->largest), 1e18); /* refused below when it is too large */
+    if (whole < 1e15) whole = (double)lgv_whole_steps(span, x->largest, &x->largest);
     x->most = x->o->levels ? (size_t)x->o->levels - 1 : 11;
     if (x->most >= LGV_MLMC_LEVELS) x->most = LGV_MLMC_LEVELS - 1;
     if (ldexp(whole, (int)x->most) > 2.8e14)
