@@ -109,3 +109,13 @@ has err 'is not a number at the start'
 sed 's/dot(x\[1\], x\[1\]) - r^2/abs(x[1].x) + abs(x[1].y) - 1/' circle.yaml > square.yaml
 gives 1 "$LGV" check square.yaml --method RATTLE
 has out 'smoothness' 'paths failed'
+
+# A family of noises whose sum cancels has derivatives all the same.
+cat > ring.yaml <<'YAML'
+coordinates: { "q[3]": 0 }
+momenta: { p: 0 }
+hamiltonian: sum(i=1..3, p[i]^2/2)
+noise: "each(k=1..3, 0.05*(q[wrap(k+1)] - q[k]))"
+YAML
+gives 0 "$LGV" check ring.yaml --json
+grep -qE '"derivative_error": [0-9.]+e-[0-9]+' out || grep -q '"derivative_error": 0' out || die "derivatives of a sum that cancels"

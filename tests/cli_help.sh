@@ -46,3 +46,5 @@ if [ -e /dev/full ]; then
     [ $code = 3 ] || die "exit code $code with a full disk"
     has err 'cannot write to standard output'
 fi
+gives 0 "$LGV" run --help
+has out "--compiler PROGRAM"

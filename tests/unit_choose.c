@@ -34,6 +34,7 @@ static const struct {
     {"coordinates: {q: 0}\nvelocities: {v: 1}\nlagrangian: v^2/2 + cos(q)\nnoise: 0.1*q\n", "VZc"},
     {"coordinates: {q: 0}\nvelocities: {v: 1}\nlagrangian: v^2/2*(1 + q^2)\n", "Lobatto3"},
     {"coordinates: {q: 0}\nvelocities: {v: 1}\nlagrangian: v^2/2 + v^4\n", "Lobatto3"},
+    {"coordinates: {q: 0}\nvelocities: {v: 0.1}\nlagrangian: -sqrt(1 - v^2) - q^2/2\nnoise: 0.1*q\n", "Lobatto3-W1"},
 };
 
 static void test_models(void **state) {

@@ -57,18 +57,20 @@ static double value_of(struct subject *x, const struct lgv_env *env) {
     return sum;
 }
 
-/* [2 nq] */
+/* [2 nq], and behind it the sums of the absolute values of its terms, which may cancel. */
 static void gradient_at(struct subject *x, const struct lgv_env *env, double *out) {
     const struct lgv_graph *g = x->m->graph;
     size_t n = x->m->nq;
-    memset(out, 0, 2 * n * sizeof *out);
+    memset(out, 0, 4 * n * sizeof *out);
     for (size_t k = 0; k < x->count; k++)
         for (size_t part = 0; part < 2; part++)
             for (size_t j = 0; j < x->sample[k].d[part].count; j++)
                 for (long i = 0; i < x->sample[k].count; i++) {
                     const struct lgv_term *t = &x->sample[k].d[part].term[j];
                     long row = lgv_loops_index(g, t->row, x->sample[k].vars[i]);
-                    out[part * n + (size_t)row] += lgv_eval_node(&x->e, t->value, env, x->sample[k].vars[i]);
+                    double value = lgv_eval_node(&x->e, t->value, env, x->sample[k].vars[i]);
+                    out[part * n + (size_t)row] += value;
+                    out[(2 + part) * n + (size_t)row] += fabs(value);
                 }
 }
 
@@ -88,7 +90,7 @@ static double difference_error(struct subject *s, const struct lgv_env *env, dou
                                double size) {
     double best = INFINITY, scale = *x != 0 ? fabs(*x) : 1;
     for (double h = 0.1 * scale; h > 1e-7 * scale; h /= 8)
-        best = fmin(best, fabs(central(s, env, x, h) - derivative) / (1e-300 + size + fabs(derivative)));
+        best = fmin(best, fabs(central(s, env, x, h) - derivative) / (1e-300 + size));
     return best;
 }
 
@@ -100,11 +102,11 @@ static double error_at(struct subject *s, int number, double *g) {
     struct lgv_env env = lgv_point_env(s->m, &at);
     gradient_at(s, &env, g);
     double size = 0, worst = 0; /* size of the gradient, per component of the same kind */
-    for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[i] * at.x[i + (i < n ? 0 : skip)]));
+    for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[2 * n + i] * at.x[i + (i < n ? 0 : skip)]));
     for (int c = 0; c < s->components; c++) {
         size_t i = 2 * n <= (size_t)s->components ? (size_t)c : (size_t)(lgv_point_draw(&pick) * (double)(2 * n));
         double *x = &at.x[i + (i < n ? 0 : skip)];
-        double error = difference_error(s, &env, x, g[i], *x != 0 ? size / fabs(*x) : 0);
+        double error = difference_error(s, &env, x, g[i], g[2 * n + i] + (*x != 0 ? size / fabs(*x) : 0));
         if (isfinite(error) && error > worst) worst = error;
     }
     free(at.x);
@@ -126,7 +128,7 @@ static double function_error(struct lgv_model *m, int node) {
     struct lgv_function f;
     struct subject s = {.m = m, .velocities = (m->graph->node[node].uses & LGV_USES(LGV_V)) != 0};
     if (!lgv_function_split(m->graph, node, false, &f)) return NAN;
-    double *g = lgv_new(2 * m->nq, sizeof *g), worst = NAN;
+    double *g = lgv_new(4 * m->nq, sizeof *g), worst = NAN;
     s.sample = lgv_new(f.count + 1, sizeof *s.sample);
     for (; s.sample && s.count < f.count; s.count++)
         take_terms(m->graph, f.group[s.count], s.velocities ? LGV_V : LGV_P, &s.sample[s.count]);

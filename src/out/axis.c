@@ -60,7 +60,7 @@ void lgv_axis_settle(struct lgv_axis *a, double start) {
 
 void lgv_axis_number(struct lgv_text *out, const struct lgv_axis *a, double x) {
     double far = 10 * (a->high - a->low); /* gnuplot takes no coordinates far outside of a figure */
-    if (a->clipped && drawable(x)) x = fmin(fmax(x, a->base + a->low - far), a->base + a->high + far);
+    if (a->clipped && !isnan(x)) x = fmin(fmax(x, a->base + a->low - far), a->base + a->high + far);
     if (drawable(x))
         lgv_text_add(out, " %.9g", x - a->base);
     else

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define RUNAWAY 1e6 /* times |H| at the start: noise alone rarely does that */
+
 static enum lgv_mark mark_of(const struct lgv_verdict *v) {
     return v && v->holds >= 0 ? v->holds ? LGV_MARK_HOLDS : LGV_MARK_BROKEN : LGV_MARK_NONE;
 }
@@ -120,6 +122,9 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
     snprintf(c->verdict, sizeof c->verdict, "largest over paths and output times; mean over paths %s, H starts at %s%s",
              lgv_brief(mean, sizeof mean, s->drift_mean, 3), lgv_brief(h, sizeof h, start, 4),
              r->nnoise == 0 ? " (no noise)" : "");
+    if (r->nnoise && s->drift > RUNAWAY * fabs(start))
+        snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: look whether the step is too large",
+                 s->drift / fabs(start));
     c->mark = mark_of(lgv_verdict_find(r, "energy"));
     if (c->mark == LGV_MARK_BROKEN)
         snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: the step is too large for this model",

@@ -13,7 +13,8 @@ struct object {
     struct lgv_shape shape;
     double *largest;       /* [nseries] */
     struct lgv_exact *sum; /* [nseries] */
-    uint64_t started;
+    uint64_t started, seen; /* paths of whole units; of all units */
+    unsigned alive;         /* at the start of the present unit */
     double *start, *change; /* [nseries][LGV_UNIT] of the present unit */
 };
 
@@ -62,9 +63,11 @@ static void look_once(const double *x, const double *start, double *change) {
     if (d > *change) *change = d;
 }
 
-/* The unit is done. */
-static bool close_unit(struct object *o) {
+/* The unit is done; of one that was stopped only the largest change counts, the mean is over whole paths. */
+static bool close_unit(struct object *o, bool complete) {
     bool ok = true;
+    o->started += complete ? (unsigned)__builtin_popcount(o->alive) : 0;
+    o->seen += (unsigned)__builtin_popcount(o->alive);
     for (size_t i = 0; i < o->shape.nseries; i++) {
         double sum = 0;
         const double *change = o->change + i * LGV_UNIT;
@@ -72,7 +75,7 @@ static bool close_unit(struct object *o) {
             sum += change[l];
             if (change[l] > o->largest[i]) o->largest[i] = change[l];
         }
-        ok = lgv_exact_add(&o->sum[i], sum) && ok;
+        ok = (!complete || lgv_exact_add(&o->sum[i], sum)) && ok;
     }
     return ok;
 }
@@ -87,7 +90,7 @@ static bool add(void *object, const struct lgv_piece *piece) {
         if (piece->first + t == 0) {
             memcpy(o->start, x, n * sizeof *x);
             memset(o->change, 0, n * sizeof *o->change);
-            o->started += (unsigned)__builtin_popcount(alive);
+            o->alive = alive;
         }
         if (alive == 0xffffu)
             all(n, x, o->start, o->change);
@@ -96,7 +99,7 @@ static bool add(void *object, const struct lgv_piece *piece) {
                 for (size_t i = l; (alive >> l & 1) && i < n; i += LGV_UNIT)
                     look_once(x + i, o->start + i, o->change + i);
     }
-    return !piece->last || close_unit(o);
+    return !piece->last || close_unit(o, piece->complete);
 }
 
 static bool merge(void *object, const void *other) {
@@ -104,6 +107,7 @@ static bool merge(void *object, const void *other) {
     const struct object *b = other;
     bool ok = true;
     a->started += b->started;
+    a->seen += b->seen;
     for (size_t i = 0; i < a->shape.nseries; i++) {
         a->largest[i] = fmax(a->largest[i], b->largest[i]);
         ok = lgv_exact_merge(&a->sum[i], &b->sum[i]) && ok;
@@ -114,7 +118,7 @@ static bool merge(void *object, const void *other) {
 static bool finish(void *object, struct lgv_result *r) {
     struct object *o = object;
     for (size_t i = 0; i < o->shape.nseries; i++) {
-        r->series[i].drift = o->started ? o->largest[i] : (double)NAN;
+        r->series[i].drift = o->seen ? o->largest[i] : (double)NAN;
         r->series[i].drift_mean = o->started ? lgv_exact_round(&o->sum[i]) / (double)o->started : (double)NAN;
     }
     return true;
