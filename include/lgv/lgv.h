@@ -102,6 +102,12 @@ struct lgv_result;
 LGV_API enum lgv_status lgv_run_create(struct lgv_model *model, struct lgv_run **out, struct lgv_error *err);
 LGV_API enum lgv_status lgv_run_set(struct lgv_run *run, const char *option, const char *value, struct lgv_error *err);
 
+/* Brownian increments from a file instead of noise by seed: results.h5 of a run with keep_increments, or a text with a
+ * line dW_1 .. dW_M [dZ_1 .. dZ_M] for every step and an empty line between paths (docs/noise.md).  It is read now.
+ * Options paths, step and until that neither the model nor lgv_run_set has given follow from it; others must agree with
+ * it, or lgv_run_execute refuses.  NULL for path: noise by seed again. */
+LGV_API enum lgv_status lgv_run_increments(struct lgv_run *run, const char *path, struct lgv_error *err);
+
 /* Called from time to time by one of the threads with the fraction done; a return other than 0 stops the run cleanly.
  * While the compiler of the kernel takes long the fraction is 0, and a stop ends it: LGV_CANNOT_RUN, without a result. */
 typedef int lgv_progress(void *user, double fraction);
@@ -123,6 +129,13 @@ LGV_API const double *lgv_result_series(const struct lgv_result *result, const c
                                         enum lgv_statistic statistic);
 /* An observable along kept path number k, or NULL. */
 LGV_API const double *lgv_result_path(const struct lgv_result *result, size_t k, const char *observable);
+/* Of a run with keep_increments = yes: the Brownian increments dW of kept path number k, [step][noise], as they were
+ * drawn or given; *steps and *noises (NULL allowed) receive the sizes.  NULL, and 0 sizes, when there are none. */
+LGV_API const double *lgv_result_increments(const struct lgv_result *result, size_t k, size_t *steps, size_t *noises);
+/* Likewise dZ, the integrals of W - W_n over each step; NULL also when the method does not use them. */
+LGV_API const double *lgv_result_integrals(const struct lgv_result *result, size_t k);
+/* The steps have used min(max(dW, -bound), bound), and dZ cut at (1 + 1/sqrt 3)/2 step * bound; 0: nothing was cut. */
+LGV_API double lgv_result_increment_bound(const struct lgv_result *result);
 LGV_API double lgv_result_symplectic_defect(const struct lgv_result *result);
 /* Largest change of the momentum map of a declared symmetry, NaN when there is none of that name. */
 LGV_API double lgv_result_momentum_drift(const struct lgv_result *result, const char *symmetry);

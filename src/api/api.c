@@ -82,6 +82,7 @@ enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, 
 struct lgv_run {
     struct lgv_model *model;
     struct lgv_settings settings;
+    struct lgv_increments increments;
     lgv_progress *progress;
     void *user;
 };
@@ -102,7 +103,18 @@ enum lgv_status lgv_run_create(struct lgv_model *model, struct lgv_run **out, st
 
 enum lgv_status lgv_run_set(struct lgv_run *run, const char *option, const char *value, struct lgv_error *err) {
     if (!run || !option || !value) return lgv_fail(err, LGV_BAD_INPUT, "no run, no option or no value");
-    return lgv_option_set(lgv_run_options, lgv_run_option_count, &run->settings, option, value, err);
+    return lgv_settings_set(&run->settings, option, value, err);
+}
+
+enum lgv_status lgv_run_increments(struct lgv_run *run, const char *path, struct lgv_error *err) {
+    if (!run) return lgv_fail(err, LGV_BAD_INPUT, "no run");
+    struct lgv_increments fresh = {0};
+    enum lgv_status status = path ? lgv_increments_read(path, run->model->nnoise, &fresh, err) : LGV_OK;
+    if (status != LGV_OK) return status;
+    lgv_increments_free(&run->increments);
+    run->increments = fresh;
+    run->settings.increments = path ? &run->increments : NULL;
+    return LGV_OK;
 }
 
 void lgv_run_on_progress(struct lgv_run *run, lgv_progress *progress, void *user) {
@@ -125,6 +137,7 @@ enum lgv_status lgv_run_execute(struct lgv_run *run, struct lgv_result **out, st
 }
 
 void lgv_run_free(struct lgv_run *run) {
+    if (run) lgv_increments_free(&run->increments);
     free(run);
 }
 
@@ -163,6 +176,25 @@ const double *lgv_result_path(const struct lgv_result *result, size_t k, const c
     const struct lgv_series *s = find_series(result, observable);
     if (!s || k >= result->nsamples || !result->sample[k].value) return NULL;
     return result->sample[k].value + (size_t)(s - result->series) * result->ntimes;
+}
+
+static const double *kept_increments(const struct lgv_result *r, const double *all, size_t k) {
+    return r && all && k < r->nsamples ? all + k * (size_t)r->steps * (size_t)r->nnoise : NULL;
+}
+
+const double *lgv_result_increments(const struct lgv_result *result, size_t k, size_t *steps, size_t *noises) {
+    const double *dW = result ? kept_increments(result, result->increment, k) : NULL;
+    if (steps) *steps = dW ? (size_t)result->steps : 0;
+    if (noises) *noises = dW ? (size_t)result->nnoise : 0;
+    return dW;
+}
+
+const double *lgv_result_integrals(const struct lgv_result *result, size_t k) {
+    return result ? kept_increments(result, result->integral, k) : NULL;
+}
+
+double lgv_result_increment_bound(const struct lgv_result *result) {
+    return result ? lgv_increment_bound(result) : 0;
 }
 
 double lgv_result_symplectic_defect(const struct lgv_result *result) {

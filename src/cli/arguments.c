@@ -234,7 +234,7 @@ static enum lgv_status apply_options(const struct lgv_arguments *a, const struct
         const struct lgv_option *row = find_option(g->name);
         if (!row) return unknown_name(m, g->name, err);
         struct lgv_error why;
-        enum lgv_status status = lgv_option_set(row, 1, s, row->name, g->value, &why);
+        enum lgv_status status = lgv_settings_set(s, row->name, g->value, &why);
         if (status == LGV_OK) continue;
         char flag[LGV_WORD_SIZE]; /* as it is written on the command line; messages begin with the name of the row */
         const char *message = why.message + strlen(row->name);

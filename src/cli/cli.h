@@ -15,7 +15,7 @@ enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANN
 
 struct lgv_flags {
     bool help, json, quiet, no_files, no_report, full, all;
-    const char *out, *keep_source;
+    const char *out, *keep_source, *increments;
     const char *methods, *kind, *observe, *steps, *largest, *levels, *target, *reference; /* converge */
     bool mlmc;
     const char *expect, *reference_step, *ladder, *ladder_paths, *tolerance; /* compare, run --mlmc */
@@ -116,6 +116,7 @@ void lgv_meter_end(struct lgv_meter *meter);
 size_t lgv_method_needs(const struct lgv_method *m, const char **word); /* at most 4 words; returns their number */
 #define LGV_ADDITIVE_QUADRATIC " where H = p.M^-1 p/2 + U(q) with constant masses" /* behind such an order */
 const char *lgv_method_explicit(const struct lgv_method *m);
+const char *lgv_method_increments(const struct lgv_method *m); /* what a step uses of the noise */
 json_t *lgv_method_json(const struct lgv_method *m);
 
 /* ---- run.c ---- */

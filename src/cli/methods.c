@@ -41,16 +41,20 @@ static json_t *aliases(const struct lgv_method *m) {
     return list;
 }
 
+const char *lgv_method_increments(const struct lgv_method *m) {
+    return m->needs & LGV_NEEDS_NO_NOISE ? "none" : m->uses_dz ? "dW and dZ" : "dW";
+}
+
 json_t *lgv_method_json(const struct lgv_method *m) {
     const char *need[4];
     size_t n = lgv_method_needs(m, need);
-    return json_pack("{s:s s:o s:s s:s s:o s:f s:f s:f s:f s:f s:b s:b s:s s:b s:b s:s s:s}", "name", m->name,
+    return json_pack("{s:s s:o s:s s:s s:o s:f s:f s:f s:f s:f s:b s:b s:s s:b s:b s:s s:s s:b}", "name", m->name,
                      "aliases", aliases(m), "family", m->family, "paper", m->paper, "needs", words(need, n), "order",
                      m->order, "strong_order", m->strong_order, "strong_order_noncommuting", m->strong_noncommuting,
                      "strong_order_additive", m->strong_additive, "weak_order", m->weak_order, "symplectic",
                      m->symplectic, "explicit", m->explicit_always || m->explicit_separable, "explicit_for",
                      lgv_method_explicit(m), "quadratic_invariants", m->quadratic_invariants, "momentum_maps",
-                     m->linear_momentum_maps, "claims", m->claims, "doc", m->doc);
+                     m->linear_momentum_maps, "claims", m->claims, "doc", m->doc, "uses_dz", m->uses_dz);
 }
 
 static void join_needs(const struct lgv_method *m, char *out, size_t size) {
@@ -117,6 +121,7 @@ static void print_method(const struct lgv_method *m) {
                  m->strong_additive, m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
     print_field("order", text);
     print_field("explicit for", lgv_method_explicit(m));
+    print_field("increments", lgv_method_increments(m));
     print_field("symplectic", m->symplectic ? "yes" : "no");
     print_field("keeps", m->claims);
 }

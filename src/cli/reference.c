@@ -68,6 +68,7 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
                      "| strong order, additive noise | %g%s |\n| weak order | %g |\n",
                      m->strong_order, m->strong_noncommuting, m->strong_additive,
                      m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
+    lgv_text_add(t, "| [increments](../noise.md) | %s |\n", lgv_method_increments(m));
     lgv_text_add(t, "| symplectic | %s |\n| explicit for | %s |\n", m->symplectic ? "yes" : "no",
                  lgv_method_explicit(m));
     lgv_text_add(t, "| quadratic invariants kept | %s |\n| momentum maps kept | %s |\n",

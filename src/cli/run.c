@@ -20,6 +20,9 @@ static const struct lgv_flag flags[] = {
      "name are replaced (default lgv-NAME, or none with --json)"},
     {"no-files", 0, NULL, AT(no_files), "write no files"},
     {"no-report", 0, NULL, AT(no_report), "write results.h5 only, without figures and report"},
+    {"increments", 0, "PATH", AT(increments),
+     "use the Brownian increments of PATH instead of noise: results.h5 of a run with keep_increments, or a text with a "
+     "line of numbers for every step (docs/noise.md); paths, step and until follow from it where they are not given"},
     {"mlmc", 0, NULL, AT(mlmc),
      "multilevel Monte Carlo: the mean of one observable at the end, to a tolerance, with as few steps as possible"},
     {"tolerance", 0, "E", AT(tolerance), "--mlmc: root mean square error to reach"},
@@ -183,7 +186,8 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
         lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",
                  r.certificate.strong_order, r.certificate.weak_order);
-    if (fabs(r.step - s->step) > 1e-9 * s->step && !a->flags.quiet)
+    bool told = s->increments && isfinite(s->increments->step); /* then no other step was possible */
+    if (!told && fabs(r.step - s->step) > 1e-9 * s->step && !a->flags.quiet)
         lgv_warn("the step is %.8g instead of %.8g: a whole number of steps has to end at %.8g", r.step, s->step,
                  s->until);
     if (isnan(r.certificate.strong_order) && !a->flags.quiet)
@@ -209,17 +213,28 @@ static int command_run(const struct lgv_arguments *a) {
         lgv_model_free(m);
         return LGV_EXIT_INPUT;
     }
+    if (a->flags.mlmc && a->flags.increments) {
+        fputs("lgv: --increments and --mlmc exclude each other: its levels draw as many paths as they need\n", stderr);
+        lgv_model_free(m);
+        return LGV_EXIT_INPUT;
+    }
     if (a->flags.mlmc) {
         code = lgv_run_mlmc(a, m, &settings);
         lgv_model_free(m);
         return code;
     }
+    struct lgv_increments increments = {0};
+    if (a->flags.increments) {
+        status = lgv_increments_read(a->flags.increments, m->nnoise, &increments, &err);
+        settings.increments = &increments;
+    }
     char *dir = choose_directory(a, m);
     bool made = false;
-    if (dir) status = lgv_directory(dir, &made, &err);
+    if (dir && status == LGV_OK) status = lgv_directory(dir, &made, &err);
     code = status == LGV_OK ? run_model(a, m, &settings, dir, &err) : lgv_complain(&err, status);
     if (made) rmdir(dir); /* succeeds only when nothing was written */
     free(dir);
+    lgv_increments_free(&increments);
     lgv_model_free(m);
     return code;
 }

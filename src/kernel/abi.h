@@ -5,7 +5,8 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 4
+#define LGV_ABI 5
+#define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
 enum lgv_fail_reason {
     LGV_FAIL_NONE = 0,
@@ -43,6 +44,9 @@ struct lgv_block {
     unsigned long long ntimes, row; /* row: doubles from one time to the next in value */
     double *value;                  /* [ntimes][nobserve][lane], aligned to 128 bytes */
     unsigned long long room;        /* bytes at `work` */
+    /* Increments to use instead of noise, from the next step on, aligned to 128 bytes; NULL: draw them.  advance moves
+     * it on.  [step][row][lane], rows dW and, for methods that use it, dZ. */
+    const double *given;
 };
 
 struct lgv_entry {
@@ -52,6 +56,9 @@ struct lgv_entry {
     void (*advance)(struct lgv_block *, unsigned long long steps);
     void (*observe)(const struct lgv_block *, double *out); /* out [nobserve][lane] at the present state and time */
     void (*project)(struct lgv_block *); /* moves the state onto the constraints; does nothing without any */
+    /* The noise of the next `steps` steps as advance draws it, before any cut: out [step][row][lane] as in `given`.
+     * Returns the number of rows; NULL for out asks for nothing else. */
+    unsigned long long (*increments)(const struct lgv_block *, unsigned long long steps, double *out);
 };
 
 #endif

@@ -44,7 +44,7 @@ static __attribute__((noinline, cold)) void count_clipped(struct ctx *c, const i
 
 INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
     double most = c->b->clip * __builtin_sqrt(c->dt),
-           most_z = 0.78867513459481288 * most * c->dt; /* (1 + 1/sqrt 3)/2 */
+           most_z = LGV_CLIP_INTEGRAL * most * c->dt;
     ivec over = {0};
     for (long m = 0; m < NM; m++) {
         over |= (ivec)(vec_abs(dW[m]) > most);
@@ -210,6 +210,25 @@ INLINE void see(const struct ctx *c, struct lgv_block *b) {
     b->ntimes--;
 }
 
+#define GIVEN_ROWS ((METHOD_DZ ? 2 : 1) * NM)
+
+INLINE const double *given_at(const double *given, u64 step, long rows, int g) {
+    return given ? given + (step * (u64)rows * GROUPS + (u64)g) * LANES : 0;
+}
+
+/* The increments of one step and group that are not drawn for several steps at once: coarse ones, those of many noises,
+ * and those that a caller has brought along, `given`.  Out of line, so that they do not cost the others anything. */
+static __attribute__((noinline)) void other_noise(struct ctx *c, const struct lgv_block *b, const uvec *path, u64 step,
+                                                  const double *given, vec *dW, vec *dZ) {
+    const vec *row = (const vec *)given;
+    if (!given) noise_step(b->seed, *path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
+    for (long m = 0; given && m < NM; m++) {
+        dW[m] = row[m * GROUPS];
+        if (METHOD_DZ) dZ[m] = row[(NM + m) * GROUPS];
+    }
+    (void)c; /* sizes of callback models come from it */
+}
+
 static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape) {
     struct lgv_block part[GROUPS];
     struct ctx context[GROUPS], *c = context;
@@ -242,9 +261,10 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
         method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
         if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
     }
-    int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1, fresh = 1;
+    int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1 && !b->given, fresh = 1;
     /* One copy of the step serves every case: a step's bits must not depend on where a call begins or ends. */
-    for (u64 step = b->step, end = step + steps;;) {
+    const u64 begin = b->step;
+    for (u64 step = begin, end = step + steps;;) {
         u64 stop = b->ntimes && *b->time_step < end ? *b->time_step : end;
         for (; step < stop; step++) {
             long at = fine ? (long)(step % NOISE_STEPS) : 0;
@@ -254,7 +274,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
                     if (fine)
                         noise_steps(b->seed, &path[g], step - (u64)at, b->dt, (int)NM, METHOD_DZ, w, z);
                     else
-                        noise_step(b->seed, path[g], step, b->coarsen, b->dt, (int)NM, METHOD_DZ, w, z);
+                        other_noise(c, b, &path[g], step, given_at(b->given, step - begin, GIVEN_ROWS, g), w, z);
                 }
             }
             fresh = 0;
@@ -270,6 +290,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
         else
             break;
     }
+    if (b->given) b->given += steps * (u64)GIVEN_ROWS * GROUPS * LANES;
     for (int g = 0; g < GROUPS; g++) {
         b->iterations += context[g].iterations;
         b->evaluations += context[g].evaluations;
@@ -322,6 +343,25 @@ static void kernel_observe(const struct lgv_block *b, double *out) {
         nothing_seen(b, out);
 }
 
+/* Needs no more scratch than `work` tells. */
+static __attribute__((cold)) unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps,
+                                                                  double *out) {
+    struct ctx context = {0}, *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    if (!out) return (unsigned long long)GIVEN_ROWS;
+    vec *dW = (vec *)b->work, *dZ = dW + NM;
+    for (u64 k = 0; k < steps; k++, out += GIVEN_ROWS * GROUPS * LANES)
+        for (int g = 0; g < GROUPS; g++) {
+            struct lgv_block part = group_of(b, g);
+            noise_step(b->seed, paths_of(&part), b->step + k, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
+            for (long m = 0; m < NM; m++) {
+                ((vec *)out)[m * GROUPS + g] = dW[m];
+                if (METHOD_DZ) ((vec *)out)[(NM + m) * GROUPS + g] = dZ[m];
+            }
+        }
+    return (unsigned long long)GIVEN_ROWS;
+}
+
 static unsigned long long kernel_work(const void *user) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, user);
@@ -330,4 +370,5 @@ static unsigned long long kernel_work(const void *user) {
 
 KERNEL_LINKAGE const struct lgv_entry KERNEL_NAME = {
     LGV_ABI, LANES *GROUPS, GROUPS, kernel_work, kernel_start, kernel_advance, kernel_observe, kernel_project,
+    kernel_increments,
 };

@@ -9,6 +9,7 @@
  *   /statistics/NAME  mean std stderr min max q05 q25 q50 q75 q95; attributes name formula kind drift drift_mean
  *   /histograms/NAME  edge count; attributes name below above
  *   /paths            index [sample], value [sample][series][time]; dense_time, dense [sample][series][dense_time]
+ *                     with keep_increments: increments, integrals [sample][step][noise], attributes bound and cut
  *   /failures         path step reason
  *   /certificate      attributes: the rows of lgv_hdf5_certificate; verdicts, one name a line, of which value error limit
  *                     claim holds are arrays (the reader judges the numbers anew)

@@ -316,6 +316,13 @@ static bool get_samples(struct reader *rd, hid_t group, const char *name, struct
     return good;
 }
 
+/* Arrays that are there only when they were asked for. */
+static bool get_increments(struct reader *rd, hid_t group, const char *name, const struct lgv_result *r, double **out) {
+    hsize_t dims[3] = {r->nsamples, r->steps, r->nnoise};
+    if (H5Lexists(group, name, H5P_DEFAULT) <= 0) return true;
+    return get_array(rd, group, name, 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (void **)out);
+}
+
 static bool get_paths(struct reader *rd, hid_t file, struct lgv_result *r) {
     uint64_t *index = NULL;
     hsize_t n = ANY_SIZE, ndense = ANY_SIZE;
@@ -330,6 +337,8 @@ static bool get_paths(struct reader *rd, hid_t file, struct lgv_result *r) {
                get_samples(rd, group, "dense", r, (size_t)ndense, true);
         r->ndense = good ? (size_t)ndense : 0;
     }
+    good = good && get_increments(rd, group, "increments", r, &r->increment) &&
+           get_increments(rd, group, "integrals", r, &r->integral);
     free(index);
     if (group >= 0) H5Gclose(group);
     return good;

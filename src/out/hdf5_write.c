@@ -174,6 +174,21 @@ static bool put_samples(hid_t group, const char *name, const struct lgv_result *
     return good;
 }
 
+/* Increments as they were drawn or given; what a step beyond `bound` used is the bound. */
+static bool put_increments(hid_t group, const char *name, const struct lgv_result *r, const double *data,
+                           double bound) {
+    hsize_t dims[3] = {r->nsamples, r->steps, r->nnoise};
+    if (!data) return true;
+    uint64_t cut = 0;
+    for (size_t i = 0; bound > 0 && i < r->nsamples * r->steps * r->nnoise; i++) cut += fabs(data[i]) > bound;
+    if (!put_array(group, name, 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, data)) return false;
+    hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
+    bool good = set >= 0 && put_text(set, "dimensions", "path, step, noise") &&
+                put_attribute(set, "bound", H5T_IEEE_F64LE, &bound) && put_attribute(set, "cut", H5T_STD_U64LE, &cut);
+    if (set >= 0) good = H5Dclose(set) >= 0 && good;
+    return good;
+}
+
 static bool put_paths(hid_t file, const struct lgv_result *r) {
     uint64_t *index = lgv_new(r->nsamples + 1, sizeof *index);
     hid_t group = new_group(file, "paths");
@@ -184,6 +199,8 @@ static bool put_paths(hid_t file, const struct lgv_result *r) {
     if (good && r->ndense)
         good = put_reals(group, "dense_time", r->ndense, r->dense_time) &&
                put_samples(group, "dense", r, r->ndense, true);
+    good = good && put_increments(group, "increments", r, r->increment, lgv_increment_bound(r)) &&
+           put_increments(group, "integrals", r, r->integral, lgv_integral_bound(r));
     if (group >= 0) H5Gclose(group);
     free(index);
     return good;
@@ -318,6 +335,7 @@ static hid_t image_access(struct image *image, size_t grow) {
 static bool build_image(const struct lgv_result *r, const char *path, struct image *image, struct lgv_error *err) {
     /* It grows in a few large pieces: each may be a copy of all that is there. */
     size_t numbers = r->nseries * (r->ntimes * (LGV_HDF5_ARRAYS + r->nsamples) + r->ndense * r->nsamples);
+    numbers += (size_t)((r->increment != NULL) + (r->integral != NULL)) * r->nsamples * r->steps * r->nnoise;
     hid_t access = image_access(image, ((size_t)1 << 18) + numbers);
     hid_t file = access >= 0 ? H5Fcreate("lgv-result-in-memory", H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
     bool good = file >= 0 && put_result(file, r) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;

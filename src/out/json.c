@@ -176,7 +176,7 @@ static bool put_run(json_t *d, const struct lgv_result *r) {
            put(d, "truncated", count(r->truncated)) && put(d, "dof", count(r->nq)) &&
            put(d, "noises", count(r->nnoise)) && put(d, "constraints", count(r->nconstraints)) &&
            put(d, "version", text(r->version)) && put(d, "compiler", text(r->compiler)) &&
-           put(d, "date", text(r->date));
+           put(d, "date", text(r->date)) && put(d, "increments_file", text(r->increments_file));
 }
 
 char *lgv_json_result(const struct lgv_result *r) {

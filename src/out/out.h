@@ -10,6 +10,9 @@
 /* Writes path by way of path.tmp and a rename: an existing file is never left half written. */
 enum lgv_status lgv_hdf5_write(const struct lgv_result *r, const char *path, struct lgv_error *err);
 enum lgv_status lgv_hdf5_read(const char *path, struct lgv_result *r, struct lgv_error *err);
+/* Increments for a model of so many noises, from results.h5 of a run that has kept them or from a text.  Free them with
+ * lgv_increments_free; after a failure there is nothing to free. */
+enum lgv_status lgv_increments_read(const char *path, size_t noises, struct lgv_increments *out, struct lgv_error *err);
 /* The JSON document of `lgv run --json`; malloc'd text, NULL when memory is out. */
 char *lgv_json_result(const struct lgv_result *r);
 /* The terminal summary.  colour: use ANSI escapes. */

@@ -152,6 +152,7 @@ static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
     fact_count(out, "paths", r->paths);
     snprintf(b, sizeof b, "%llu", (unsigned long long)r->seed);
     lgv_page_fact(out, "seed", b);
+    if (r->increments_file) lgv_page_fact(out, "increments from", r->increments_file);
     fact_count(out, "degrees of freedom", r->nq);
     fact_count(out, "noises", r->nnoise);
     if (r->nconstraints > 0) fact_count(out, "constraints", r->nconstraints);
@@ -381,6 +382,10 @@ static void put_repeat(struct lgv_text *out, const struct lgv_result *r) {
     shell_word(out, r->method ? r->method : "");
     lgv_text_add(out, " --step %s --until %s --paths %llu --seed %llu", lgv_exact(step, sizeof step, r->step),
                  until_text(until, sizeof until, r), (unsigned long long)r->paths, (unsigned long long)r->seed);
+    if (r->increments_file) {
+        lgv_text_add(out, " --increments ");
+        shell_word(out, r->increments_file);
+    }
     put_sets(out, r->parameter, r->nparameters);
     put_sets(out, r->setting, r->nsettings);
     lgv_text_add(out, "</pre>\n");

@@ -31,6 +31,8 @@ static void print_run(FILE *out, const struct lgv_result *r, const struct style 
             lgv_brief(a, sizeof a, r->step, 12), lgv_brief(b, sizeof b, r->until, 12),
             lgv_grouped(c, sizeof c, r->steps), r->steps == 1 ? "" : "s", lgv_grouped(d, sizeof d, r->paths),
             r->paths == 1 ? "" : "s", (unsigned long long)r->seed);
+    if (r->increments_file)
+        fprintf(out, "  noise   the increments of %s\n", lgv_plain(a, sizeof a, r->increments_file));
     fprintf(out, "  speed   %.3g s, %s path-steps/s, %llu thread%s x %llu lane%s", r->seconds,
             lgv_rate(e, sizeof e, r->path_steps_per_second), (unsigned long long)r->threads, r->threads == 1 ? "" : "s",
             (unsigned long long)r->lanes, r->lanes == 1 ? "" : "s");

@@ -17,6 +17,7 @@
 #define CHUNK 1024              /* most steps between two looks at the stop flag and the state */
 #define PIECE_BYTES (64u << 10) /* of observed values: they stay in the cache until collectors have read them */
 #define PIECE_TIMES 256
+#define GIVEN_VALUES (1u << 16) /* increments of a chunk, when they are given */
 
 static double now(void) {
     struct timespec t;
@@ -46,6 +47,8 @@ struct worker {
     struct lgv_own_block block[LGV_UNIT];
     double *copy;  /* a block's state at the beginning of a chunk */
     double *value; /* [rows][nobserve][LGV_UNIT] */
+    double *given; /* increments of a chunk of one block, when the plan has some */
+    size_t given_rows;
     double *part;  /* [blocks][rows][nobserve][lanes]; `value` itself when a block is a unit */
     void **object; /* [ncollectors] */
     struct lgv_pace pace;
@@ -77,9 +80,22 @@ static bool mark_broken(const struct lgv_plan *p, struct lgv_block *b, int reaso
     return found;
 }
 
+/* Steps whose increments are laid out at once. */
+static uint64_t given_steps(size_t rows, size_t lanes) {
+    uint64_t n = GIVEN_VALUES / (rows * lanes);
+    return n < 1 ? 1 : n > CHUNK ? CHUNK : n;
+}
+
+/* The increments of a block's next steps, when they are given; its first path is number `path`. */
+static const double *given_of(struct worker *w, const struct lgv_block *b, uint64_t path, uint64_t steps) {
+    if (w->given)
+        lgv_increments_lay(w->job->plan->increments, w->given_rows, w->lanes, path, b->step, steps, w->given);
+    return w->given;
+}
+
 /* Which step a path fails at, and why, must not depend on chunks: where one fails inside a chunk, by its own word or by
  * a state that is not finite, the chunk is repeated from its beginning, failures included. */
-static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block *b, uint64_t steps) {
+static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block *b, uint64_t path, uint64_t steps) {
     size_t bytes = p->kernel->nstate * w->lanes * sizeof(double);
     struct lgv_block before = *b;
     unsigned long long clipped[LGV_UNIT], fail_step[LGV_UNIT];
@@ -87,6 +103,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
     memcpy(w->copy, b->state, bytes);
     memcpy(fail, b->fail, w->lanes * sizeof *fail);
     memcpy(fail_step, b->fail_step, w->lanes * sizeof *fail_step);
+    b->given = before.given = given_of(w, b, path, steps);
     p->kernel->entry->advance(b, steps);
     if (memcmp(fail, b->fail, w->lanes * sizeof *fail) == 0 && !mark_broken(p, b, 0, 0)) return;
     struct lgv_block after = *b; /* counts, and how far its observations have come */
@@ -120,8 +137,9 @@ static void tell(struct job *j) {
 static uint64_t advance_unit(struct worker *w, uint64_t step, uint64_t last) {
     struct job *j = w->job;
     while (step < last && !atomic_load(&j->stop)) {
-        uint64_t n = lgv_pace_begin(&w->pace, last - step, CHUNK);
-        for (unsigned k = 0; k < w->nblocks; k++) advance(j->plan, w, &w->block[k].block, n);
+        uint64_t n = lgv_pace_begin(&w->pace, last - step, w->given ? given_steps(w->given_rows, w->lanes) : CHUNK);
+        for (unsigned k = 0; k < w->nblocks; k++)
+            advance(j->plan, w, &w->block[k].block, w->piece.path + k * w->lanes, n);
         lgv_pace_end(&w->pace);
         step += n;
         atomic_fetch_add(&j->path_steps, n * w->piece.used);
@@ -241,6 +259,13 @@ static size_t run_piece(struct worker *w, size_t time, size_t count) {
 
 /* ---- units ---- */
 
+/* Paths whose increments are those of an earlier run start where they did there. */
+static void start_by_number(struct worker *w, unsigned k) {
+    const struct lgv_plan *p = w->job->plan;
+    for (unsigned l = 0; l < w->lanes; l++) w->block[k].path[l] = p->increments->number[w->block[k].path[l]];
+    p->kernel->entry->start(&w->block[k].block);
+}
+
 static void begin_unit(struct worker *w, uint64_t unit) {
     const struct lgv_plan *p = w->job->plan;
     uint64_t left = p->paths - unit * LGV_UNIT;
@@ -261,6 +286,7 @@ static void begin_unit(struct worker *w, uint64_t unit) {
         unsigned rest = used - k * w->lanes;
         w->block[k].block.clip = p->clip;
         lgv_block_start(p->kernel, &w->block[k], w->piece.path + k * w->lanes, rest < w->lanes ? rest : w->lanes);
+        if (p->increments && p->increments->number) start_by_number(w, k);
         mark_broken(p, &w->block[k].block, LGV_FAIL_START, 0);
     }
 }
@@ -298,11 +324,6 @@ static void run_unit(struct worker *w, uint64_t unit) {
 
 /* ---- threads ---- */
 
-static void *aligned(size_t doubles) {
-    void *p = NULL;
-    return posix_memalign(&p, 128, (doubles + 16) * sizeof(double)) ? NULL : p; /* observe() writes whole vectors */
-}
-
 /* What worker_begin asks for. */
 static enum lgv_status no_memory(const struct job *j, unsigned threads, struct lgv_error *err) {
     const struct lgv_kernel *k = j->plan->kernel;
@@ -322,10 +343,15 @@ static bool worker_begin(struct worker *w, struct job *j) {
     if (p->paths < LGV_UNIT) w->nblocks = ((unsigned)p->paths + w->lanes - 1) / w->lanes;
     size_t values = j->rows * p->kernel->watch.count * LGV_UNIT;
     w->copy = lgv_new(p->kernel->nstate * w->lanes, sizeof *w->copy);
-    w->value = aligned(values);
-    w->part = w->lanes == LGV_UNIT ? w->value : aligned(values);
+    w->value = lgv_aligned(values);
+    w->part = w->lanes == LGV_UNIT ? w->value : lgv_aligned(values);
     w->object = lgv_new(j->ncollectors + 1, sizeof *w->object);
     if (!w->copy || !w->value || !w->part || !w->object) return false;
+    if (p->increments) {
+        w->given_rows = lgv_increments_rows(p->kernel);
+        w->given = lgv_aligned(given_steps(w->given_rows, w->lanes) * w->given_rows * w->lanes);
+        if (!w->given) return false;
+    }
     for (unsigned k = 0; k < w->nblocks; k++)
         if (!lgv_block_create(p->kernel, p->t0, p->dt, p->seed, p->coarsen, &w->block[k])) return false;
     for (size_t i = 0; i < j->ncollectors; i++) {
@@ -353,6 +379,7 @@ static void worker_end(struct worker *w) {
     if (w->part != w->value) free(w->part);
     free(w->value);
     free(w->copy);
+    free(w->given);
     free(w->object);
 }
 

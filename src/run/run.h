@@ -13,6 +13,18 @@
 #define LGV_UNIT 16
 #define LGV_GROUPS 64 /* unit u belongs to group u mod 64: standard errors by leaving out groups */
 
+/* Brownian increments that somebody else has made: what a run uses instead of noise of its own. */
+struct lgv_increments {
+    char *file;  /* where they come from, for messages */
+    size_t line; /* of the first step there; 0 when it has no lines */
+    uint64_t paths, steps, noises;
+    double step;      /* size of the steps; NaN when it is not told */
+    uint64_t *number; /* [paths] path numbers, by which random start values are drawn; NULL: 0, 1, ... */
+    double *dW, *dZ;  /* [paths][steps][noises]; dZ may be NULL */
+};
+void lgv_increments_free(struct lgv_increments *x);
+#define LGV_MOST_INCREMENTS 1e8 /* values, to keep or to give */
+
 /* Options of a run: `run:` in the model file, --set, lgv_run_set.  The table is lgv_run_options. */
 struct lgv_settings {
     char method[LGV_WORD_SIZE];
@@ -20,13 +32,20 @@ struct lgv_settings {
     double truncate; /* k of the truncated increments; negative: 4 for implicit methods, none for explicit ones */
     uint64_t paths, seed, outputs, threads, lanes, bins, check_states, keep_every;
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
+    bool keep_increments;
     char compiler[LGV_WORD_SIZE];
+    uint64_t given;                          /* bit i: row i of the table was given, in the file or later */
+    const struct lgv_increments *increments; /* never from a model file; NULL: noise by seed */
 };
 extern const struct lgv_option lgv_run_options[];
 extern const size_t lgv_run_option_count;
 
 /* Settings from the defaults and the model's `run:` section. */
 enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings *out, struct lgv_error *err);
+/* One option, by name. */
+enum lgv_status lgv_settings_set(struct lgv_settings *s, const char *name, const char *value, struct lgv_error *err);
+/* Has it been given? */
+bool lgv_settings_given(const struct lgv_settings *s, const char *name);
 /* Refuses a step that is lost in the rounding of the start time, at its place in the file. */
 enum lgv_status lgv_settings_check(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_error *err);
 /* Tells the model the times of the run, where its structure is examined. */
@@ -41,6 +60,7 @@ struct lgv_plan {
     const uint64_t *time_step; /* [ntimes] ascending step numbers at which to observe; the first is 0 */
     double clip;               /* largest |dW| / sqrt(dt); 0: no limit */
     unsigned threads;          /* 0: all cores */
+    const struct lgv_increments *increments; /* used instead of noise; NULL: none */
     size_t nsnapshots;
     const size_t *snapshot; /* indices into time_step: states of the first unit kept for the certificate */
     /* Some units may be observed more often, for pictures of their paths. */
@@ -122,5 +142,24 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
 /* Step 0 of paths path .. path + used - 1; idle lanes repeat the last of them. */
 void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64_t path, unsigned used);
 void lgv_block_free(struct lgv_own_block *b);
+
+/* increments.c: between [path][step][noise] and the [step][row][lane] of blocks. */
+
+/* Rows of a step: dW of every noise, and dZ where the kernel uses it. */
+size_t lgv_increments_rows(const struct lgv_kernel *k);
+/* Steps first .. first + count - 1 of the paths path .. path + lanes - 1; lanes without a path repeat the last one. */
+void lgv_increments_lay(const struct lgv_increments *x, size_t rows, size_t lanes, uint64_t path, uint64_t first,
+                        uint64_t count, double *out);
+/* Takes from x what the settings leave open (paths, step, until), and refuses what contradicts it. */
+enum lgv_status lgv_increments_fit(const struct lgv_increments *x, const struct lgv_model *m, struct lgv_settings *s,
+                                   struct lgv_error *err);
+/* Refuses increments that do not fit the plan and its kernel. */
+enum lgv_status lgv_increments_check(const struct lgv_plan *plan, struct lgv_error *err);
+/* What a run of this plan uses for these paths, before any cut.  dZ is NULL where the kernel does not use it.  The
+ * numbers are those of x, if there is one, else the noise by seed.  LGV_CANNOT_RUN when memory is out. */
+enum lgv_status lgv_increments_of(const struct lgv_plan *plan, const uint64_t *path, size_t paths, double **dW,
+                                  double **dZ, struct lgv_error *err);
+/* Memory for vectors: free() it. */
+double *lgv_aligned(size_t doubles);
 
 #endif

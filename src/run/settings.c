@@ -33,6 +33,9 @@ const struct lgv_option lgv_run_options[] = {
     {"keep", LGV_WORD, "8", 0, 0, "", "sample paths to keep: how many, or their numbers as in 0,17,204", AT(keep)},
     {"keep_every", LGV_COUNT, "0", 0, 1e15, "", "sample paths are stored every this many steps, 0 for at most 4000 times",
      AT(keep_every)},
+    {"keep_increments", LGV_SWITCH, "no", 0, 0, "",
+     "also store the Brownian increments of the sample paths, step by step, so that another program can follow them",
+     AT(keep_increments)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"check_states", LGV_COUNT, "4", 0, 16, "", "states at which the symplecticity defect is measured, 0 for none; half as many above 64 degrees of freedom",
      AT(check_states)},
@@ -41,6 +44,18 @@ const struct lgv_option lgv_run_options[] = {
      AT(compiler)},
 };
 const size_t lgv_run_option_count = sizeof lgv_run_options / sizeof *lgv_run_options;
+
+enum lgv_status lgv_settings_set(struct lgv_settings *s, const char *name, const char *value, struct lgv_error *err) {
+    enum lgv_status status = lgv_option_set(lgv_run_options, lgv_run_option_count, s, name, value, err);
+    for (size_t i = 0; status == LGV_OK && i < lgv_run_option_count; i++)
+        if (strcmp(lgv_run_options[i].name, name) == 0) s->given |= 1ull << i;
+    return status;
+}
+
+bool lgv_settings_given(const struct lgv_settings *s, const char *name) {
+    const struct lgv_option *row = lgv_option_find(lgv_run_options, lgv_run_option_count, name);
+    return row && s->given >> (row - lgv_run_options) & 1;
+}
 
 enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings *out, struct lgv_error *err) {
     memset(out, 0, sizeof *out);
@@ -54,7 +69,7 @@ enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings
                                   "a model file must not name programs to start: give --%s on the command line, or "
                                   "use lgv_run_set",
                                   e->key);
-        if (lgv_option_set(lgv_run_options, lgv_run_option_count, out, e->key, e->value, &why) == LGV_OK) continue;
+        if (lgv_settings_set(out, e->key, e->value, &why) == LGV_OK) continue;
         return lgv_model_fail(err, m->file, m->text, known ? e->line : e->key_line, known ? e->column : e->key_column,
                               "%s", why.message);
     }

@@ -37,6 +37,7 @@ struct probe {
     const double *scale; /* [n] */
     double action;
     int size; /* which h was best for the last direction; negative: none yet */
+    double *given; /* [row][lane], the same in every lane; NULL: noise by seed */
     lgv_progress *progress;
     void *user;
 };
@@ -58,6 +59,7 @@ static bool place(struct probe *p, const double *u, const double *offset, size_t
                                                                          : 0;
         }
         b->step = p->step;
+        b->given = p->given;
         p->k->entry->project(b);
         ok = true;
         for (size_t l = 0; l < lanes; l++) ok &= !b->fail[l];
@@ -209,6 +211,14 @@ static void direction(const struct probe *p, size_t i, double *u) {
     }
 }
 
+static bool set_given(struct probe *p, const double *given) {
+    size_t rows = lgv_increments_rows(p->k), lanes = p->k->entry->lanes;
+    if (!given) return true;
+    p->given = lgv_aligned(rows * lanes);
+    for (size_t i = 0; p->given && i < rows * lanes; i++) p->given[i] = given[i / lanes];
+    return p->given != NULL;
+}
+
 /* In units of x itself where none are given. */
 static bool own_scales(struct probe *p, double *scale) {
     size_t nq = p->n / 2;
@@ -236,7 +246,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     double *vectors = lgv_new(4 * count * p.n, sizeof *vectors), *own = lgv_new(p.n, sizeof *own);
     double *work = lgv_new(21 * p.n, sizeof *work), defect = NAN;
     struct column *c = lgv_new(count, sizeof *c);
-    if (!vectors || !own || !work || !c || !own_scales(&p, own)) goto done;
+    if (!vectors || !own || !work || !c || !own_scales(&p, own) || !set_given(&p, how->given)) goto done;
     p.scale = scale ? scale : own;
     for (size_t i = 0; i < k->nq; i++) p.action = fmax(p.action, p.scale[i] * p.scale[k->nq + i]);
     if (!lgv_block_create(k, t0, dt, seed, 1, &p.b)) goto done;
@@ -266,6 +276,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     how->size = p.size + 1;
 done:
     lgv_block_free(&p.b);
+    free(p.given);
     free(own);
     free(vectors);
     free(c);

@@ -54,6 +54,14 @@ void lgv_series_core(const struct lgv_series *s, size_t i, double *low, double *
     *high = wide ? q[3] + half : q[4];
 }
 
+double lgv_increment_bound(const struct lgv_result *r) {
+    return r->truncation * sqrt(r->step);
+}
+
+double lgv_integral_bound(const struct lgv_result *r) {
+    return LGV_CLIP_INTEGRAL * lgv_increment_bound(r) * r->step;
+}
+
 void lgv_result_clear(struct lgv_result *r) {
     if (!r) return;
     char *text[] = {r->model_name,
@@ -67,7 +75,8 @@ void lgv_result_clear(struct lgv_result *r) {
                     r->command,
                     r->date,
                     r->certificate.order_reason,
-                    r->certificate.commutes_reason};
+                    r->certificate.commutes_reason,
+                    r->increments_file};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) free(text[i]);
     lgv_verdicts_free(r);
     settings_free(r->setting, r->nsettings);
@@ -83,6 +92,8 @@ void lgv_result_clear(struct lgv_result *r) {
         free(r->sample[i].dense);
     }
     free(r->dense_time);
+    free(r->increment);
+    free(r->integral);
     free(r->time);
     free(r->alive);
     free(r->series);

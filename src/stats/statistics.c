@@ -121,6 +121,7 @@ static bool describe(const struct lgv_settings *s, const struct lgv_model *m, co
     r->model_name = lgv_copy(m->name);
     r->model_text = lgv_copy(m->text ? m->text : "(a model of C functions)");
     r->model_file = m->file ? lgv_copy(m->file) : NULL;
+    r->increments_file = s->increments ? lgv_copy(s->increments->file) : NULL;
     r->method = lgv_copy(k->method->name);
     r->method_doc = lgv_copy(k->method->doc);
     r->method_reason = chosen ? lgv_copy(chosen) : NULL;
@@ -252,16 +253,20 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
         for (size_t j = 0; x->kind >= LGV_SERIES_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
     }
     double *scale = state_scales(m, plan, report);
-    struct lgv_defect how = {0};
+    double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;
+    struct lgv_defect how = {.given = given};
     uint64_t states = k->nq > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states; /* by size, not by the clock */
+    if (plan->increments && !given) states = 0; /* no memory */
     for (size_t i = 0; scale && plan->nsnapshots && !report->stopped && i < states; i++) {
         /* path i at snapshot i, cycling through both */
         size_t snap = i % plan->nsnapshots;
         long path = living_path(report, snap, i, k->nq);
         if (path < 0) continue;
         const double *x = report->snapshot + (snap * LGV_UNIT + (size_t)path) * 2 * k->nq;
-        double d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path,
-                                          plan->time_step[plan->snapshot[snap]], x, scale, progress, user, &how);
+        uint64_t step = plan->time_step[plan->snapshot[snap]];
+        if (given) lgv_increments_lay(plan->increments, lgv_increments_rows(k), 1, (uint64_t)path, step, 1, given);
+        double d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path, step, x, scale, progress,
+                                          user, &how);
         double error = how.error;
         if (isnan(d)) continue;
         c->defect_all_error = fmax(c->defect_all_error, how.all_error);
@@ -277,6 +282,7 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
         }
     }
     free(scale);
+    free(given);
 }
 
 /* ---- the run ---- */
@@ -327,6 +333,7 @@ static enum lgv_status make_plan(const struct lgv_settings *s, struct whole *w, 
                                 .ntimes = ntimes,
                                 .time_step = w->time_step,
                                 .threads = (unsigned)s->threads,
+                                .increments = s->increments,
                                 .nsnapshots = s->check_states ? 4 : 0,
                                 .snapshot = w->snapshot};
     if (!s->check_states) return LGV_OK;
@@ -377,6 +384,17 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct whole *w,
     return LGV_OK;
 }
 
+static enum lgv_status check_increments(const struct lgv_settings *s, const struct whole *w, struct lgv_error *err) {
+    double values = (double)w->nkept * (double)w->plan.steps * (double)lgv_increments_rows(&w->kernel);
+    if (s->keep_increments && values > LGV_MOST_INCREMENTS)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "keep_increments: %zu kept paths of %llu steps with %zu noise%s are %.3g values; at most %g "
+                        "can be kept",
+                        w->nkept, (unsigned long long)w->plan.steps, w->kernel.nnoise, w->kernel.nnoise == 1 ? "" : "s",
+                        values, LGV_MOST_INCREMENTS);
+    return lgv_increments_check(&w->plan, err);
+}
+
 static enum lgv_status check_memory(const struct whole *w, struct lgv_error *err) {
     double threads = w->plan.threads ? w->plan.threads : (double)omp_get_num_procs(), bytes = 0;
     for (size_t i = 0; i < NCOLLECTED; i++)
@@ -412,6 +430,9 @@ static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m,
     for (size_t i = 0; i < r->ndense; i++) r->dense_time[i] = w->plan.t0 + (double)w->dense_step[i] * w->plan.dt;
     for (size_t i = 0; i < NCOLLECTED; i++)
         if (!collected[i]->finish(w->list[i].object, r)) return lgv_fail_memory(err);
+    if (s->keep_increments &&
+        lgv_increments_of(&w->plan, w->kept, w->nkept, &r->increment, &r->integral, err) != LGV_OK)
+        return LGV_CANNOT_RUN;
     for (size_t i = 0; i < r->ntimes; i++)
         if (r->alive[i]) r->steps_done = w->time_step[i];
     certify(m, s, &w->kernel, &w->plan, &w->report, progress, user, r);
@@ -421,19 +442,21 @@ static enum lgv_status finish(const struct lgv_settings *s, struct lgv_model *m,
     return r->interrupted ? LGV_INTERRUPTED : r->failed ? LGV_FAILED_PATHS : LGV_OK;
 }
 
-enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_settings *s, const char *keep_source,
+enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_settings *asked, const char *keep_source,
                                    lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err) {
     struct whole w = {0};
+    struct lgv_settings fitted = *asked, *s = &fitted;
     struct lgv_kernel_options options = {
         .lanes = (unsigned)s->lanes,
-        .paths = s->paths,
         .compiler = s->compiler,
         .keep_source = keep_source,
         .progress = progress,
         .user = user};
     *out = (struct lgv_result){0};
     enum lgv_status status = check_settings(s, err);
+    if (!status && s->increments) status = lgv_increments_fit(s->increments, m, s, err);
     if (!status) status = lgv_settings_check(s, m, err);
+    options.paths = s->paths;
     const struct lgv_method *method = NULL;
     const char *chosen = NULL;
     lgv_settings_times(s, m);
@@ -443,6 +466,7 @@ enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_setting
     if (!status) status = lgv_kernel_build(m, method, &options, &w.kernel, err);
     if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     if (!status) status = make_shape(s, &w, err);
+    if (!status) status = check_increments(s, &w, err);
     if (!status) status = check_memory(&w, err);
     if (!status &&
         (double)w.plan.steps * (double)w.kernel.nnoise > 5.6e14) /* pairs of normals are numbered by 48 bits */

@@ -106,6 +106,9 @@ struct lgv_result {
     struct lgv_sample *sample;
     size_t ndense; /* times at which kept paths are known: all output times and others between them */
     double *dense_time;
+    double *increment; /* dW [nsamples][steps][nnoise] of the kept paths, before any cut; NULL when they are not kept */
+    double *integral;  /* dZ likewise, the integral of W - W_n over the step; NULL also where the method uses none */
+    char *increments_file; /* where the increments came from; NULL: noise by seed */
 
     double truncation;  /* bound of |dW| / sqrt(dt), 0 when increments are not truncated */
     uint64_t truncated; /* path-steps with a truncated increment */
@@ -133,6 +136,7 @@ struct lgv_defect {   /* begins as {0} */
     double error;     /* how well J is known */
     double all_error; /* how well a fault in any single one of many degrees of freedom is known */
     int size;         /* what the next measurement begins with */
+    const double *given; /* increments of the step, a row each; NULL: its noise */
 };
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,
@@ -146,6 +150,10 @@ void lgv_series_core(const struct lgv_series *s, size_t i, double *low, double *
 bool lgv_verdicts_make(struct lgv_result *r);
 void lgv_verdicts_free(struct lgv_result *r);
 const struct lgv_verdict *lgv_verdict_find(const struct lgv_result *r, const char *name);
+
+/* Largest |dW| and |dZ| that a step uses: what lies beyond is cut there.  0: nothing is. */
+double lgv_increment_bound(const struct lgv_result *r);
+double lgv_integral_bound(const struct lgv_result *r);
 
 const char *lgv_fail_text(int reason);       /* "Newton iteration did not converge", ... */
 void lgv_result_clear(struct lgv_result *r); /* frees everything inside */
