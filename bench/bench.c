@@ -42,6 +42,19 @@ const char *bench_lattice(char *text, size_t size, int n) {
     return text;
 }
 
+const char *bench_ring(char *text, size_t size, int n) {
+    snprintf(text, size,
+             "name: ring\n"
+             "parameters: { N: %d, a: 0.25, b: 0.5, v: 0.3, s: 0.01 }\n"
+             "coordinates: { \"x[N]\": 0 }\n"
+             "momenta: { p: \"normal(0, v)\" }\n"
+             "where: { \"V(r)\": \"r^2/2 + a*r^3/3 + b*r^4/4\" }\n"
+             "hamiltonian: sum(i=1..N, p[i]^2/2 + V(x[wrap(i+1)] - x[i]))\n"
+             "noise: s*sum(i=1..N, x[i]^2/2)\n",
+             n);
+    return text;
+}
+
 double bench_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -191,6 +204,7 @@ int main(int argc, char **argv) {
     if (!b.check) {
         bench_compile(&b);
         bench_size(&b);
+        bench_rings(&b);
         bench_threads(&b);
         bench_whole(&b);
     }

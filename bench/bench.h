@@ -54,12 +54,15 @@ void bench_json_row(struct bench *b, const char *table, json_t *row);
 extern const char *const bench_kubo, *const bench_synchrotron;
 /* The phi^4 ring of n sites with one noise on all of them, by indexed sums; in `text`. */
 const char *bench_lattice(char *text, size_t size, int n);
+/* The ring of Fermi, Pasta, Ulam and Tsingou with one noise h(q). */
+const char *bench_ring(char *text, size_t size, int n);
 
 void bench_methods(struct bench *b);     /* methods.c: every method beside its floor */
 void bench_constrained(struct bench *b); /* constrained.c: RATTLE beside its floor, chains */
 void bench_speed(struct bench *b);       /* speed.c: flagship kernels against the floors, normals */
 void bench_compile(struct bench *b);     /* system.c: compile latency, ... */
 void bench_size(struct bench *b);        /* ... cost against degrees of freedom */
+void bench_rings(struct bench *b);       /* ... implicit methods on large systems */
 void bench_threads(struct bench *b);     /* ... threads */
 void bench_whole(struct bench *b);       /* ... everything around the kernel */
 

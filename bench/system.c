@@ -79,6 +79,40 @@ static void size_row(struct bench *b, const char *method, const char *title, int
     bench_kernel_close(&k);
 }
 
+/* Verlet and implicit methods on the same ring, and how much more these cost. */
+static void ring_rows(struct bench *b, int n, double dt) {
+    static const char *const method[] = {"P2N2Q2Lob", "P1N1Q2Gau", "P2N2Q4Gau", "IEM"};
+    enum { COUNT = sizeof method / sizeof *method };
+    char text[TEXT];
+    struct bench_kernel k[COUNT] = {0};
+    struct contender c[COUNT] = {0};
+    unsigned long long steps = 4 + 20000 / (unsigned)n;
+    bench_ring(text, sizeof text, n);
+    for (int i = 0; i < COUNT; i++)
+        if (bench_kernel_open(&k[i], text, NULL, method[i], NULL, dt, steps))
+            c[i] = (struct contender){method[i], bench_kernel_run, &k[i], 0};
+    bench_race(c, COUNT, b->quick ? 5 : 30);
+    for (int i = 0; i < COUNT; i++) {
+        if (!k[i].ready) continue;
+        double iterations = (double)k[i].block.block.iterations / (double)k[i].steps, ratio = c[i].best / c[0].best;
+        printf("  %-10s %5d %6.3g %6u %12.1f %10.2f %10.2f %9.2f\n", method[i], n, dt, k[i].kernel.entry->lanes,
+               1e9 * c[i].best, 1e9 * c[i].best / n, iterations, ratio);
+        bench_json_row(b, "ring",
+                       json_pack("{s:s,s:i,s:f,s:f,s:f,s:f}", "method", method[i], "dof", n, "step", dt, "ns",
+                                 1e9 * c[i].best, "iterations", iterations, "ratio", ratio));
+        bench_kernel_close(&k[i]);
+    }
+}
+
+void bench_rings(struct bench *b) {
+    static const int sites[] = {100, 1000, 10000};
+    printf("\nImplicit methods on large systems (ring of Fermi, Pasta, Ulam and Tsingou with one noise), one core\n");
+    printf("  %-10s %5s %6s %6s %12s %10s %10s %9s\n", "", "dof", "step", "lanes", "ns per step", "per dof",
+           "iterations", "/ Verlet");
+    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
+        for (double dt = 0.05; dt < 0.11; dt += 0.05) ring_rows(b, sites[i], dt);
+}
+
 void bench_size(struct bench *b) {
     static const int verlet[] = {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000}, midpoint[] = {1, 2, 3, 5, 10, 20, 30};
     size_t stride = b->quick ? 2 : 1;

@@ -7,7 +7,7 @@
  *     IEM   X' = X + (f(X') + C(X')) dt + sum_m g_m(X) dW_m
  *
  * For noise h(q) the field g moves p and depends on q, so the Milstein term (Dg)g vanishes and the strong order is
- * 1, not 1/2. IEM is solved by Newton's method. */
+ * 1, not 1/2. IEM is solved by Newton's method; on separable models with many degrees of freedom as in nystrom.h. */
 #include "kernel/method_file.h"
 
 #ifndef IMPLICIT_DRIFT
@@ -15,7 +15,18 @@
 #endif
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
-#define METHOD_WORK (24 * NQ + NM + (IMPLICIT_DRIFT ? 24 * NQ * NQ : 0))
+/* IEM on separable models with noise h(q): behind the kick of the noise, one implicit node at the end of the step. */
+#define NYS_STRAIGHT 1
+#define NYS_N 1L
+#define NYS_PRE 0L
+#define NYS_IMP 1L
+#define NYS_END (-1L)
+#define NYS_CARRY 0
+#define NYS(k) maruyama_node[k]
+static const double maruyama_node[] = {1, 1, 0, 0, 1, 1};
+#include "kernel/nystrom.h"
+
+#define METHOD_WORK (24 * NQ + NM + (MODEL_LARGE ? NYS_WORK : IMPLICIT_DRIFT ? 24 * NQ * NQ : 0))
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
@@ -90,9 +101,15 @@ INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     double t = c->b->t0 + (double)c->step * c->dt, t1 = c->b->t0 + (double)(c->step + 1) * c->dt;
+    ARRAY(K, 2 * NQ);
+    if (MODEL_LARGE) {
+        model_K1(c, t, q, p, 0, dW, K, 0);
+        for (long i = 0; i < NQ; i++) p[i] -= K[i];
+        nystrom_step(c, q, p, dW, dZ, carry);
+        return;
+    }
     ARRAY(z, 2 * NQ);
     ARRAY(x, 2 * NQ);
-    ARRAY(K, 2 * NQ);
     ARRAY(none, NM);
     (void)dZ, (void)carry;
     for (long m = 0; m < NM; m++) none[m] = vec_set(0);
@@ -153,6 +170,8 @@ const struct lgv_method lgv_method_iem = {
     .values = implicit_drift_value,
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2 | LGV_FACE_ITO,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2 | LGV_FACE_ITO,
+    .steady_kinetic = true,
+    .implicit_sets = 1,
     .claims = "Keeps nothing; the energy of an oscillator is damped.",
 };
 #endif

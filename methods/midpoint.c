@@ -91,6 +91,7 @@ const struct lgv_method lgv_method_midpoint = {
     .source = "midpoint.c",
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2,
+    .implicit_sets = 1,
     .order = 2,
     .strong_order = 1,
     .strong_noncommuting = 0.5,

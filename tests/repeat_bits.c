@@ -36,6 +36,11 @@ static const struct subject {
      "potential: sum(i=1..N, 1 - cos(x[wrap(i+1)] - x[i]) + 0.25*x[i]^4)\n"
      "noise: ['each(k=1..N, 0.2*sin(x[k]))']\nobserve: {spread: 'sum(i=1..N, x[i]^2)/N'}\n",
      0.05, 100, false},
+    {"ring of 20, many ways", "P1N1Q2Gau", /* in some lanes and steps Newton's method, in others the fixed point */
+     "parameters: {N: 20}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 1)'}\n"
+     "potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + 0.25*x[i]^4)\n"
+     "noise: ['each(k=1..N, 0.2*sin(x[k]))']\nobserve: {spread: 'sum(i=1..N, x[i]^2)/N'}\n",
+     0.2, 100, false},
     {"sphere", "RATTLE",
      "coordinates: {x in R3: '[1, 0.3*normal(), 0.2*uniform()]'}\nvelocities: {v: '[0.1, 1, 0.3*normal()]'}\n"
      "lagrangian: dot(v, v)/2 - x.z\nconstraints: dot(x, x) - 1\nnoise_potential: [sin(x.x), sin(x.y), sin(x.z)]\n"

@@ -17,6 +17,7 @@
 #define MODEL_TIME 1
 #define MODEL_FLAT (c->cb->separable && c->cb->constant_mass)
 #define MODEL_KINETIC_TIME 0 /* `separable` promises it */
+#define MODEL_LARGE 0
 #define TRACK_BROWN 0
 #define FACE_WORK (8 + 4 * NQ + 4 * NM * NQ + NM + (c->cb->hessian ? 3 * NQ * NQ * (1 + NM) : 0))
 #define ARRAY(name, n) vec *name = take(c, (n))

@@ -583,9 +583,10 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  s->slots.total, s->m->nnoise + (method->correction != 0 && !method->constrained));
     lgv_text_add(o,
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
-                 "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n",
+                 "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n"
+                 "#define MODEL_LARGE %d\n",
                  s->s->separable, s->s->linear, s->s->time_dependent, track, !(s->s->noise_depends & LGV_ON_P),
-                 s->s->kinetic_time, s->s->flat);
+                 s->s->kinetic_time, s->s->flat, s->large);
     if (method->explicit_additive) lgv_text_add(o, "#define MODEL_STEADY_NOISE %d\n", s->s->steady_noise);
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
     lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"
@@ -601,8 +602,13 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     s.lagrangian = lgv_kernel_lagrangian(method, m, structure);
     s.sparse = lgv_kernel_sparse(method, m, structure);
     unsigned face = s.lagrangian ? 0 : lgv_kernel_face(method, structure);
+    unsigned sets = lgv_kernel_large(method, m, structure);
+    struct lgv_newton *newton = NULL;
     if (lgv_model_increment(m, &s.K) && add_correction(&s, method->constrained ? 0 : method->correction) &&
         find_slots(&s)) {
+        newton = sets ? lgv_generate_newton_plan(&s, sets) : NULL;
+        s.large = newton != NULL;
+        if (s.large) face &= ~(unsigned)(LGV_FACE_K2 | LGV_FACE_ITO); /* noise h(q): no correction */
         constants(&s, method, width, m->exact != NULL);
         lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
         if (m->nconstraints)
@@ -616,19 +622,26 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         ito(&s, face & LGV_FACE_ITO);
         taylor(&s, face & LGV_FACE_TAYLOR);
         lgv_generate_constraints(&s);
+        lgv_generate_newton(&s, newton);
         start(&s);
         observe(&s, watch);
         martingale(&s, watch);
         embed_file(&s.out, "stages.h");
-        if (s.sparse) embed_file(&s.out, "sparse_lanes.h");
+        if (s.sparse || s.large) embed_file(&s.out, "sparse_lanes.h");
         if (m->nconstraints || method->constrained) embed_file(&s.out, "constrained.h");
         embed_file(&s.out, method->source);
         embed_file(&s.out, "loop.h");
     }
+    lgv_generate_newton_free(newton);
     lgv_function_free(&s.K);
     lgv_terms_free(&s.Hq);
     free(s.slots.term);
     free(s.slots.weight);
+    if ((face & LGV_FACE_K2) && m->nq > LGV_DENSE_DOF) {
+        lgv_text_free(&s.out);
+        lgv_kernel_too_large(method, m, err);
+        return NULL;
+    }
     if (!m->graph->failed && !s.out.failed && s.out.data) return s.out.data;
     lgv_fail(err, LGV_CANNOT_RUN, "the kernel cannot be generated: %s",
              m->graph->failed ? m->graph->failed : "out of memory");

@@ -27,6 +27,7 @@ struct lgv_source {
     bool constrained; /* the method is for constraints and Lagrangians */
     bool lagrangian;  /* the method works with L(q, v), not with H */
     bool sparse;      /* and with sparse constraints */
+    bool large;       /* implicit nodes of many degrees of freedom: nystrom_large.h */
 };
 
 /* The head of a face function with this declarator; without the rest of it the function is absent. */
@@ -36,5 +37,15 @@ void lgv_generate_absent(struct lgv_source *s);
 /* generate_constraints.c: constraints and the Lagrangian side of the face.  Sizes first, before face.h. */
 void lgv_generate_constraint_sizes(struct lgv_source *s);
 void lgv_generate_constraints(struct lgv_source *s);
+
+/* generate_sparse.c.  The array `name`: for every instance of the terms, in the order of the text, its number among
+ * `place`, the sorted pattern. */
+bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_terms *terms,
+                      const struct lgv_place *place, size_t count);
+/* Newton's matrix of `sets` sets of unknowns in the Nystroem form; NULL when it is dense, or memory is out. */
+struct lgv_newton;
+struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, unsigned sets);
+void lgv_generate_newton(struct lgv_source *s, const struct lgv_newton *n); /* NULL: nothing */
+void lgv_generate_newton_free(struct lgv_newton *n);
 
 #endif

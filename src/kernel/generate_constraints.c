@@ -25,60 +25,6 @@ static void one(struct lgv_source *s, const char *signature, const char *array, 
     lgv_text_add(&s->out, "}\n");
 }
 
-/* ---- sparse matrices: a map from the instances of the terms, in the order of the text, to their place ---- */
-
-struct walk {
-    const struct lgv_graph *g;
-    const struct lgv_terms *terms;
-    int nest;
-    struct lgv_place *place;
-    size_t count, capacity;
-    bool failed;
-};
-
-static bool visit(void *user, const long *vars) {
-    struct walk *w = user;
-    for (size_t i = 0; i < w->terms->count && !w->failed; i++) {
-        const struct lgv_term *t = &w->terms->term[i];
-        if (t->nest != w->nest) continue;
-        if (!lgv_grow(&w->place, &w->capacity, w->count + 1, sizeof *w->place)) {
-            w->failed = true;
-            return false;
-        }
-        w->place[w->count++] =
-            (struct lgv_place){(int)lgv_loops_index(w->g, t->row, vars), (int)lgv_loops_index(w->g, t->col, vars)};
-    }
-    return true;
-}
-
-/* All instances of the terms in the order in which lgv_emit_targets writes them. */
-static bool instances(struct lgv_source *s, const struct lgv_terms *terms, struct walk *w) {
-    long none[LGV_MAX_LOOPS] = {0};
-    *w = (struct walk){.g = s->g, .terms = terms, .nest = -1};
-    visit(w, none);
-    for (w->nest = 0; w->nest < (int)s->g->nnests && !w->failed; w->nest++) {
-        bool used = false;
-        for (size_t i = 0; i < terms->count; i++) used |= terms->term[i].nest == w->nest;
-        if (used && lgv_loops_each(s->g, w->nest, LGV_MAX_INSTANCES, visit, w) < 0) w->failed = true;
-    }
-    return !w->failed;
-}
-
-static bool emit_map(struct lgv_source *s, const char *name, const struct lgv_terms *terms,
-                     const struct lgv_place *place, size_t count) {
-    struct walk w;
-    bool ok = instances(s, terms, &w);
-    if (ok) lgv_text_add(&s->out, "static const int %s[] = {", name);
-    for (size_t i = 0; ok && i < w.count; i++) {
-        const struct lgv_place *at = bsearch(&w.place[i], place, count, sizeof *place, lgv_place_order);
-        if (at) lgv_text_add(&s->out, "%d,", (int)(at - place));
-        ok = at != NULL;
-    }
-    if (ok) lgv_text_add(&s->out, "0};\n");
-    free(w.place);
-    return ok;
-}
-
 /* M^-1 = H_pp */
 static bool inverse_masses(struct lgv_source *s, struct lgv_terms *out) {
     struct lgv_function H;
@@ -100,8 +46,8 @@ static void sparse(struct lgv_source *s, const struct lgv_terms *G) {
     bool ok = n[0] >= 0 && n[1] >= 0 &&
               lgv_sparse_make(&plan, (int)s->m->nconstraints, (int)s->m->nq, places[0], n[0], places[1], n[1],
                               &s->err) == LGV_OK &&
-              lgv_sparse_emit(&plan, &s->out) && emit_map(s, "jacobian_map", G, places[0], (size_t)n[0]) &&
-              emit_map(s, "mass_map", mass, places[1], (size_t)n[1]);
+              lgv_sparse_emit(&plan, &s->out) && lgv_generate_map(s, "jacobian_map", G, places[0], (size_t)n[0]) &&
+              lgv_generate_map(s, "mass_map", mass, places[1], (size_t)n[1]);
     if (!ok && !s->g->failed) s->g->failed = s->err.message[0] ? s->err.message : "the constraints are too many";
     struct lgv_target jacobian = {"G", G, n[0], NULL, false, "jacobian_map"};
     struct lgv_target masses = {"mass", mass, n[1], NULL, false, "mass_map"};

@@ -143,6 +143,19 @@ bool lgv_kernel_sparse(const struct lgv_method *method, const struct lgv_model *
            !lgv_kernel_lagrangian(method, m, s);
 }
 
+unsigned lgv_kernel_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    bool form = lgv_kernel_separable(method, s) && !lgv_kernel_explicit(method, s) && !(s->noise_depends & LGV_ON_P);
+    return m->nq > LGV_LARGE_DOF && form && !m->callbacks ? method->implicit_sets : 0;
+}
+
+enum lgv_status lgv_kernel_too_large(const struct lgv_method *method, const struct lgv_model *m,
+                                     struct lgv_error *err) {
+    return lgv_fail(err, LGV_CANNOT_RUN,
+                    "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d; use an "
+                    "explicit method",
+                    method->name, m->nq, LGV_DENSE_DOF);
+}
+
 bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_structure *s) {
     return method->explicit_always ||
            (lgv_kernel_separable(method, s) &&
@@ -463,7 +476,8 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     unsigned face = lgv_kernel_face(k->method, &k->structure);
     unsigned lanes = options->lanes;
     bool sparse = lgv_kernel_sparse(k->method, m, &k->structure);
-    if (!lanes) lanes = choose_lanes(m->nq, face & LGV_FACE_K2, sparse, cc.kind == LGV_COMPILER_CLANG);
+    bool dense = (face & LGV_FACE_K2) && !lgv_kernel_large(k->method, m, &k->structure);
+    if (!lanes) lanes = choose_lanes(m->nq, dense, sparse, cc.kind == LGV_COMPILER_CLANG);
     while (!options->lanes && options->paths && lanes > 2 && lanes / 2 >= options->paths) lanes /= 2;
     struct lgv_width width = choose_width(m->nq, lanes, cc.kind == LGV_COMPILER_CLANG);
     char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, &width, err);
@@ -480,8 +494,6 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
         return lgv_fail(err, LGV_CANNOT_RUN, "the compiled kernel does not fit this version of the library");
     return status;
 }
-
-#define DENSE_LIMIT 2000 /* unknowns: beyond it a dense Newton matrix per lane takes hundreds of megabytes */
 
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out,
@@ -503,11 +515,8 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     out->nextra = m->nconstraints + (lgv_kernel_lagrangian(method, m, &out->structure) ? m->nq : 0);
     out->nstate += out->nextra;
     unsigned face = lgv_kernel_face(method, &out->structure);
-    if ((face & LGV_FACE_K2) && m->nq > DENSE_LIMIT)
-        return lgv_fail(err, LGV_CANNOT_RUN,
-                        "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d; use an "
-                        "explicit method",
-                        method->name, m->nq, DENSE_LIMIT);
+    if ((face & LGV_FACE_K2) && m->nq > LGV_DENSE_DOF && !lgv_kernel_large(method, m, &out->structure))
+        return lgv_kernel_too_large(method, m, err);
     status = lgv_kernel_watch(m, &out->watch, err);
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
     out->nstate += out->watch.controls;

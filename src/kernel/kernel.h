@@ -78,8 +78,15 @@ bool lgv_kernel_explicit(const struct lgv_method *method, const struct lgv_struc
 bool lgv_kernel_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* Does it work with sparse constraints? */
 bool lgv_kernel_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+/* How many sets of unknowns its implicit nodes have when they are found without dense matrices, if these turn out to be
+ * sparse; 0: it has none, or few degrees of freedom. */
+unsigned lgv_kernel_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+/* The message for dense matrices of more than LGV_DENSE_DOF degrees of freedom. */
+enum lgv_status lgv_kernel_too_large(const struct lgv_method *method, const struct lgv_model *m, struct lgv_error *err);
 #define LGV_CORRECTED_DOF 64
 #define LGV_SECOND_DOF 200 /* up to here the stages of Lagrangian methods are solved with dense second derivatives */
+#define LGV_LARGE_DOF 16   /* beyond, implicit nodes of separable models are found by nystrom_large.h */
+#define LGV_DENSE_DOF 2000 /* beyond, a dense Newton matrix per lane would take hundreds of megabytes */
 #define LGV_DENSE_CONSTRAINTS 6 /* beyond, their Jacobian is sparse */
 #define LGV_DENSE_MIXED                                                                                                \
     40 /* the same for masses off the diagonal: the sparse solver does not pivot, so they must be

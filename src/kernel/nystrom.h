@@ -29,9 +29,10 @@
 #define NYS_SETS (NYS_STRAIGHT && NYS_IMP > 1 ? 1 : NYS_IMP) /* of NQ unknowns */
 #define NYS_SET(i) (NYS_SETS == NYS_IMP ? (i) : 0)
 #define NYS_UNKNOWNS (NYS_SETS * NQ)
+#define NYS_MATRICES (2 * NYS_UNKNOWNS * NYS_UNKNOWNS + (NYS_IMP > 0 ? (NYS_IMP + 5) * NQ * NQ : 0))
 #define NYS_WORK                                                                                                       \
-    ((NYS_N + NYS_IMP + 10) * NQ + 4 * NYS_UNKNOWNS + 2 * NYS_UNKNOWNS * NYS_UNKNOWNS +                                \
-     (NYS_IMP > 0 ? (NYS_IMP + 5) * NQ * NQ : 0) + 4 * NM + 8)
+    ((NYS_N + NYS_IMP + 10) * NQ + 4 * NYS_UNKNOWNS + 4 * NM + 8 +                                                    \
+     (MODEL_LARGE ? LARGE_WORK : NYS_MATRICES))
 
 /* P = p + sum of R_ik N_k over the nodes known so far. */
 INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, const vec *N, vec *P) {
@@ -172,6 +173,12 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
 }
 
+#if MODEL_LARGE
+#include "kernel/nystrom_large.h"
+#else
+#define LARGE_WORK 0
+#endif
+
 INLINE void nystrom_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     struct force F = {carry, carry + NQ};
     if (NYS_KEEP) model_force(c, time_at(c, 0), q, p, &F);
@@ -184,7 +191,11 @@ INLINE void nystrom_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
     vec *top = c->top;
     for (long k = 0; k < NYS_N; k++) {
         if (k == NYS_PRE && NYS_IMP > 0) {
+#if MODEL_LARGE
+            nystrom_large(c, q, p, dW, dZ, N, x);
+#else
             nystrom_implicit(c, q, p, dW, dZ, N, x);
+#endif
             k += NYS_IMP - 1;
         } else {
             nystrom_node(c, k, q, p, dW, dZ, N, x, end, carry);

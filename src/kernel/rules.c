@@ -331,6 +331,7 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
         m->steady_kinetic = true;
         m->flat_kinetic = s > 1;
         m->explicit_separable = table[8] == 0;
+        m->implicit_sets = s == 1 && table[8] > 1 ? 1 : (unsigned)table[8];
         m->face_separable = LGV_FACE_K1 | (table[8] > 0 ? LGV_FACE_K2 : 0) | (table[10] != 0 ? LGV_FACE_FORCE : 0);
         m->explicit_additive = additive_form(g, &form, other, &length);
         if (m->explicit_additive && other[10] != 0) m->face_separable |= LGV_FACE_FORCE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Patterns of A = G1 M G0^T, of its LU factors without pivoting, and the list of products A is the sum of.
+ * Patterns of the matrix A of a step, of its LU factors without pivoting, and the list of products A is the sum of.
  *
  * Rows and columns are renumbered alike by approximate minimum degree (AMD of SuiteSparse).  On the symmetrised
  * pattern, row i of L holds every k < i on the paths from the columns of row i up the elimination tree, and U has the
@@ -19,6 +19,10 @@ struct work {
     int *p_row, *p_col;        /* pattern of A before ordering, later symmetrised and permuted: [nc + 1], entries */
     int *l_row, *l_col;        /* rows of L, unsorted: [nc + 1], entries */
 };
+
+static const char *kind(const struct lgv_sparse *s) {
+    return s->sets ? "equations" : "constraints";
+}
 
 static int *ints(long count) {
     return lgv_new((size_t)(count > 0 ? count : 1), sizeof(int));
@@ -99,8 +103,8 @@ static enum lgv_status pattern_of_product(struct lgv_sparse *s, struct work *w, 
     for (int i = 0; i < s->nc; i++) {
         w->p_row[i + 1] = w->p_row[i] + row_of_product(s, w, i, NULL, &products);
         if (products > LGV_SPARSE_LARGEST)
-            return lgv_fail(err, LGV_CANNOT_RUN, "the %d constraints are coupled too densely: more than %ld products",
-                            s->nc, LGV_SPARSE_LARGEST);
+            return lgv_fail(err, LGV_CANNOT_RUN, "%d %s are coupled too densely: more than %ld products",
+                            s->nc, kind(s), LGV_SPARSE_LARGEST);
     }
     s->np = (int)products;
     w->p_col = ints(w->p_row[s->nc]);
@@ -168,10 +172,8 @@ static enum lgv_status lower_rows(const struct lgv_sparse *s, struct work *w, st
         w->l_row[i + 1] = count;
         if (2L * count + s->nc > LGV_SPARSE_LARGEST) {
             free(parent);
-            return lgv_fail(err, LGV_CANNOT_RUN,
-                            "the %d constraints are coupled too densely: factors of more than %ld "
-                            "entries",
-                            s->nc, LGV_SPARSE_LARGEST);
+            return lgv_fail(err, LGV_CANNOT_RUN, "%d %s are coupled too densely: factors of more than %ld entries",
+                            s->nc, kind(s), LGV_SPARSE_LARGEST);
         }
     }
     free(parent);
@@ -242,14 +244,102 @@ static bool products_of(struct lgv_sparse *s, const struct work *w) {
     return true;
 }
 
+/* From the pattern of A to that of its factors. */
+static enum lgv_status factors_of(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
+    if (!order(s, w) || !symmetrise(s, w)) return lgv_fail_memory(err);
+    enum lgv_status status = lower_rows(s, w, err);
+    if (status != LGV_OK) return status;
+    return filled_rows(s, w) ? LGV_OK : lgv_fail_memory(err);
+}
+
 static enum lgv_status make(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
     if (!columns_of(s, w)) return lgv_fail_memory(err);
     enum lgv_status status = pattern_of_product(s, w, err);
+    if (status == LGV_OK) status = factors_of(s, w, err);
     if (status != LGV_OK) return status;
-    if (!order(s, w) || !symmetrise(s, w)) return lgv_fail_memory(err);
-    status = lower_rows(s, w, err);
+    return products_of(s, w) ? LGV_OK : lgv_fail_memory(err);
+}
+
+/* ---- blocks of M H ---- */
+
+/* The entries of B = M H and its diagonal row by row, each with its products: in w->t_col rows, in w->t_row columns. */
+static enum lgv_status blocks_of_product(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
+    long products = 0, entries = s->nq;
+    for (int k = 0; k < s->nm; k++) products += s->g_row[s->m_col[k] + 1] - s->g_row[s->m_col[k]];
+    if (products > LGV_SPARSE_LARGEST)
+        return lgv_fail(err, LGV_CANNOT_RUN, "%d %s are coupled too densely: more than %ld products", s->nc,
+                        kind(s), LGV_SPARSE_LARGEST);
+    entries += products;
+    w->t_col = ints(s->nq + 1L);
+    w->t_row = ints(entries);
+    w->mark = ints(s->nc);
+    s->sum = ints(entries + 2);
+    s->m = ints(products);
+    s->g0 = ints(products);
+    if (!w->t_col || !w->t_row || !w->mark || !s->sum || !s->m || !s->g0) return lgv_fail_memory(err);
+    s->np = (int)products;
+    for (int i = 0; i < s->nq; i++) w->mark[i] = -1;
+    for (int i = 0; i < s->nq; i++) { /* mark: where a column's entry is; those before t_col[i] are of other rows */
+        w->mark[i] = s->nb;
+        w->t_row[s->nb++] = i;
+        for (int pass = 0; pass < 2; pass++) {
+            for (int k = s->m_row[i]; k < s->m_row[i + 1]; k++) {
+                for (int h = s->g_row[s->m_col[k]]; h < s->g_row[s->m_col[k] + 1]; h++) {
+                    int j = s->g_col[h];
+                    if (pass == 0 && w->mark[j] < w->t_col[i]) {
+                        w->mark[j] = s->nb;
+                        w->t_row[s->nb++] = j;
+                    }
+                    if (pass == 0) {
+                        s->sum[w->mark[j] + 2]++;
+                        continue;
+                    }
+                    int to = s->sum[w->mark[j] + 1]++;
+                    s->m[to] = k;
+                    s->g0[to] = h;
+                }
+            }
+            for (int e = w->t_col[i]; pass == 0 && e < s->nb; e++) s->sum[e + 2] += s->sum[e + 1];
+        }
+        w->t_col[i + 1] = s->nb;
+    }
+    return LGV_OK;
+}
+
+/* The pattern of all blocks, unknown (i, c) having the number i nq + c. */
+static bool spread_blocks(const struct lgv_sparse *s, struct work *w) {
+    w->p_row = ints(s->nc + 1L);
+    w->p_col = ints((long)s->nb * s->sets * s->sets);
+    if (!w->p_row || !w->p_col) return false;
+    int count = 0;
+    for (int r = 0; r < s->nc; r++) {
+        for (int e = w->t_col[r % s->nq]; e < w->t_col[r % s->nq + 1]; e++)
+            for (int k = 0; k < s->sets; k++) w->p_col[count++] = k * s->nq + w->t_row[e];
+        w->p_row[r + 1] = count;
+    }
+    return true;
+}
+
+static bool places_of_blocks(struct lgv_sparse *s, const struct work *w) {
+    s->place = ints((long)s->nb * s->sets * s->sets);
+    for (int c = 0, to = 0; s->place && c < s->nq; c++)
+        for (int e = w->t_col[c]; e < w->t_col[c + 1]; e++)
+            for (int i = 0; i < s->sets; i++)
+                for (int k = 0; k < s->sets; k++)
+                    s->place[to++] = lgv_sparse_find(s->a_row, s->a_col, w->place[i * s->nq + c],
+                                                     w->place[k * s->nq + w->t_row[e]]);
+    return s->place != NULL;
+}
+
+static enum lgv_status make_blocks(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
+    enum lgv_status status = blocks_of_product(s, w, err);
     if (status != LGV_OK) return status;
-    return filled_rows(s, w) && products_of(s, w) ? LGV_OK : lgv_fail_memory(err);
+    if ((long)s->nb * s->sets * s->sets > LGV_SPARSE_LARGEST)
+        return lgv_fail(err, LGV_CANNOT_RUN, "%d %s are coupled too densely", s->nc, kind(s));
+    if (!spread_blocks(s, w)) return lgv_fail_memory(err);
+    status = factors_of(s, w, err);
+    if (status != LGV_OK) return status;
+    return places_of_blocks(s, w) ? LGV_OK : lgv_fail_memory(err);
 }
 
 #define MOST_OPERATIONS 3e7 /* some hundredths of a second a step and path */
@@ -265,30 +355,41 @@ static double operations(const struct lgv_sparse *s) {
     return sum;
 }
 
-enum lgv_status lgv_sparse_make(struct lgv_sparse *s, int nc, int nq, const struct lgv_place *g, long ng,
-                                const struct lgv_place *m, long nm, struct lgv_error *err) {
+/* s->sets is 0 for constraints; `rows` is the number of rows of G or H. */
+static enum lgv_status make_either(struct lgv_sparse *s, int rows, const struct lgv_place *g, long ng,
+                                   const struct lgv_place *m, long nm, struct lgv_error *err) {
     struct work w = {0};
-    *s = (struct lgv_sparse){.nc = nc, .nq = nq};
-    if (nc < 1 || nq < 1 || nc > LGV_SPARSE_LARGEST || nq > LGV_SPARSE_LARGEST)
-        return lgv_fail(err, LGV_CANNOT_RUN, "%d constraints on %d coordinates: none, or too many", nc, nq);
-    enum lgv_status status = rows_of(g, ng, nc, nq, &s->g_row, &s->g_col, &s->ng, err);
-    if (status == LGV_OK) status = rows_of(m, nm, nq, nq, &s->m_row, &s->m_col, &s->nm, err);
-    if (status == LGV_OK) status = make(s, &w, err);
+    if (s->nc < 1 || s->nq < 1 || s->nc > LGV_SPARSE_LARGEST || s->nq > LGV_SPARSE_LARGEST)
+        return lgv_fail(err, LGV_CANNOT_RUN, "%d %s on %d coordinates: none, or too many", s->nc, kind(s), s->nq);
+    enum lgv_status status = rows_of(g, ng, rows, s->nq, &s->g_row, &s->g_col, &s->ng, err);
+    if (status == LGV_OK) status = rows_of(m, nm, s->nq, s->nq, &s->m_row, &s->m_col, &s->nm, err);
+    if (status == LGV_OK) status = s->sets ? make_blocks(s, &w, err) : make(s, &w, err);
     if (status == LGV_OK && operations(s) > MOST_OPERATIONS)
-        status = lgv_fail(
-            err, LGV_CANNOT_RUN,
-            "the %d constraints are coupled too densely: solving for their multipliers takes %.2g operations, and "
-            "this version stops at %.2g",
-            nc, operations(s), MOST_OPERATIONS);
+        status = lgv_fail(err, LGV_CANNOT_RUN,
+                          "%d %s are coupled too densely: solving them takes %.2g operations, and this version "
+                          "stops at %.2g",
+                          s->nc, kind(s), operations(s), MOST_OPERATIONS);
     int *const scratch[] = {w.t_col, w.t_row, w.t_at, w.place, w.mark, w.p_row, w.p_col, w.l_row, w.l_col};
     for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++) free(scratch[i]);
     if (status != LGV_OK) lgv_sparse_free(s);
     return status;
 }
 
+enum lgv_status lgv_sparse_make(struct lgv_sparse *s, int nc, int nq, const struct lgv_place *g, long ng,
+                                const struct lgv_place *m, long nm, struct lgv_error *err) {
+    *s = (struct lgv_sparse){.nc = nc, .nq = nq};
+    return make_either(s, nc, g, ng, m, nm, err);
+}
+
+enum lgv_status lgv_sparse_make_blocks(struct lgv_sparse *s, int nq, int sets, const struct lgv_place *h, long nh,
+                                       const struct lgv_place *m, long nm, struct lgv_error *err) {
+    *s = (struct lgv_sparse){.nc = nq > LGV_SPARSE_LARGEST ? nq : nq * sets, .nq = nq, .sets = sets};
+    return make_either(s, nq, h, nh, m, nm, err);
+}
+
 void lgv_sparse_free(struct lgv_sparse *s) {
-    int *const array[] = {s->g_row,      s->g_col, s->m_row, s->m_col, s->order, s->a_row,
-                          s->a_diagonal, s->a_col, s->sum,   s->g1,    s->m,     s->g0};
+    int *const array[] = {s->g_row, s->g_col, s->m_row, s->m_col, s->order, s->a_row, s->a_diagonal,
+                          s->a_col, s->sum,   s->g1,    s->m,     s->g0,    s->place};
     for (size_t i = 0; i < sizeof array / sizeof *array; i++) free(array[i]);
     *s = (struct lgv_sparse){0};
 }
@@ -327,8 +428,13 @@ bool lgv_sparse_emit(const struct lgv_sparse *s, struct lgv_text *out) {
     emit_array(out, "a_row", s->a_row, s->nc + 1L);
     emit_array(out, "a_diagonal", s->a_diagonal, s->nc);
     emit_array(out, "a_col", s->a_col, s->na);
-    emit_array(out, "sum", s->sum, s->na + 1L);
-    emit_array(out, "g1", s->g1, s->np);
+    emit_array(out, "sum", s->sum, (s->sets ? s->nb : s->na) + 1L);
+    if (s->sets) {
+        lgv_text_add(out, "#define SPARSE_SETS %d\n#define SPARSE_NB %d\n", s->sets, s->nb);
+        emit_array(out, "place", s->place, (long)s->nb * s->sets * s->sets);
+    } else {
+        emit_array(out, "g1", s->g1, s->np);
+    }
     emit_array(out, "m", s->m, s->np);
     emit_array(out, "g0", s->g0, s->np);
     return !out->failed;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Linear systems A x = b, A = G1 M G0^T with sparse G0, G1 (constraint Jacobians) and M (inverse mass), one per lane.
+ * Linear systems A x = b, one per lane: A = G1 M G0^T with sparse G0, G1 (constraint Jacobians) and M (inverse mass),
+ * or A = 1 + (B_ik) with blocks that are multiples of M H (second derivatives H): Newton's method for implicit steps.
  *
  * All lanes share the pattern, and it is known before compilation: the tables are those of lgv_sparse_emit, explained
  * in sparse.h.  A = L U without pivoting, row by row: row k < i is taken off row i with the factor L_ik = A_ik / U_kk.
- * This is stable for G1 = G0 and M positive definite, and near it; for a chain all work is linear in its length.
+ * This is stable for G1 = G0 and M positive definite, and near it, and for M and H positive definite; elsewhere the
+ * iteration around it has to look at how it converges.  For a chain all work is linear in its length.
  *
  * This file has no includes; it follows lanes.h and the tables. */
 #ifndef LGV_SPARSE_LANES_H
@@ -17,6 +19,7 @@
 /* A pivot below this part of the diagonal it came from is round-off: constraints depend on each other. */
 #define SPARSE_CANCELLED 1e-13
 
+#ifndef SPARSE_SETS
 /* The entries A [SPARSE_NA] from G1, G0 [SPARSE_NG] and M [SPARSE_NM]; zero where the factors fill in. */
 OUTLINE void sparse_assemble(const vec *G1, const vec *M, const vec *G0, vec *A) {
     int p = 0;
@@ -28,6 +31,8 @@ OUTLINE void sparse_assemble(const vec *G1, const vec *M, const vec *G0, vec *A)
         A[k] = value;
     }
 }
+
+#endif
 
 /* A becomes L and U, with the inverse of the diagonal.  *singular becomes the mask of the lanes with a bad pivot. */
 OUTLINE void sparse_factor(vec *A, ivec *singular) {
@@ -84,14 +89,18 @@ INLINE void sparse_solve(vec *A, vec *b, vec *work, ivec *singular) {
     sparse_substitute(A, b, work, singular);
 }
 
-/* y = G x. */
-OUTLINE void sparse_multiply(const vec *G, const vec *x, vec *y) {
-    for (int i = 0; i < SPARSE_NC; i++) {
+/* y = G x, or H x, of so many rows. */
+OUTLINE void sparse_multiply_rows(int rows, const vec *G, const vec *x, vec *y) {
+    for (int i = 0; i < rows; i++) {
         vec value = vec_set(0.0);
         for (int p = SPARSE_TABLE(g_row)[i]; p < SPARSE_TABLE(g_row)[i + 1]; p++)
             value = vec_fused(G[p], x[SPARSE_TABLE(g_col)[p]], value);
         y[i] = value;
     }
+}
+
+INLINE void sparse_multiply(const vec *G, const vec *x, vec *y) {
+    sparse_multiply_rows(SPARSE_NC, G, x, y);
 }
 
 /* x = x + G^T lambda. */
@@ -113,5 +122,25 @@ OUTLINE void sparse_multiply_mass(const vec *M, const vec *x, vec *y) {
         y[i] = value;
     }
 }
+
+#ifdef SPARSE_SETS
+/* A = 1. */
+OUTLINE void sparse_one(vec *A) {
+    for (int k = 0; k < SPARSE_NA; k++) A[k] = vec_set(0.0);
+    for (int i = 0; i < SPARSE_NC; i++) A[SPARSE_TABLE(a_diagonal)[i]] = vec_set(1.0);
+}
+
+/* Adds factor M H to block (i, j) of A. */
+OUTLINE void sparse_add_block(int i, int j, double factor, const vec *M, const vec *H, vec *A) {
+    int p = 0;
+    if (factor == 0) return;
+    for (int k = 0; k < SPARSE_NB; k++) {
+        int end = SPARSE_TABLE(sum)[k + 1], to = SPARSE_TABLE(place)[(k * SPARSE_SETS + i) * SPARSE_SETS + j];
+        vec value = vec_set(0.0);
+        for (; p < end; p++) value = vec_fused(M[SPARSE_TABLE(m)[p]], H[SPARSE_TABLE(g0)[p]], value);
+        A[to] = vec_fused(vec_set(factor), value, A[to]);
+    }
+}
+#endif
 
 #endif

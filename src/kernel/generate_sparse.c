@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sparse matrices of the face: a map from the instances of scatter terms, in the order of the text, to their places;
+ * and the second derivatives of K for Newton's method on many degrees of freedom.
+ *
+ *     model_K2_sparse(c, t, q, p, a, w, Kq, Kp, Kqq, Kpp)         as model_K2; Kqq, Kpp: entries by rows and columns */
+#include "kernel/generate.h"
+#include "kernel/sparse.h"
+#include <stdlib.h>
+
+struct walk {
+    const struct lgv_graph *g;
+    const struct lgv_terms *terms;
+    int nest;
+    struct lgv_place *place;
+    size_t count, capacity;
+    bool failed;
+};
+
+static bool visit(void *user, const long *vars) {
+    struct walk *w = user;
+    for (size_t i = 0; i < w->terms->count && !w->failed; i++) {
+        const struct lgv_term *t = &w->terms->term[i];
+        if (t->nest != w->nest) continue;
+        if (!lgv_grow(&w->place, &w->capacity, w->count + 1, sizeof *w->place)) {
+            w->failed = true;
+            return false;
+        }
+        w->place[w->count++] =
+            (struct lgv_place){(int)lgv_loops_index(w->g, t->row, vars), (int)lgv_loops_index(w->g, t->col, vars)};
+    }
+    return true;
+}
+
+/* All instances of the terms in the order in which lgv_emit_targets writes them. */
+static bool instances(struct lgv_source *s, const struct lgv_terms *terms, struct walk *w) {
+    long none[LGV_MAX_LOOPS] = {0};
+    *w = (struct walk){.g = s->g, .terms = terms, .nest = -1};
+    visit(w, none);
+    for (w->nest = 0; w->nest < (int)s->g->nnests && !w->failed; w->nest++) {
+        bool used = false;
+        for (size_t i = 0; i < terms->count; i++) used |= terms->term[i].nest == w->nest;
+        if (used && lgv_loops_each(s->g, w->nest, LGV_MAX_INSTANCES, visit, w) < 0) w->failed = true;
+    }
+    return !w->failed;
+}
+
+bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_terms *terms,
+                      const struct lgv_place *place, size_t count) {
+    struct walk w;
+    bool ok = instances(s, terms, &w);
+    if (ok) lgv_text_add(&s->out, "static const int %s[] = {", name);
+    for (size_t i = 0; ok && i < w.count; i++) {
+        const struct lgv_place *at = bsearch(&w.place[i], place, count, sizeof *place, lgv_place_order);
+        if (at) lgv_text_add(&s->out, i % 20 ? "%d," : "\n%d,", (int)(at - place));
+        ok = at != NULL;
+    }
+    if (ok) lgv_text_add(&s->out, "0};\n");
+    free(w.place);
+    return ok;
+}
+
+/* ---- Newton's method ---- */
+
+/* Factors with more than this part of all entries are as well dense. */
+#define SPARSE_ENOUGH 0.25
+
+struct lgv_newton {
+    struct lgv_sparse plan;
+    struct lgv_terms hessian[2]; /* K_qq, K_pp */
+    struct lgv_place *place[2];
+    long count[2];
+};
+
+void lgv_generate_newton_free(struct lgv_newton *n) {
+    if (!n) return;
+    lgv_sparse_free(&n->plan);
+    for (int k = 0; k < 2; k++) {
+        lgv_terms_free(&n->hessian[k]);
+        free(n->place[k]);
+    }
+    free(n);
+}
+
+struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, unsigned sets) {
+    struct lgv_newton *n = lgv_new(1, sizeof *n);
+    struct lgv_error ignore;
+    if (!n) return NULL;
+    bool ok = true;
+    for (int k = 0; k < 2 && ok; k++) {
+        lgv_terms_hessian(s->g, &s->K, k ? LGV_P : LGV_Q, k ? LGV_P : LGV_Q, &n->hessian[k]);
+        n->count[k] = s->g->failed ? -1 : lgv_terms_pattern(s->g, &n->hessian[k], LGV_MAX_INSTANCES, &n->place[k]);
+        ok = n->count[k] >= 0 && n->count[k] <= LGV_SPARSE_LARGEST;
+    }
+    ok = ok && lgv_sparse_make_blocks(&n->plan, (int)s->m->nq, (int)sets, n->place[0], n->count[0], n->place[1],
+                                      n->count[1], &ignore) == LGV_OK;
+    if (ok && n->plan.na <= SPARSE_ENOUGH * (double)n->plan.nc * n->plan.nc) return n;
+    lgv_generate_newton_free(n);
+    return NULL;
+}
+
+void lgv_generate_newton(struct lgv_source *s, const struct lgv_newton *n) {
+    static const char *const map[] = {"hessian_q_map", "hessian_p_map"};
+    struct lgv_terms gradient[2] = {0};
+    if (!n) return;
+    bool ok = lgv_sparse_emit(&n->plan, &s->out);
+    for (int k = 0; k < 2 && ok; k++)
+        ok = lgv_generate_map(s, map[k], &n->hessian[k], n->place[k], (size_t)n->count[k]);
+    if (!ok) s->out.failed = true;
+    lgv_terms_gradient(s->g, &s->K, LGV_Q, &gradient[0]);
+    lgv_terms_gradient(s->g, &s->K, LGV_P, &gradient[1]);
+    struct lgv_target target[] = {{"Kq", &gradient[0], (long)s->m->nq, NULL, true, NULL},
+                                  {"Kp", &gradient[1], (long)s->m->nq, NULL, true, NULL},
+                                  {"Kqq", &n->hessian[0], n->count[0], NULL, true, map[0]},
+                                  {"Kpp", &n->hessian[1], n->count[1], NULL, true, map[1]}};
+    lgv_generate_signature(
+        s, "model_K2_sparse(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq,\n"
+           "                            vec *Kp, vec *Kqq, vec *Kpp)");
+    lgv_emit_targets(&s->out, s->g, target, 4);
+    lgv_text_add(&s->out, "}\n");
+    lgv_terms_free(&gradient[0]);
+    lgv_terms_free(&gradient[1]);
+}
