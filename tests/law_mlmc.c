@@ -45,7 +45,8 @@ static void test_interval(void **state) {
         lgv_mlmc_clear(&r);
     }
     assert_true(missed < 4);
-    /* the root mean square error asked for; chi^2 with 12 degrees of freedom is above 2.4 * 12 with probability 0.004 */
+    /* the root mean square error asked for; chi^2 with 12 degrees of freedom is above 2.4 * 12 with probability 0.004
+     * */
     assert_true(sqrt(square) < 0.01 * sqrt(2.4));
 }
 

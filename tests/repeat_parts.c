@@ -7,8 +7,8 @@
 
 #define PATHS 1333 /* the last unit is not full */
 #define TIMES 6
-static const uint64_t times[TIMES] = {0, 7, 20, 21, 60, 100}, kept[] = {3, 700, 1332}, dense[] = {0, 7, 8, 20, 21, 33, 60, 100};
-static const uint64_t dense_unit[] = {0, 43, 83};
+static const uint64_t times[TIMES] = {0, 7, 20, 21, 60, 100}, kept[] = {3, 700, 1332};
+static const uint64_t dense[] = {0, 7, 8, 20, 21, 33, 60, 100}, dense_unit[] = {0, 43, 83};
 static const struct lgv_collected *const kinds[] = {&lgv_moments, &lgv_changes, &lgv_spread,
                                                     &lgv_endings, &lgv_kept,    &lgv_failures};
 #define KINDS (sizeof kinds / sizeof *kinds)
@@ -226,7 +226,8 @@ static void test_failures(void **state) {
         for (size_t k = 0; i && k < 8; k++)
             if (r.failure[k].step != first.failure[k].step || r.failure[k].reason != first.failure[k].reason)
                 fail_msg("path %zu, %d outputs: step %d, reason %d; was %d, %d", k, (int)outputs[i],
-                         (int)r.failure[k].step, r.failure[k].reason, (int)first.failure[k].step, first.failure[k].reason);
+                         (int)r.failure[k].step, r.failure[k].reason, (int)first.failure[k].step,
+                         first.failure[k].reason);
         if (i)
             lgv_result_clear(&r);
         else

@@ -35,7 +35,8 @@ static void gradient(void *user, const struct lgv_batch *b, double *H_q, double 
     for (size_t i = 0; i < DOF; i++)
         for (size_t l = 0; l < b->lanes; l++) {
             double q = b->q[i * b->lanes + l];
-            if (H_q) H_q[i * b->lanes + l] = q + q * q * q / 10 + (i == f->at ? f->size * b->q[f->by * b->lanes + l] : 0);
+            double pull = i == f->at ? f->size * b->q[f->by * b->lanes + l] : 0;
+            if (H_q) H_q[i * b->lanes + l] = q + q * q * q / 10 + pull;
             if (H_p) H_p[i * b->lanes + l] = b->p[i * b->lanes + l];
         }
 }

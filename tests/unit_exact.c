@@ -95,7 +95,8 @@ static void rational(void **unused) {
         }
         lgv_exact_parts(&sx, part);
         for (int k = 0; k < 3; k++)
-            if (part[k] != row->sum[k]) fail_msg("kind %d, part %d: %a instead of %a", row->kind, k, part[k], row->sum[k]);
+            if (part[k] != row->sum[k])
+                fail_msg("kind %d, part %d: %a instead of %a", row->kind, k, part[k], row->sum[k]);
         double c = lgv_exact_comoment(N, &sx, &sy, &xy);
         if (!(fabs(c - row->comoment) <= 4e-16 * fabs(row->comoment)))
             fail_msg("kind %d: %a instead of %a", row->kind, c, row->comoment);

@@ -357,7 +357,7 @@ static void test_many_methods(void **state) {
         }
     struct lgv_figure list[LGV_COMPARISON_FIGURES];
     size_t count = lgv_comparison_plan(&c, list);
-    assert_int_equal(count, 4); /* along time, the one that leaves the frame by itself, work by time and by evaluations */
+    assert_int_equal(count, 4); /* along time, the one that leaves the frame alone, work by time, by evaluations */
     assert_string_equal(list[1].file, "mean-1-escapes");
     struct lgv_text script = {0};
     lgv_comparison_script(&script, &c, place, list, count);

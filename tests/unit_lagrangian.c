@@ -370,8 +370,8 @@ static void test_structure(void **state) {
     assert_true(!s.separable && !s.quadratic_kinetic && s.commutes == 1);
 }
 
-/* Newton's method from a good guess may move to |v| > 1, where L has no value; all these steps have a solution.  Bits do
- * not depend on the lanes that are damped with a lane. */
+/* Newton's method from a good guess may move to |v| > 1, where L has no value; all these steps have a solution.  Bits
+ * do not depend on the lanes that are damped with a lane. */
 static void test_domain(void **state) {
     (void)state;
     struct lgv_model *m = model_of("coordinates: {q: '0.5*normal()'}\nvelocities: {v: '0.9*(2*uniform() - 1)'}\n"

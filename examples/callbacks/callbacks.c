@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A model given as C functions on batches of paths: the pendulum of a storage ring with noise in the accelerating field,
+ * A model given as C functions on batches of paths: the pendulum of a storage ring with noise in the accelerating
+ * field,
  *
  *     H = p^2/2 - cos(q),     h = beta sin(q),
  *
@@ -88,7 +89,8 @@ static bool compare(struct lgv_model *functions, struct lgv_model *formulas, con
         return false;
     }
     printf("%-10s formulas:  E[H] = %.12f +- %.2g, symplectic defect %.1e\n", method, b, error, defect);
-    /* The pendulum amplifies round-off along 400 steps, a little more near the saddle; the statistical error is 6e-3. */
+    /* The pendulum amplifies round-off along 400 steps, a little more near the saddle; the statistical error is 6e-3.
+     * */
     return fabs(a - b) < 1e-9;
 }
 

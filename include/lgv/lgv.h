@@ -10,9 +10,10 @@
  * over an ensemble of paths and returns statistics, sample paths and a certificate of what was kept.
  *
  * Conventions.  Every function that can fail returns enum lgv_status and takes a struct lgv_error * (NULL allowed) that
- * receives the details.  The library never prints, never exits and touches no signal handlers.  Objects are independent:
- * different threads may use different objects at the same time; one object must not be used by two threads at once.
- * Times and states are in the units of the model.  Arrays handed out stay valid until their object is freed. */
+ * receives the details.  The library never prints, never exits and touches no signal handlers.  Objects are
+ * independent: different threads may use different objects at the same time; one object must not be used by two
+ * threads at once. Times and states are in the units of the model.  Arrays handed out stay valid until their object is
+ * freed. */
 #ifndef LGV_LGV_H
 #define LGV_LGV_H
 
@@ -40,7 +41,8 @@ enum lgv_status {
     LGV_INTERRUPTED = 4   /* stopped by the progress callback; partial results are valid */
 };
 
-/* Details of the last failure.  `message` is complete and may have several lines (file:line:column, the line, a caret). */
+/* Details of the last failure.  `message` is complete and may have several lines (file:line:column, the line, a
+ * caret). */
 struct lgv_error {
     enum lgv_status status;
     int line, column; /* 1-based place in the model text, 0 when there is none */
@@ -53,15 +55,16 @@ LGV_API const char *lgv_version(void);
 
 struct lgv_model;
 
-/* A model from a file or from text in the same format (docs/model-files.md).  `name` stands for the file in messages. */
+/* A model from a file or from text in the same format (docs/model-files.md).  `name` stands for the file in messages.
+ * */
 LGV_API enum lgv_status lgv_model_load(const char *path, struct lgv_model **out, struct lgv_error *err);
 LGV_API enum lgv_status lgv_model_parse(const char *text, const char *name, struct lgv_model **out,
                                         struct lgv_error *err);
 
-/* A model given as C functions.  Arrays are [component][lane]: component c of lane l is x[c * lanes + l]; gradients of the
- * noise Hamiltonians are [noise][component][lane], Hessians [component][component][lane] with a noise index in front.
- * The functions are called from several threads at once and must not keep state.  Every pointer that is NULL is one
- * the caller does not want; a function may fill it all the same only when it is not NULL. */
+/* A model given as C functions.  Arrays are [component][lane]: component c of lane l is x[c * lanes + l]; gradients of
+ * the noise Hamiltonians are [noise][component][lane], Hessians [component][component][lane] with a noise index in
+ * front. The functions are called from several threads at once and must not keep state.  Every pointer that is NULL is
+ * one the caller does not want; a function may fill it all the same only when it is not NULL. */
 struct lgv_batch {
     size_t lanes;
     double t;            /* time */
@@ -109,7 +112,8 @@ LGV_API enum lgv_status lgv_run_set(struct lgv_run *run, const char *option, con
 LGV_API enum lgv_status lgv_run_increments(struct lgv_run *run, const char *path, struct lgv_error *err);
 
 /* Called from time to time by one of the threads with the fraction done; a return other than 0 stops the run cleanly.
- * While the compiler of the kernel takes long the fraction is 0, and a stop ends it: LGV_CANNOT_RUN, without a result. */
+ * While the compiler of the kernel takes long the fraction is 0, and a stop ends it: LGV_CANNOT_RUN, without a result.
+ * */
 typedef int lgv_progress(void *user, double fraction);
 LGV_API void lgv_run_on_progress(struct lgv_run *run, lgv_progress *progress, void *user);
 

@@ -40,7 +40,8 @@ char *lgv_read_file(const char *path, size_t limit, size_t *size, struct lgv_err
 /* The known word nearest to `word` (at most three edits away), or NULL: for "did you mean". */
 const char *lgv_nearest(const char *word, const char *const *known, size_t count);
 
-/* One option of a method, a run or a command.  The same row feeds the model file, --set, --help, JSON, HDF5 and docs. */
+/* One option of a method, a run or a command.  The same row feeds the model file, --set, --help, JSON, HDF5 and docs.
+ * */
 enum lgv_option_type {
     LGV_REAL,
     LGV_COUNT,

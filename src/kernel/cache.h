@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The folder of compiled kernels: KEY.so, the object (KEY.o for a part that is linked to kernels), and KEY.c, one line
- * with size and checksum of the object followed by the source.  Both are made in a folder KEY.XXXXXX of their own, where
- * the compiler keeps its temporary files, too, and renamed; KEY.c comes last, so an entry with a KEY.c that fits is complete.  Entries not used for 90 days, and
- * unfinished folders of a day ago, are removed when a new one is built. */
+ * with size and checksum of the object followed by the source.  Both are made in a folder KEY.XXXXXX of their own,
+ * where the compiler keeps its temporary files, too, and renamed; KEY.c comes last, so an entry with a KEY.c that fits
+ * is complete.  Entries not used for 90 days, and unfinished folders of a day ago, are removed when a new one is
+ * built. */
 #ifndef LGV_CACHE_H
 #define LGV_CACHE_H
 

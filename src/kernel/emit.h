@@ -6,7 +6,8 @@
 
 #include "model/model.h"
 
-/* Where scatter terms go: `array[row]` or `array[row * ncols + col]`, assigned (plain terms) and accumulated (loops). */
+/* Where scatter terms go: `array[row]` or `array[row * ncols + col]`, assigned (plain terms) and accumulated (loops).
+ * */
 struct lgv_target {
     const char *array;
     const struct lgv_terms *terms;

@@ -44,7 +44,8 @@ INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, co
     }
 }
 
-/* The direction (Q_i - q) / c_i of node i from the forces known: K_p, or what the implicit nodes have found for s = 1. */
+/* The direction (Q_i - q) / c_i of node i from the forces known: K_p, or what the implicit nodes have found for s = 1.
+ * */
 INLINE void nystrom_direction(struct ctx *c, long i, const vec *q, const vec *p, const vec *dW, const vec *N, vec *x) {
     ARRAY(P, NQ);
     if (NYS_STRAIGHT && NYS_IMP > 0 && i >= NYS_PRE) return;

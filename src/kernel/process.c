@@ -79,20 +79,23 @@ static int spawn_plain(const struct lgv_process *p, char **environment, int outp
     sigemptyset(&reset);
     sigaddset(&reset, SIGPIPE);
     sigaddset(&reset, SIGCHLD);
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    if (p->input > 0)
-        posix_spawn_file_actions_adddup2(&files, p->input, STDIN_FILENO);
-    else
-        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-    if (p->folder) posix_spawn_file_actions_addchdir_np(&files, p->folder);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &reset);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(pid, p->argv[0], &files, &attributes, p->argv, environment);
+    int error = posix_spawn_file_actions_init(&files);
+    if (error) return error;
+    if ((error = posix_spawnattr_init(&attributes))) {
+        posix_spawn_file_actions_destroy(&files);
+        return error;
+    }
+    error = p->input > 0 ? posix_spawn_file_actions_adddup2(&files, p->input, STDIN_FILENO)
+                         : posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    if (!error) error = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+    if (!error && p->folder) error = posix_spawn_file_actions_addchdir_np(&files, p->folder);
+    if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
+    if (!error) error = posix_spawnattr_setsigdefault(&attributes, &reset);
+    if (!error) error = posix_spawnattr_setpgroup(&attributes, 0);
+    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
+    if (!error) error = posix_spawnattr_setflags(&attributes, flags);
+    if (!error) error = posix_spawn(pid, p->argv[0], &files, &attributes, p->argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return error;

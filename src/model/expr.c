@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* A sum with at most this many terms is merged into the sum around it, a product into the product around it; a longer
- * one stays a shared term or factor of its own.  Otherwise the derivatives of a function of a function of ... would each
- * have all factors of the chain anew. */
+ * one stays a shared term or factor of its own.  Otherwise the derivatives of a function of a function of ... would
+ * each have all factors of the chain anew. */
 #define MERGE_TERMS 16
 
 struct lgv_graph *lgv_expr_graph_create(void) {

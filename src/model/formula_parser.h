@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * State shared by the two halves of the formula parser: formula.c (values) and formula_index.c (indices, loops, names). */
+ * State shared by the two halves of the formula parser: formula.c (values) and formula_index.c (indices, loops,
+ * names). */
 #ifndef LGV_FORMULA_PARSER_H
 #define LGV_FORMULA_PARSER_H
 
@@ -34,7 +35,8 @@ void lgv_parser_error(struct lgv_parser *p, size_t at, const char *format, ...) 
 void lgv_parser_next(struct lgv_parser *p);
 bool lgv_parser_accept(struct lgv_parser *p, int kind);
 bool lgv_parser_expect(struct lgv_parser *p, int kind, const char *what);
-/* After "sum(" or "each(": reads the loops and conditions up to the last comma before the body.  The loops stay pushed. */
+/* After "sum(" or "each(": reads the loops and conditions up to the last comma before the body.  The loops stay
+ * pushed. */
 int lgv_parser_loops(struct lgv_parser *p);
 /* "[index]" of an array with entries 1..length, checked over all instances of the loops around it. */
 int lgv_parser_subscript(struct lgv_parser *p, const char *array, long length);

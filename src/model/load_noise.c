@@ -15,7 +15,8 @@ struct family {
     int position; /* integer expression: number of the member, from 0 */
 };
 
-/* The number of members, which is 0 for a range like 2..N with N = 1, and the integer expression of a member's number. */
+/* The number of members, which is 0 for a range like 2..N with N = 1, and the integer expression of a member's number.
+ * */
 static bool count_family(struct lgv_loader *l, int node, int nest_number, struct family *f) {
     struct lgv_graph *g = l->m->graph;
     const struct lgv_nest nest = g->nest[nest_number];

@@ -43,8 +43,8 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     snprintf(c->value, sizeof c->value, "%.2g", k->symplectic_defect);
     char known[80];
     if (r->nq > LGV_MANY_DOF)
-        snprintf(known, sizeof known, "known to %.1g, over all %llu degrees of freedom to %.1g", k->symplectic_defect_error,
-                 (unsigned long long)r->nq, k->defect_all_error);
+        snprintf(known, sizeof known, "known to %.1g, over all %llu degrees of freedom to %.1g",
+                 k->symplectic_defect_error, (unsigned long long)r->nq, k->defect_all_error);
     else
         snprintf(known, sizeof known, "known to %.1g", k->symplectic_defect_error);
     snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu state%s, %s)",
@@ -179,7 +179,8 @@ static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
 static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "truncated increments",
         "Implicit equations may have no solution for a very large increment of the noise, so increments beyond a "
-        "bound are cut there. The bound is chosen so that the order is not affected; here is how often it was reached.");
+        "bound are cut there. The bound is chosen so that the order is not affected; here is how often it was "
+        "reached.");
     lgv_grouped(c->value, sizeof c->value, r->truncated);
     snprintf(c->verdict, sizeof c->verdict, "path-steps with |dW| cut at %.3g sqrt(dt)", r->truncation);
 }

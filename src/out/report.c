@@ -269,8 +269,8 @@ static void put_statistics(struct lgv_text *out, const struct lgv_result *r, con
     uint64_t alive = r->alive ? r->alive[last] : 0;
     char b[40];
     lgv_text_add(out,
-                 "<h2>Statistics at t = %s</h2>\n<p class=\"sub\">%llu path%s; quantiles are from those of the first %llu "
-                 "that do.</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>series</th>",
+                 "<h2>Statistics at t = %s</h2>\n<p class=\"sub\">%llu path%s; quantiles are from those of the first "
+                 "%llu that do.</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>series</th>",
                  lgv_brief(b, sizeof b, r->time[last], 8), (unsigned long long)alive,
                  alive == 1 ? " contributes" : "s contribute", (unsigned long long)r->sample_paths);
     static const char *const head[] = {"mean \xc2\xb1 stderr", "std", "min", "5 %", "median", "95 %", "max"};

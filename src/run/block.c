@@ -21,7 +21,7 @@ double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate) {
     return fmax(dt < 1 ? sqrt(2 * truncate * -log(dt)) : 0, least);
 }
 
-#define WHOLE 1e-9 /* relative: a number of steps this close to a whole one is that, but for the round-off of the division */
+#define WHOLE 1e-9 /* relative: a number of steps this close to a whole one is that, but for round-off */
 
 uint64_t lgv_whole_steps(double span, double wanted, double *step) {
     double n = span / wanted, whole = floor(n + 0.5);
@@ -34,8 +34,9 @@ uint64_t lgv_whole_steps(double span, double wanted, double *step) {
 enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err) {
     if (!(truncate > 0) || dt < 1 || k->nnoise == 0) return LGV_OK;
     return lgv_fail(err, LGV_BAD_INPUT,
-                    "truncate = %g cuts increments at sqrt(2 k dt |ln dt|), which is for steps below 1, and the step is "
-                    "%g: choose a smaller step, a larger unit of time, truncate = 0 for no bound or -1 for the usual one",
+                    "truncate = %g cuts increments at sqrt(2 k dt |ln dt|), which is for steps below 1, and the step "
+                    "is %g: choose a smaller step, a larger unit of time, truncate = 0 for no bound or -1 for the "
+                    "usual one",
                     truncate, dt);
 }
 

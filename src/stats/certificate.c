@@ -7,8 +7,8 @@
  *     J u = (4/5 D_1 - 1/5 D_2 + 4/105 D_3 - 1/280 D_4) / h
  *
  * the perturbed states being lanes of one block with the same noise.  Several h are tried, all of them for the first
- * direction and those near the best for the others; the one is taken at which J u is known best: by the difference of the formulas of order 6 and 8, of which round-off shows only a twelfth,
- * and eps/h.  Then
+ * direction and those near the best for the others; the one is taken at which J u is known best: by the difference of
+ * the formulas of order 6 and 8, of which round-off shows only a twelfth, and eps/h.  Then
  *
  *     defect = max |omega(J u, J v) - omega(u, v)|,   omega(u, v) = u_q . v_p - u_p . v_q
  *

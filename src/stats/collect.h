@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The collectors of a run, private to the statistics stage.  Each is a list entry: it takes pieces of units, merges with
- * another of its kind in any order, and at the end fills its part of the result. */
+ * The collectors of a run, private to the statistics stage.  Each is a list entry: it takes pieces of units, merges
+ * with another of its kind in any order, and at the end fills its part of the result. */
 #ifndef LGV_COLLECT_H
 #define LGV_COLLECT_H
 
@@ -20,7 +20,8 @@ struct lgv_shape {
 
 struct lgv_collected {
     struct lgv_collector collector;
-    /* Fills its part of r, whose series have names and whose ntimes is set.  May use up the object.  False: no memory. */
+    /* Fills its part of r, whose series have names and whose ntimes is set.  May use up the object.  False: no memory.
+     * */
     bool (*finish)(void *object, struct lgv_result *r);
     /* Bytes that it will need, for one object. */
     double (*bytes)(const struct lgv_shape *shape);

@@ -255,7 +255,8 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
     double *scale = state_scales(m, plan, report);
     double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;
     struct lgv_defect how = {.given = given};
-    uint64_t states = k->nq > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states; /* by size, not by the clock */
+    /* by size, not by the clock: the certificate must not depend on the machine */
+    uint64_t states = k->nq > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
     if (plan->increments && !given) states = 0; /* no memory */
     for (size_t i = 0; scale && plan->nsnapshots && !report->stopped && i < states; i++) {
         /* path i at snapshot i, cycling through both */

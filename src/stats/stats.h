@@ -99,7 +99,7 @@ struct lgv_result {
     uint64_t *alive; /* [ntimes] paths that contribute to the statistics at that time */
     size_t nseries;
     struct lgv_series *series;
-    uint64_t sample_paths; /* paths behind quantiles and histograms */
+    uint64_t sample_paths; /* paths behind quantiles; histograms are of the first million */
     size_t nhistograms;
     struct lgv_histogram *histogram;
     size_t nsamples;

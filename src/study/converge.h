@@ -134,7 +134,8 @@ enum lgv_status lgv_converge(struct lgv_model *m, const struct lgv_settings *set
 void lgv_convergence_clear(struct lgv_convergence *c);
 /* Failed paths over all methods and levels. */
 uint64_t lgv_convergence_failed(const struct lgv_convergence *c);
-/* BROKEN: failed paths, or a strong order that is worse.  UNKNOWN: otherwise, when there is an order without verdict. */
+/* BROKEN: failed paths, or a strong order that is worse.  UNKNOWN: otherwise, when there is an order without verdict.
+ * */
 enum lgv_convergence_outcome { LGV_CONVERGENCE_HOLDS, LGV_CONVERGENCE_UNKNOWN, LGV_CONVERGENCE_BROKEN };
 enum lgv_convergence_outcome lgv_convergence_judge(const struct lgv_convergence *c);
 
@@ -177,7 +178,8 @@ struct lgv_converge_job {
     lgv_progress *progress;
     void *user;
     /* Of group g, level l, method k at (k nlevels + l) LGV_GROUPS + g; last method: reference, at its step and twice
-     * it.  total has `width` numbers for each: the slots, then the quantities; rounded from long_total, which is exact. */
+     * it.  total has `width` numbers for each: the slots, then the quantities; rounded from long_total, which is
+     * exact. */
     struct lgv_converge_sum *sum;
     struct lgv_exact *long_total;
     double *total;

@@ -74,8 +74,8 @@ static const struct lgv_collector path_values = {.name = "values", .shared = tru
 
 /* ---- sums along time ----
  *
- * With pairs (f, M) of n living paths in a unit: S_f, S_M, and the sums of products as those about the unit's means plus
- * S S/n, which enters in two parts so that nothing is lost.  Across units the sums are exact. */
+ * With pairs (f, M) of n living paths in a unit: S_f, S_M, and the sums of products as those about the unit's means
+ * plus S S/n, which enters in two parts so that nothing is lost.  Across units the sums are exact. */
 
 struct exact_pair {
     struct lgv_exact f, m, ff, fm, mm;
