@@ -420,7 +420,7 @@ static void emit_array(struct lgv_text *out, const char *name, const int *value,
 bool lgv_sparse_emit(const struct lgv_sparse *s, struct lgv_text *out) {
     lgv_text_add(out, "#define SPARSE_NC %d\n#define SPARSE_NQ %d\n#define SPARSE_NG %d\n", s->nc, s->nq, s->ng);
     lgv_text_add(out, "#define SPARSE_NM %d\n#define SPARSE_NA %d\n#define SPARSE_NP %d\n", s->nm, s->na, s->np);
-    emit_array(out, "g_row", s->g_row, s->nc + 1L);
+    emit_array(out, "g_row", s->g_row, (s->sets ? s->nq : s->nc) + 1L);
     emit_array(out, "g_col", s->g_col, s->ng);
     emit_array(out, "m_row", s->m_row, s->nq + 1L);
     emit_array(out, "m_col", s->m_col, s->nm);

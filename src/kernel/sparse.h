@@ -19,7 +19,7 @@
  * the factors belong to equation order[k]; L and U share the rows of A, with all entries that fill in. */
 struct lgv_sparse {
     int nc, nq, ng, nm, na, np;      /* equations, coordinates, entries of G or H, of M and of L + U, products */
-    int *g_row, *g_col;              /* [nc + 1], [ng]: entries g_row[i] to g_row[i + 1] are in row i */
+    int *g_row, *g_col;              /* [nc + 1] of G or [nq + 1] of H, [ng]: g_row[i] to g_row[i + 1] are in row i */
     int *m_row, *m_col;              /* [nq + 1], [nm] */
     int *order;                      /* [nc] */
     int *a_row, *a_diagonal, *a_col; /* [nc + 1], [nc], [na] */
