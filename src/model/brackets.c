@@ -59,6 +59,7 @@ int lgv_brackets_node(struct lgv_graph *g, int f, int h) {
     return id;
 }
 
+/* After a failure there is nothing to free. */
 bool lgv_gradients_of(struct lgv_model *m, int node, struct lgv_gradients *out) {
     struct lgv_function f;
     *out = (struct lgv_gradients){0};
@@ -67,7 +68,9 @@ bool lgv_gradients_of(struct lgv_model *m, int node, struct lgv_gradients *out) 
     out->velocities = (m->graph->node[node].uses & LGV_USES(LGV_V)) != 0;
     lgv_terms_gradient(m->graph, &f, out->velocities ? LGV_V : LGV_P, &out->p);
     lgv_function_free(&f);
-    return !m->graph->failed;
+    if (!m->graph->failed) return true;
+    lgv_gradients_free(out);
+    return false;
 }
 
 void lgv_gradients_free(struct lgv_gradients *g) {
