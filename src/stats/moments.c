@@ -80,7 +80,10 @@ INLINE void add_extremes(struct moments *m, const double *x) {
 /* S of n paths, and D + S^2/n in two parts: S mean differs from S^2/n by the rounding of mean, mean (S - n mean). */
 INLINE bool add_sums(struct moments *m, double sum, double n, double mean, double d) {
     double squares = sum * mean, low = __builtin_fma(sum, mean, -squares) + mean * __builtin_fma(-n, mean, sum);
-    return lgv_exact_add(&m->sum, sum) & lgv_exact_add(&m->squares, squares) & lgv_exact_add(&m->squares, d + low);
+    bool ok = lgv_exact_add(&m->sum, sum);
+    ok &= lgv_exact_add(&m->squares, squares);
+    ok &= lgv_exact_add(&m->squares, d + low);
+    return ok;
 }
 
 /* With some paths missing: zeros in the sum, the mean in the deviations, any living path in the extremes. */
