@@ -170,7 +170,7 @@ void lgv_nystrom_of(const struct lgv_galerkin *g, struct lgv_nystrom *out) {
         for (int k = 0; k < f.count; k++) out->r[i][k] = f.r[from][order[k]];
         bool explicit_node = i < out->before || i >= out->before + out->implicit;
         if (f.node[from] == 1 && explicit_node) out->end = i;
-        zero |= f.node[from] == 0 && explicit_node && f.alpha[from] != 0;
+        zero |= f.node[from] == 0 && explicit_node && (f.alpha[from] != 0 || !g->additive);
     }
     for (int k = 0; k < f.count; k++) out->r[f.count][k] = f.r[f.count][order[k]];
     out->carry = zero && out->end >= 0;
