@@ -27,7 +27,7 @@ static bool fits(const char *text, const struct lgv_method *method) {
     struct lgv_structure s;
     char why[400];
     bool ok = lgv_model_parse(text, "bench", &m, NULL) == LGV_OK && lgv_model_structure(m, &s, NULL) == LGV_OK &&
-              !lgv_kernel_refusal(method, m, &s, why, sizeof why);
+              !lgv_method_refusal(method, m, &s, why, sizeof why);
     lgv_model_free(m);
     return ok;
 }

@@ -5,7 +5,7 @@
  *     q' = q + K_p(q', p; dt, dW),     p' = p - K_q(q', p; dt, dW)
  *
  * For an h that depends on p the end-point rule would converge to another equation; such models are refused. */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
@@ -32,7 +32,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     for (long i = 0; i < NQ; i++) p[i] -= K[i];
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_euler = {
     .name = "P1N1Q1Rec",

@@ -12,7 +12,7 @@
  *
  * solved by Newton's method for (q^1..q^s, P_1..P_r).  Separable models have a shorter form, nystrom.h, which is
  * explicit for many methods. */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 /* Layout of the table, the same in generated kernels (a constant array) and for callbacks (the method's values): s,
  * r, n, diagonal, dz, general, then five numbers of the Nystroem form; alpha beta gamma c [r], L D [r][s+1]; beta
@@ -61,7 +61,7 @@
 #define METHOD_WORK                                                                                                    \
     (NYSTROM ? NYS_WORK : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + 12 * NQ + 5 * NQ * NQ + 4 * NM)
 
-#include "kernel/nystrom.h"
+#include "kernel/text/nystrom.h"
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     if (NYSTROM) nystrom_begin(c, q, p, carry);
@@ -197,7 +197,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         general_step(c, q, p, dW, dZ);
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_galerkin = {
     .family = "Galerkin",

@@ -6,7 +6,7 @@
  *     Milstein   X' = X + X_K(X) + (D X_k)(X) X_k(X)/2,   k = sum_m dW_m h_m
  *
  * The Milstein term is the one for commuting noises: no iterated integrals of pairs are drawn. */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 #ifndef MILSTEIN
 #define MILSTEIN (c->option[0] != 0)
@@ -61,7 +61,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 static const double heun[] = {0}, milstein[] = {1};
 #define COMPARISON                                                                                                     \

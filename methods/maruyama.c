@@ -8,7 +8,7 @@
  *
  * For noise h(q) the field g moves p and depends on q, so the Milstein term (Dg)g vanishes and the strong order is
  * 1, not 1/2. IEM is solved by Newton's method; on separable models with many degrees of freedom as in nystrom.h. */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 #ifndef IMPLICIT_DRIFT
 #define IMPLICIT_DRIFT (c->option[0] != 0)
@@ -24,7 +24,7 @@
 #define NYS_CARRY 0
 #define NYS(k) maruyama_node[k]
 static const double maruyama_node[] = {1, 1, 0, 0, 1, 1};
-#include "kernel/nystrom.h"
+#include "kernel/text/nystrom.h"
 
 #define METHOD_WORK (24 * NQ + NM + (MODEL_LARGE ? NYS_WORK : IMPLICIT_DRIFT ? 24 * NQ * NQ : 0))
 
@@ -140,7 +140,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 static const double explicit_drift[] = {0}, implicit_drift_value[] = {1};
 #define MARUYAMA                                                                                                       \

@@ -7,7 +7,7 @@
  * Unknowns x = q' - q, y = p' - p, Newton's method with the exact Hessian.  With residuals r = x - K_p, s = y + K_q the
  * correction (e, f) solves   (1 - K_pq/2) e - K_pp/2 f = r,   K_qq/2 e + (1 + K_qp/2) f = s.
  * Separable models have the Nystroem form: one node, half the unknowns. */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
 #define NYS_STRAIGHT 1
@@ -22,7 +22,7 @@ static const double midpoint_node[] = {0.5, 1, 1, 0, 0.5, 0.5};
 #define METHOD_CARRY 0
 #define METHOD_WORK (MODEL_SEPARABLE ? NYS_WORK : 12 * NQ + 12 * NQ * NQ)
 
-#include "kernel/nystrom.h"
+#include "kernel/text/nystrom.h"
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
@@ -79,7 +79,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         general_step(c, q, p, dW);
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_midpoint = {
     .name = "P1N1Q2Gau",

@@ -10,7 +10,7 @@
  *
  * With explicit time U' and h' are taken where their positions are, at t and t + 2dt/3, and T' in the middle of what
  * its momentum drives: P1 moves q from t to t + 2dt/3 and P2 from there to t + dt, so at t + dt/3 and t + 5dt/6. */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 #define METHOD_DZ 1
 #define METHOD_CARRY 0
@@ -39,7 +39,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     for (long i = 0; i < NQ; i++) q[i] += FUSED(2.0, T1[i], K[i]) / 3.0;
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_mrt32 = {
     .name = "MRT32",

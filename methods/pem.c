@@ -34,7 +34,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     for (long k = 0; k < NC; k++) c->extra[k * GROUPS] = mu[k] * (1 / c->dt);
 }
 #else
-#include "kernel/method.h"
+#include "method/method.h"
 const struct lgv_method lgv_method_pem = {
     .name = "PEM",
     .aliases = "projected-euler-maruyama",

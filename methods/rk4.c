@@ -4,7 +4,7 @@
  *
  *     k1 = f(t, X), k2 = f(t + dt/2, X + dt/2 k1), k3 = f(t + dt/2, X + dt/2 k2), k4 = f(t + dt, X + dt k3)
  *     X' = X + dt (k1 + 2 k2 + 2 k3 + k4) / 6                                                                      */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
@@ -37,7 +37,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_rk4 = {
     .name = "RK4",

@@ -10,7 +10,7 @@
  * method for X_i = Q_i - q, Y_i = P_i - p with the exact Hessians; for separable models Q_i needs P_j only and P_i
  * needs Q_j only, and when the stages can be put in an order in which each one needs earlier ones only, they are
  * computed one by one. */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 /* Layout of the table: r, same, explicit; order of the stages [2r] (i: Q_i, r + i: P_i); alpha beta c [r]; a abar b
  * bbar [r][r]. */
@@ -190,7 +190,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
             }
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_sprk = {
     .family = "Runge-Kutta",

@@ -8,7 +8,7 @@
  *
  * Several noises need no integrals of pairs where every L^k b_m vanishes: for additive noise, when every h is a
  * function of q alone, and when every h is one of p alone.  The terms in dW, dZ and dt are then sums over noises. */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 #ifdef TAYLOR_DZ
 #define METHOD_DZ TAYLOR_DZ /* 0 where the noise commutes with the drift: dZ drops out */
@@ -37,7 +37,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 const struct lgv_method lgv_method_taylor = {
     .name = "Taylor15",

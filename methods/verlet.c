@@ -11,7 +11,7 @@
  * that term is a constant, for additive noise and such an H: else its mean is off by a term in E[J^2] = dt/3, where
  * dt/2 is needed, and the order is 1. Explicit when H and every h are separable; the force at q' then serves the next
  * step too. */
-#include "kernel/method_file.h"
+#include "kernel/text/method_file.h"
 
 #ifndef VERLET_J
 #define VERLET_J (c->option[0] != 0)
@@ -75,7 +75,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
 }
 
-#include "kernel/method_end.h"
+#include "kernel/text/method_end.h"
 #ifdef LGV_HOST
 static const double plain[] = {0}, with_j[] = {1};
 #define VERLET                                                                                                         \

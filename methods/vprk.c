@@ -97,9 +97,9 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
     c->top = top;
 }
 
-#include "kernel/vprk_kicks.h"
+#include "kernel/text/vprk_kicks.h"
 
-#include "kernel/vprk_stages.h"
+#include "kernel/text/vprk_stages.h"
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     if (KICKS) {
@@ -118,7 +118,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         stages_step(c, q, p, dW, dZ);
 }
 #else
-#include "kernel/method.h"
+#include "method/method.h"
 const struct lgv_method lgv_method_vprk = {
     .family = "variational",
     .source = "vprk.c",

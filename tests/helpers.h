@@ -22,8 +22,8 @@
 #ifndef LANES
 #define LANES 4
 #endif
-#include "kernel/lanes.h"
-#include "kernel/noise.h"
+#include "kernel/text/lanes.h"
+#include "kernel/text/noise.h"
 
 static struct lgv_model *model_of(const char *text) {
     struct lgv_model *m = NULL;

@@ -4,7 +4,7 @@
 #ifndef LGV_TESTS_MADE_RESULT_H
 #define LGV_TESTS_MADE_RESULT_H
 
-#include "kernel/abi.h"
+#include "kernel/text/abi.h"
 #include "out/out.h"
 
 #include <dirent.h>

@@ -127,7 +127,7 @@ static void test_taylor(void **state) {
     struct lgv_structure s;
     char why[400];
     assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
-    assert_non_null(lgv_kernel_refusal(lgv_method_find("Taylor15"), m, &s, why, sizeof why));
+    assert_non_null(lgv_method_refusal(lgv_method_find("Taylor15"), m, &s, why, sizeof why));
     lgv_model_free(m);
 }
 

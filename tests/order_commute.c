@@ -29,7 +29,7 @@ static void check(const char *noise, int commutes, double bend) {
         free(x);
     }
     struct fit f = fit_order(squared, dt, LEVELS, PATHS);
-    double promised = lgv_kernel_strong_order(k.method, &k.structure, k.nnoise, NULL);
+    double promised = lgv_method_strong_order(k.method, &k.structure, k.nnoise, NULL);
     print_message("%s: order %.3f +- %.3f, promised %g\n", noise, f.slope, f.slope_error, promised);
     assert_int_equal(k.structure.commutes, commutes);
     assert_true(promised == (commutes ? 1 : 0.5));

@@ -28,7 +28,7 @@ static void list_methods(struct lgv_model *m, char *list, size_t size) {
     list[0] = 0;
     for (size_t i = 0; (method = lgv_method_at(i)); i++) {
         size_t used = strlen(list);
-        if (lgv_kernel_refusal(method, m, &s, why, sizeof why)) continue;
+        if (lgv_method_refusal(method, m, &s, why, sizeof why)) continue;
         snprintf(list + used, size - used, "%s%s", used ? "," : "", method->name);
     }
 }

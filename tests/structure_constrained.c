@@ -146,7 +146,7 @@ static void test_projected(void **state) {
         struct lgv_structure s;
         char why[400];
         assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
-        assert_non_null(lgv_kernel_refusal(lgv_method_find("PEM"), m, &s, why, sizeof why));
+        assert_non_null(lgv_method_refusal(lgv_method_find("PEM"), m, &s, why, sizeof why));
         assert_non_null(strstr(why, j ? "EEM" : "constant masses"));
         lgv_model_free(m);
     }

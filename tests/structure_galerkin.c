@@ -69,7 +69,7 @@ static void test_additive_is_explicit(void **state) {
         struct lgv_own_block b;
         bool steady = i < 4;
         assert_true(k.structure.steady_noise == steady && k.structure.additive == (i < 2));
-        assert_true(lgv_kernel_explicit(k.method, &k.structure) == steady);
+        assert_true(lgv_method_explicit(k.method, &k.structure) == steady);
         assert_true(lgv_block_create(&k, 0, 0.1, 1, 1, &b));
         k.entry->start(&b.block);
         k.entry->advance(&b.block, 3);
@@ -96,7 +96,7 @@ static void test_special_forms(void **state) {
         assert_true(s.separable == systems[i].separable && !(s.noise_depends & LGV_ON_P) == systems[i].noise_of_q);
         for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
             char why[400];
-            if (lgv_kernel_refusal(lgv_method_find(methods[k]), m, &s, why, sizeof why)) continue;
+            if (lgv_method_refusal(lgv_method_find(methods[k]), m, &s, why, sizeof why)) continue;
             if (!s.separable && k >= 3) continue; /* these have no special form then */
             double d = difference(m, methods[k], 0.05);
             print_message("%s, %s: %.2g\n", systems[i].name, methods[k], d);
@@ -140,7 +140,7 @@ static void test_defect(void **state) {
     for (size_t i = 0; (method = lgv_method_at(i)); i++) {
         char why[400];
         if (!method->symplectic) continue;
-        size_t which = lgv_kernel_refusal(method, m[0], &s, why, sizeof why) ? 1 : 0;
+        size_t which = lgv_method_refusal(method, m[0], &s, why, sizeof why) ? 1 : 0;
         double d = defect(m[which], method->name, 0.1);
         print_message("%s%s: %.2g\n", method->name, which ? ", separable" : "", d);
         if (!(d < 1e-11)) fail_msg("%s: defect %g", method->name, d);
@@ -268,7 +268,7 @@ static void test_refusals(void **state) {
         assert_non_null(strstr(err.message, none[k]));
         assert_non_null(strstr(err.message, "degree 1 and several nodes"));
         assert_non_null(strstr(err.message, "P2N2Q2Lob")); /* one that fits */
-        assert_null(lgv_kernel_refusal(lgv_method_find(fine[k]), m, &s, why, sizeof why));
+        assert_null(lgv_method_refusal(lgv_method_find(fine[k]), m, &s, why, sizeof why));
     }
     lgv_model_free(m);
 }

@@ -74,7 +74,7 @@ static void test_noise(void **state) {
         struct lgv_structure s;
         assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
         const char *why;
-        double order = lgv_kernel_strong_order(lgv_method_find("midpoint"), &s, m->nnoise, &why);
+        double order = lgv_method_strong_order(lgv_method_find("midpoint"), &s, m->nnoise, &why);
         if (s.noise_depends != row[i].depends || s.additive != row[i].additive || s.commutes != row[i].commutes ||
             order != row[i].midpoint_order || strlen(why) < 10)
             fail_msg("noise %s: depends %d, additive %d, commutes %d, order %g (%s)", row[i].noise, s.noise_depends,

@@ -52,7 +52,7 @@ static void test_models(void **state) {
         if (strcmp(method->name, row[i].method) != 0)
             fail_msg("%s not %s:\n%s", method->name, row[i].method, row[i].text);
         assert_non_null(chosen);
-        if (lgv_kernel_refusal(method, m, &s, why, sizeof why)) fail_msg("%s does not fit: %s", method->name, why);
+        if (lgv_method_refusal(method, m, &s, why, sizeof why)) fail_msg("%s does not fit: %s", method->name, why);
         lgv_model_free(m);
     }
 }

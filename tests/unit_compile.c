@@ -4,7 +4,7 @@
 #include "kernel/cache.h"
 #include "kernel/compile.h"
 #include "kernel/kernel.h"
-#include "kernel/process.h"
+#include "base/process.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../src/kernel/lanes.h"
+#include "../src/kernel/text/lanes.h"
 
 static uint64_t random_state = 1;
 

@@ -21,8 +21,8 @@
 #include <Random123/philox.h>
 #pragma GCC diagnostic pop
 
-#include "../src/kernel/lanes.h"
-#include "../src/kernel/noise.h"
+#include "../src/kernel/text/lanes.h"
+#include "../src/kernel/text/noise.h"
 
 /* The path numbers come out of a volatile: a compiler that knows them evaluates some of the calls itself, and may then
  * fuse multiplication and addition where the machine does not, or the other way round. */

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../src/kernel/lanes.h"
-#include "../src/kernel/solve.h"
+#include "../src/kernel/text/lanes.h"
+#include "../src/kernel/text/solve.h"
 
 enum { LARGEST = 12 };
 

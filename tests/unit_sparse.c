@@ -16,14 +16,14 @@
 #include "kernel/sparse.h"
 
 #define LANES 4
-#include "kernel/lanes.h"
+#include "kernel/text/lanes.h"
 
 static struct lgv_sparse table;
 #define SPARSE_TABLE(name) table.name
 #define SPARSE_NC table.nc
 #define SPARSE_NQ table.nq
 #define SPARSE_NA table.na
-#include "kernel/sparse_lanes.h"
+#include "kernel/text/sparse_lanes.h"
 
 enum { ROWS = 300, PARTICLES = ROWS + 4, COORDINATES = 3 * PARTICLES };
 enum kind { CHAIN, TREE, RING, NETWORK, STRIP, KINDS };

@@ -4,7 +4,7 @@
  * Galerkin methods they are equal to (Holm & Tyranowski 2018), the symplectic conditions against the measured
  * defect, messages with their places. */
 #include "helpers.h"
-#include "kernel/rules.h"
+#include "method/rules.h"
 
 #define ROWS 512
 #define NOT_SEPARABLE                                                                                                  \

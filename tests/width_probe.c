@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../src/kernel/lanes.h"
-#include "../src/kernel/noise.h"
-#include "../src/kernel/solve.h"
+#include "../src/kernel/text/lanes.h"
+#include "../src/kernel/text/noise.h"
+#include "../src/kernel/text/solve.h"
 
 enum { COUNT = 4096, COLUMNS = 24 };
 

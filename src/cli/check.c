@@ -59,7 +59,7 @@ double lgv_examination_drift(const struct lgv_examination *x, size_t i) {
 }
 
 bool lgv_method_is_explicit(const struct lgv_method *m, const struct lgv_structure *s) {
-    return lgv_kernel_explicit(m, s);
+    return lgv_method_explicit(m, s);
 }
 
 /* False: the model cannot be run, which *err explains. */
@@ -118,7 +118,7 @@ static int examine(const struct lgv_arguments *a, const struct lgv_settings *set
     x->step = settings->step;
     x->derivative_error = lgv_model_derivative_error(x->model);
     x->hessian_entries = count_entries(x->model);
-    x->method_fits = !lgv_kernel_refusal(x->method, x->model, &x->structure, x->method_why, sizeof x->method_why);
+    x->method_fits = !lgv_method_refusal(x->method, x->model, &x->structure, x->method_why, sizeof x->method_why);
     if (x->method_fits && !measure(x, settings, &err)) return lgv_complain(&err, LGV_BAD_INPUT);
     judge(x);
     int code = x->nproblems ? LGV_EXIT_BROKEN : LGV_EXIT_DONE;

@@ -21,7 +21,7 @@ static void commutes_text(const struct lgv_examination *x, char *out, size_t siz
 }
 
 static double weak_order(const struct lgv_examination *x, const struct lgv_method *m) {
-    return lgv_kernel_weak_order(m, &x->structure, x->model->nnoise, NULL);
+    return lgv_method_weak_order(m, &x->structure, x->model->nnoise, NULL);
 }
 
 /* ---- for people ---- */
@@ -132,7 +132,7 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
     const struct lgv_method *m;
     for (size_t i = 0; (m = lgv_method_listed(x->model, i)); i++) {
         char why[400];
-        if (lgv_kernel_refusal(m, x->model, &x->structure, why, sizeof why)) {
+        if (lgv_method_refusal(m, x->model, &x->structure, why, sizeof why)) {
             add_refusal(&r, why, m->name);
             continue;
         }
@@ -140,7 +140,7 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
         if (x->model->nnoise && isnan(weak_order(x, m)))
             printf("no order: loses paths at every step, ");
         else if (x->model->nnoise)
-            printf("strong %g, weak %g, ", lgv_kernel_strong_order(m, &x->structure, x->model->nnoise, NULL),
+            printf("strong %g, weak %g, ", lgv_method_strong_order(m, &x->structure, x->model->nnoise, NULL),
                    weak_order(x, m));
         else
             printf("order %g, ", m->order);
@@ -174,7 +174,7 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
     printf("\n  %schosen: %s%s, step %g\n", l->bold, x->method->name, l->off, x->step);
     if (x->chosen) row("why", "method: auto; %s", x->chosen);
     if (!x->method_fits) return;
-    double strong = lgv_kernel_strong_order(x->method, &x->structure, x->model->nnoise, &reason);
+    double strong = lgv_method_strong_order(x->method, &x->structure, x->model->nnoise, &reason);
     if (x->model->nnoise == 0)
         row("expected order", "%g (%s)", strong, reason);
     else if (isnan(strong))
@@ -244,7 +244,7 @@ static json_t *symmetries_json(const struct lgv_examination *x) {
 
 static json_t *method_json(const struct lgv_examination *x, const struct lgv_method *m, const char *why) {
     const char *reason;
-    double strong = lgv_kernel_strong_order(m, &x->structure, x->model->nnoise, &reason);
+    double strong = lgv_method_strong_order(m, &x->structure, x->model->nnoise, &reason);
     return json_pack("{s:s s:b s:o s:o s:o s:o s:b s:b s:f}", "name", m->name, "fits", !why, "reason",
                      why ? text(why) : json_null(), "strong_order", why ? json_null() : real(strong), "weak_order",
                      why ? json_null() : real(weak_order(x, m)), "order_reason", why ? json_null() : text(reason),
@@ -257,7 +257,7 @@ static json_t *methods_json(const struct lgv_examination *x, bool names) {
     const struct lgv_method *m;
     for (size_t i = 0; list && (m = lgv_method_listed(x->model, i)); i++) {
         char buffer[400];
-        const char *why = lgv_kernel_refusal(m, x->model, &x->structure, buffer, sizeof buffer);
+        const char *why = lgv_method_refusal(m, x->model, &x->structure, buffer, sizeof buffer);
         if (!names)
             json_array_append_new(list, method_json(x, m, why));
         else if (!why)
@@ -285,7 +285,7 @@ json_t *lgv_examination_json(const struct lgv_examination *x) {
     const struct lgv_structure *s = &x->structure;
     const struct lgv_certificate *c = &x->result.certificate;
     const char *reason = "";
-    double strong = lgv_kernel_strong_order(x->method, s, x->model->nnoise, &reason), n = (double)x->model->nq;
+    double strong = lgv_method_strong_order(x->method, s, x->model->nnoise, &reason), n = (double)x->model->nq;
     bool fits = x->method_fits;
     json_t *d =
         json_pack("{s:o s:o s:I s:I s:b s:s s:s s:o s:s s:o s:o s:o}", "model", text(x->model->name), "file",

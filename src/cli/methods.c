@@ -18,7 +18,7 @@ size_t lgv_method_needs(const struct lgv_method *m, const char **word) {
     return n;
 }
 
-const char *lgv_method_explicit(const struct lgv_method *m) {
+const char *lgv_cli_explicit(const struct lgv_method *m) {
     return m->explicit_always      ? "all models"
            : m->explicit_separable ? "separable models"
            : m->explicit_additive  ? "additive noise"
@@ -53,7 +53,7 @@ json_t *lgv_method_json(const struct lgv_method *m) {
                      m->order, "strong_order", m->strong_order, "strong_order_noncommuting", m->strong_noncommuting,
                      "strong_order_additive", m->strong_additive, "weak_order", m->weak_order, "symplectic",
                      m->symplectic, "explicit", m->explicit_always || m->explicit_separable, "explicit_for",
-                     lgv_method_explicit(m), "quadratic_invariants", m->quadratic_invariants, "momentum_maps",
+                     lgv_cli_explicit(m), "quadratic_invariants", m->quadratic_invariants, "momentum_maps",
                      m->linear_momentum_maps, "claims", m->claims, "doc", m->doc, "uses_dz", m->uses_dz);
 }
 
@@ -87,7 +87,7 @@ static void print_table(void) {
         char need[80];
         join_needs(m, need, sizeof need);
         printf("%-17s %-10s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
-               m->weak_order, m->symplectic ? "yes" : "no", lgv_method_explicit(m), need, m->aliases ? m->aliases : "");
+               m->weak_order, m->symplectic ? "yes" : "no", lgv_cli_explicit(m), need, m->aliases ? m->aliases : "");
     }
     print_rule();
     puts("\norder: without noise; strong and weak: with one noise or commuting noises. `lgv methods NAME` tells more,\n"
@@ -120,7 +120,7 @@ static void print_method(const struct lgv_method *m) {
                  of_q ? "noises h(q) always commute" : "noises that do not commute ", of_q ? "" : half,
                  m->strong_additive, m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
     print_field("order", text);
-    print_field("explicit for", lgv_method_explicit(m));
+    print_field("explicit for", lgv_cli_explicit(m));
     print_field("increments", lgv_method_increments(m));
     print_field("symplectic", m->symplectic ? "yes" : "no");
     print_field("keeps", m->claims);

@@ -70,7 +70,7 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
                      m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
     lgv_text_add(t, "| [increments](../noise.md) | %s |\n", lgv_method_increments(m));
     lgv_text_add(t, "| symplectic | %s |\n| explicit for | %s |\n", m->symplectic ? "yes" : "no",
-                 lgv_method_explicit(m));
+                 lgv_cli_explicit(m));
     lgv_text_add(t, "| quadratic invariants kept | %s |\n| momentum maps kept | %s |\n",
                  m->quadratic_invariants ? "yes" : "no",
                  m->linear_momentum_maps ? "of symmetries that act linearly or by shifts" : "no");
@@ -88,7 +88,7 @@ static void index_page(struct lgv_text *t) {
     for (size_t i = 0; i < lgv_method_count; i++) {
         const struct lgv_method *m = lgv_method_at(i);
         lgv_text_add(t, "| [%s](method-%s.md) | %g | %g | %g | %s | %s | ", m->name, m->name, m->order, m->strong_order,
-                     m->weak_order, m->symplectic ? "yes" : "no", lgv_method_explicit(m));
+                     m->weak_order, m->symplectic ? "yes" : "no", lgv_cli_explicit(m));
         cell(t, m->doc);
         lgv_text_add(t, " |\n");
     }

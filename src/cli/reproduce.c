@@ -5,7 +5,7 @@
  * Every run of an experiment is this program again with --json and an output directory; the claims are judged on the
  * documents it prints, so whatever an experiment shows a user can see with the same command. */
 #include "cli/experiment.h"
-#include "kernel/process.h"
+#include "base/process.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * What the program says and hears: messages, JSON, the progress line and Ctrl-C. */
 #include "cli/cli.h"
-#include "kernel/process.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <math.h>

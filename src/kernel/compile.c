@@ -6,7 +6,7 @@
 #endif
 #include "kernel/compile.h"
 #include "kernel/cache.h"
-#include "kernel/process.h"
+#include "base/process.h"
 
 #include <dlfcn.h>
 #include <errno.h>

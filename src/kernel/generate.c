@@ -19,7 +19,7 @@ static const char *embedded_text(const char *name, size_t size) {
 
 /* Texts without their include lines, which belong to the library build, but for those of other embedded texts. */
 static void embed(struct lgv_text *out, const char *text) {
-    static const char include[] = "#include \"kernel/";
+    static const char include[] = "#include \"kernel/text/";
     if (!text) out->failed = true;
     for (const char *line = text; line && *line;) {
         const char *end = strchr(line, '\n'), *name = line + strlen(include);
@@ -599,10 +599,10 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err) {
     struct lgv_source s = {.m = m, .g = m->graph, .s = structure};
     s.constrained = method->constrained;
-    s.lagrangian = lgv_kernel_lagrangian(method, m, structure);
-    s.sparse = lgv_kernel_sparse(method, m, structure);
-    unsigned face = s.lagrangian ? 0 : lgv_kernel_face(method, structure);
-    unsigned sets = lgv_kernel_large(method, m, structure);
+    s.lagrangian = lgv_method_lagrangian(method, m, structure);
+    s.sparse = lgv_method_sparse(method, m, structure);
+    unsigned face = s.lagrangian ? 0 : lgv_method_face(method, structure);
+    unsigned sets = lgv_method_large(method, m, structure);
     struct lgv_newton *newton = NULL;
     if (lgv_model_increment(m, &s.K) && add_correction(&s, method->constrained ? 0 : method->correction) &&
         find_slots(&s)) {
@@ -639,7 +639,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     free(s.slots.weight);
     if ((face & LGV_FACE_K2) && m->nq > LGV_DENSE_DOF) {
         lgv_text_free(&s.out);
-        lgv_kernel_too_large(method, m, err);
+        lgv_method_too_large(method, m, err);
         return NULL;
     }
     if (!m->graph->failed && !s.out.failed && s.out.data) return s.out.data;

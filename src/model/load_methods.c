@@ -11,8 +11,8 @@
  *
  * What methods there are already, and what a description is made of, only the kernel stage knows: this file alone
  * asks it. */
-#include "kernel/rules.h"
-#include "kernel/vprk.h"
+#include "method/rules.h"
+#include "method/vprk.h"
 #include "model/load.h"
 #include <math.h>
 #include <stdlib.h>

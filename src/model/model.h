@@ -8,7 +8,7 @@
 #include "model/calculus.h"
 #include "model/formula.h"
 
-struct lgv_method; /* kernel/method.h */
+struct lgv_method; /* method/method.h */
 
 /* One entry of `noise:`; a family each(k=1..N, body) counts as N noises. */
 struct lgv_noise {

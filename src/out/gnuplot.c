@@ -2,7 +2,7 @@
  *
  * Runs gnuplot on scripts, one process for each and all at the same time: no shell, the script in a temporary file,
  * what gnuplot complains about in the error. */
-#include "kernel/process.h"
+#include "base/process.h"
 #include "out/private.h"
 
 #include <errno.h>

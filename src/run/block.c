@@ -13,7 +13,7 @@ static size_t rounded(size_t bytes) {
 }
 
 double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate) {
-    bool explicit_step = lgv_kernel_explicit(k->method, &k->structure);
+    bool explicit_step = lgv_method_explicit(k->method, &k->structure);
     /* That bound is for small dt, and dt has a unit: the automatic one never cuts below LEAST_CLIP, a normal in 5e8. */
     double least = truncate < 0 ? LEAST_CLIP : 0;
     if (truncate < 0) truncate = explicit_step ? 0 : 4;

@@ -3,7 +3,7 @@
  * The result as an object: its constants, the words for failures and how to free it. */
 #include "stats/stats.h"
 
-#include "kernel/abi.h"
+#include "kernel/text/abi.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -241,8 +241,8 @@ static void certify(const struct lgv_model *m, const struct lgv_settings *s, con
                                   .noise_commutes = k->structure.commutes,
                                   .time_dependent = k->structure.time_dependent,
                                   .commutes_decided = k->structure.commutes_decided};
-    c->strong_order = lgv_kernel_strong_order(k->method, &k->structure, k->nnoise, &reason);
-    c->weak_order = lgv_kernel_weak_order(k->method, &k->structure, k->nnoise, NULL);
+    c->strong_order = lgv_method_strong_order(k->method, &k->structure, k->nnoise, &reason);
+    c->weak_order = lgv_method_weak_order(k->method, &k->structure, k->nnoise, NULL);
     c->order_reason = lgv_copy(reason);
     char commutes[200];
     lgv_structure_commutes(&k->structure, k->nnoise, commutes, sizeof commutes);

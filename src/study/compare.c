@@ -486,7 +486,7 @@ static enum lgv_status choose_reference(struct study *x) {
     enum lgv_status status = lgv_model_structure(x->m, &structure, x->err);
     for (size_t i = 0; !status && !x->reference && i < sizeof small / sizeof *small; i++) {
         const struct lgv_method *m = lgv_method_find(good[i]);
-        if (m && !lgv_kernel_refusal(m, x->m, &structure, why, sizeof why)) x->reference = m;
+        if (m && !lgv_method_refusal(m, x->m, &structure, why, sizeof why)) x->reference = m;
     }
     if (!status && !x->reference)
         status = lgv_fail(x->err, LGV_BAD_INPUT, "no method serves as a reference here: name one, or expected means");

@@ -177,8 +177,8 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
          *name; name++) {
         char ignore[400];
         const struct lgv_method *r = lgv_method_find(*name);
-        if (!r || lgv_kernel_refusal(r, m, &s->structure, ignore, sizeof ignore)) continue;
-        double has = lgv_kernel_strong_order(r, &s->structure, noises, NULL);
+        if (!r || lgv_method_refusal(r, m, &s->structure, ignore, sizeof ignore)) continue;
+        double has = lgv_method_strong_order(r, &s->structure, noises, NULL);
         if (best && (has < order - 0.1 || !is_tested(s, best) || is_tested(s, r))) continue;
         best = r;
         order = has;
@@ -228,7 +228,7 @@ static enum lgv_status build(struct study *s, struct lgv_model *m, const struct 
     char ignore[400];
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t k = 0; !status && k < count; k++) {
-            if (pass == 0 && !lgv_kernel_refusal(s->method[k], m, &s->structure, ignore, sizeof ignore)) continue;
+            if (pass == 0 && !lgv_method_refusal(s->method[k], m, &s->structure, ignore, sizeof ignore)) continue;
             status = lgv_kernel_build(m, s->method[k], &options, &s->kernel[k], err);
             if (!status) s->built = k + 1;
         }

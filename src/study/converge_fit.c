@@ -120,7 +120,7 @@ double lgv_converge_error(const struct lgv_converge_job *j, size_t method, size_
 }
 
 static double expected_order(const struct lgv_converge_job *j, const struct lgv_kernel *k, const char **reason) {
-    return (j->weak ? lgv_kernel_weak_order : lgv_kernel_strong_order)(k->method, &k->structure, k->nnoise, reason);
+    return (j->weak ? lgv_method_weak_order : lgv_method_strong_order)(k->method, &k->structure, k->nnoise, reason);
 }
 
 /* The difference between step and twice the step.  It is (2^r - 1) errors for a systematic error of order r, and

@@ -158,7 +158,7 @@ static void believe(struct search *x, double *mean, double *var) {
     r->beta = decay(var, n, ROUND_OFF * size * ROUND_OFF * size);
     /* A decay faster than the method's weak order is luck of a few noisy means. */
     const struct lgv_kernel *k = x->kernel;
-    double most = fmax(1, lgv_kernel_weak_order(k->method, &k->structure, k->nnoise, NULL)),
+    double most = fmax(1, lgv_method_weak_order(k->method, &k->structure, k->nnoise, NULL)),
            alpha = fmax(0.5, isfinite(r->alpha) ? fmin(r->alpha, most) : 1),
            beta = fmax(0.5, isfinite(r->beta) ? r->beta : 1);
     for (size_t l = 2; l < n; l++) {

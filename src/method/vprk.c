@@ -5,9 +5,9 @@
  * A tableau (a, b) with a_1j = 0 and a_sj = b_j gives ahat_ij = 1 - a_ji / b_i, multipliers on the stages 1..s-1 and
  * constraints on the stages 2..s.  The constraints determine the multipliers when the matrix (sum_k a_ik ahat_kj), i
  * = 2..s, j = 1..s-1, is invertible: to lowest order in dt the constraints are dt^2 times it, times G M^-1 G^T lam. */
-#include "kernel/vprk.h"
+#include "method/vprk.h"
 #include "base/base.h"
-#include "kernel/rules.h"
+#include "method/rules.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -339,7 +339,7 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     m->strong_order = m->strong_noncommuting = fmax(e->strong, 1);
     m->strong_additive = fmax(e->additive, 1);
     m->additive_quadratic = m->strong_additive > m->strong_order;
-    m->weak_order = m->strong_order >= 1.5 ? 2 : fmax(e->weak, 1); /* lgv_kernel_weak_order has the reason */
+    m->weak_order = m->strong_order >= 1.5 ? 2 : fmax(e->weak, 1); /* lgv_method_weak_order has the reason */
     m->claims =
         e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
                    "linearly on the coordinates or shift them."

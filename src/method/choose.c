@@ -3,7 +3,7 @@
  * Methods by name for a model, and `method: auto`: the first row of a table whose condition holds and whose method
  * fits.  What it promises: symplectic, explicit where the model allows it, of the highest strong order that stays
  * cheap. */
-#include "kernel/kernel.h"
+#include "method/method.h"
 #include <string.h>
 #include <strings.h>
 
@@ -62,13 +62,13 @@ static bool applies(const struct row *r, const struct lgv_method *method, const 
                     const struct lgv_structure *s) {
     char ignore[64];
     size_t noises = m->callbacks ? m->callbacks->noises : m->nnoise;
-    bool lagrangian = m->nconstraints > 0 || lgv_kernel_lagrangian(method, m, s);
+    bool lagrangian = m->nconstraints > 0 || lgv_method_lagrangian(method, m, s);
     if ((r->condition & ON_LAGRANGIAN) && !lagrangian) return false;
     if ((r->condition & NOISE) && noises == 0) return false;
     if ((r->condition & NO_NOISE) && noises > 0) return false;
-    if ((r->condition & EXPLICIT) && !lgv_kernel_explicit(method, s)) return false;
+    if ((r->condition & EXPLICIT) && !lgv_method_explicit(method, s)) return false;
     if (r->most && m->nq > r->most && !((r->condition & ADDITIVE_TOO) && s->additive)) return false;
-    return !lgv_kernel_refusal(method, m, s, ignore, sizeof ignore);
+    return !lgv_method_refusal(method, m, s, ignore, sizeof ignore);
 }
 
 /* Where nothing fits it is the last row of its kind, whose refusal tells why. */

@@ -27,7 +27,7 @@
     ((c)->cb = ((const struct lgv_kernel_user *)(given))->callbacks,                                                   \
      (c)->option = ((const struct lgv_kernel_user *)(given))->values)
 
-#include "kernel/face.h"
+#include "kernel/text/face.h"
 
 INLINE struct lgv_batch batch_of(double t, const vec *q, const vec *p) {
     return (struct lgv_batch){LANES, t, (const double *)q, (const double *)p};

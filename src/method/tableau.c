@@ -8,7 +8,7 @@
  *
  * (Ma & Ding (2015)), the order without noise from the order conditions up to 4, and what is needed of the
  * noise. */
-#include "kernel/rules.h"
+#include "method/rules.h"
 #include "base/base.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The coefficients of the Nystroem form of a Galerkin method (src/kernel/nystrom.h).
+ * The coefficients of the Nystroem form of a Galerkin method (src/kernel/text/nystrom.h).
  *
  * With constant K_pp the momenta at the nodes are values of a polynomial P of degree s - 1, on any s points with
  * Lagrange polynomials b_j.  The equations R_mu = 0 of galerkin.c become, with N_k = -K_k,q at the nodes c_k of both
@@ -12,7 +12,7 @@
  *
  *     Q_i = q + c_i K_p(p + sum_k R_ik N_k),     R_ik = -1/c_i sum_j (integral of b_j from 0 to c_i) (T^-1 l(c_k))_j. */
 #include "base/base.h"
-#include "kernel/rules.h"
+#include "method/rules.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Galerkin methods by name or by a rule, and partitioned Runge-Kutta methods by their coefficients.  Private to the
- * kernel stage and to src/model/load_methods.c, which reads such methods from model files. */
+ * method stage. */
 #ifndef LGV_RULES_H
 #define LGV_RULES_H
 
-#include "kernel/method.h"
+#include "method/method.h"
 
 #define LGV_RULE_NODES 12
 #define LGV_GALERKIN_DEGREE 10
@@ -37,7 +37,7 @@ struct lgv_tableau {
 #define LGV_TABLEAU_TABLE (3 + LGV_RULE_NODES * (5 + 4 * LGV_RULE_NODES))
 #define LGV_TABLEAU_SYMPLECTIC 1e-12 /* violations up to here are round-off of the given coefficients */
 
-/* The form of a method that src/kernel/nystrom.h works on; count 0: it has none.  Nodes are in the order of
+/* The form of a method that src/kernel/text/nystrom.h works on; count 0: it has none.  Nodes are in the order of
  * computation. */
 struct lgv_nystrom {
     int count, before, implicit, end; /* end: the node at 1, or -1 */

@@ -4,7 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "kernel/process.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Variational partitioned Runge-Kutta methods by name and by tableau: the coefficients of methods/vprk.c.  Private
- * to the kernel stage and to src/model/load_methods.c. */
+ * to the method stage. */
 #ifndef LGV_VPRK_H
 #define LGV_VPRK_H
 
-#include "kernel/method.h"
+#include "method/method.h"
 
 #define LGV_VPRK_STAGES 6
 

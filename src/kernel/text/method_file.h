@@ -9,7 +9,8 @@
 #define LGV_HOST 1
 #define LANES 8
 
-#include "kernel/method.h"
+#include "kernel/text/abi.h"
+#include "method/method.h"
 #include <lgv/lgv.h>
 
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -17,11 +18,11 @@
 #ifndef __clang__ /* gcc does not see through the small-system branch of solve_dense */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
-#include "kernel/lanes.h"
-#include "kernel/noise.h"
-#include "kernel/solve.h"
+#include "kernel/text/lanes.h"
+#include "kernel/text/noise.h"
+#include "kernel/text/solve.h"
 /* the callback face needs the three above */
-#include "kernel/face_callbacks.h"
-#include "kernel/stages.h"
+#include "kernel/text/face_callbacks.h"
+#include "kernel/text/stages.h"
 
 #endif

@@ -11,7 +11,7 @@
  * Gauss and Lobatto nodes are computed: roots of P_r and of P'_{r-1} by Newton's method from Chebyshev points.  The
  * table of a method holds weights, nodes and the Lagrange polynomials on control points nu/s (the result does not
  * depend on them). */
-#include "kernel/rules.h"
+#include "method/rules.h"
 #include "base/base.h"
 #include <ctype.h>
 #include <math.h>

@@ -175,7 +175,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
 }
 
 #if MODEL_LARGE
-#include "kernel/nystrom_large.h"
+#include "kernel/text/nystrom_large.h"
 #else
 #define LARGE_WORK 0
 #endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What fits what: whether a method can run a model, in which form, and what order to expect.  Everything follows from
+ * the description of the method and the structure of the model. */
+#include "method/method.h"
+#include <math.h>
+#include <string.h>
+
+static bool fits(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    char ignore[64];
+    return !lgv_method_refusal(method, m, s, ignore, sizeof ignore);
+}
+
+static size_t noises(const struct lgv_model *m) {
+    return m->callbacks ? m->callbacks->noises : m->nnoise;
+}
+
+bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s) {
+    return s->separable && !(method->steady_kinetic && s->kinetic_time) && !(method->flat_kinetic && !s->flat);
+}
+
+unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_structure *s) {
+    unsigned face = lgv_method_separable(method, s) ? method->face_separable : method->face_general;
+    /* nothing to solve; what is explicit on every model and asks for K2 (Milstein) has it in its formula */
+    return lgv_method_explicit(method, s) && !method->explicit_always ? face & ~(unsigned)LGV_FACE_K2 : face;
+}
+
+bool lgv_method_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    return method->constrained && m->lagrangian >= 0 && !m->callbacks && !s->flat;
+}
+
+bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    return m->nconstraints > (s->diagonal_mass ? LGV_DENSE_CONSTRAINTS : LGV_DENSE_MIXED) && method->kicks &&
+           !lgv_method_lagrangian(method, m, s);
+}
+
+unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    bool form = lgv_method_separable(method, s) && !lgv_method_explicit(method, s) && !(s->noise_depends & LGV_ON_P);
+    return m->nq > LGV_LARGE_DOF && form && !m->callbacks ? method->implicit_sets : 0;
+}
+
+enum lgv_status lgv_method_too_large(const struct lgv_method *method, const struct lgv_model *m,
+                                     struct lgv_error *err) {
+    return lgv_fail(err, LGV_CANNOT_RUN,
+                    "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d; use an "
+                    "explicit method",
+                    method->name, m->nq, LGV_DENSE_DOF);
+}
+
+bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s) {
+    return method->explicit_always ||
+           (lgv_method_separable(method, s) &&
+            (method->explicit_separable || (method->explicit_additive && s->steady_noise)));
+}
+
+const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv_model *m,
+                               const struct lgv_structure *s, char *why, size_t size) {
+    unsigned face = lgv_method_face(method, s);
+    if (m->nconstraints && !method->constrained) {
+        snprintf(why, size, "the model has constraints, and %s does not keep them", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_CONSTRAINTS) && !m->nconstraints) {
+        snprintf(why, size, "%s is for models with constraints; without any it would be EEM", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_CONSTRAINTS) && !m->callbacks && !s->flat) {
+        snprintf(why, size, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", method->name);
+        return why;
+    }
+    if (m->lagrangian_only && !method->constrained) {
+        snprintf(why, size,
+                 "the Lagrangian is not quadratic in the velocities, so there is no formula for H, which %s needs",
+                 method->name);
+        return why;
+    }
+    if (method->constrained && m->callbacks) {
+        snprintf(why, size, "%s needs formulas: it works with the Lagrangian and the constraints", method->name);
+        return why;
+    }
+    if (method->constrained && m->lagrangian < 0 && !s->flat) {
+        snprintf(
+            why, size,
+            "%s works with a Lagrangian, or with H = p.M^-1 p/2 + U(q) with constant masses: write this model with "
+            "`lagrangian:` and `velocities:`",
+            method->name);
+        return why;
+    }
+    if (method->constrained && method->correction != 0 && m->lagrangian_only) {
+        snprintf(why, size, "the correction of %s needs masses that do not depend on the velocities", method->name);
+        return why;
+    }
+    if (method->constrained && (!method->kicks || lgv_method_lagrangian(method, m, s)) &&
+        m->nq + m->nconstraints > LGV_SECOND_DOF) {
+        snprintf(why, size,
+                 "%s solves dense equations of all stages here, for up to %d coordinates and constraints; RATTLE and "
+                 "SVE with "
+                 "constant "
+                 "masses have no such limit",
+                 method->name, LGV_SECOND_DOF);
+        return why;
+    }
+    if (method->constrained && method->correction != 0 && m->nq > LGV_CORRECTED_DOF) {
+        snprintf(why, size, "the correction of %s is for models with up to %d degrees of freedom", method->name,
+                 LGV_CORRECTED_DOF);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_NO_NOISE) && noises(m) > 0) {
+        snprintf(why, size, "the model has noise, and %s is a method for models without noise", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_NOISE_OF_Q) && (s->noise_depends & LGV_ON_P)) {
+        snprintf(why, size,
+                 "%s needs noise Hamiltonians h(q) that do not depend on the momenta; with h(q,p) it would converge to "
+                 "another equation",
+                 method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_SEPARABLE_NOISE) && (s->noise_depends & LGV_ON_P) && !s->separable) {
+        snprintf(why, size,
+                 "%s has degree 1 and several nodes; with noise h(q,p) that is not of the form A(p) + B(q) (or with "
+                 "such an H "
+                 "beside a noise that depends on p) it does not converge to the right equation",
+                 method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_QUADRATIC_KINETIC) && !s->quadratic_kinetic) {
+        snprintf(why, size, "%s needs a Hamiltonian p.M^-1 p/2 + U(q) with constant masses", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_NO_TIME) && s->time_dependent) {
+        snprintf(why, size, "%s is for models whose formulas do not depend on the time t", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_ONE_NOISE) && noises(m) > 1 && !s->additive &&
+        s->noise_depends == LGV_ON_BOTH) {
+        snprintf(why, size,
+                 "%s is for one noise, additive noise, or noises that all depend on q alone or all on p alone: with "
+                 "others it would need iterated integrals of pairs",
+                 method->name);
+        return why;
+    }
+    if (m->callbacks && !method->callbacks) {
+        snprintf(why, size, "%s needs formulas", method->name);
+        return why;
+    }
+    if (m->callbacks && (method->correction != 0 || (method->face_general & LGV_FACE_TAYLOR))) {
+        snprintf(why, size, "%s needs formulas: derivatives beyond the second are taken from them", method->name);
+        return why;
+    }
+    if ((method->needs & LGV_NEEDS_SEPARABLE) && !s->separable) {
+        snprintf(why, size, "%s needs a separable model: H and every h of the form A(p) + B(q)", method->name);
+        return why;
+    }
+    if (m->callbacks && !m->callbacks->hessian && (face & (LGV_FACE_K2 | LGV_FACE_ITO))) {
+        snprintf(why, size, "%s needs second derivatives, and the model gives no hessian function", method->name);
+        return why;
+    }
+    return NULL;
+}
+
+enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct lgv_model *m,
+                                  const struct lgv_structure *s, struct lgv_error *err) {
+    char why[400];
+    if (!lgv_method_refusal(method, m, s, why, sizeof why)) return LGV_OK;
+    char others[512] = "";
+    const struct lgv_method *other;
+    for (size_t i = 0; (other = lgv_method_listed(m, i)); i++) {
+        size_t used = strlen(others);
+        if (fits(other, m, s)) snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", other->name);
+    }
+    return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\n%s%s", method->name, m->name, why,
+                    others[0] ? "Methods that fit: " : "No method fits it", others);
+}
+
+/* Galerkin methods with more momenta P_i than degrees find them from alpha_i q' = dt alpha_i H_p + dW beta_i h_p, which
+ * needs the inverse of dt H_pp + dW h_pp: singular for increments of the size dt, however small dt is.  With as many
+ * momenta as degrees, or in the Nystroem form, nothing of that kind is inverted. */
+static bool loses_paths(const struct lgv_method *method, const struct lgv_structure *s) {
+    return method->surplus_momenta && s->noise_curved && !lgv_method_separable(method, s);
+}
+
+double lgv_method_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
+                               const char **reason) {
+    const char *why;
+    double order;
+    if (nnoise == 0) {
+        order = method->order;
+        why = "no noise: the order of the deterministic method";
+    } else if (loses_paths(method, s)) {
+        order = NAN;
+        why = "dt H_pp + dW h_pp is inverted here and can be singular, so paths are lost at every step size; "
+              "methods with as many nodes as degrees lose none";
+    } else if (s->additive && !s->constrained && !(method->constrained && !s->flat)) { /* and space is flat */
+        bool as_needed = !method->additive_quadratic || s->quadratic_kinetic;
+        order = as_needed ? method->strong_additive : method->strong_order;
+        why = as_needed ? "additive noise"
+                        : "additive noise, but H is not p.M^-1 p/2 + U(q) with constant masses, which more would need";
+    } else if (method->strong_one_sided > 0 && s->noise_depends != LGV_ON_BOTH) {
+        order = method->strong_one_sided;
+        why = "every noise depends on q alone or on p alone: the terms that limit this method vanish";
+    } else if (nnoise == 1) {
+        order = method->strong_order;
+        why = "one noise: it commutes with itself";
+    } else if (s->commutes == 1) {
+        order = method->strong_order;
+        why = s->commutes_decided == LGV_DECIDED_POINTS ? "the noises commute (to round-off at random points)"
+                                                        : "the noises commute (from the formulas)";
+    } else {
+        order = s->noise_depends == LGV_ON_Q ? method->strong_order : method->strong_noncommuting;
+        why = s->commutes == 0 ? "the noises do not commute" : "whether the noises commute is not known";
+    }
+    if (reason) *reason = why;
+    return order;
+}
+
+/* Strong order 3/2 is weak order 2.  Expand flow and step in powers of dt^(1/2): the term dt^(k/2) has the parity of k
+ * in the noise, since dt^(1/2) comes with dW and J only.  Strong order 3/2 means that the error of one step begins with
+ * dt^2 R of mean zero; the next term, dt^(5/2), is odd and has mean zero too, and so has R times an increment.  The
+ * mean of the error of one step, also against smooth functions of the state, is then O(dt^3). */
+double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
+                             const char **reason) {
+    double strong = lgv_method_strong_order(method, s, nnoise, reason);
+    if (nnoise == 0 || isnan(strong)) return strong;
+    bool parity = strong >= 1.5 && method->weak_order <= 2;
+    if (reason)
+        *reason = parity ? "weak order 2: half an order above strong 3/2, by parity in the noise" : "weak order";
+    return parity ? 2 : method->weak_order;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The method stage, between models and kernels.  This is the header other stages include.
+ *
+ * One description per method: what it is, what it needs of a model, what it promises.  The command line, the reference
+ * page, the certificate and the refusals are all made from it. */
+#ifndef LGV_METHOD_H
+#define LGV_METHOD_H
+
+#include "model/model.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Needs: what a model must have. */
+enum {
+    LGV_NEEDS_NO_NOISE = 1,
+    LGV_NEEDS_NOISE_OF_Q = 2, /* every h is a function of q alone */
+    LGV_NEEDS_SEPARABLE = 4,
+    LGV_NEEDS_QUADRATIC_KINETIC = 16,
+    LGV_NEEDS_ONE_NOISE = 32,     /* or additive noise, or every h a function of q alone, or every h of p alone */
+    LGV_NEEDS_NO_TIME = 64,       /* no formula depends on t */
+    LGV_NEEDS_CONSTRAINTS = 128,  /* and constant masses */
+    LGV_NEEDS_SEPARABLE_NOISE = 8 /* every h is a function of q alone, or of the form A(p) + B(q) with H too */
+};
+
+/* Parts of the model's face that a kernel has to contain. */
+enum { LGV_FACE_K1 = 1, LGV_FACE_K2 = 2, LGV_FACE_FORCE = 4, LGV_FACE_ITO = 8, LGV_FACE_TAYLOR = 16 };
+
+struct lgv_entry; /* kernel/text/abi.h */
+
+struct lgv_method {
+    const char *name, *aliases; /* aliases separated by spaces */
+    const char *family, *paper, *doc;
+    const char *source;    /* embedded file with the step */
+    const char *constants; /* text put before the source (#define lines), or NULL */
+    const double *values;  /* the same constants for the kernel compiled ahead of time, or NULL */
+    unsigned needs;
+    unsigned face_separable, face_general; /* for separable models and for all others */
+    double order;                          /* without noise */
+    double strong_order;                   /* one noise or commuting noises */
+    double strong_noncommuting;
+    double strong_additive;
+    bool additive_quadratic; /* ... for H = p.M^-1 p/2 + U(q) with constant masses only, else as strong_order */
+    double strong_one_sided; /* every h a function of q alone, or of p alone; 0: as strong_order */
+    double weak_order;
+    bool symplectic;
+    bool explicit_separable, explicit_always;
+    bool explicit_additive;    /* for separable models with additive noise or none */
+    bool steady_kinetic;       /* the form for separable models needs a K_p that does not depend on t */
+    bool flat_kinetic;         /* ... and constant K_pp */
+    unsigned implicit_sets;    /* of NQ unknowns, in the form for separable models (nystrom.h); 0: none */
+    bool surplus_momenta;      /* else it has more momenta than degrees, and finds them by inverting K_pp */
+    bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */
+    bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */
+    bool uses_dz;
+    bool constrained;   /* keeps constraints, and works with Lagrangians */
+    bool kicks;         /* ... by kicks and one drift where masses are constant: only multipliers are implicit */
+    double correction;  /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
+    double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
+    const char *claims; /* one or two sentences: what is kept */
+    const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */
+};
+
+#define LGV_METHOD_AUTO "auto" /* not a method: the choice of one by the rule of choose.c */
+
+/* ---- registry.c ---- */
+
+/* The named methods, in order; NULL behind the last. */
+extern const size_t lgv_method_count;
+const struct lgv_method *lgv_method_at(size_t number);
+/* By name or alias, letter case ignored; also any PsNrQu that makes sense.  NULL when unknown. */
+const struct lgv_method *lgv_method_find(const char *name);
+/* Why a name that looks like PsNrQu is none, or an empty text. */
+void lgv_method_explain(const char *name, char *why, size_t size);
+
+/* ---- fit.c, choose.c: methods and models ---- */
+
+/* A method by name or alias: those of the model file first, then as lgv_method_find.  NULL when unknown. */
+const struct lgv_method *lgv_method_for(const struct lgv_model *m, const char *name);
+/* The named methods, then those of the model; NULL behind the last. */
+const struct lgv_method *lgv_method_listed(const struct lgv_model *m, size_t number);
+/* choose.c.  A method by name, or for "auto" the one that the rule below chooses for this model; *chosen (NULL allowed)
+ * is then set to the reason, a constant text, and left alone for names.  LGV_BAD_INPUT for unknown names. */
+enum lgv_status lgv_method_resolve(struct lgv_model *m, const char *name, const struct lgv_method **out,
+                                   const char **chosen, struct lgv_error *err);
+/* The message for a method that does not exist, with the nearest name or alias: LGV_BAD_INPUT, or LGV_CANNOT_RUN when
+ * memory is out and nobody knows.  m: a model whose methods count too, or NULL. */
+enum lgv_status lgv_method_unknown(const struct lgv_model *m, const char *name, char *out, size_t size);
+/* The rule of "auto", row by row: the first whose condition holds and whose method fits.  NULL behind the last. */
+struct lgv_default {
+    const char *method, *condition, *reason;
+};
+const struct lgv_default *lgv_default_at(size_t number);
+/* Why a method does not fit a model, NULL when it does.  The text is written to `why`. */
+const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv_model *m,
+                               const struct lgv_structure *s, char *why, size_t size);
+/* The same as a message that names methods which do fit. */
+enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct lgv_model *m,
+                                  const struct lgv_structure *s, struct lgv_error *err);
+
+/* Limits of what is solved with dense matrices. */
+#define LGV_CORRECTED_DOF 64    /* degrees of freedom with the correction of RATTLE-Jc and its relatives */
+#define LGV_SECOND_DOF 200      /* up to here the stages of Lagrangian methods have dense second derivatives */
+#define LGV_LARGE_DOF 16        /* beyond, implicit nodes of separable models are found by nystrom_large.h */
+#define LGV_DENSE_DOF 2000      /* beyond, a dense Newton matrix per lane would take hundreds of megabytes */
+#define LGV_DENSE_CONSTRAINTS 6 /* beyond, their Jacobian is sparse */
+#define LGV_DENSE_MIXED 40      /* ... for masses off the diagonal: the sparse solver does not pivot, so they must be
+                                 * positive definite */
+
+/* Does the method use its form for separable models?  Which parts of the model's face does it need?  Is its step
+ * explicit? */
+bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s);
+unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_structure *s);
+bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s);
+/* Does the method work with the Lagrangian of the model, whose velocities are then rows of the state?  Where it can,
+ * it works with H: for constant masses. */
+bool lgv_method_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+/* Does it work with sparse constraints? */
+bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+/* How many sets of unknowns its implicit nodes have when they are found without dense matrices, if these turn out to be
+ * sparse; 0: it has none, or few degrees of freedom. */
+unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+/* The message for dense matrices of more than LGV_DENSE_DOF degrees of freedom. */
+enum lgv_status lgv_method_too_large(const struct lgv_method *method, const struct lgv_model *m, struct lgv_error *err);
+/* Strong order to expect, and one sentence why; NaN: none can be promised. */
+double lgv_method_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
+                               const char **reason);
+/* The same for averages. */
+double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
+                             const char **reason);
+
+#endif

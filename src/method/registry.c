@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The registry: every method that has a name, and how a name becomes a method.  A method with a file of its own is
+ * described there (methods/NAME.c); the others are made from their names by rules.c and vprk.c. */
+#include "method/method.h"
+#include "method/rules.h"
+#include "method/vprk.h"
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_midpoint, lgv_method_eem, lgv_method_iem,
+    lgv_method_rk4, lgv_method_vz, lgv_method_vzc, lgv_method_mrt32, lgv_method_heun, lgv_method_milstein,
+    lgv_method_taylor, lgv_method_pem;
+
+/* Methods with a file of their own; NULL: made from the name by rules.c or vprk.c. */
+static const struct {
+    const char *name, *alias;
+    const struct lgv_method *method;
+} methods[] = {
+    {"P1N1Q1Rec", NULL, &lgv_method_euler},
+    {"P2N2Q2Lob", NULL, &lgv_method_verlet},
+    {"P1N1Q2Gau", NULL, &lgv_method_midpoint},
+    {"P1N2Q2Lob", "trapezoidal", NULL},
+    {"P1N3Q4Lob", NULL, NULL},
+    {"P1N2Q2Otr", NULL, NULL},
+    {"P2N2Q2Otr", NULL, NULL},
+    {"P1N3Q4Mil", NULL, NULL},
+    {"P1N1Q1RecN2Q2Lob", NULL, NULL},
+    {"P1N1Q1RecN1Q2Gau", NULL, NULL},
+    {"P2N2Q2LobN1Q1Rec", NULL, NULL},
+    {"P1N1Q2GauN2Q2Lob", NULL, NULL},
+    {"P1N2Q2LobN1Q2Gau", NULL, NULL},
+    {"P2N2Q4Gau", "gauss4", NULL},
+    {"P3N3Q6Gau", "gauss6", NULL},
+    {"P2N3Q4Lob", NULL, NULL},
+    {"P3N4Q6Lob", NULL, NULL},
+    {"MRT32", NULL, &lgv_method_mrt32},
+    {"VZ", NULL, &lgv_method_vz},
+    {"VZc", NULL, &lgv_method_vzc},
+    {"LobZ", NULL, NULL},
+    {"EEM", NULL, &lgv_method_eem},
+    {"IEM", NULL, &lgv_method_iem},
+    {"Heun", NULL, &lgv_method_heun},
+    {"Milstein", NULL, &lgv_method_milstein},
+    {"Taylor15", NULL, &lgv_method_taylor},
+    {"RK4", NULL, &lgv_method_rk4},
+    {"VE", NULL, NULL},
+    {"VE-adjoint", NULL, NULL},
+    {"SVE", NULL, NULL},
+    {"RATTLE", NULL, NULL},
+    {"RATTLE-J", NULL, NULL},
+    {"RATTLE-Jc", NULL, NULL},
+    {"RATTLE-weak2", NULL, NULL},
+    {"SHAKE", NULL, NULL},
+    {"Lobatto3", NULL, NULL},
+    {"Lobatto4", NULL, NULL},
+    {"Lobatto3-W1", NULL, NULL},
+    {"Lobatto3-W2", NULL, NULL},
+    {"PEM", NULL, &lgv_method_pem},
+};
+
+const size_t lgv_method_count = sizeof methods / sizeof *methods;
+
+static const struct lgv_method *made(const char *name, const char *alias) {
+    struct lgv_galerkin g;
+    char ignore[200];
+    const struct lgv_method *variational = lgv_vprk_find(name);
+    if (variational) return variational;
+    return lgv_galerkin_parse(name, &g, ignore, sizeof ignore) ? lgv_galerkin_method(name, alias, &g) : NULL;
+}
+
+const struct lgv_method *lgv_method_at(size_t number) {
+    if (number >= lgv_method_count) return NULL;
+    return methods[number].method ? methods[number].method : made(methods[number].name, methods[number].alias);
+}
+
+void lgv_method_explain(const char *name, char *why, size_t size) {
+    struct lgv_galerkin g;
+    why[0] = 0;
+    if (toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1]))
+        lgv_galerkin_parse(name, &g, why, size);
+}
+
+static bool has_alias(const char *list, const char *name) {
+    size_t n = strlen(name);
+    for (const char *a = list; n && a && *a;) {
+        size_t size = strcspn(a, " ");
+        if (size == n && strncasecmp(a, name, n) == 0) return true;
+        a += size + (a[size] == ' ');
+    }
+    return false;
+}
+
+const struct lgv_method *lgv_method_find(const char *name) {
+    const struct lgv_method *m;
+    for (size_t i = 0; (m = lgv_method_at(i)); i++)
+        if (strcasecmp(m->name, name) == 0 || has_alias(m->aliases, name)) return m;
+    return made(name, NULL);
+}
+
+const struct lgv_method *lgv_method_for(const struct lgv_model *m, const char *name) {
+    for (size_t i = 0; i < m->nmethods; i++)
+        if (strcasecmp(m->method[i]->name, name) == 0) return m->method[i];
+    return lgv_method_find(name);
+}
+
+const struct lgv_method *lgv_method_listed(const struct lgv_model *m, size_t number) {
+    if (number < lgv_method_count) return lgv_method_at(number);
+    number -= lgv_method_count;
+    return number < m->nmethods ? m->method[number] : NULL;
+}
