@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What every stage shares: errors, growing text, memory that is checked, and option tables. */
+ * What every stage shares: errors, growing text, memory that is checked, files, and option tables. */
 #ifndef LGV_BASE_H
 #define LGV_BASE_H
 
@@ -39,6 +39,33 @@ char *lgv_read_file(const char *path, size_t limit, size_t *size, struct lgv_err
 
 /* The known word nearest to `word` (at most three edits away), or NULL: for "did you mean". */
 const char *lgv_nearest(const char *word, const char *const *known, size_t count);
+
+/* Bytes of the character at s; 0 when it is a control character, turns the writing direction or is not UTF-8.  Names
+ * and titles come from model and result files: nothing of them may reach a terminal, gnuplot or HTML unexamined. */
+size_t lgv_char_size(const char *s);
+/* text (NULL is "") with '?' for every bad byte and a blank for line breaks, cut at a character when it is too long. */
+const char *lgv_plain(char *out, size_t size, const char *text);
+char *lgv_plain_copy(const char *text);   /* malloc'd, whole */
+size_t lgv_text_width(const char *plain); /* characters, not bytes */
+
+/* x with as few digits as read back to the same number; "n/a" when it is not finite. */
+const char *lgv_exact(char *out, size_t size, double x);
+/* x with `digits` digits for people. */
+const char *lgv_brief(char *out, size_t size, double x, int digits);
+/* 1234567 -> "1 234 567" */
+const char *lgv_grouped(char *out, size_t size, uint64_t n);
+/* 1.5e8 -> "150 million" */
+const char *lgv_rate(char *out, size_t size, double per_second);
+
+/* Writes by way of path.tmp, fsync and rename; removes path.tmp when anything fails. */
+enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err);
+/* Removes temporary files in dir of processes that have ended without doing so. */
+void lgv_file_sweep(const char *dir);
+/* Name for a file from any text: letters, digits, '_' and '-' only, not empty; a long text ends in a number made from
+ * all of it. */
+void lgv_file_name(char *out, size_t size, const char *prefix, const char *text);
+#define LGV_HASH_START 14695981039346656037u
+uint64_t lgv_hash(uint64_t hash, const void *data, size_t size); /* FNV-1a; goes on from `hash` */
 
 /* One option of a method, a run or a command.  The same row feeds the model file, --set, --help, JSON, HDF5 and docs.
  * */

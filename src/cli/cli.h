@@ -6,7 +6,6 @@
 #define LGV_CLI_H
 
 #include "out/out.h"
-#include "out/private.h"
 
 #include <jansson.h>
 

@@ -2,7 +2,6 @@
  *
  * lgv compare: several methods on one model with the same noise; table or JSON, comparison.json, figures, report. */
 #include "cli/cli.h"
-#include "out/study_compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  *
  * lgv run --mlmc: the mean of one observable at the end, to a tolerance, by multilevel Monte Carlo. */
 #include "cli/cli.h"
-#include "out/study_compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -181,10 +181,8 @@ static void put_pictures(struct lgv_text *page, const struct lgv_experiment *e, 
         for (int k = 0; k < n; k++) {
             size_t length = strlen(entry[k]->d_name);
             if (length > 4 && length < 80 && strcmp(entry[k]->d_name + length - 4, ".svg") == 0 && shown < most) {
-                struct lgv_figure f = {.caption = e->run[i].command};
-                snprintf(f.file, sizeof f.file, "%.*s", (int)(length - 4), entry[k]->d_name);
-                snprintf(f.title, sizeof f.title, "%s", e->run[i].name);
-                lgv_page_figure(page, dir, &f);
+                entry[k]->d_name[length - 4] = '\0';
+                lgv_page_figure(page, dir, entry[k]->d_name, e->run[i].name, e->run[i].command);
                 shown++;
             }
             free(entry[k]);

@@ -10,6 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+double lgv_at(const double *array, size_t i) {
+    return array ? array[i] : (double)NAN;
+}
+
 #define RUNAWAY 1e6 /* times |H| at the start: noise alone rarely does that */
 
 static enum lgv_mark mark_of(const struct lgv_verdict *v) {

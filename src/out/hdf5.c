@@ -91,11 +91,6 @@ const struct lgv_hdf5_array lgv_hdf5_arrays[LGV_HDF5_ARRAYS] = {
     {"q75", offsetof(struct lgv_series, quantile[3])}, {"q95", offsetof(struct lgv_series, quantile[4])},
 };
 
-uint64_t lgv_hdf5_hash(uint64_t hash, const void *data, size_t size) {
-    for (const unsigned char *u = data, *end = u + size; u < end; u++) hash = (hash ^ *u) * 1099511628211u;
-    return hash;
-}
-
 void lgv_hdf5_seal(unsigned char seal[LGV_HDF5_SEAL], uint64_t size, uint64_t hash) {
     memcpy(seal, LGV_HDF5_SEAL_MARK, 8);
     for (int k = 0; k < 8; k++) {

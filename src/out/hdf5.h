@@ -50,8 +50,6 @@ extern const struct lgv_hdf5_array lgv_hdf5_arrays[LGV_HDF5_ARRAYS];
  * without it. */
 #define LGV_HDF5_SEAL_MARK "LGVSEAL1"
 #define LGV_HDF5_SEAL 24
-#define LGV_HDF5_HASH_START 14695981039346656037u
-uint64_t lgv_hdf5_hash(uint64_t hash, const void *data, size_t size); /* FNV-1a; goes on from `hash` */
 void lgv_hdf5_seal(unsigned char seal[LGV_HDF5_SEAL], uint64_t size, uint64_t hash);
 
 /* HDF5 may have been built without threads, and it prints its errors: between begin and end it is ours and silent. */

@@ -437,11 +437,11 @@ static const char *check_bytes(FILE *f, uint64_t size, bool *sealed) {
     *sealed = memcmp(seal, LGV_HDF5_SEAL_MARK, 8) == 0;
     if (!*sealed) return NULL;
     rewind(f);
-    uint64_t hash = LGV_HDF5_HASH_START;
+    uint64_t hash = LGV_HASH_START;
     for (uint64_t left = size - LGV_HDF5_SEAL; left > 0; left -= n) {
         n = fread(buffer, 1, left < sizeof buffer ? (size_t)left : sizeof buffer, f);
         if (n == 0) return "it cannot be read to its end";
-        hash = lgv_hdf5_hash(hash, buffer, n);
+        hash = lgv_hash(hash, buffer, n);
     }
     lgv_hdf5_seal(right, size - LGV_HDF5_SEAL, hash);
     return memcmp(seal, right, sizeof seal) == 0 ? NULL : "it is damaged (its checksum is wrong)";

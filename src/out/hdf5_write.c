@@ -362,7 +362,7 @@ enum lgv_status lgv_hdf5_write(const struct lgv_result *r, const char *path, str
     unsigned char *sealed = good ? realloc(image.data, image.size + LGV_HDF5_SEAL) : NULL;
     if (sealed) {
         image.data = sealed;
-        lgv_hdf5_seal(sealed + image.size, image.size, lgv_hdf5_hash(LGV_HDF5_HASH_START, sealed, image.size));
+        lgv_hdf5_seal(sealed + image.size, image.size, lgv_hash(LGV_HASH_START, sealed, image.size));
         status = lgv_file_replace(path, sealed, image.size + LGV_HDF5_SEAL, err);
     } else if (good) {
         status = lgv_fail_memory(err);

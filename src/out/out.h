@@ -29,4 +29,39 @@ void lgv_convergence_summary(FILE *out, const struct lgv_convergence *c, bool co
 enum lgv_status lgv_convergence_figure(const struct lgv_convergence *c, const char *dir, struct lgv_error *err);
 enum lgv_status lgv_convergence_report(const struct lgv_convergence *c, const char *dir, struct lgv_error *err);
 
+/* Comparisons of methods, and multilevel estimates, likewise. */
+void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colour);
+char *lgv_comparison_json(const struct lgv_comparison *c); /* malloc'd; NULL: memory is out */
+/* Figures and dir/report.html; *drawn is false when there are no figures: err says why, or nothing when there was
+ * nothing to draw. */
+enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn,
+                                      struct lgv_error *err);
+void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour);
+char *lgv_mlmc_json(const struct lgv_mlmc_result *r);
+enum lgv_status lgv_mlmc_report(const struct lgv_mlmc_result *r, const char *dir, bool *drawn, struct lgv_error *err);
+
+/* One row of the certificate in words. */
+enum lgv_mark { LGV_MARK_NONE = -1, LGV_MARK_BROKEN = 0, LGV_MARK_HOLDS = 1 };
+struct lgv_check {
+    enum lgv_mark mark;    /* NONE: information, or nothing was claimed */
+    char name[80];         /* plain text */
+    char value[48];        /* the measured number */
+    char verdict[200];     /* what it means here */
+    const char *explained; /* what the row is about, for readers who do not know the words */
+};
+/* malloc'd rows; NULL when memory is out. */
+struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count);
+/* "137 of 10000 paths failed, first at t = ...: reason" or "no path failed". */
+void lgv_failure_line(const struct lgv_result *r, char *out, size_t size);
+
+/* How far start values were off the constraints; true when that is worth telling. */
+bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size);
+
+/* Parts of a one-file page, for reports of other things than one run.  Text of the user goes through lgv_html. */
+void lgv_html(struct lgv_text *out, const char *text);
+void lgv_page_begin(struct lgv_text *out, const char *title); /* up to <main>; title is plain text */
+void lgv_page_end(struct lgv_text *out);
+/* dir/file.svg inside. */
+void lgv_page_figure(struct lgv_text *out, const char *dir, const char *file, const char *title, const char *caption);
+
 #endif

@@ -1,55 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of the output stage share: user text made safe, numbers as text, files written whole or not at all,
- * the checks of a run in words, and the plan of figures. */
+ * What the files of the output stage share: words for parts of a result, the plan of figures, axes, pages. */
 #ifndef LGV_OUT_PRIVATE_H
 #define LGV_OUT_PRIVATE_H
 
 #include "out/out.h"
 
 #include <math.h>
-
-/* Bytes of the character at s; 0 when it is a control character, turns the writing direction or is not UTF-8.  Names
- * and titles come from model and result files: nothing of them may reach a terminal, gnuplot or HTML unexamined. */
-size_t lgv_char_size(const char *s);
-/* text (NULL is "") with '?' for every bad byte and a blank for line breaks, cut at a character when it is too long. */
-const char *lgv_plain(char *out, size_t size, const char *text);
-char *lgv_plain_copy(const char *text);   /* malloc'd, whole */
-size_t lgv_text_width(const char *plain); /* characters, not bytes */
-
-/* x with as few digits as read back to the same number; "n/a" when it is not finite. */
-const char *lgv_exact(char *out, size_t size, double x);
-/* x with `digits` digits for people. */
-const char *lgv_brief(char *out, size_t size, double x, int digits);
-/* 1234567 -> "1 234 567" */
-const char *lgv_grouped(char *out, size_t size, uint64_t n);
-/* 1.5e8 -> "150 million" */
-const char *lgv_rate(char *out, size_t size, double per_second);
-
-/* Writes by way of path.tmp, fsync and rename; removes path.tmp when anything fails. */
-enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err);
-/* Removes temporary files in dir of processes that have ended without doing so. */
-void lgv_file_sweep(const char *dir);
-/* Name for a file from any text: letters, digits, '_' and '-' only, not empty; a long text ends in a number made from
- * all of it. */
-void lgv_file_name(char *out, size_t size, const char *prefix, const char *text);
-
-/* One row of the certificate in words. */
-enum lgv_mark { LGV_MARK_NONE = -1, LGV_MARK_BROKEN = 0, LGV_MARK_HOLDS = 1 };
-struct lgv_check {
-    enum lgv_mark mark;    /* NONE: information, or nothing was claimed */
-    char name[80];         /* plain text */
-    char value[48];        /* the measured number */
-    char verdict[200];     /* what it means here */
-    const char *explained; /* what the row is about, for readers who do not know the words */
-};
-/* malloc'd rows; NULL when memory is out. */
-struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count);
-/* "137 of 10000 paths failed, first at t = ...: reason" or "no path failed". */
-void lgv_failure_line(const struct lgv_result *r, char *out, size_t size);
-
-/* How far start values were off the constraints; true when that is worth telling. */
-bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size);
 
 /* What is stored of a system too large to store all coordinates, and how to get more; false when all are stored. */
 bool lgv_stored_line(const struct lgv_result *r, char *out, size_t size);
@@ -118,12 +75,9 @@ enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir,
 /* Runs gnuplot in dir on script texts, all of them at the same time. */
 enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, size_t count, struct lgv_error *err);
 
-/* Parts of a one-file page, for reports of other things than one run.  Text of the user goes through lgv_html. */
-void lgv_html(struct lgv_text *out, const char *text);
-void lgv_page_begin(struct lgv_text *out, const char *title); /* up to <main>; title is plain text */
-void lgv_page_end(struct lgv_text *out);
+/* More parts of a page. */
 void lgv_page_fact(struct lgv_text *out, const char *name, const char *value);           /* inside <dl class="facts"> */
-void lgv_page_figure(struct lgv_text *out, const char *dir, const struct lgv_figure *f); /* dir/f->file.svg inside */
+void lgv_page_planned(struct lgv_text *out, const char *dir, const struct lgv_figure *list, size_t count);
 
 /* The order of a method against what was expected, and the reference, in words. */
 const char *lgv_convergence_verdict(const struct lgv_convergence *c, const struct lgv_convergence_method *m, char *out,

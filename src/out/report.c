@@ -198,28 +198,32 @@ static void put_certificate(struct lgv_text *out, const struct lgv_check *row, s
     lgv_text_add(out, "</table></div>\n");
 }
 
-void lgv_page_figure(struct lgv_text *out, const char *dir, const struct lgv_figure *f) {
+void lgv_page_figure(struct lgv_text *out, const char *dir, const char *file, const char *title, const char *caption) {
     struct lgv_text path = {0};
     size_t size = 0;
-    lgv_text_add(&path, "%s/%s.svg", dir, f->file);
+    lgv_text_add(&path, "%s/%s.svg", dir, file);
     char *svg = path.failed ? NULL : lgv_read_file(path.data, FIGURE_LIMIT, &size, NULL);
     lgv_text_add(out, "<figure>");
     if (svg) {
         lgv_text_add(out, "<img alt=\"");
-        lgv_html(out, f->title);
+        lgv_html(out, title);
         lgv_text_add(out, "\" src=\"data:image/svg+xml;base64,");
         base64(out, (const unsigned char *)svg, size);
         lgv_text_add(out, "\">");
     } else {
         lgv_text_add(out, "<p>");
-        lgv_html(out, f->title);
+        lgv_html(out, title);
         lgv_text_add(out, ": not drawn (gnuplot is needed, Debian package gnuplot-nox)</p>");
     }
     lgv_text_add(out, "<figcaption>");
-    lgv_html(out, f->caption);
+    lgv_html(out, caption);
     lgv_text_add(out, "</figcaption></figure>\n");
     free(svg);
     lgv_text_free(&path);
+}
+
+void lgv_page_planned(struct lgv_text *out, const char *dir, const struct lgv_figure *list, size_t count) {
+    for (size_t i = 0; i < count; i++) lgv_page_figure(out, dir, list[i].file, list[i].title, list[i].caption);
 }
 
 static void put_figures(struct lgv_text *out, const struct lgv_result *r, const char *dir) {
@@ -227,7 +231,7 @@ static void put_figures(struct lgv_text *out, const struct lgv_result *r, const 
     struct lgv_figure *list = lgv_figure_plan(r, &count);
     if (!list) return;
     lgv_text_add(out, "<h2>Figures</h2>\n<div class=\"figures\">\n");
-    for (size_t i = 0; i < count; i++) lgv_page_figure(out, dir, &list[i]);
+    lgv_page_planned(out, dir, list, count);
     lgv_text_add(out, "</div>\n");
     free(list);
 }

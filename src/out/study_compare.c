@@ -422,7 +422,7 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     snprintf(b, sizeof b, "%.3g s", c->seconds);
     lgv_page_fact(out, "time taken", b);
     lgv_text_add(out, "</dl>\n<h2>Figures</h2>\n<div class=\"figures\">\n");
-    for (size_t i = 0; i < count; i++) lgv_page_figure(out, dir, &list[i]);
+    lgv_page_planned(out, dir, list, count);
     lgv_text_add(out, "</div>\n");
     for (size_t k = 0; c->ntimes && k < c->nobservables; k++) put_observable(out, c, k);
     put_runs(out, c);

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Comparisons of methods and multilevel estimates as text, JSON, figures and a one-file report. */
+ * What the files about comparisons of methods and multilevel estimates share. */
 #ifndef LGV_OUT_STUDY_COMPARE_H
 #define LGV_OUT_STUDY_COMPARE_H
 
 #include "out/private.h"
-#include "study/compare.h"
-#include "study/mlmc.h"
 
 #include <jansson.h>
-
-void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colour);
-char *lgv_comparison_json(const struct lgv_comparison *c); /* malloc'd; NULL: memory is out */
-/* Figures and dir/report.html; *drawn is false when there are no figures: err says why, or nothing when there was
- * nothing to draw. */
-enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char *dir, bool *drawn,
-                                      struct lgv_error *err);
 
 /* What the errors of the ladder are against; "" when they are not known. */
 const char *lgv_comparison_against(const struct lgv_comparison *c, bool weak, char *out, size_t size);
@@ -25,10 +16,6 @@ const char *lgv_comparison_against(const struct lgv_comparison *c, bool weak, ch
 size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure list[LGV_COMPARISON_FIGURES]);
 void lgv_comparison_script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
                            size_t count);
-
-void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour);
-char *lgv_mlmc_json(const struct lgv_mlmc_result *r);
-enum lgv_status lgv_mlmc_report(const struct lgv_mlmc_result *r, const char *dir, bool *drawn, struct lgv_error *err);
 
 /* Shared by the two. */
 json_t *lgv_study_real(double x); /* null when not finite */

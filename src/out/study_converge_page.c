@@ -305,7 +305,7 @@ static void put_page(struct lgv_text *out, const struct lgv_convergence *c, cons
     lgv_text_add(out, "<p class=\"sub gap\">Errors are against ");
     lgv_html(out, line);
     lgv_text_add(out, ".</p>\n<h2>Figure</h2>\n<div class=\"figures\">\n");
-    lgv_page_figure(out, dir, &f);
+    lgv_page_planned(out, dir, &f, 1);
     lgv_text_add(out, "</div>\n");
     put_orders(out, c);
     put_levels(out, c);

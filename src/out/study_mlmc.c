@@ -266,7 +266,7 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_text_add(out, "</dl>\n");
     put_levels(out, r);
     lgv_text_add(out, "<h2>Figures</h2>\n<div class=\"figures\">\n");
-    for (size_t i = 0; i < count; i++) lgv_page_figure(out, dir, &list[i]);
+    lgv_page_planned(out, dir, list, count);
     lgv_text_add(out, "</div>\n");
     if (r->command) {
         lgv_text_add(out, "<h2>How to repeat it</h2>\n<pre>");

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Files that are replaced whole or not at all, their names, and a hash of what they hold. */
+#include "base/base.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+uint64_t lgv_hash(uint64_t hash, const void *data, size_t size) {
+    for (const unsigned char *u = data, *end = u + size; u < end; u++) hash = (hash ^ *u) * 1099511628211u;
+    return hash;
+}
+
+/* All of data to fd and down to the disk; errno tells what went wrong. */
+static bool write_all(int fd, const char *data, size_t size) {
+    while (size > 0) {
+        ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            errno = n == 0 ? ENOSPC : errno;
+            return false;
+        }
+        data += n;
+        size -= (size_t)n;
+    }
+    /* A device or a network file system may not know fsync; that is no loss of data we could prevent. */
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
+enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err) {
+    struct lgv_text tmp = {0};
+    lgv_text_add(&tmp, "%s.lgv-%ld.tmp", path, (long)getpid()); /* two processes may write the same file */
+    if (tmp.failed || !tmp.data) {
+        lgv_text_free(&tmp);
+        return lgv_fail_memory(err);
+    }
+    enum lgv_status status = LGV_OK;
+    unlink(tmp.data); /* a leftover, or a link that somebody placed there: it is not written through */
+    int fd = open(tmp.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        status = lgv_fail(err, LGV_CANNOT_RUN, "cannot create '%s': %s", tmp.data, strerror(errno));
+        lgv_text_free(&tmp);
+        return status;
+    }
+    bool good = write_all(fd, data, size);
+    int why = errno;
+    if (close(fd) != 0 && good) { /* network file systems report a full disk only here */
+        good = false;
+        why = errno;
+    }
+    if (!good)
+        status = lgv_fail(err, LGV_CANNOT_RUN, "cannot write '%s': %s", path, strerror(why));
+    else if (rename(tmp.data, path) != 0)
+        status = lgv_fail(err, LGV_CANNOT_RUN, "cannot rename '%s' to '%s': %s", tmp.data, path, strerror(errno));
+    if (status != LGV_OK) unlink(tmp.data);
+    lgv_text_free(&tmp);
+    return status;
+}
+
+void lgv_file_sweep(const char *dir) {
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        size_t n = strlen(e->d_name);
+        char *digits = n > 4 && strcmp(e->d_name + n - 4, ".tmp") == 0 ? e->d_name + n - 4 : NULL, *end = NULL;
+        while (digits && digits > e->d_name && digits[-1] >= '0' && digits[-1] <= '9') digits--;
+        if (!digits || digits - e->d_name < 6 || strncmp(digits - 5, ".lgv-", 5) != 0) continue; /* not ours */
+        long pid = strtol(digits, &end, 10); /* see lgv_file_replace */
+        if (pid > 0 && end == e->d_name + n - 4 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+            unlinkat(dirfd(d), e->d_name, 0);
+    }
+    if (d) closedir(d);
+}
+
+void lgv_file_name(char *out, size_t size, const char *prefix, const char *text) {
+    int n = snprintf(out, size, "%s-", prefix);
+    size_t used = n > 0 && (size_t)n < size ? (size_t)n : 0, start = used;
+    for (const char *s = text ? text : ""; *s && used + 1 < size && used < start + 40; s++) {
+        bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '-';
+        out[used++] = plain ? *s : '_';
+    }
+    if (used == start && used + 1 < size) out[used++] = '_';
+    out[used] = '\0';
+    /* Names that differ only behind the cut must not become one. */
+    if (text && strlen(text) > used - start && used > start + 9)
+        snprintf(out + used - 9, 10, "-%08x", (unsigned)lgv_hash(LGV_HASH_START, text, strlen(text)));
+}
