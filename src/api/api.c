@@ -1,80 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public interface <lgv/lgv.h> over the stages: runs, results, and models given as C functions.  Models from files
- * are in src/model/load.c.  Every pointer may be NULL here: a wrong call is an error, never a crash. */
+ * The public interface <lgv/lgv.h> over the stages: runs and results.  Models are made in
+ * src/model/load.c and callbacks.c.  Every pointer may be NULL here: a wrong call is an error, never a crash. */
 #include "out/out.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DOF 100000
-#define MOST_NOISES 65535
-
 const char *lgv_version(void) {
     return LGV_VERSION;
-}
-
-/* ---- models of C functions ---- */
-
-static double *copy_values(const double *from, size_t n) {
-    double *to = lgv_new(n, sizeof *to);
-    if (to && from) memcpy(to, from, n * sizeof *to);
-    return to;
-}
-
-static bool name_components(struct lgv_model *m) {
-    m->component = lgv_new(2 * m->nq, sizeof *m->component);
-    for (size_t i = 0; m->component && i < 2 * m->nq; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%c%zu", i < m->nq ? 'q' : 'p', i % m->nq + 1);
-        if (!(m->component[i] = lgv_copy(name))) return false;
-    }
-    return m->component != NULL;
-}
-
-static struct lgv_callbacks *copy_callbacks(const struct lgv_callbacks *from, const char *name) {
-    struct lgv_callbacks *c = lgv_new(1, sizeof *c);
-    if (!c) return NULL;
-    *c = *from;
-    c->name = lgv_copy(name);
-    c->q0 = copy_values(from->q0, from->dof);
-    c->p0 = copy_values(from->p0, from->dof);
-    return c; /* what is missing inside is seen by the caller */
-}
-
-enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, struct lgv_model **out,
-                                         struct lgv_error *err) {
-    if (out) *out = NULL;
-    if (!callbacks || !out) return lgv_fail(err, LGV_BAD_INPUT, "no callbacks, or no place for the model");
-    if (callbacks->dof < 1 || callbacks->dof > MOST_DOF)
-        return lgv_fail(err, LGV_BAD_INPUT, "dof: %zu is out of range; it must be from 1 to %d", callbacks->dof,
-                        MOST_DOF);
-    if (callbacks->noises > MOST_NOISES)
-        return lgv_fail(err, LGV_BAD_INPUT, "noises: %zu is out of range; it must be at most %d", callbacks->noises,
-                        MOST_NOISES);
-    if (!callbacks->gradient)
-        return lgv_fail(err, LGV_BAD_INPUT, "gradient: the function is missing; every method needs first derivatives");
-    const char *name = callbacks->name && *callbacks->name ? callbacks->name : "callbacks";
-    struct lgv_model *m = lgv_new(1, sizeof *m);
-    if (!m) return lgv_fail_memory(err);
-    m->nq = callbacks->dof;
-    m->nnoise = callbacks->noises;
-    m->lagrangian = -1;
-    m->callbacks = copy_callbacks(callbacks, name);
-    m->name = lgv_copy(name);
-    m->text = lgv_copy("# a model given as C functions\n");
-    m->hamiltonian_text = lgv_copy("H");
-    m->par = lgv_new(1, sizeof *m->par);
-    bool ok = name_components(m) && m->name && m->text && m->hamiltonian_text && m->par && m->callbacks &&
-              m->callbacks->name && m->callbacks->q0 && m->callbacks->p0;
-    if (!ok) {
-        if (!m->component) m->nq = 0;
-        lgv_model_free(m);
-        return lgv_fail_memory(err);
-    }
-    *out = m;
-    return LGV_OK;
 }
 
 /* ---- runs ---- */

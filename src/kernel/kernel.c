@@ -54,10 +54,8 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
     }
     if (ok && m->exact) ok = watch_add(out, &capacity, "error", "distance to the exact solution", 5, error_node(m));
     for (size_t i = 0; ok && n <= LGV_WATCHED_DOF && i < 2 * n; i++)
-        if (!watch_has(out, m->component[i])) {
-            int node = m->callbacks ? 0 : lgv_expr_ref_at(m->graph, i < n ? LGV_Q : LGV_P, (long)(i < n ? i : i - n));
-            ok = watch_add(out, &capacity, m->component[i], NULL, i < n ? 3 : 4, node);
-        }
+        if (!watch_has(out, m->component[i]))
+            ok = watch_add(out, &capacity, m->component[i], NULL, i < n ? 3 : 4, m->kind->component(m, i));
     if (ok && m->nconstraints) /* the last two, filled by the time loop */
         ok = watch_add(out, &capacity, "constraint", "largest |g_k(q)|", 7, -1) &&
              watch_add(out, &capacity, "hidden_constraint", "largest |(G(q) v)_k|", 8, -1);
@@ -82,7 +80,7 @@ void lgv_kernel_watch_free(struct lgv_watch *w) {
 
 bool lgv_kernel_can_control(const struct lgv_model *m) {
     size_t watched = 2 + m->nobservables + m->nsymmetries + (m->nq <= LGV_WATCHED_DOF ? 2 * m->nq : 0);
-    return !m->callbacks && !m->nconstraints && !m->lagrangian_only && m->nnoise > 0 && m->nq <= CONTROL_DOF &&
+    return m->kind->formulas && !m->nconstraints && !m->lagrangian_only && m->nnoise > 0 && m->nq <= CONTROL_DOF &&
            watched * m->nnoise <= CONTROL_BRACKETS;
 }
 
@@ -173,8 +171,8 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     if (options->lanes > 16 || (options->lanes & (options->lanes - 1)))
         return lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
     out->nq = m->nq;
-    out->energy_known = !m->callbacks || m->callbacks->value;
-    out->nnoise = m->callbacks ? m->callbacks->noises : m->nnoise;
+    out->energy_known = m->kind->has_energy(m);
+    out->nnoise = m->nnoise;
     out->nstate = 2 * out->nq + (m->exact ? out->nnoise + 2 * out->nq : 0);
     enum lgv_status status = lgv_model_structure(m, &out->structure, err);
     if (!status) status = lgv_method_refuse(method, m, &out->structure, err);

@@ -61,11 +61,10 @@ const struct lgv_default *lgv_default_at(size_t number) {
 static bool applies(const struct row *r, const struct lgv_method *method, const struct lgv_model *m,
                     const struct lgv_structure *s) {
     char ignore[64];
-    size_t noises = m->callbacks ? m->callbacks->noises : m->nnoise;
     bool lagrangian = m->nconstraints > 0 || lgv_method_lagrangian(method, m, s);
     if ((r->condition & ON_LAGRANGIAN) && !lagrangian) return false;
-    if ((r->condition & NOISE) && noises == 0) return false;
-    if ((r->condition & NO_NOISE) && noises > 0) return false;
+    if ((r->condition & NOISE) && m->nnoise == 0) return false;
+    if ((r->condition & NO_NOISE) && m->nnoise > 0) return false;
     if ((r->condition & EXPLICIT) && !lgv_method_explicit(method, s)) return false;
     if (r->most && m->nq > r->most && !((r->condition & ADDITIVE_TOO) && s->additive)) return false;
     return !lgv_method_refusal(method, m, s, ignore, sizeof ignore);

@@ -11,10 +11,6 @@ static bool fits(const struct lgv_method *method, const struct lgv_model *m, con
     return !lgv_method_refusal(method, m, s, ignore, sizeof ignore);
 }
 
-static size_t noises(const struct lgv_model *m) {
-    return m->callbacks ? m->callbacks->noises : m->nnoise;
-}
-
 bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s) {
     return s->separable && !(method->steady_kinetic && s->kinetic_time) && !(method->flat_kinetic && !s->flat);
 }
@@ -26,7 +22,7 @@ unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_struc
 }
 
 bool lgv_method_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
-    return method->constrained && m->lagrangian >= 0 && !m->callbacks && !s->flat;
+    return method->constrained && m->lagrangian >= 0 && !s->flat;
 }
 
 bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
@@ -36,7 +32,7 @@ bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *
 
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
     bool form = lgv_method_separable(method, s) && !lgv_method_explicit(method, s) && !(s->noise_depends & LGV_ON_P);
-    return m->nq > LGV_LARGE_DOF && form && !m->callbacks ? method->implicit_sets : 0;
+    return m->nq > LGV_LARGE_DOF && form && m->kind->formulas ? method->implicit_sets : 0;
 }
 
 enum lgv_status lgv_method_too_large(const struct lgv_method *method, const struct lgv_model *m,
@@ -64,7 +60,7 @@ const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv
         snprintf(why, size, "%s is for models with constraints; without any it would be EEM", method->name);
         return why;
     }
-    if ((method->needs & LGV_NEEDS_CONSTRAINTS) && !m->callbacks && !s->flat) {
+    if ((method->needs & LGV_NEEDS_CONSTRAINTS) && !s->flat) {
         snprintf(why, size, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", method->name);
         return why;
     }
@@ -74,7 +70,7 @@ const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv
                  method->name);
         return why;
     }
-    if (method->constrained && m->callbacks) {
+    if (method->constrained && !m->kind->formulas) {
         snprintf(why, size, "%s needs formulas: it works with the Lagrangian and the constraints", method->name);
         return why;
     }
@@ -105,7 +101,7 @@ const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv
                  LGV_CORRECTED_DOF);
         return why;
     }
-    if ((method->needs & LGV_NEEDS_NO_NOISE) && noises(m) > 0) {
+    if ((method->needs & LGV_NEEDS_NO_NOISE) && m->nnoise > 0) {
         snprintf(why, size, "the model has noise, and %s is a method for models without noise", method->name);
         return why;
     }
@@ -132,7 +128,7 @@ const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv
         snprintf(why, size, "%s is for models whose formulas do not depend on the time t", method->name);
         return why;
     }
-    if ((method->needs & LGV_NEEDS_ONE_NOISE) && noises(m) > 1 && !s->additive &&
+    if ((method->needs & LGV_NEEDS_ONE_NOISE) && m->nnoise > 1 && !s->additive &&
         s->noise_depends == LGV_ON_BOTH) {
         snprintf(why, size,
                  "%s is for one noise, additive noise, or noises that all depend on q alone or all on p alone: with "
@@ -140,11 +136,11 @@ const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv
                  method->name);
         return why;
     }
-    if (m->callbacks && !method->callbacks) {
+    if (!m->kind->formulas && !method->callbacks) {
         snprintf(why, size, "%s needs formulas", method->name);
         return why;
     }
-    if (m->callbacks && (method->correction != 0 || (method->face_general & LGV_FACE_TAYLOR))) {
+    if (!m->kind->formulas && (method->correction != 0 || (method->face_general & LGV_FACE_TAYLOR))) {
         snprintf(why, size, "%s needs formulas: derivatives beyond the second are taken from them", method->name);
         return why;
     }
@@ -152,7 +148,7 @@ const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv
         snprintf(why, size, "%s needs a separable model: H and every h of the form A(p) + B(q)", method->name);
         return why;
     }
-    if (m->callbacks && !m->callbacks->hessian && (face & (LGV_FACE_K2 | LGV_FACE_ITO))) {
+    if (!m->kind->has_second(m) && (face & (LGV_FACE_K2 | LGV_FACE_ITO))) {
         snprintf(why, size, "%s needs second derivatives, and the model gives no hessian function", method->name);
         return why;
     }

@@ -5,6 +5,7 @@
  *     q -= G^T (G G^T)^-1 g,
  * and the rank of G there.  G G^T is factorised with rows scaled to length 1 and stored by its envelope, which is
  * narrow for chains.  A pivot is the squared distance of a row from the rows before it. */
+#include "model/kind.h"
 #include "model/point.h"
 #include <math.h>
 #include <stdlib.h>
@@ -524,12 +525,10 @@ static enum lgv_status check_at(struct lgv_projector *c, double *q, struct lgv_s
     return d.rank < c->nc ? refuse_dependent(c->m, &d, true, err) : LGV_OK;
 }
 
-enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err) {
+enum lgv_status lgv_formulas_constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err) {
     struct lgv_function H = {0};
     struct lgv_terms Hp = {0};
     struct lgv_point at = {0};
-    *out = (struct lgv_start_report){0};
-    if (!m->nconstraints) return LGV_OK;
     if (!m->lagrangian_only && lgv_function_split(m->graph, m->hamiltonian, false, &H))
         lgv_terms_gradient(m->graph, &H, LGV_P, &Hp);
     lgv_function_free(&H);

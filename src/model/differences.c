@@ -5,6 +5,7 @@
  * Of a sum with many terms some are taken, spread over all of them: its derivative is right when those of its terms
  * are. */
 #include "model/brackets.h"
+#include "model/kind.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,8 +147,7 @@ static double function_error(struct lgv_model *m, int node) {
     return worst;
 }
 
-double lgv_model_derivative_error(struct lgv_model *m) {
-    if (m->callbacks) return NAN;
+double lgv_formulas_derivative_error(struct lgv_model *m) {
     double worst = function_error(m, m->hamiltonian);
     for (size_t e = 0; e < m->nentries; e++) {
         const struct lgv_noise *n = &m->noise[e];

@@ -348,6 +348,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     struct lgv_model *m = l.m;
     if (!m) return lgv_fail_memory(err);
     l.err->status = LGV_CANNOT_RUN;
+    m->kind = &lgv_model_formulas;
     m->lagrangian = -1;
     m->until = 1;
     m->text = lgv_copy(text);
@@ -393,7 +394,7 @@ enum lgv_status lgv_model_load(const char *path, struct lgv_model **out, struct 
 
 enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, double value, struct lgv_error *err) {
     if (!model || !parameter) return lgv_fail(err, LGV_BAD_INPUT, "no model or no parameter");
-    if (model->callbacks) return lgv_fail(err, LGV_BAD_INPUT, "a model of C functions has no parameters");
+    if (!model->kind->formulas) return lgv_fail(err, LGV_BAD_INPUT, "a model of C functions has no parameters");
     struct lgv_override *all = lgv_new(model->nsettings + 1, sizeof *all);
     if (!all) return lgv_fail_memory(err);
     size_t count = 0;
@@ -432,13 +433,7 @@ void lgv_model_free(struct lgv_model *m) {
     }
     for (size_t k = 0; k < m->nrun; k++) free(m->run[k].key), free(m->run[k].value);
     lgv_load_methods_free(m);
-    if (m->callbacks) { /* its texts and arrays are our copies */
-        free((void *)m->callbacks->name);
-        free((void *)m->callbacks->q0);
-        free((void *)m->callbacks->p0);
-    }
     for (size_t k = 0; k < m->nconstraint_entries; k++) free(m->constraint[k].text);
-    free(m->callbacks);
     free(m->noise);
     free(m->constraint);
     free(m->start_velocity);
@@ -454,8 +449,7 @@ void lgv_model_free(struct lgv_model *m) {
     free(m->name);
     free(m->text);
     free(m->file);
-    lgv_scope_free(&m->scope);
-    lgv_expr_graph_free(m->graph);
+    m->kind->free(m);
     free(m);
 }
 

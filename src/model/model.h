@@ -47,7 +47,10 @@ struct lgv_run_entry {
     int line, column, key_line, key_column;
 };
 
+struct lgv_model_kind;
+
 struct lgv_model {
+    const struct lgv_model_kind *kind; /* formulas, or C functions */
     char *name, *text, *file; /* file: what messages call it */
     double from, until;       /* times of the run, where formulas of t are looked at; 0 and 1 until a run is known */
     struct lgv_graph *graph;
@@ -83,8 +86,25 @@ struct lgv_model {
     size_t nsettings;           /* parameters overridden from outside: kept to load the text again */
     char **setting_name;
     double *setting_value;
-    struct lgv_callbacks *callbacks; /* a model of C functions: no formulas at all */
+    struct lgv_callbacks *callbacks; /* a model of C functions: no formulas at all; nodes are then -1 */
 };
+
+struct lgv_structure;
+struct lgv_start_report;
+
+/* What differs between models of formulas and models of C functions. */
+struct lgv_model_kind {
+    bool formulas; /* there is a graph: parameters, derivatives of any order, brackets, sparse patterns, kernels made
+                    * for the model; else derivatives up to the second are what the functions give */
+    enum lgv_status (*structure)(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err);
+    enum lgv_status (*constraint_check)(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err);
+    double (*derivative_error)(struct lgv_model *m);
+    bool (*has_second)(const struct lgv_model *m); /* second derivatives are known */
+    bool (*has_energy)(const struct lgv_model *m); /* the value of H is known, not only its derivatives */
+    int (*component)(struct lgv_model *m, size_t i); /* node of coordinate or momentum i of 2 nq, or -1 */
+    void (*free)(struct lgv_model *m);             /* what only this kind has */
+};
+extern const struct lgv_model_kind lgv_model_formulas, lgv_model_functions;
 
 /* load.c.  settings: parameter overrides (--set), applied before the formulas are read; unknown names are errors. */
 struct lgv_override {

@@ -6,6 +6,7 @@
  *     noises commute       brackets.c
  *     a symmetry holds     symmetries.c */
 #include "model/brackets.h"
+#include "model/kind.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,18 +88,8 @@ static bool mixed(struct lgv_graph *g, const struct lgv_function *f) {
     return yes;
 }
 
-enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
+enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
     struct lgv_graph *g = m->graph;
-    *out = (struct lgv_structure){.derivative_error = NAN, .commutes = 1, .constrained = m->nconstraints > 0};
-    if (m->callbacks) {
-        out->separable = out->hamiltonian_separable = m->callbacks->separable;
-        out->flat = m->callbacks->separable && m->callbacks->constant_mass;
-        out->time_dependent = true;
-        out->noise_depends = m->callbacks->noises == 0 ? 0 : m->callbacks->noise_of_q ? LGV_ON_Q : LGV_ON_BOTH;
-        out->noise_curved = (out->noise_depends & LGV_ON_P) != 0;
-        out->commutes = m->callbacks->noises <= 1 || m->callbacks->noise_of_q ? 1 : -1;
-        return LGV_OK;
-    }
     struct lgv_function K, H;
     struct lgv_terms t[4] = {0};
     unsigned state = LGV_USES(LGV_Q) | LGV_USES(LGV_P);

@@ -566,8 +566,8 @@ static bool describe(struct study *x) {
 }
 
 static const char *why_no_control(const struct lgv_model *m) {
-    if (lgv_kernel_can_control(m) || (!m->nnoise && !m->callbacks)) return NULL;
-    return m->callbacks         ? "not for models of C functions"
+    if (lgv_kernel_can_control(m) || !m->nnoise) return NULL;
+    return !m->kind->formulas   ? "not for models of C functions"
            : m->nconstraints    ? "not with constraints"
            : m->lagrangian_only ? "not without a Hamiltonian in closed form"
                                 : "not for a system of this size";

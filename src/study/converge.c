@@ -168,17 +168,16 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
     static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", "Lobatto4", "Lobatto3", NULL};
     static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE", NULL};
     const struct lgv_method *best = NULL;
-    size_t noises = m->callbacks ? m->callbacks->noises : m->nnoise;
     bool large = m->nq > SMALL_SYSTEM;
     double order = 0;
-    for (const char *const *name = noises  ? (large ? noisy_large : noisy)
+    for (const char *const *name = m->nnoise ? (large ? noisy_large : noisy)
                                    : large ? quiet_large
                                            : quiet;
          *name; name++) {
         char ignore[400];
         const struct lgv_method *r = lgv_method_find(*name);
         if (!r || lgv_method_refusal(r, m, &s->structure, ignore, sizeof ignore)) continue;
-        double has = lgv_method_strong_order(r, &s->structure, noises, NULL);
+        double has = lgv_method_strong_order(r, &s->structure, m->nnoise, NULL);
         if (best && (has < order - 0.1 || !is_tested(s, best) || is_tested(s, r))) continue;
         best = r;
         order = has;
@@ -458,7 +457,7 @@ static bool describe(const struct study *s, const struct lgv_model *m, const str
     out->nq = s->kernel[0].nq;
     out->nnoise = s->kernel[0].nnoise;
     out->noise_commutes = s->structure.commutes;
-    out->random = out->nnoise > 0 || m->draws[0] > 0 || m->draws[1] > 0 || m->callbacks;
+    out->random = out->nnoise > 0 || m->draws[0] > 0 || m->draws[1] > 0;
     out->nmethods = s->job.nmethods;
     out->nrows = out->nmethods * out->nquantities;
     out->method = lgv_new(out->nrows, sizeof *out->method);

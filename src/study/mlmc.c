@@ -323,12 +323,11 @@ static enum lgv_status find_observable(struct search *x, const struct lgv_watch 
  * contains the noise as dW/dt: its variance grows like 1/dt, and so do the variances of the differences. */
 static enum lgv_status suits(struct search *x, struct lgv_model *m) {
     struct lgv_watch w = {0};
-    bool noisy = m->nnoise > 0 || m->callbacks; /* functions may do anything */
-    if (!noisy && !m->draws[0] && !m->draws[1])
+    if (!m->nnoise && !m->draws[0] && !m->draws[1])
         return lgv_fail(x->err, LGV_BAD_INPUT, "nothing is random: one path is enough (leave out --mlmc)");
     enum lgv_status status = lgv_kernel_watch(m, &w, x->err);
     if (!status) status = find_observable(x, &w);
-    int node = status || m->callbacks ? -1 : w.item[x->column].node;
+    int node = status ? -1 : w.item[x->column].node;
     if (m->nnoise > 0 && node >= 0 && (m->graph->node[node].uses & LGV_USES(LGV_LAMBDA)))
         status = lgv_fail(x->err, LGV_BAD_INPUT,
                           "%s depends on multipliers, and with noise levels cannot help: a multiplier is a mean over "

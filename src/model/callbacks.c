@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Models given as C functions on batches of paths (struct lgv_callbacks of <lgv/lgv.h>).  There are no formulas: what
+ * is known of their structure is what the caller says. */
+#include "model/model.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DOF 100000
+#define MOST_NOISES 65535
+
+/* ---- what is asked of any model ---- */
+
+static enum lgv_status structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
+    const struct lgv_callbacks *c = m->callbacks;
+    (void)err;
+    out->separable = out->hamiltonian_separable = c->separable;
+    out->flat = c->separable && c->constant_mass;
+    out->time_dependent = true;
+    out->noise_depends = c->noises == 0 ? LGV_ON_NOTHING : c->noise_of_q ? LGV_ON_Q : LGV_ON_BOTH;
+    out->noise_curved = (out->noise_depends & LGV_ON_P) != 0;
+    out->commutes = c->noises <= 1 || c->noise_of_q ? 1 : -1;
+    return LGV_OK;
+}
+
+static enum lgv_status constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err) {
+    (void)m, (void)out, (void)err;
+    return LGV_OK;
+}
+
+static double derivative_error(struct lgv_model *m) {
+    (void)m;
+    return NAN;
+}
+
+static bool has_second(const struct lgv_model *m) {
+    return m->callbacks->hessian != NULL;
+}
+
+static bool has_energy(const struct lgv_model *m) {
+    return m->callbacks->value != NULL;
+}
+
+static int component(struct lgv_model *m, size_t i) {
+    (void)m, (void)i;
+    return -1;
+}
+
+/* Its texts and arrays are our copies. */
+static void callbacks_free(struct lgv_model *m) {
+    if (m->callbacks) {
+        free((void *)m->callbacks->name);
+        free((void *)m->callbacks->q0);
+        free((void *)m->callbacks->p0);
+    }
+    free(m->callbacks);
+}
+
+const struct lgv_model_kind lgv_model_functions = {
+    .structure = structure,
+    .constraint_check = constraint_check,
+    .derivative_error = derivative_error,
+    .has_second = has_second,
+    .has_energy = has_energy,
+    .component = component,
+    .free = callbacks_free,
+};
+
+/* ---- making one ---- */
+
+static double *copy_values(const double *from, size_t n) {
+    double *to = lgv_new(n, sizeof *to);
+    if (to && from) memcpy(to, from, n * sizeof *to);
+    return to;
+}
+
+static bool name_components(struct lgv_model *m) {
+    m->component = lgv_new(2 * m->nq, sizeof *m->component);
+    for (size_t i = 0; m->component && i < 2 * m->nq; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%c%zu", i < m->nq ? 'q' : 'p', i % m->nq + 1);
+        if (!(m->component[i] = lgv_copy(name))) return false;
+    }
+    return m->component != NULL;
+}
+
+static struct lgv_callbacks *copy_callbacks(const struct lgv_callbacks *from, const char *name) {
+    struct lgv_callbacks *c = lgv_new(1, sizeof *c);
+    if (!c) return NULL;
+    *c = *from;
+    c->name = lgv_copy(name);
+    c->q0 = copy_values(from->q0, from->dof);
+    c->p0 = copy_values(from->p0, from->dof);
+    return c; /* what is missing inside is seen by the caller */
+}
+
+enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, struct lgv_model **out,
+                                         struct lgv_error *err) {
+    if (out) *out = NULL;
+    if (!callbacks || !out) return lgv_fail(err, LGV_BAD_INPUT, "no callbacks, or no place for the model");
+    if (callbacks->dof < 1 || callbacks->dof > MOST_DOF)
+        return lgv_fail(err, LGV_BAD_INPUT, "dof: %zu is out of range; it must be from 1 to %d", callbacks->dof,
+                        MOST_DOF);
+    if (callbacks->noises > MOST_NOISES)
+        return lgv_fail(err, LGV_BAD_INPUT, "noises: %zu is out of range; it must be at most %d", callbacks->noises,
+                        MOST_NOISES);
+    if (!callbacks->gradient)
+        return lgv_fail(err, LGV_BAD_INPUT, "gradient: the function is missing; every method needs first derivatives");
+    const char *name = callbacks->name && *callbacks->name ? callbacks->name : "callbacks";
+    struct lgv_model *m = lgv_new(1, sizeof *m);
+    if (!m) return lgv_fail_memory(err);
+    m->nq = callbacks->dof;
+    m->nnoise = callbacks->noises;
+    m->kind = &lgv_model_functions;
+    m->lagrangian = m->hamiltonian = -1;
+    m->callbacks = copy_callbacks(callbacks, name);
+    m->name = lgv_copy(name);
+    m->text = lgv_copy("# a model given as C functions\n");
+    m->hamiltonian_text = lgv_copy("H");
+    m->par = lgv_new(1, sizeof *m->par);
+    bool ok = name_components(m) && m->name && m->text && m->hamiltonian_text && m->par && m->callbacks &&
+              m->callbacks->name && m->callbacks->q0 && m->callbacks->p0;
+    if (!ok) {
+        if (!m->component) m->nq = 0;
+        lgv_model_free(m);
+        return lgv_fail_memory(err);
+    }
+    *out = m;
+    return LGV_OK;
+}

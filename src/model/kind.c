@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The kinds of models: what is asked of any model goes to its kind.  Models of formulas are described here, those of C
+ * functions in callbacks.c. */
+#include "model/kind.h"
+#include <math.h>
+
+enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
+    *out = (struct lgv_structure){.derivative_error = NAN, .commutes = 1, .constrained = m->nconstraints > 0};
+    return m->kind->structure(m, out, err);
+}
+
+enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err) {
+    *out = (struct lgv_start_report){0};
+    return m->nconstraints ? m->kind->constraint_check(m, out, err) : LGV_OK;
+}
+
+double lgv_model_derivative_error(struct lgv_model *m) {
+    return m->kind->derivative_error(m);
+}
+
+/* ---- formulas ---- */
+
+static bool always(const struct lgv_model *m) {
+    (void)m;
+    return true;
+}
+
+static int component(struct lgv_model *m, size_t i) {
+    return lgv_expr_ref_at(m->graph, i < m->nq ? LGV_Q : LGV_P, (long)(i < m->nq ? i : i - m->nq));
+}
+
+static void graph_free(struct lgv_model *m) {
+    lgv_scope_free(&m->scope);
+    lgv_expr_graph_free(m->graph);
+}
+
+const struct lgv_model_kind lgv_model_formulas = {
+    .formulas = true,
+    .structure = lgv_formulas_structure,
+    .constraint_check = lgv_formulas_constraint_check,
+    .derivative_error = lgv_formulas_derivative_error,
+    .has_second = always,
+    .has_energy = always,
+    .component = component,
+    .free = graph_free,
+};
