@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # tests/{unit,order,structure,law,repeat,cli,bad}_NAME.c   cmocka programs
-# tests/{cli,bad}_NAME.sh                                  scripts: LGV is the program, SRC the source folder
+# tests/{unit,cli,bad}_NAME.sh                             scripts: LGV is the program, SRC the source folder
 # tests/fuzz_NAME.c                                        fuzz targets, run over tests/corpus/NAME as regression tests
 # A file that appears here is a test: nothing is listed by hand.
 
@@ -23,7 +23,7 @@ foreach(kind IN LISTS test_kinds)
     endforeach()
 endforeach()
 
-foreach(kind cli bad)
+foreach(kind unit cli bad)
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${kind}_*.sh)
     foreach(source IN LISTS scripts)
         get_filename_component(name ${source} NAME_WE)

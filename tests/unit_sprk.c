@@ -354,10 +354,34 @@ static void test_messages(void **state) {
     }
 }
 
+/* Coefficients are formulas of the parameters: another value is another method, or none. */
+static void test_parameters(void **state) {
+    (void)state;
+    static const char text[] = "parameters: {c: 1/2}\ncoordinates: {q: 0}\nhamiltonian: p_q^2/2\n"
+                               "methods:\n  w: {degree: 1, nodes: [c], weights: ['2 - 2*c']}\n";
+    struct lgv_model *m = NULL, *raw = NULL;
+    struct lgv_error err = {0};
+    if (lgv_model_parse(text, "test.yaml", &m, &err) != LGV_OK) fail_msg("%s", err.message);
+    const struct lgv_method *method = lgv_method_for(m, "w");
+    assert_non_null(method);
+    assert_true(method->order == 2);
+    assert_int_equal(lgv_model_set(m, "c", 0.25, &err), LGV_BAD_INPUT);
+    assert_non_null(strstr(err.message, "weights must add up to 1"));
+    assert_true(err.line == 5 && err.column == 39);
+    assert_ptr_equal(lgv_method_for(m, "w"), method); /* the model is as it was */
+    lgv_model_free(m);
+    /* the model stage alone has no opinion */
+    assert_int_equal(lgv_model_read(text, "test.yaml", &(struct lgv_override){"c", 0.25}, 1, &raw, &err), LGV_OK);
+    assert_true(raw->nmethods == 0 && raw->methods && raw->methods->count == 1);
+    assert_string_equal(raw->methods->item[0].key, "w");
+    lgv_model_free(raw);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_theorem), cmocka_unit_test(test_noise_weights), cmocka_unit_test(test_rules),
         cmocka_unit_test(test_wrong),   cmocka_unit_test(test_callbacks),     cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,7 +217,8 @@ static enum lgv_status override_parameters(const struct lgv_arguments *a, struct
         count += at == count;
     }
     struct lgv_model *fresh = NULL;
-    if (status == LGV_OK && count > 0) status = lgv_model_read((*m)->text, (*m)->file, override, count, &fresh, err);
+    if (status == LGV_OK && count > 0)
+        status = lgv_model_complete((*m)->text, (*m)->file, override, count, &fresh, err);
     free(override);
     if (fresh) {
         lgv_model_free(*m);

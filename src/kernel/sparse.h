@@ -9,8 +9,7 @@
 #ifndef LGV_SPARSE_H
 #define LGV_SPARSE_H
 
-#include "base/base.h"
-#include "model/calculus.h"
+#include "model/model.h"
 
 /* More products or entries than this are refused: the text of their tables would be larger than compilers digest. */
 #define LGV_SPARSE_LARGEST (1L << 22)

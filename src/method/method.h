@@ -73,6 +73,13 @@ const struct lgv_method *lgv_method_find(const char *name);
 /* Why a name that looks like PsNrQu is none, or an empty text. */
 void lgv_method_explain(const char *name, char *why, size_t size);
 
+/* ---- file.c ---- */
+
+/* A model file with the methods that it gives: lgv_model_read, and then these.  lgv_model_load, lgv_model_parse and
+ * lgv_model_set go this way. */
+enum lgv_status lgv_model_complete(const char *text, const char *file, const struct lgv_override *override,
+                                   size_t count, struct lgv_model **out, struct lgv_error *err);
+
 /* ---- fit.c, choose.c: methods and models ---- */
 
 /* A method by name or alias: those of the model file first, then as lgv_method_find.  NULL when unknown. */

@@ -311,8 +311,8 @@ static bool read_model(struct lgv_loader *l) {
            (at[LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LAGRANGIAN]) : read_hamiltonian(l, at, key)) &&
            lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
-           lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) && lgv_load_methods(l, at[METHODS]) &&
-           lgv_load_run(l, at[RUN]) && try_increment(l, energy);
+           lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) &&
+           lgv_load_raw(l, at[METHODS], &l->m->methods) && lgv_load_run(l, at[RUN]) && try_increment(l, energy);
 }
 
 static bool keep_settings(struct lgv_loader *l) {
@@ -371,46 +371,13 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     return LGV_OK;
 }
 
-enum lgv_status lgv_model_parse(const char *text, const char *name, struct lgv_model **out, struct lgv_error *err) {
-    return lgv_model_read(text, name, NULL, 0, out, err);
-}
-
-enum lgv_status lgv_model_load(const char *path, struct lgv_model **out, struct lgv_error *err) {
+char *lgv_model_text(const char *path, struct lgv_error *err) {
     size_t size = 0;
-    struct lgv_error local;
-    struct lgv_error *e = err ? err : &local;
-    if (out) *out = NULL;
-    if (!path || !out) return lgv_fail(err, LGV_BAD_INPUT, "no model file");
-    char *text = lgv_read_file(path, LGV_MAX_FILE, &size, e);
-    if (!text) return e->status;
-    enum lgv_status status;
-    if (strlen(text) < size)
-        status = lgv_fail(e, LGV_BAD_INPUT, "%s: this is not a text file (it has zero bytes)", path);
-    else
-        status = lgv_model_read(text, path, NULL, 0, out, e);
+    char *text = lgv_read_file(path, LGV_MAX_FILE, &size, err);
+    if (!text || strlen(text) == size) return text;
     free(text);
-    return status;
-}
-
-enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, double value, struct lgv_error *err) {
-    if (!model || !parameter) return lgv_fail(err, LGV_BAD_INPUT, "no model or no parameter");
-    if (!model->kind->formulas) return lgv_fail(err, LGV_BAD_INPUT, "a model of C functions has no parameters");
-    struct lgv_override *all = lgv_new(model->nsettings + 1, sizeof *all);
-    if (!all) return lgv_fail_memory(err);
-    size_t count = 0;
-    for (size_t k = 0; k < model->nsettings; k++)
-        if (strcmp(model->setting_name[k], parameter) != 0)
-            all[count++] = (struct lgv_override){model->setting_name[k], model->setting_value[k]};
-    all[count++] = (struct lgv_override){parameter, value};
-    struct lgv_model *fresh = NULL;
-    enum lgv_status status = lgv_model_read(model->text, model->file, all, count, &fresh, err);
-    free(all);
-    if (status != LGV_OK) return status;
-    struct lgv_model old = *model; /* the handle stays the same */
-    *model = *fresh;
-    *fresh = old;
-    lgv_model_free(fresh);
-    return LGV_OK;
+    lgv_fail(err, LGV_BAD_INPUT, "%s: this is not a text file (it has zero bytes)", path);
+    return NULL;
 }
 
 static void free_texts(char **text, size_t count) {
@@ -432,7 +399,9 @@ void lgv_model_free(struct lgv_model *m) {
         free(m->symmetry[k].xi);
     }
     for (size_t k = 0; k < m->nrun; k++) free(m->run[k].key), free(m->run[k].value);
-    lgv_load_methods_free(m);
+    for (size_t k = 0; k < m->nmethods; k++) m->method_free(m->method[k]);
+    free(m->method);
+    lgv_load_raw_free(m->methods);
     for (size_t k = 0; k < m->nconstraint_entries; k++) free(m->constraint[k].text);
     free(m->noise);
     free(m->constraint);

@@ -3,7 +3,7 @@
  * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from
  * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, velocities, symmetries;
  * load_noise.c: noise and constraints; legendre.c: the Lagrangian; load_observe.c: observables, exact solution, run;
- * load_methods.c: methods). */
+ * raw.c: methods, which the method stage reads). */
 #ifndef LGV_LOAD_H
 #define LGV_LOAD_H
 
@@ -114,9 +114,10 @@ bool lgv_load_observe(struct lgv_loader *l, int node);
 bool lgv_load_exact(struct lgv_loader *l, int node);
 bool lgv_load_run(struct lgv_loader *l, int node);
 
-/* ---- load_methods.c ---- */
+/* ---- raw.c ---- */
 
-bool lgv_load_methods(struct lgv_loader *l, int node);
-void lgv_load_methods_free(struct lgv_model *m);
+/* A section as it stands; node -1: *out stays as it is. */
+bool lgv_load_raw(struct lgv_loader *l, int node, struct lgv_raw **out);
+void lgv_load_raw_free(struct lgv_raw *r);
 
 #endif

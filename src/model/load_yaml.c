@@ -114,6 +114,17 @@ enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const ch
     return LGV_BAD_INPUT;
 }
 
+enum lgv_status lgv_model_fail_at(struct lgv_error *err, const struct lgv_model *m, size_t at, const char *format,
+                                  ...) {
+    int line, column;
+    va_list args;
+    place_of(m->text, at, &line, &column);
+    va_start(args, format);
+    fail_list(err, m->file, m->text, line, column, format, args);
+    va_end(args);
+    return LGV_BAD_INPUT;
+}
+
 bool lgv_yaml_fail_at(struct lgv_loader *l, size_t at, const char *format, ...) {
     int line, column;
     va_list args;

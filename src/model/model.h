@@ -49,6 +49,18 @@ struct lgv_run_entry {
 
 struct lgv_model_kind;
 
+/* A section of the file as it stands there, to be read by a later stage: a text, a list or a mapping.  Places are bytes
+ * of the file, for lgv_model_fail_at. */
+enum lgv_raw_kind { LGV_RAW_TEXT, LGV_RAW_LIST, LGV_RAW_MAPPING };
+struct lgv_raw {
+    enum lgv_raw_kind kind;
+    char *key;            /* its name, for the parts of a mapping */
+    char *text;           /* LGV_RAW_TEXT, else NULL */
+    struct lgv_raw *item; /* parts of a list or a mapping */
+    size_t count, at, key_at;
+    char quote; /* of a text: for places inside it */
+};
+
 struct lgv_model {
     const struct lgv_model_kind *kind; /* formulas, or C functions */
     char *name, *text, *file; /* file: what messages call it */
@@ -81,9 +93,11 @@ struct lgv_model {
     int *exact; /* [2 nq] nodes or NULL; -1 where none is declared.  Start values enter as NAME0 */
     size_t nrun;
     struct lgv_run_entry *run;
+    struct lgv_raw *methods; /* the section of that name, or NULL */
     size_t nmethods;
-    struct lgv_method **method; /* given in the file, described by the kernel stage */
-    size_t nsettings;           /* parameters overridden from outside: kept to load the text again */
+    struct lgv_method **method;                /* what the method stage has made of it */
+    void (*method_free)(struct lgv_method *m); /* and how to free one */
+    size_t nsettings;                          /* parameters overridden from outside: kept to load the text again */
     char **setting_name;
     double *setting_value;
     struct lgv_callbacks *callbacks; /* a model of C functions: no formulas at all; nodes are then -1 */
@@ -111,13 +125,22 @@ struct lgv_override {
     const char *name;
     double value;
 };
+/* Without the methods of the file: `methods` is kept for the method stage, whose lgv_model_complete reads all. */
 enum lgv_status lgv_model_read(const char *text, const char *file, const struct lgv_override *override, size_t count,
                                struct lgv_model **out, struct lgv_error *err);
+/* The text of a model file; free() it.  NULL with the error filled. */
+char *lgv_model_text(const char *path, struct lgv_error *err);
 /* The next parameter or abbreviation from number `from` on that no formula uses, or NULL; *number is its own. */
 const struct lgv_symbol *lgv_model_unused(const struct lgv_model *m, size_t from, size_t *number);
 /* A message at a place of the model text: "file:line:column: message", the line, a caret. */
 enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const char *text, int line, int column,
                                const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* The same at a byte of the text of the model. */
+enum lgv_status lgv_model_fail_at(struct lgv_error *err, const struct lgv_model *m, size_t at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* raw.c: a text of the file as a formula of the parameters; `what` it is, for messages. */
+enum lgv_status lgv_model_constant(struct lgv_model *m, const struct lgv_raw *r, const char *what, double *out,
+                                   struct lgv_error *err);
 
 /* The increment Hamiltonian K = a H + sum w_m h_m as groups (weights are REFs of LGV_WEIGHTS). */
 bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out);
