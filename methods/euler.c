@@ -9,14 +9,13 @@
 
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
-#define METHOD_WORK (2 * NQ + NQ + NHQ + STAGE_WORK)
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    double t1 = c->b->t0 + (double)(c->step + 1) * c->dt;
+    double t1 = time_at(c, 1);
     ARRAY(K, NQ);
     (void)dZ, (void)carry;
     model_K1(c, t1, q, p, c->dt, dW, 0, K);

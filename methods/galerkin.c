@@ -58,8 +58,6 @@
 
 #define NYS_STRAIGHT (GS == 1)
 #define METHOD_CARRY (NYSTROM && NYS_KEEP ? NQ + NHQ : 0)
-#define METHOD_WORK                                                                                                    \
-    (NYSTROM ? NYS_WORK : 2 * UNKNOWNS * UNKNOWNS + 4 * UNKNOWNS + 12 * NQ + 5 * NQ * NQ + 4 * NM)
 
 #include "kernel/text/nystrom.h"
 
@@ -96,7 +94,7 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
     int noise = k >= GR;
     long j = noise ? k - GR : k;
     double at = noise ? NNODE(j) : NODE(j), a = noise ? 0 : c->dt * ALPHA(j), alpha = noise ? 0 : ALPHA(j);
-    double t = c->b->t0 + ((double)c->step + at) * c->dt;
+    double t = time_at(c, at);
     long shape = noise ? TAIL + 3 * GN + j * (GS + 1) : HEAD + 4 * GR + j * (GS + 1);
     long slope = HEAD + (5 + GS) * GR + j * (GS + 1);
     if (noise)
@@ -144,7 +142,7 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
     ARRAY(w, NM);
     noise_weights(c, METHOD_DZ, 1, 0, dW, dZ, w);
     vec *top = c->top;
-    model_K1(c, c->b->t0 + ((double)c->step + 0.5) * c->dt, q, p, c->dt, w, 0, Kp);
+    model_K1(c, time_at(c, 0.5), q, p, c->dt, w, 0, Kp);
     c->top = top;
     for (long i = 0; i < NQ; i++) {
         for (long nu = 1; nu <= GS; nu++) x[(nu - 1) * NQ + i] = q[i] + (double)nu / (double)GS * Kp[i];
@@ -174,7 +172,7 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
         live &= (still_moving(GS * NQ, r, x, x, 1e-10) | momentum) & ~singular;
         c->iterations++;
         if (it >= NEWTON_PATIENT && vec_any(live))
-            settle(c, c->b->t0 + (double)c->step * c->dt, q, p, c->dt, w, r + (GS - 1) * NQ, e, &live);
+            settle(c, time_at(c, 0), q, p, c->dt, w, r + (GS - 1) * NQ, e, &live);
     } while (++it < NEWTON_MAX && vec_any(live));
     if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
     if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);

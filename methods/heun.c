@@ -13,14 +13,13 @@
 #endif
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
-#define METHOD_WORK (8 * NQ + (MILSTEIN && !MODEL_NOISE_OF_Q ? 3 * NQ * NQ : 0))
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    double t = c->b->t0 + (double)c->step * c->dt, t1 = c->b->t0 + (double)(c->step + 1) * c->dt;
+    double t = time_at(c, 0), t1 = time_at(c, 1);
     ARRAY(K, 2 * NQ);
     (void)dZ, (void)carry;
     model_K1(c, t, q, p, c->dt, dW, K, K + NQ);

@@ -26,7 +26,6 @@
 static const double maruyama_node[] = {1, 1, 0, 0, 1, 1};
 #include "kernel/text/nystrom.h"
 
-#define METHOD_WORK (24 * NQ + NM + (MODEL_LARGE ? NYS_WORK : IMPLICIT_DRIFT ? 24 * NQ * NQ : 0))
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
@@ -100,7 +99,7 @@ INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    double t = c->b->t0 + (double)c->step * c->dt, t1 = c->b->t0 + (double)(c->step + 1) * c->dt;
+    double t = time_at(c, 0), t1 = time_at(c, 1);
     ARRAY(K, 2 * NQ);
     if (MODEL_LARGE) {
         model_K1(c, t, q, p, 0, dW, K, 0);

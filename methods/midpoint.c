@@ -20,7 +20,6 @@
 static const double midpoint_node[] = {0.5, 1, 1, 0, 0.5, 0.5};
 
 #define METHOD_CARRY 0
-#define METHOD_WORK (MODEL_SEPARABLE ? NYS_WORK : 12 * NQ + 12 * NQ * NQ)
 
 #include "kernel/text/nystrom.h"
 
@@ -29,7 +28,7 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 }
 
 INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
-    double t = c->b->t0 + ((double)c->step + 0.5) * c->dt;
+    double t = time_at(c, 0.5);
     ARRAY(x, 2 * NQ); /* x, then y */
     ARRAY(m, 2 * NQ); /* midpoint */
     ARRAY(e, 2 * NQ);

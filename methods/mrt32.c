@@ -14,14 +14,13 @@
 
 #define METHOD_DZ 1
 #define METHOD_CARRY 0
-#define METHOD_WORK (4 * NQ + NM)
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    double t = c->b->t0 + (double)c->step * c->dt, t2 = t + 2.0 / 3 * c->dt;
+    double t = time_at(c, 0), t2 = t + 2.0 / 3 * c->dt;
     ARRAY(w, NM);
     ARRAY(K, NQ);
     ARRAY(T1, NQ);

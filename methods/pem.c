@@ -14,7 +14,6 @@
 
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
-#define METHOD_WORK (2 * PROJECTION_WORK + 4 * NQ + 2 * NC)
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;

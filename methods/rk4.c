@@ -8,7 +8,6 @@
 
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
-#define METHOD_WORK (6 * NQ)
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
@@ -25,7 +24,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
             z[i] = s ? FUSED(at[s], K[NQ + i], q[i]) : q[i];
             z[NQ + i] = s ? FUSED(-at[s], K[i], p[i]) : p[i];
         }
-        model_K1(c, c->b->t0 + ((double)c->step + at[s]) * c->dt, z, z + NQ, c->dt, dW, K, K + NQ);
+        model_K1(c, time_at(c, at[s]), z, z + NQ, c->dt, dW, K, K + NQ);
         for (long i = 0; i < NQ; i++) {
             sum[i] = FUSED(share[s], K[NQ + i], s ? sum[i] : vec_set(0));
             sum[NQ + i] = FUSED(-share[s], K[i], s ? sum[NQ + i] : vec_set(0));

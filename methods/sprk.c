@@ -33,7 +33,6 @@
 
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
-#define METHOD_WORK (2 * UNKNOWNS * UNKNOWNS + 8 * UNKNOWNS + 4 * NQ + 3 * NQ * NQ + NM + 8)
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
@@ -47,7 +46,7 @@ INLINE double part_dt(const struct ctx *c, long part) {
 /* K_q and K_p of every part at stage j, in G [PARTS][r][2 NQ]; x is [r][2 NQ].  Either half can be left out. */
 INLINE void stage_gradient(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW,
                            const vec *zero, int with_q, int with_p, vec *G) {
-    double t = c->b->t0 + ((double)c->step + TIME(j)) * c->dt;
+    double t = time_at(c, TIME(j));
     vec *top = c->top;
     ARRAY(Q, NQ);
     ARRAY(P, NQ);
@@ -87,7 +86,7 @@ INLINE void explicit_stages(struct ctx *c, const vec *q, const vec *p, const vec
 INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW, const vec *zero,
                       vec *G, vec *A) {
     const long n = UNKNOWNS;
-    double t = c->b->t0 + ((double)c->step + TIME(j)) * c->dt;
+    double t = time_at(c, TIME(j));
     ARRAY(Q, NQ);
     ARRAY(P, NQ);
     ARRAY(Kqq, NQ * NQ);

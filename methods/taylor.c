@@ -16,7 +16,6 @@
 #define METHOD_DZ 1
 #endif
 #define METHOD_CARRY 0
-#define METHOD_WORK (2 * NQ + 2 * NM)
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
@@ -30,7 +29,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         w[m] = dW[m];
         w[NM + m] = METHOD_DZ ? dZ[m] : vec_set(0);
     }
-    model_taylor(c, c->b->t0 + (double)c->step * c->dt, q, p, c->dt, w, X, X + NQ);
+    model_taylor(c, time_at(c, 0), q, p, c->dt, w, X, X + NQ);
     for (long i = 0; i < NQ; i++) {
         q[i] += X[i];
         p[i] += X[NQ + i];

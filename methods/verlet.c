@@ -18,7 +18,6 @@
 #endif
 #define METHOD_DZ VERLET_J
 #define METHOD_CARRY (MODEL_SEPARABLE ? NQ + NHQ : 0)
-#define METHOD_WORK (4 * NQ + 2 * NW + 2 * STAGE_WORK)
 
 INLINE struct force carried(const struct ctx *c, vec *carry) {
     (void)c;
@@ -27,11 +26,11 @@ INLINE struct force carried(const struct ctx *c, vec *carry) {
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     struct force F = carried(c, carry);
-    if (MODEL_SEPARABLE) model_force(c, c->b->t0 + (double)c->step * c->dt, q, p, &F);
+    if (MODEL_SEPARABLE) model_force(c, time_at(c, 0), q, p, &F);
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    double t = c->b->t0 + (double)c->step * c->dt, t1 = c->b->t0 + (double)(c->step + 1) * c->dt, half = 0.5 * c->dt;
+    double t = time_at(c, 0), t1 = time_at(c, 1), half = 0.5 * c->dt;
     ARRAY(w, NW);
     ARRAY(v, NW);
     ARRAY(Kp, NQ);

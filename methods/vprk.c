@@ -46,11 +46,6 @@
 #define KEPT_INVERSE (MODEL_SPARSE ? SYSTEM + 1 : 1)
 #define KEPT_ROWS (MODEL_SPARSE ? 0 : NC * NQ)
 #define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES + KEPT_INVERSE : 0)
-#define METHOD_WORK                                                                                                    \
-    (2 * PROJECTION_WORK + 20 * NQ + 10 * NC + 4 * NM + (CORRECTED ? 4 * NQ * NQ + 10 * NQ + 4 * NC : 0) +             \
-     (KICKS ? 3 * JACOBIAN + 2 * SYSTEM                                                                                \
-            : 2 * UNKNOWNS * UNKNOWNS + 5 * UNKNOWNS + VS * (6 * NQ + 3 * NQ * NQ) + 8 * NQ * NQ +                     \
-                  VM * (2 * NC * NQ + 2 * NQ * NQ + 6 * NQ) + (QUICK ? QUICK_WORK : 0)))
 
 /* x = grad C(q). */
 INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec *G, const vec *mass, vec *x) {

@@ -10,10 +10,16 @@
 #define RING RING_OF("100")
 #define NOISES "noise: ['each(k=1..N, 0.2*sin(x[k]))']\n"
 
-/* Scratch in numbers per path and degree of freedom. */
+/* Scratch in numbers per path and degree of freedom: what a step has made of it. */
 static double scratch_of(struct lgv_model *m, const char *method) {
     struct lgv_kernel k = kernel_of(m, method);
-    double bytes = (double)k.entry->work(&k.user) / (double)k.entry->lanes;
+    struct lgv_own_block b;
+    assert_true(lgv_block_create(&k, 0, 0.1, 1, 1, &b));
+    lgv_block_start(&k, &b, 0, k.entry->lanes);
+    k.entry->advance(&b.block, 2);
+    for (size_t l = 0; l < k.entry->lanes; l++) assert_int_equal(b.block.fail[l], LGV_FAIL_NONE);
+    double bytes = (double)b.block.scratch->room / (double)k.entry->lanes;
+    lgv_block_free(&b);
     lgv_kernel_free(&k);
     return bytes / sizeof(double) / (double)m->nq;
 }
@@ -30,23 +36,64 @@ static void test_explicit_steps(void **state) {
     lgv_model_free(m);
 }
 
-/* Too little scratch fails the paths of the block, with its reason; the program goes on. */
+static int (*really_grow)(struct lgv_scratch *, unsigned long long);
+static int grown;
+static int grow_slowly(struct lgv_scratch *s, unsigned long long bytes) {
+    (void)bytes;
+    grown++;
+    return really_grow(s, s->wanted); /* no more than it asks for: as many beginnings as there can be */
+}
+
+/* A call that has to begin again, many times and in the middle of its steps, gives the same bits. */
+static void test_growing(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {'q[20]': 0.1+0.2*normal()}\nmomenta: {'p[20]': 0.3}\n"
+                                   "hamiltonian: 'sum(i=1..20, p[i]^2/2*(1 + q[i]^2/4) - cos(q[i]))'\n"
+                                   "noise: ['0.2*sin(q[1])', '0.1*cos(q[2])*p[2]']\n");
+    static const char *const methods[] = {"P1N1Q2Gau", "P2N2Q2Lob", "IEM", "P2N2Q4Gau"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        struct lgv_kernel k = kernel_of(m, methods[i]);
+        struct lgv_own_block b[2];
+        for (int j = 0; j < 2; j++) {
+            assert_true(lgv_block_create(&k, 0, 0.1, 1, 1, &b[j]));
+            lgv_block_start(&k, &b[j], 0, k.entry->lanes);
+        }
+        k.entry->advance(&b[0].block, 3);
+        really_grow = b[1].block.scratch->grow;
+        b[1].block.scratch->grow = grow_slowly;
+        grown = 0;
+        k.entry->advance(&b[1].block, 3);
+        assert_true(grown > 3);
+        assert_int_equal(b[0].block.iterations, b[1].block.iterations);
+        assert_memory_equal(b[0].block.state, b[1].block.state, k.nstate * k.entry->lanes * sizeof(double));
+        for (int j = 0; j < 2; j++) lgv_block_free(&b[j]);
+        lgv_kernel_free(&k);
+    }
+    lgv_model_free(m);
+}
+
+static int never(struct lgv_scratch *s, unsigned long long bytes) {
+    (void)s, (void)bytes;
+    return 0;
+}
+
+/* Too little scratch and no memory fails the paths of the block, with its reason; the program goes on. */
 static void test_overrun(void **state) {
     (void)state;
     struct lgv_model *m = model_of(RING "noise: 0.1*x[1]\n");
     struct lgv_kernel k = kernel_of(m, "P2N2Q2Lob");
     struct lgv_own_block b;
     assert_true(lgv_block_create(&k, 0, 0.1, 1, 1, &b));
-    k.entry->start(&b.block);
+    lgv_block_start(&k, &b, 0, k.entry->lanes);
+    b.block.scratch->grow = never;
     k.entry->advance(&b.block, 1);
-    for (size_t l = 0; l < k.entry->lanes; l++) assert_int_equal(b.block.fail[l], LGV_FAIL_NONE);
-    b.block.room = 128;
-    k.entry->advance(&b.block, 1);
+    assert_true(b.block.scratch->wanted > b.block.scratch->room);
+    assert_int_equal(b.block.step, 1);
     for (size_t l = 0; l < k.entry->lanes; l++) {
         assert_int_equal(b.block.fail[l], LGV_FAIL_SCRATCH);
         assert_true(isnan(b.block.state[l]));
     }
-    assert_non_null(strstr(lgv_fail_text(LGV_FAIL_SCRATCH), "scratch memory"));
+    assert_non_null(strstr(lgv_fail_text(LGV_FAIL_SCRATCH), "not enough memory"));
     lgv_block_free(&b);
     lgv_kernel_free(&k);
     lgv_model_free(m);
@@ -111,6 +158,7 @@ static void test_correction_is_linear(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explicit_steps),
+        cmocka_unit_test(test_growing),
         cmocka_unit_test(test_overrun),
         cmocka_unit_test(test_message),
         cmocka_unit_test(test_correction_is_linear),

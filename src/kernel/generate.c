@@ -491,7 +491,7 @@ static void start(struct lgv_source *s) {
                  "    const double *par = c->b->par;\n    double t = c->b->t0;\n    (void)par, (void)t, (void)v;\n",
                  m->nq > MANY_STARTS ? "ONCE" : "INLINE");
     /* Draws come from memory of the caller's scratch: their number can be large. */
-    lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->work, *zu = zn + %d;\n", m->draws[0] + 1);
+    lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->scratch->memory, *zu = zn + %d;\n", m->draws[0] + 1);
     if (m->draws[0])
         lgv_text_add(&s->out,
                      "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"

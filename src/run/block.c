@@ -40,17 +40,47 @@ enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double tru
                     truncate, dt);
 }
 
+/* Scratch that grows by itself.  The first of it stays: a kernel can count on that much. */
+struct lgv_growing {
+    struct lgv_scratch scratch; /* first: `grow` gets a pointer to it */
+    double *first;
+    size_t first_room;
+    void *more;
+};
+
+static int grow(struct lgv_scratch *s, unsigned long long bytes) {
+    struct lgv_growing *g = (struct lgv_growing *)s;
+    size_t size = rounded((size_t)bytes);
+    free(g->more); /* before there is new: nothing in it is needed any more */
+    g->more = NULL;
+    s->memory = g->first;
+    s->room = g->first_room;
+    if (size < bytes || posix_memalign(&g->more, 128, size)) {
+        g->more = NULL;
+        return 0;
+    }
+    s->memory = g->more;
+    s->room = size;
+    return 1;
+}
+
 bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
                       struct lgv_own_block *out) {
     size_t lanes = k->entry->lanes;
     size_t state = rounded(k->nstate * lanes * sizeof(double));
-    size_t work = rounded((size_t)k->entry->work(&k->user));
+    size_t work = rounded((size_t)k->entry->work(&k->user)), growing = rounded(sizeof(struct lgv_growing));
     size_t small = rounded(lanes * sizeof(unsigned long long));
     char *memory = NULL;
     *out = (struct lgv_own_block){0};
-    if (posix_memalign((void **)&memory, 128, state + work + 4 * small)) return false;
-    memset(memory, 0, state + 4 * small);
+    if (posix_memalign((void **)&memory, 128, 2 * state + 4 * small + growing + work)) return false;
+    memset(memory, 0, 2 * state + 4 * small);
     out->memory = memory;
+    double *first = (double *)(void *)(memory + 2 * state + 4 * small + growing);
+    out->scratch = (struct lgv_growing *)(void *)(memory + 2 * state + 4 * small);
+    *out->scratch = (struct lgv_growing){.scratch = {.memory = first, .room = work, .grow = grow},
+                                         .first = first,
+                                         .first_room = work};
+    out->scratch->scratch.state = (double *)(void *)(memory + state + 4 * small);
     out->path = (unsigned long long *)(void *)(memory + state);
     out->block = (struct lgv_block){.state = (double *)(void *)memory,
                                     .path = out->path,
@@ -62,13 +92,13 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                                     .fail = (int *)(void *)(memory + state + small),
                                     .fail_step = (unsigned long long *)(void *)(memory + state + 2 * small),
                                     .clipped = (unsigned long long *)(void *)(memory + state + 3 * small),
-                                    .work = (double *)(void *)(memory + state + 4 * small),
-                                    .room = work,
+                                    .scratch = &out->scratch->scratch,
                                     .user = &k->user};
     return true;
 }
 
 void lgv_block_free(struct lgv_own_block *b) {
+    if (b->scratch) free(b->scratch->more);
     free(b->memory);
     *b = (struct lgv_own_block){0};
 }

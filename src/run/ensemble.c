@@ -34,6 +34,7 @@ struct job {
     struct lgv_run_report *report;
     atomic_int stop, no_memory;
     atomic_ullong next_unit, path_steps, iterations, evaluations, block_steps, clipped;
+    atomic_ullong wanted; /* bytes of scratch that a kernel could not get */
     atomic_flag telling; /* guards told and the call */
     double told;         /* when progress was last reported */
     double total;
@@ -239,6 +240,17 @@ static void deliver(struct worker *w, size_t *planned) {
     atomic_store(&w->job->stop, 1);
 }
 
+/* A kernel that could not get the scratch it needs ends the run. */
+static void check_scratch(struct worker *w) {
+    for (unsigned k = 0; k < w->nblocks; k++) {
+        uint64_t wanted = w->block[k].block.scratch->wanted;
+        if (!wanted) continue;
+        atomic_store(&w->job->wanted, wanted);
+        atomic_store(&w->job->no_memory, 1);
+        atomic_store(&w->job->stop, 1);
+    }
+}
+
 /* Observes the first `count` of the times from `time` on; returns how many were reached before a stop. */
 static size_t run_piece(struct worker *w, size_t time, size_t count) {
     const struct lgv_kernel *k = w->job->plan->kernel;
@@ -308,6 +320,7 @@ static void run_unit(struct worker *w, uint64_t unit) {
     for (size_t time = 0, count; time < w->ntimes; time += reached) {
         count = piece_size(w, time);
         reached = run_piece(w, time, count);
+        check_scratch(w);
         join_blocks(w, reached);
         if (time == 0) check_start(w);
         if (unit == 0 && reached == count) take_snapshot(w, time + count - 1);
@@ -327,7 +340,9 @@ static void run_unit(struct worker *w, uint64_t unit) {
 /* What worker_begin asks for. */
 static enum lgv_status no_memory(const struct job *j, unsigned threads, struct lgv_error *err) {
     const struct lgv_kernel *k = j->plan->kernel;
-    double lanes = k->entry->lanes, blocks = LGV_UNIT / lanes, step = blocks * (double)k->entry->work(&k->user);
+    uint64_t wanted = atomic_load(&j->wanted), first = k->entry->work(&k->user);
+    double lanes = k->entry->lanes, blocks = LGV_UNIT / lanes;
+    double step = blocks * (double)(wanted > first ? wanted : first);
     double values = (double)(j->rows * k->watch.count * LGV_UNIT) * sizeof(double) * (lanes < LGV_UNIT ? 2 : 1);
     double states = (double)k->nstate * (LGV_UNIT + lanes) * sizeof(double);
     return lgv_fail(err, LGV_CANNOT_RUN,

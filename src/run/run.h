@@ -131,6 +131,7 @@ uint64_t lgv_whole_steps(double span, double wanted, double *step);
 struct lgv_own_block {
     struct lgv_block block;
     unsigned long long *path;
+    struct lgv_growing *scratch;
     void *memory;
 };
 /* Bound for the normals of truncated increments with this step and setting of `truncate`: sqrt(2 k |ln dt|), or 0. */

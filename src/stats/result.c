@@ -21,7 +21,7 @@ const char *lgv_fail_text(int reason) {
     case LGV_FAIL_SINGULAR: return "the linear system of the step is singular";
     case LGV_FAIL_START: return "the start values, or H there, are not finite";
     case LGV_FAIL_PROJECT: return "the start values could not be moved onto the constraints";
-    case LGV_FAIL_SCRATCH: return "the step needs more scratch memory than its kernel asked for: a fault of lgv";
+    case LGV_FAIL_SCRATCH: return "there is not enough memory for the scratch of the step";
     default: return "unknown reason";
     }
 }

@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 5
+#define LGV_ABI 6
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
 enum lgv_fail_reason {
@@ -15,7 +15,17 @@ enum lgv_fail_reason {
     LGV_FAIL_SINGULAR = 3,  /* the linear system of the step is singular */
     LGV_FAIL_START = 4,     /* the start values are not finite */
     LGV_FAIL_PROJECT = 5,   /* the start values could not be moved onto the constraints */
-    LGV_FAIL_SCRATCH = 6    /* the step wanted more scratch memory than its kernel had asked for: a fault of lgv */
+    LGV_FAIL_SCRATCH = 6    /* there was not enough memory for the scratch of the step */
+};
+
+/* Scratch memory of a block.  A kernel that needs more calls `grow` and begins its call again from what it found; nobody
+ * counts in advance. */
+struct lgv_scratch {
+    double *memory;            /* aligned to 128 bytes */
+    unsigned long long room;   /* bytes there, never less than the kernel's `work` */
+    unsigned long long wanted; /* bytes that could not be had; 0: all is well */
+    double *state;             /* a copy of the block's state while the kernel advances it */
+    int (*grow)(struct lgv_scratch *, unsigned long long bytes); /* 0: no memory.  What was in it is lost */
 };
 
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes. Row order of `state`:
@@ -30,7 +40,7 @@ struct lgv_block {
     double t0, dt;
     unsigned long long coarsen;    /* each step uses the sum of this many increments of size dt / coarsen */
     const double *par;             /* parameters of the model */
-    double *work;                  /* scratch of the size the kernel asks for */
+    struct lgv_scratch *scratch;
     int *fail;                     /* [lane] enum lgv_fail_reason; a failed lane keeps the first reason */
     unsigned long long *fail_step; /* [lane] number of the step that failed */
     double clip;                   /* increments beyond clip * sqrt(dt) are cut there; 0: no limit */
@@ -43,7 +53,6 @@ struct lgv_block {
     const __UINT64_TYPE__ *time_step;
     unsigned long long ntimes, row; /* row: doubles from one time to the next in value */
     double *value;                  /* [ntimes][nobserve][lane], aligned to 128 bytes */
-    unsigned long long room;        /* bytes at `work` */
     /* Increments to use instead of noise, from the next step on, aligned to 128 bytes; NULL: draw them.  advance moves
      * it on.  [step][row][lane], rows dW and, for methods that use it, dZ. */
     const double *given;
@@ -51,10 +60,10 @@ struct lgv_block {
 
 struct lgv_entry {
     unsigned abi, lanes, vecs; /* a block of `lanes` paths is `vecs` vecs that take each step in turn */
-    unsigned long long (*work)(const void *user); /* bytes of scratch for one block */
+    unsigned long long (*work)(const void *user); /* bytes of scratch to begin with */
     void (*start)(struct lgv_block *);            /* fills state with the start values of each lane's path */
     void (*advance)(struct lgv_block *, unsigned long long steps);
-    void (*observe)(const struct lgv_block *, double *out); /* out [nobserve][lane] at the present state and time */
+    void (*observe)(struct lgv_block *, double *out); /* out [nobserve][lane] at the present state and time */
     void (*project)(struct lgv_block *); /* moves the state onto the constraints; does nothing without any */
     /* The noise of the next `steps` steps as advance draws it, before any cut: out [step][row][lane] as in `given`.
      * Returns the number of rows; NULL for out asks for nothing else. */

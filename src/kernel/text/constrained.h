@@ -19,9 +19,6 @@
 #define SYSTEM (2 * NC * NC + NC + NC * NQ + 2 * NQ + NM)
 #endif
 #define MASSES_NEEDED (MODEL_L || MODEL_SPARSE) /* else H_p says what they do to a vector */
-#define PROJECTION_WORK                                                                                                \
-    (JACOBIAN + (MASSES_NEEDED ? 3 * MASSES : 0) + SYSTEM + 8 * NC + 8 * NQ + NM + 8 +                                 \
-     (MODEL_L ? 2 * (NQ + NC) * (NQ + NC) + 3 * (NQ + NC) + 3 * NQ * NQ : 0))
 
 #if NC == 0
 INLINE void model_g(struct ctx *c, const vec *q, vec *g) {
@@ -306,7 +303,7 @@ INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G
 
 /* A state near T*S onto it; mu is what moved the momenta.  Lanes where that fails are marked with `reason`. */
 static __attribute__((noinline)) void project_onto(struct ctx *c, vec *q, vec *p, vec *v, vec *mu, int reason) {
-    double t = c->b->t0 + (double)c->step * c->dt;
+    double t = time_at(c, 0);
     vec *top = c->top;
     ARRAY(G, JACOBIAN);
     ARRAY(mass, MASSES_NEEDED ? MASSES : 0);

@@ -13,16 +13,20 @@
  *     model_taylor(c, t, q, p, dt, w, Xq, Xp)                     increment of the strong Taylor scheme 1.5, w = dW, dZ
  *
  * a is a number (a part of dt), w an array of NM vectors (parts of dW, J, ...).  A method file defines METHOD_CARRY
- * (vectors kept from step to step), METHOD_WORK (vectors of scratch), method_begin and method_step.  Arrays are made
- * by ARRAY(name, count): registers or stack when small, scratch memory when large. */
+ * (vectors kept from step to step), METHOD_DZ (does it use dZ?), method_begin and method_step.  Arrays are made by
+ * ARRAY(name, count): registers or stack when small, scratch memory when large.
+ *
+ * A step works on a span of time: a whole step of the run, or a part of one when it stands in a composition.  Its
+ * length is c->dt, time_at(c, part) the time at a part of it, and dW, dZ are the noise that belongs to it. */
 
 struct ctx {
     struct lgv_block *b;
     const double *par;
-    double dt;
-    u64 step;       /* number of the present step */
-    vec *top, *end; /* free scratch */
-    long *escape;   /* where to go when there is not enough of it */
+    double dt;          /* length of the span */
+    double from, width; /* where it begins and how long it is, in steps of the run */
+    u64 step;           /* number of the present step of the run: failures are told by it, times never */
+    vec *top, *end;     /* free scratch */
+    long *escape;       /* where to go when there is not enough of it */
     u64 iterations, evaluations;
     const struct lgv_callbacks *cb; /* models given as callbacks */
     const double *option;           /* methods compiled ahead of time: their constants */
@@ -41,18 +45,25 @@ struct force {
     vec *name = (n) > SMALL_ARRAY ? take(c, (n)) : name##_memory
 #endif
 
-/* Leaves the kernel: see GUARDED in loop.h. */
+/* Leaves the step; loop.h begins again with more scratch. */
 int _setjmp(long *) __attribute__((returns_twice));
 void longjmp(long *, int) __attribute__((noreturn));
-static __attribute__((noinline, cold, noreturn)) void scratch_overrun(struct ctx *c) {
+static __attribute__((noinline, cold, noreturn)) void scratch_overrun(struct ctx *c, long n) {
+    c->b->scratch->wanted =
+        (unsigned long long)((const char *)(c->top + n) - (const char *)c->b->scratch->memory);
     longjmp(c->escape, 1);
 }
 
 INLINE vec *take(struct ctx *c, long n) {
     vec *r = c->top;
-    if (RARELY(c->end - c->top < n)) scratch_overrun(c); /* METHOD_WORK is wrong */
+    if (RARELY(c->end - c->top < n)) scratch_overrun(c, n);
     c->top += n;
     return r;
+}
+
+/* The time at a part of the span. */
+INLINE double time_at(const struct ctx *c, double part) {
+    return c->b->t0 + (c->from + part * c->width) * c->b->dt;
 }
 
 INLINE long imod(long a, long b) {

@@ -19,7 +19,7 @@
 #define MODEL_KINETIC_TIME 0 /* `separable` promises it */
 #define MODEL_LARGE 0
 #define TRACK_BROWN 0
-#define FACE_WORK (8 + 4 * NQ + 4 * NM * NQ + NM + (c->cb->hessian ? 3 * NQ * NQ * (1 + NM) : 0))
+#define FACE_WORK 8L
 #define ARRAY(name, n) vec *name = take(c, (n))
 #define KERNEL_LINKAGE static
 #define KERNEL_NAME callback_kernel

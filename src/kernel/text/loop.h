@@ -28,7 +28,7 @@
 #define WATCHED 0
 #endif
 #define STATE_ROWS (CONTROL_ROW + CONTROLS)
-#define LOOP_WORK (STATE_ROWS + 2 * NQ + 8 * NM * GROUPS + 64 + FACE_WORK + CONTROLS)
+#define LEAST_WORK (FACE_WORK + 2 * NM + 16) /* vecs: what `start` and `increments` take, and a beginning */
 
 #if TRACK_BROWN
 #define TRACKED(x) x
@@ -60,7 +60,7 @@ INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
 INLINE void add_martingale(struct ctx *c, const vec *dW) {
     vec *top = c->top, *M = (vec *)c->b->state + CONTROL_ROW * GROUPS;
     ARRAY(X, CONTROLS);
-    model_martingale(c, c->b->t0 + (double)c->step * c->dt, c->q, c->p, c->dt, dW, X);
+    model_martingale(c, time_at(c, 0), c->q, c->p, c->dt, dW, X);
     for (long k = 0; k < CONTROLS; k++) M[k * GROUPS] += X[k];
     c->top = top;
 }
@@ -77,6 +77,7 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     c->top = top;
     (void)brown;
     c->step++;
+    c->from = (double)c->step;
 }
 
 /* The part of a block that belongs to group g, as a block of its own. */
@@ -96,11 +97,62 @@ INLINE uvec paths_of(const struct lgv_block *b) {
     return path;
 }
 
-/* Scratch that ends too early is a fault of a method's METHOD_WORK, and fails the paths of the block instead of the
- * program. */
+/* A context at the present step of a block, with all of its scratch free. */
+INLINE struct ctx context_of(struct lgv_block *b, long *escape) {
+    struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .from = (double)b->step, .width = 1, .step = b->step};
+    struct ctx *c = &context;
+    c->top = (vec *)b->scratch->memory;
+    c->end = c->top + b->scratch->room / sizeof(vec);
+    c->escape = escape;
+    CONTEXT_SETUP(c, b->user);
+    return context;
+}
+
+/* Work that may run out of scratch begins with _setjmp(escape); where it does, this gets more.  0: there is none, and
+ * the paths of the block fail instead of the program. */
 #define ESCAPE_ROOM 64 /* a jmp_buf of any C library */
-INLINE vec *end_of(const struct lgv_block *b) {
-    return (vec *)b->work + b->room / sizeof(vec);
+static __attribute__((noinline, cold)) int more_scratch(struct lgv_block *b) {
+    struct lgv_scratch *s = b->scratch;
+    unsigned long long bytes = s->room + s->room / 4;
+    if (bytes < s->wanted) bytes = s->wanted;
+    if (!s->grow || !s->grow(s, bytes)) return 0;
+    s->wanted = 0;
+    return 1;
+}
+
+/* What a block was before a call, to begin it again: the rows of its state are in b->scratch->state. */
+struct before {
+    struct lgv_block block;
+    int fail[LANES * GROUPS];
+    unsigned long long fail_step[LANES * GROUPS], clipped[LANES * GROUPS];
+};
+
+static __attribute__((noinline)) void remember(const struct lgv_block *b, struct before *m) {
+    struct ctx context = {0}, *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    const vec *from = (const vec *)b->state;
+    vec *to = (vec *)b->scratch->state;
+    m->block = *b;
+    for (int l = 0; l < LANES * GROUPS; l++) {
+        m->fail[l] = b->fail[l];
+        m->fail_step[l] = b->fail_step[l];
+        m->clipped[l] = b->clipped[l];
+    }
+    for (long i = 0; i < STATE_ROWS * GROUPS; i++) to[i] = from[i];
+}
+
+static __attribute__((noinline, cold)) void go_back(struct lgv_block *b, const struct before *m) {
+    struct ctx context = {0}, *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    const vec *from = (const vec *)b->scratch->state;
+    vec *to = (vec *)b->state;
+    *b = m->block;
+    for (int l = 0; l < LANES * GROUPS; l++) {
+        b->fail[l] = m->fail[l];
+        b->fail_step[l] = m->fail_step[l];
+        b->clipped[l] = m->clipped[l];
+    }
+    for (long i = 0; i < STATE_ROWS * GROUPS; i++) to[i] = from[i];
 }
 
 static __attribute__((noinline, cold)) void scratch_failed(struct lgv_block *b) {
@@ -130,9 +182,7 @@ static __attribute__((noinline, cold)) void nothing_seen(const struct lgv_block 
 #ifdef CONSTRAINED
 #define OBSERVE_CONSTRAINTS(c, state, seen) observe_constraints(c, state, state + NQ, state + 2 * NQ, seen)
 static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *escape) {
-    struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work}, *c = &context;
-    c->end = end_of(b);
-    c->escape = escape;
+    struct ctx context = context_of(b, escape), *c = &context;
     for (int g = 0; g < GROUPS; g++) {
         struct lgv_block part = group_of(b, g);
         GROUP_ROWS(state, STATE_ROWS, b->state);
@@ -146,10 +196,16 @@ static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *
 }
 static void kernel_project(struct lgv_block *b) {
     long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
-    if (_setjmp(escape) == 0)
-        project_inside(b, escape);
-    else
-        scratch_failed(b);
+    struct before before;
+    remember(b, &before);
+    if (_setjmp(escape) != 0) {
+        go_back(b, &before);
+        if (!more_scratch(b)) {
+            scratch_failed(b);
+            return;
+        }
+    }
+    project_inside(b, escape);
 }
 #if !VPRK_PROJECT /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */
 INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
@@ -191,7 +247,7 @@ static __attribute__((noinline)) void observe(struct ctx *c, const struct lgv_bl
         GROUP_ROWS(seen, WATCHED, out);
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * GROUPS + g];
         const vec *x = SHOWN(c, b, state);
-        model_observe(c, b->t0 + (double)b->step * b->dt, x, x + NQ, x + BROWN_ROW, x + BROWN_ROW + NM,
+        model_observe(c, time_at(c, 0), x, x + NQ, x + BROWN_ROW, x + BROWN_ROW + NM,
                       x + BROWN_ROW + NM + NQ, x + 2 * NQ, x + BROWN_ROW - NC, seen);
         OBSERVE_CONSTRAINTS(c, x, seen);
         c->top = top;
@@ -202,8 +258,10 @@ static __attribute__((noinline)) void observe(struct ctx *c, const struct lgv_bl
 
 /* An output time of the run is reached. */
 INLINE void see(const struct ctx *c, struct lgv_block *b) {
-    struct ctx own = {.par = c->par, .dt = b->dt, .step = b->step, .top = c->top, .end = c->end, .cb = c->cb,
-                      .option = c->option, .escape = c->escape};
+    struct ctx own = *c;
+    own.b = b;
+    own.step = b->step;
+    own.from = (double)b->step;
     observe(&own, b, b->value);
     b->value += b->row;
     b->time_step++;
@@ -234,15 +292,12 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
     struct ctx context[GROUPS], *c = context;
     uvec path[GROUPS];
     vec *state = (vec *)b->state;
-    context[0] = (struct ctx){.b = b, .par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work};
-    CONTEXT_SETUP(c, b->user);
+    context[0] = context_of(b, escape);
 #ifdef PARAMETERS /* beside everything else the loop reads: where they lie must not matter for its speed */
     double par[PARAMETERS + 1];
     for (int i = 0; i < PARAMETERS; i++) par[i] = b->par[i];
     context[0].par = par;
 #endif
-    c->end = end_of(b);
-    c->escape = escape;
     ARRAY(q, GROUPS * 2 * NQ);                  /* small states live here for the whole loop */
     int local = GROUPS * 2 * NQ <= SMALL_ARRAY; /* always, when there is more than one group */
     if (!local) q = state;
@@ -297,16 +352,25 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
     }
 }
 
-static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
+static __attribute__((noinline, cold)) void advance_failed(struct lgv_block *b, unsigned long long steps) {
     const u64 end = b->step + steps;
-    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
-    if (_setjmp(escape) == 0) {
-        advance_inside(b, steps, escape);
-        return;
-    }
     scratch_failed(b);
     for (; b->ntimes && *b->time_step <= end; b->value += b->row, b->time_step++, b->ntimes--) nothing_seen(b, b->value);
     b->step = end;
+}
+
+static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
+    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
+    struct before before;
+    remember(b, &before);
+    if (_setjmp(escape) != 0) {
+        go_back(b, &before);
+        if (!more_scratch(b)) {
+            advance_failed(b, steps);
+            return;
+        }
+    }
+    advance_inside(b, steps, escape);
 }
 
 static void kernel_start(struct lgv_block *b) {
@@ -327,29 +391,27 @@ static void kernel_start(struct lgv_block *b) {
     for (long i = 0; TRACK_BROWN && i < 2 * NQ * GROUPS; i++) row[(BROWN_ROW + NM) * GROUPS + i] = row[i];
 }
 
-static __attribute__((noinline)) void observe_inside(const struct lgv_block *b, double *out, long *escape) {
-    struct ctx context = {.par = b->par, .dt = b->dt, .step = b->step, .top = (vec *)b->work}, *c = &context;
-    CONTEXT_SETUP(c, b->user);
-    c->end = end_of(b);
-    c->escape = escape;
-    observe(c, b, out);
+static __attribute__((noinline)) void observe_inside(struct lgv_block *b, double *out, long *escape) {
+    struct ctx context = context_of(b, escape);
+    observe(&context, b, out);
 }
 
-static void kernel_observe(const struct lgv_block *b, double *out) {
+static void kernel_observe(struct lgv_block *b, double *out) {
     long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
-    if (_setjmp(escape) == 0)
-        observe_inside(b, out, escape);
-    else
+    if (_setjmp(escape) != 0 && !more_scratch(b)) {
         nothing_seen(b, out);
+        return;
+    }
+    observe_inside(b, out, escape);
 }
 
-/* Needs no more scratch than `work` tells. */
+/* Needs no more scratch than a block has from the beginning. */
 static __attribute__((cold)) unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps,
                                                                   double *out) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, b->user);
     if (!out) return (unsigned long long)GIVEN_ROWS;
-    vec *dW = (vec *)b->work, *dZ = dW + NM;
+    vec *dW = (vec *)b->scratch->memory, *dZ = dW + NM;
     for (u64 k = 0; k < steps; k++, out += GIVEN_ROWS * GROUPS * LANES)
         for (int g = 0; g < GROUPS; g++) {
             struct lgv_block part = group_of(b, g);
@@ -365,7 +427,7 @@ static __attribute__((cold)) unsigned long long kernel_increments(const struct l
 static unsigned long long kernel_work(const void *user) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, user);
-    return (unsigned long long)(GROUPS * METHOD_CARRY + METHOD_WORK + LOOP_WORK) * sizeof(vec);
+    return (unsigned long long)LEAST_WORK * sizeof(vec);
 }
 
 KERNEL_LINKAGE const struct lgv_entry KERNEL_NAME = {

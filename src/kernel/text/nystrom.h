@@ -30,9 +30,6 @@
 #define NYS_SET(i) (NYS_SETS == NYS_IMP ? (i) : 0)
 #define NYS_UNKNOWNS (NYS_SETS * NQ)
 #define NYS_MATRICES (2 * NYS_UNKNOWNS * NYS_UNKNOWNS + (NYS_IMP > 0 ? (NYS_IMP + 5) * NQ * NQ : 0))
-#define NYS_WORK                                                                                                       \
-    ((NYS_N + NYS_IMP + 10) * NQ + 4 * NYS_UNKNOWNS + 4 * NM + 8 +                                                    \
-     (MODEL_LARGE ? LARGE_WORK : NYS_MATRICES))
 
 /* P = p + sum of R_ik N_k over the nodes known so far. */
 INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, const vec *N, vec *P) {
@@ -177,7 +174,6 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
 #if MODEL_LARGE
 #include "kernel/text/nystrom_large.h"
 #else
-#define LARGE_WORK 0
 #endif
 
 INLINE void nystrom_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {

@@ -14,8 +14,6 @@
 #define LARGE_ROUND 4e-16
 #define LARGE_FLOOR 1e-13 /* corrections below this part of the state that no longer fall are round-off of forces */
 #define LARGE_SLOW 0.125  /* beyond, Newton's method is cheaper: it needs three or four iterations */
-#define LARGE_WORK                                                                                                     \
-    (3 * NYS_UNKNOWNS + 6 * NQ + NM + SPARSE_NC + SPARSE_NA + SPARSE_NM + NYS_IMP * SPARSE_NG)
 
 /* The pace of an iteration on lanes. */
 struct pace {

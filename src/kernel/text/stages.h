@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What methods with stages share: times and noise weights, and implicit stages by Newton's method on lanes.
+ * What methods with stages share: noise weights, and implicit stages by Newton's method on lanes.
  * Include-free. */
-
-/* The time at a part of the present step. */
-INLINE double time_at(const struct ctx *c, double part) {
-    return c->b->t0 + ((double)c->step + part) * c->dt;
-}
 
 /* w = beta dW + gamma J, J = dZ / dt; methods without dZ leave it out. */
 INLINE void noise_weights(const struct ctx *c, int dz, double beta, double gamma, const vec *dW, const vec *dZ,
@@ -130,6 +125,3 @@ INLINE void solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const
         }
     solve_dense((int)n, A, x, scratch, singular);
 }
-
-/* Of implicit_kick or implicit_drift, where they are used. */
-#define STAGE_WORK (MODEL_SEPARABLE ? 0 : 3 * NQ + 6 * NQ * NQ)

@@ -230,7 +230,6 @@ INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *
  * The error falls by a factor of the size dt^2 in each round; lanes where it falls too slowly are left in *live. */
 #define QUICK_ROUNDS 12
 #define QUICK_SIZE (VM * NC)
-#define QUICK_WORK (VS * (2 * NC * NQ + NQ + NM) + 2 * QUICK_SIZE * QUICK_SIZE + 3 * QUICK_SIZE + SYSTEM)
 
 /* The rows of the system for the multipliers. */
 INLINE void quick_system(const vec *G, const vec *MG, vec *A) {
