@@ -146,24 +146,30 @@ bool lgv_exact_merge(struct lgv_exact *a, const struct lgv_exact *b) {
 
 /* ---- results ---- */
 
-/* Nearest double to the sum of the digits, ties to even; infinite beyond the largest double. */
+/* Nearest double to the sum of the digits, ties to even; infinite beyond the largest double.  Most sums have few digits
+ * that are not zero: only these are looked at, and two more for what is carried. */
 static double wide_round(const struct lgv_exact_wide *in) {
-    struct lgv_exact_wide w = *in;
-    carry(w.digit, LGV_EXACT_DIGITS);
-    bool negative = w.digit[TOP] < 0;
+    int64_t digit[LGV_EXACT_DIGITS];
+    int first = 0, top = TOP;
+    while (first < TOP && in->digit[first] == 0) first++;
+    while (top > first && in->digit[top] == 0) top--;
+    int count = (top + 2 > TOP ? TOP : top + 2) - first + 1;
+    memcpy(digit, in->digit + first, (size_t)count * sizeof *digit);
+    carry(digit, count);
+    bool negative = digit[count - 1] < 0;
     if (negative) {
-        for (int k = 0; k < LGV_EXACT_DIGITS; k++) w.digit[k] = -w.digit[k];
-        carry(w.digit, LGV_EXACT_DIGITS);
+        for (int k = 0; k < count; k++) digit[k] = -digit[k];
+        carry(digit, count);
     }
-    int top = TOP;
-    while (top > 0 && w.digit[top] == 0) top--;
-    wide_bits m = (wide_bits)(uint64_t)w.digit[top]; /* the leading digits; is anything left below? */
+    top = count - 1;
+    while (top > 0 && digit[top] == 0) top--;
+    wide_bits m = (wide_bits)(uint64_t)digit[top]; /* the leading digits; is anything left below? */
     int low = top;
-    while (low > 0 && low > top - 3 && m >> 96 == 0) m = m << 32 | (uint32_t)w.digit[--low];
+    while (low > 0 && low > top - 3 && m >> 96 == 0) m = m << 32 | (uint32_t)digit[--low];
     if (m == 0) return 0;
     bool more = false;
-    for (int k = 0; k < low; k++) more = more || w.digit[k] != 0;
-    int scale = 32 * low - LGV_EXACT_UNIT;
+    for (int k = 0; k < low; k++) more = more || digit[k] != 0;
+    int scale = 32 * (first + low) - LGV_EXACT_UNIT;
     uint64_t h = (uint64_t)(m >> 64), l = (uint64_t)m;
     int lead = h ? 127 - __builtin_clzll(h) : 63 - __builtin_clzll(l), drop = lead - 52;
     if (scale + drop < -1074) drop = -1074 - scale; /* results below 2^-1022 keep fewer bits */
@@ -179,33 +185,39 @@ static double wide_round(const struct lgv_exact_wide *in) {
 }
 
 static void total(const struct lgv_exact *s, struct lgv_exact_wide *w) {
-    if (s->wide)
+    if (s->wide) {
         *w = *s->wide;
-    else
-        memset(w, 0, sizeof *w);
-    window_into(w, s);
+        window_into(w, s);
+        return;
+    }
+    memset(w, 0, sizeof *w);
+    if (s->base) memcpy(w->digit + s->base - 1, s->digit, sizeof s->digit);
 }
 
-void lgv_exact_parts(const struct lgv_exact *s, double part[3]) {
+static void parts_of(const struct lgv_exact *s, int count, double *part) {
     struct lgv_exact_wide w;
     total(s, &w);
-    part[0] = part[1] = part[2] = 0;
+    for (int k = 0; k < count; k++) part[k] = 0;
     if (w.nan || (w.up && w.down))
         part[0] = (double)NAN;
     else if (w.up || w.down)
         part[0] = w.up ? INFINITY : -INFINITY;
     else
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < count; k++) {
             part[k] = wide_round(&w);
             if (!isfinite(part[k])) return;
             wide_add(&w, -part[k]);
         }
 }
 
+void lgv_exact_parts(const struct lgv_exact *s, double part[3]) {
+    parts_of(s, 3, part);
+}
+
 double lgv_exact_round(const struct lgv_exact *s) {
-    double part[3];
-    lgv_exact_parts(s, part);
-    return part[0];
+    double sum;
+    parts_of(s, 1, &sum);
+    return sum;
 }
 
 void lgv_exact_free(struct lgv_exact *s, size_t count) {
@@ -224,7 +236,10 @@ double lgv_exact_comoment(uint64_t n, const struct lgv_exact *x, const struct lg
     struct lgv_exact_wide w = {0};
     double a[3], b[3], c[3], count = (double)n;
     lgv_exact_parts(x, a);
-    lgv_exact_parts(y, b);
+    if (x == y)
+        memcpy(b, a, sizeof b);
+    else
+        lgv_exact_parts(y, b);
     lgv_exact_parts(xy, c);
     for (int i = 0; i < 3; i++) add_product(&w, count, c[i]);
     for (int i = 0; i < 3; i++)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALL 0xffffu
+
 struct object {
     struct lgv_shape shape;
     double *largest;       /* [nseries] */
@@ -42,20 +44,31 @@ static void *create(const void *shape) {
     return NULL;
 }
 
-/* change = max(change, |x - start|), n of them, a multiple of four; NaN is no change. */
-INLINE void look(size_t n, const double *x, const double *start, double *change) {
-    for (size_t i = 0; i < n; i += 4) {
-        four d = four_max(four_abs(four_load(x + i) - four_load(start + i)), four_load(change + i));
-        memcpy(change + i, &d, sizeof d);
+/* change = max(change, |x - start|) over some times, for 16 paths; x of the next time is `stride` further on.  NaN is
+ * no change.  Rounding keeps the order, so the extremes of x give the largest difference to the last bit. */
+INLINE void look(size_t times, size_t stride, const double *x, const double *start, double *change) {
+    four low[LGV_UNIT / 4], high[LGV_UNIT / 4];
+    for (size_t k = 0; k < LGV_UNIT / 4; k++) {
+        low[k] = four_of(INFINITY);
+        high[k] = four_of(-INFINITY);
+    }
+    for (size_t t = 0; t < times; t++, x += stride)
+        for (size_t k = 0; k < LGV_UNIT / 4; k++) {
+            low[k] = four_min(four_load(x + 4 * k), low[k]);
+            high[k] = four_max(four_load(x + 4 * k), high[k]);
+        }
+    for (size_t k = 0; k < LGV_UNIT / 4; k++) {
+        four s = four_load(start + 4 * k), most = four_load(change + 4 * k);
+        four_store(change + 4 * k, four_max(s - low[k], four_max(high[k] - s, most)));
     }
 }
 
-static void look_any(size_t n, const double *x, const double *start, double *change) {
-    look(n, x, start, change);
+static void look_any(size_t times, size_t stride, const double *x, const double *start, double *change) {
+    for (size_t i = 0; i < stride; i += LGV_UNIT) look(times, stride, x + i, start + i, change + i);
 }
 
-static WITH_AVX2 void look_avx2(size_t n, const double *x, const double *start, double *change) {
-    look(n, x, start, change);
+static WITH_AVX2 void look_avx2(size_t times, size_t stride, const double *x, const double *start, double *change) {
+    for (size_t i = 0; i < stride; i += LGV_UNIT) look(times, stride, x + i, start + i, change + i);
 }
 
 static void look_once(const double *x, const double *start, double *change) {
@@ -83,8 +96,8 @@ static bool close_unit(struct object *o, bool complete) {
 static bool add(void *object, const struct lgv_piece *piece) {
     struct object *o = object;
     size_t n = o->shape.nseries * LGV_UNIT;
-    void (*all)(size_t, const double *, const double *, double *) = HAS_AVX2 ? look_avx2 : look_any;
-    for (size_t t = 0; t < piece->count; t++) {
+    void (*all)(size_t, size_t, const double *, const double *, double *) = HAS_AVX2 ? look_avx2 : look_any;
+    for (size_t t = 0, times; t < piece->count; t += times) {
         const double *x = piece->value + t * n;
         unsigned alive = piece->alive[t];
         if (piece->first + t == 0) {
@@ -92,8 +105,10 @@ static bool add(void *object, const struct lgv_piece *piece) {
             memset(o->change, 0, n * sizeof *o->change);
             o->alive = alive;
         }
-        if (alive == 0xffffu)
-            all(n, x, o->start, o->change);
+        times = 1;
+        while (alive == ALL && t + times < piece->count && piece->alive[t + times] == ALL) times++;
+        if (alive == ALL)
+            all(times, n, x, o->start, o->change);
         else
             for (unsigned l = 0; l < LGV_UNIT; l++)
                 for (size_t i = l; (alive >> l & 1) && i < n; i += LGV_UNIT)

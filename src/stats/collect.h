@@ -34,6 +34,14 @@ extern const struct lgv_collected lgv_endings;  /* histograms of final values */
 extern const struct lgv_collected lgv_kept;     /* sample paths */
 extern const struct lgv_collected lgv_failures; /* failed paths, and how many were done */
 
+#define LGV_EARLY_PATHS 2048 /* of which quantiles are taken, at most */
+
+/* quantiles.c: those of x[0..n), n <= LGV_EARLY_PATHS finite numbers, behind which three more may be read; NaN when n
+ * is 0.  Scratch memory of a thread; NULL: no memory. */
+struct lgv_ranks *lgv_ranks_create(void);
+void lgv_ranks_free(struct lgv_ranks *r);
+void lgv_ranks_quantiles(struct lgv_ranks *r, const double *x, size_t n, double out[LGV_QUANTILES]);
+
 /* Moves the numbers among x[0..n) to the front, returns how many. */
 size_t lgv_keep_numbers(double *x, size_t n);
 

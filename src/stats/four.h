@@ -26,32 +26,52 @@ INLINE four four_load(const double *x) {
     memcpy(&v, x, sizeof v);
     return v;
 }
-
-INLINE four four_choose(four_masks first, four x, four y) {
-    return (four)(((four_masks)x & first) | ((four_masks)y & ~first));
+INLINE void four_store(double *x, four v) {
+    memcpy(x, &v, sizeof v);
 }
 
-/* x where it is smaller (larger) than m, else m: a NaN in x is passed over. */
+/* x where it is smaller (larger) than m, else m: a NaN in x is passed over.  Written so that compilers see the one
+ * instruction that does just this. */
 INLINE four four_min(four x, four m) {
-    return four_choose(x < m, x, m);
+    for (int i = 0; i < 4; i++) m[i] = x[i] < m[i] ? x[i] : m[i];
+    return m;
 }
 INLINE four four_max(four x, four m) {
-    return four_choose(x > m, x, m);
+    for (int i = 0; i < 4; i++) m[i] = x[i] > m[i] ? x[i] : m[i];
+    return m;
 }
 
-INLINE four four_abs(four x) {
-    four_masks sign = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-    return (four)((four_masks)x & sign);
+/* x y + z, rounded once. */
+INLINE four four_fused(four x, four y, four z) {
+    for (int i = 0; i < 4; i++) z[i] = __builtin_fma(x[i], y[i], z[i]);
+    return z;
+}
+
+INLINE int four_any(four_masks m, uint64_t bits) {
+    return ((uint64_t)(m[0] | m[1] | m[2] | m[3]) & bits) != 0;
 }
 
 /* The sum of the four, in one fixed order; and of four of them at once, in the same order. */
 INLINE double four_sum(four s) {
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
+#define FOUR_HALVES(x, y) __builtin_shufflevector(x, y, 0, 4, 2, 6), __builtin_shufflevector(x, y, 1, 5, 3, 7)
+#define FOUR_ENDS(x, y) __builtin_shufflevector(x, y, 0, 1, 4, 5), __builtin_shufflevector(x, y, 2, 3, 6, 7)
+INLINE four four_plus(four x, four y) {
+    return x + y;
+}
 INLINE four four_sums(const four s[4]) {
-    four a = __builtin_shufflevector(s[0], s[1], 0, 4, 2, 6) + __builtin_shufflevector(s[0], s[1], 1, 5, 3, 7);
-    four b = __builtin_shufflevector(s[2], s[3], 0, 4, 2, 6) + __builtin_shufflevector(s[2], s[3], 1, 5, 3, 7);
-    return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    four a = four_plus(FOUR_HALVES(s[0], s[1])), b = four_plus(FOUR_HALVES(s[2], s[3]));
+    return four_plus(FOUR_ENDS(a, b));
+}
+/* The least and the largest of each, likewise. */
+INLINE four four_mins(const four s[4]) {
+    four a = four_min(FOUR_HALVES(s[0], s[1])), b = four_min(FOUR_HALVES(s[2], s[3]));
+    return four_min(FOUR_ENDS(a, b));
+}
+INLINE four four_maxs(const four s[4]) {
+    four a = four_max(FOUR_HALVES(s[0], s[1])), b = four_max(FOUR_HALVES(s[2], s[3]));
+    return four_max(FOUR_ENDS(a, b));
 }
 
 INLINE four four_of(double x) {

@@ -3,26 +3,31 @@
  * Quantiles along time, and histograms at the end.  Both are taken from the paths with the lowest numbers, which are a
  * fair sample; which ones does not depend on how many paths there are, so that parts can be merged. */
 #include "stats/collect.h"
+#include "stats/four.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EARLY_PATHS 2048
+#define ALL 0xffffu
 #define EARLY_BYTES (256u << 20)
 #define FINAL_PATHS 1000000
 
-/* Values of the first npaths paths at ntimes times, NaN where there is none. */
+/* Values of the first npaths paths at ntimes times, unit by unit as they come; NaN where there is none. */
 struct object {
     struct lgv_shape shape;
     size_t first; /* the first output time that is kept */
     size_t ntimes;
     uint64_t npaths;
-    double *value; /* [ntimes][nseries][npaths] */
+    size_t units;
+    double *value;   /* [units][ntimes][nseries][LGV_UNIT] */
+    size_t *written; /* [units] times that have values */
 };
 
 static void destroy(void *object) {
     struct object *o = object;
-    if (o) free(o->value);
+    if (!o) return;
+    free(o->value);
+    free(o->written);
     free(o);
 }
 
@@ -30,19 +35,22 @@ static struct object *create(const struct lgv_shape *shape, size_t first, uint64
     struct object *o = lgv_new(1, sizeof *o);
     if (!o) return NULL;
     *o = (struct object){.shape = *shape, .first = first, .ntimes = shape->ntimes - first, .npaths = npaths};
-    size_t n = o->ntimes * shape->nseries * (size_t)npaths;
-    o->value = malloc((n + 1) * sizeof *o->value);
-    if (!o->value) {
-        destroy(o);
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++) o->value[i] = (double)NAN;
-    return o;
+    o->units = (size_t)((npaths + LGV_UNIT - 1) / LGV_UNIT);
+    o->value = lgv_aligned(o->units * o->ntimes * shape->nseries * LGV_UNIT + 1);
+    o->written = lgv_new(o->units + 1, sizeof *o->written);
+    if (o->value && o->written) return o;
+    destroy(o);
+    return NULL;
+}
+
+/* Values of a unit at a time, [nseries][LGV_UNIT]. */
+static double *values_at(const struct object *o, size_t unit, size_t time) {
+    return o->value + (unit * o->ntimes + time) * o->shape.nseries * LGV_UNIT;
 }
 
 static uint64_t early_paths(const struct lgv_shape *s) {
     uint64_t fit = EARLY_BYTES / (sizeof(double) * s->ntimes * s->nseries);
-    uint64_t n = s->paths < EARLY_PATHS ? s->paths : EARLY_PATHS;
+    uint64_t n = s->paths < LGV_EARLY_PATHS ? s->paths : LGV_EARLY_PATHS;
     return n < fit ? n : fit;
 }
 
@@ -61,21 +69,16 @@ static void *create_final(const void *shape) {
 
 static bool add(void *object, const struct lgv_piece *piece) {
     struct object *o = object;
-    size_t n = o->shape.nseries;
-    if (piece->path >= o->npaths) return true;
+    size_t row = o->shape.nseries * LGV_UNIT, begin = piece->first < o->first ? o->first - piece->first : 0;
+    if (piece->path >= o->npaths || begin >= piece->count) return true;
     uint64_t room = o->npaths - piece->path;
-    unsigned lanes = room < piece->used ? (unsigned)room : piece->used;
-    for (size_t t = 0; t < piece->count; t++) {
-        if (piece->first + t < o->first) continue;
-        double *to = o->value + (piece->first + t - o->first) * n * o->npaths + piece->path;
-        const double *from = piece->value + t * n * LGV_UNIT;
-        if (piece->alive[t] == 0xffff && lanes == LGV_UNIT)
-            for (size_t i = 0; i < n; i++) memcpy(to + i * o->npaths, from + i * LGV_UNIT, LGV_UNIT * sizeof *to);
-        else
-            for (size_t i = 0; i < n; i++)
-                for (unsigned l = 0; l < lanes; l++)
-                    if (piece->alive[t] >> l & 1) to[i * o->npaths + l] = from[i * LGV_UNIT + l];
-    }
+    unsigned lanes = room < piece->used ? (unsigned)room : piece->used, all = (1u << lanes) - 1;
+    double *to = values_at(o, (size_t)piece->unit, piece->first + begin - o->first);
+    memcpy(to, piece->value + begin * row, (piece->count - begin) * row * sizeof *to);
+    for (size_t t = begin; t < piece->count; t++, to += row)
+        for (size_t i = 0; (piece->alive[t] & all) != ALL && i < row; i++)
+            if (!(piece->alive[t] & all & 1u << i % LGV_UNIT)) to[i] = (double)NAN;
+    o->written[piece->unit] = piece->first + piece->count - o->first;
     return true;
 }
 
@@ -83,15 +86,19 @@ static bool add(void *object, const struct lgv_piece *piece) {
 static bool merge(void *object, const void *other) {
     struct object *a = object;
     const struct object *b = other;
-    for (size_t k = 0; k < a->ntimes * a->shape.nseries; k++)
-        for (uint64_t i = 0; i < a->npaths && i < b->npaths; i++) {
-            double x = b->value[k * b->npaths + i];
-            if (!isnan(x)) a->value[k * a->npaths + i] = x;
+    size_t row = a->shape.nseries * LGV_UNIT;
+    for (size_t u = 0; u < a->units && u < b->units; u++) {
+        uint64_t room = a->npaths - u * LGV_UNIT;
+        for (size_t t = 0; t < b->written[u]; t++) {
+            double *to = values_at(a, u, t);
+            const double *from = values_at(b, u, t);
+            for (size_t i = 0; i < row; i++)
+                if (t >= a->written[u] || !isnan(from[i])) to[i] = i % LGV_UNIT < room ? from[i] : (double)NAN;
         }
+        if (b->written[u] > a->written[u]) a->written[u] = b->written[u];
+    }
     return true;
 }
-
-/* ---- quantiles ---- */
 
 size_t lgv_keep_numbers(double *x, size_t n) {
     size_t k = 0;
@@ -100,86 +107,26 @@ size_t lgv_keep_numbers(double *x, size_t n) {
     return k;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* 0 when all 16 are finite, else NaN. */
+static double values_zero(const double *x) {
+    four s = (four_load(x) * 0 + four_load(x + 4) * 0) + (four_load(x + 8) * 0 + four_load(x + 12) * 0);
+    return four_sum(s);
 }
 
-#define BINS 512
-struct ranks { /* scratch: how many values fall into each of BINS equal parts of their range */
-    uint32_t below[BINS + 1];
-    uint16_t bin[EARLY_PATHS];
-    uint8_t wanted[BINS];     /* 1: a rank that is asked for lies there */
-    uint32_t place[BINS];     /* where the values of a wanted bin go in `sorted` */
-    double sorted[EARLY_PATHS];
-};
-
-/* False when the values are all the same, or spread beyond what doubles can divide. */
-static bool bin_values(struct ranks *r, const double *x, size_t n) {
-    double low = x[0], high = x[0];
-    for (size_t i = 1; i < n; i++) {
-        low = x[i] < low ? x[i] : low;
-        high = x[i] > high ? x[i] : high;
+/* The finite values of series i at a time, in the order of paths; returns how many. */
+static size_t gather(const struct object *o, size_t time, size_t i, double *x) {
+    size_t n = 0;
+    double zero = 0; /* becomes NaN when a value is not finite */
+    for (size_t u = 0; u < o->units; u++) {
+        const double *from = values_at(o, u, time) + i * LGV_UNIT;
+        if (time >= o->written[u]) continue;
+        __builtin_prefetch(from + LGV_UNIT); /* the next series, or the first of the next time, is asked for next */
+        __builtin_prefetch(from + LGV_UNIT + LGV_UNIT / 2);
+        for (size_t l = 0; l < LGV_UNIT; l++) x[n + l] = from[l];
+        zero += values_zero(from);
+        n += LGV_UNIT;
     }
-    double scale = BINS / (high - low);
-    if (!(scale > 0 && isfinite(scale))) return false;
-    memset(r->below, 0, sizeof r->below);
-    memset(r->wanted, 0, sizeof r->wanted);
-    for (size_t i = 0; i < n; i++) {
-        int at = (int)((x[i] - low) * scale);
-        r->bin[i] = (uint16_t)(at < BINS ? at : BINS - 1);
-        r->below[r->bin[i] + 1]++;
-    }
-    for (size_t k = 0; k < BINS; k++) r->below[k + 1] += r->below[k];
-    return true;
-}
-
-static size_t bin_of_rank(const struct ranks *r, size_t k) {
-    size_t low = 0, high = BINS;
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        *(r->below[middle] <= k ? &low : &high) = middle;
-    }
-    return low;
-}
-
-/* Puts the values of ranks k[0..count) among x[0..n) where sorting all would put them: only their bins are sorted. */
-static void sort_ranks(struct ranks *r, const double *x, size_t n, const size_t *k, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        size_t bin = bin_of_rank(r, k[i]);
-        r->wanted[bin] = 1;
-        r->place[bin] = r->below[bin];
-    }
-    for (size_t i = 0; i < n; i++)
-        if (r->wanted[r->bin[i]]) r->sorted[r->place[r->bin[i]]++] = x[i];
-    for (size_t i = 0; i < count; i++) {
-        size_t bin = bin_of_rank(r, k[i]);
-        if (r->wanted[bin])
-            qsort(r->sorted + r->below[bin], r->below[bin + 1] - r->below[bin], sizeof *r->sorted, ascending);
-        r->wanted[bin] = 0;
-    }
-}
-
-static void quantiles(struct ranks *r, double *x, size_t n, double *out) {
-    double at[LGV_QUANTILES];
-    size_t rank[2 * LGV_QUANTILES];
-    for (size_t k = 0; k < LGV_QUANTILES; k++) {
-        at[k] = lgv_quantile_levels[k] * (double)(n ? n - 1 : 0);
-        rank[2 * k] = (size_t)at[k];
-        rank[2 * k + 1] = rank[2 * k] + 1 < n ? rank[2 * k] + 1 : rank[2 * k];
-        out[k] = (double)NAN;
-    }
-    if (!n) return;
-    if (bin_values(r, x, n))
-        sort_ranks(r, x, n, rank, 2 * LGV_QUANTILES);
-    else {
-        memcpy(r->sorted, x, n * sizeof *x);
-        qsort(r->sorted, n, sizeof *r->sorted, ascending);
-    }
-    for (size_t k = 0; k < LGV_QUANTILES; k++) {
-        double a = r->sorted[rank[2 * k]], b = r->sorted[rank[2 * k + 1]];
-        out[k] = a + (at[k] - (double)rank[2 * k]) * (b - a);
-    }
+    return zero == 0 ? n : lgv_keep_numbers(x, n);
 }
 
 static bool finish_quantiles(void *object, struct lgv_result *r) {
@@ -193,19 +140,21 @@ static bool finish_quantiles(void *object, struct lgv_result *r) {
     int threads = o->ntimes * n * o->npaths > 100000 && r->threads ? (int)r->threads : 1;
 #pragma omp parallel num_threads(threads)
     {
-        struct ranks *scratch = malloc(sizeof *scratch);
+        struct lgv_ranks *scratch = lgv_ranks_create();
+        double *x = lgv_aligned(LGV_EARLY_PATHS);
 #pragma omp for schedule(static)
         for (size_t at = 0; at < o->ntimes * n; at++) {
-            double *x = o->value + at * o->npaths, out[LGV_QUANTILES];
-            if (!scratch) continue;
-            quantiles(scratch, x, lgv_keep_numbers(x, (size_t)o->npaths), out);
+            double out[LGV_QUANTILES];
+            if (!scratch || !x) continue;
+            lgv_ranks_quantiles(scratch, x, gather(o, at / n, at % n, x), out);
             for (size_t k = 0; k < LGV_QUANTILES; k++) r->series[at % n].quantile[k][at / n] = out[k];
         }
-        if (!scratch) {
+        if (!scratch || !x) {
 #pragma omp atomic write
             ok = false;
         }
-        free(scratch);
+        free(x);
+        lgv_ranks_free(scratch);
     }
     return ok;
 }
@@ -256,13 +205,13 @@ static bool histogram(double *x, size_t n, size_t bins, const struct lgv_series 
 
 static bool finish_histograms(void *object, struct lgv_result *r) {
     struct object *o = object;
-    bool ok = (r->histogram = lgv_new(o->shape.nseries, sizeof *r->histogram)) != NULL;
+    double *x = lgv_aligned(o->units * LGV_UNIT + 1);
+    bool ok = (r->histogram = lgv_new(o->shape.nseries, sizeof *r->histogram)) != NULL && x;
     for (size_t i = 0; ok && o->shape.bins && i < o->shape.nseries; i++) {
-        double *x = o->value + i * o->npaths;
-        ok = histogram(x, lgv_keep_numbers(x, (size_t)o->npaths), o->shape.bins, &r->series[i], o->first,
-                       &r->histogram[i]);
+        ok = histogram(x, gather(o, 0, i, x), o->shape.bins, &r->series[i], o->first, &r->histogram[i]);
         r->nhistograms++;
     }
+    free(x);
     return ok;
 }
 
