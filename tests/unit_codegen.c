@@ -501,12 +501,71 @@ static void test_loops(void **state) {
     lgv_text_free(&text);
 }
 
+/* ---- the algebra of methods ---- */
+
+/* Formulas that are built from derivatives against the brackets they stand for: C x = 1/2 sum {{x, h}, h}, and for
+ * H = p.M^-1 p/2 + U and h(q) the correction grad h . M^-1 grad h = {{H, h}, h}; {f, g} = -{g, f}. */
+static void test_algebra(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(
+        "parameters: {N: 3}\ncoordinates: {'x[N]': 0.2*i}\nmomenta: {p: 0.3}\n"
+        "hamiltonian: sum(i=1..N, p[i]^2*i/2 + cos(x[i])) + 0.3*p[1]*p[2]\n"
+        "noise: ['sin(x[1]*p[2]) + p[3]^2*x[2]', 'each(k=1..N, cos(x[k] + p[wrap(k+1)]))']\n"
+        "observe: {f: 'sin(x[1] + 2*x[2]*x[3])', g: 'x[1]*x[3]'}\n");
+    struct lgv_graph *g = m->graph;
+    struct lgv_terms C[2] = {0};
+    struct lgv_evaluator e;
+    int *h = lgv_model_noises(m), H = lgv_loops_instance(g, m->hamiltonian, NULL, 0);
+    int f[2] = {m->observable[0].node, m->observable[1].node}, double_bracket[6], square = 0;
+    assert_non_null(h);
+    lgv_algebra_ito(m, &C[0], &C[1]);
+    for (int i = 0; i < 6; i++) {
+        int x = lgv_expr_ref_at(g, i < 3 ? LGV_Q : LGV_P, i % 3), sum = 0;
+        for (size_t k = 0; k < m->nnoise; k++)
+            sum = lgv_expr_add(g, sum, lgv_algebra_bracket(g, lgv_algebra_bracket(g, x, h[k]), h[k]));
+        double_bracket[i] = lgv_expr_scale(g, 0.5, sum);
+    }
+    int forth = lgv_algebra_bracket(g, h[0], H), back = lgv_algebra_bracket(g, H, h[0]);
+    assert_int_equal(lgv_expr_add(g, forth, back), 0);
+    for (int k = 0; k < 2; k++)
+        square = lgv_expr_add(g, square, lgv_algebra_bracket(g, lgv_algebra_bracket(g, H, f[k]), f[k]));
+    /* the same model with the two functions as its noises */
+    struct lgv_model *of_q = model_of(
+        "parameters: {N: 3}\ncoordinates: {'x[N]': 0.2*i}\nmomenta: {p: 0.3}\n"
+        "hamiltonian: sum(i=1..N, p[i]^2*i/2 + cos(x[i])) + 0.3*p[1]*p[2]\n"
+        "noise: ['sin(x[1] + 2*x[2]*x[3])', 'x[1]*x[3]']\n");
+    int correction = lgv_algebra_correction(of_q, 0.25);
+    uint64_t z = 91;
+    for (int trial = 0; trial < 4; trial++) {
+        double x[6], got[6], value;
+        random_state(&z, x, 6);
+        struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = x, [LGV_P] = x + 3}};
+        assert_true(lgv_eval_begin(&e, g));
+        lgv_eval_terms(&e, &C[0], &env, got, 3, 0);
+        lgv_eval_terms(&e, &C[1], &env, got + 3, 3, 0);
+        for (int i = 0; i < 6; i++) assert_near(got[i], lgv_eval_node(&e, double_bracket[i], &env, NULL), SAME, "Ito");
+        value = lgv_eval_node(&e, square, &env, NULL);
+        lgv_eval_end(&e);
+        assert_true(lgv_eval_begin(&e, of_q->graph));
+        env.par = of_q->par;
+        assert_near(lgv_eval_node(&e, correction, &env, NULL), 0.25 * value, SAME, "correction");
+        lgv_eval_end(&e);
+    }
+    assert_null(g->failed);
+    lgv_terms_free(&C[0]);
+    lgv_terms_free(&C[1]);
+    free(h);
+    lgv_model_free(m);
+    lgv_model_free(of_q);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_forces),
         cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_algebra),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,14 +7,6 @@
 #include "kernel/emit.h"
 #include "kernel/kernel.h"
 
-/* Gradients of the noises in q, each entry with its weight: w_m enters as the number of the noise. */
-struct lgv_slots {
-    struct lgv_term *term;
-    int *weight;
-    size_t count, capacity, weight_capacity;
-    long total; /* places in force.h */
-};
-
 struct lgv_source {
     struct lgv_model *m;
     struct lgv_graph *g;
@@ -22,7 +14,7 @@ struct lgv_source {
     struct lgv_text out;
     struct lgv_function K;
     struct lgv_terms Hq;
-    struct lgv_slots slots;
+    struct lgv_forces slots; /* their values have places in force.h, in this order */
     struct lgv_error err;
     bool constrained; /* the method is for constraints and Lagrangians */
     bool lagrangian;  /* the method works with L(q, v), not with H */

@@ -25,20 +25,11 @@ static void one(struct lgv_source *s, const char *signature, const char *array, 
     lgv_text_add(&s->out, "}\n");
 }
 
-/* M^-1 = H_pp */
-static bool inverse_masses(struct lgv_source *s, struct lgv_terms *out) {
-    struct lgv_function H;
-    if (!lgv_function_split(s->g, s->m->hamiltonian, false, &H)) return false;
-    lgv_terms_hessian(s->g, &H, LGV_P, LGV_P, out);
-    lgv_function_free(&H);
-    return true;
-}
-
 #define MASS "model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass)"
 
 static void sparse(struct lgv_source *s, const struct lgv_terms *G) {
     struct lgv_terms inverse = {0}, *mass = &inverse;
-    if (!inverse_masses(s, mass)) return;
+    if (!lgv_algebra_inverse_masses(s->m, mass)) return;
     struct lgv_place *places[2] = {NULL, NULL};
     struct lgv_sparse plan = {0};
     long n[2] = {lgv_terms_pattern(s->g, G, LGV_MAX_INSTANCES, &places[0]),
@@ -65,22 +56,9 @@ static void sparse(struct lgv_source *s, const struct lgv_terms *G) {
 
 /* x . g_qq . x, x in the place of q, for one constraint that is a quadratic polynomial; terms of S_qq. */
 static void bend(struct lgv_source *s, const struct lgv_terms *second) {
-    struct lgv_graph *g = s->g;
     struct lgv_terms t = {0};
-    int plain = lgv_expr_const(g, 0), first = lgv_expr_iconst(g, 0);
-    bool quadric = s->m->nconstraints == 1 && !s->sparse && !lgv_terms_use(g, second, LGV_USES(LGV_Q)) &&
-                   !lgv_diff_uses(g, s->m->constraint[0].body, LGV_KINKS, ~0u);
+    bool quadric = !s->sparse && lgv_algebra_bend(s->m, second, &t);
     lgv_text_add(&s->out, "#define MODEL_QUADRIC %d\n", quadric);
-    for (size_t i = 0; quadric && i < second->count; i++) {
-        const struct lgv_term *e = &second->term[i];
-        int xx = lgv_expr_mul(g, lgv_expr_ref(g, LGV_Q, e->row), lgv_expr_ref(g, LGV_Q, e->col));
-        int value = lgv_expr_unit(g, lgv_expr_mul(g, e->value, xx), LGV_LAMBDA, lgv_expr_ref(g, LGV_LAMBDA, first));
-        if (e->nest < 0)
-            plain = lgv_expr_add(g, plain, value);
-        else
-            lgv_terms_add(g, &t, (struct lgv_term){e->nest, first, -1, value});
-    }
-    lgv_terms_add(g, &t, (struct lgv_term){-1, first, -1, plain});
     if (quadric) one(s, "model_bend(struct ctx *c, const vec *q, vec *x)", "x", &t, 1, NULL);
     lgv_terms_free(&t);
 }
@@ -152,7 +130,7 @@ void lgv_generate_constraints(struct lgv_source *s) {
     if (s->m->nconstraints) constraints(s);
     if (s->lagrangian)
         lagrangian(s);
-    else if (s->constrained && !s->sparse && inverse_masses(s, &mass))
+    else if (s->constrained && !s->sparse && lgv_algebra_inverse_masses(s->m, &mass))
         one(s, MASS, "mass", &mass, n * n, "NQ");
     lgv_terms_free(&mass);
 }

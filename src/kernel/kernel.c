@@ -27,20 +27,6 @@ static bool watch_has(const struct lgv_watch *w, const char *name) {
     return false;
 }
 
-/* Distance of the state to the declared exact solution, over the components that have one. */
-static int error_node(struct lgv_model *m) {
-    struct lgv_arg *arg = lgv_new(2 * m->nq, sizeof *arg);
-    size_t n = 0;
-    for (size_t i = 0; arg && i < 2 * m->nq; i++) {
-        if (m->exact[i] < 0) continue;
-        int x = lgv_expr_ref_at(m->graph, i < m->nq ? LGV_Q : LGV_P, (long)(i < m->nq ? i : i - m->nq));
-        arg[n++] = (struct lgv_arg){lgv_expr_power(m->graph, lgv_expr_sub(m->graph, x, m->exact[i]), 2), 1};
-    }
-    int id = arg ? lgv_expr_power(m->graph, lgv_expr_sum(m->graph, 0, arg, n), 0.5) : 0;
-    free(arg);
-    return id;
-}
-
 enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err) {
     size_t capacity = 0, n = m->nq;
     *out = (struct lgv_watch){0};
@@ -52,7 +38,8 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
         snprintf(text, sizeof text, "p . xi, xi = %s", m->symmetry[i].text ? m->symmetry[i].text : "generator");
         ok = watch_add(out, &capacity, m->symmetry[i].name, text, 2, lgv_model_momentum_map(m, &m->symmetry[i]));
     }
-    if (ok && m->exact) ok = watch_add(out, &capacity, "error", "distance to the exact solution", 5, error_node(m));
+    if (ok && m->exact)
+        ok = watch_add(out, &capacity, "error", "distance to the exact solution", 5, lgv_algebra_distance(m));
     for (size_t i = 0; ok && n <= LGV_WATCHED_DOF && i < 2 * n; i++)
         if (!watch_has(out, m->component[i]))
             ok = watch_add(out, &capacity, m->component[i], NULL, i < n ? 3 : 4, m->kind->component(m, i));

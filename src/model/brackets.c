@@ -9,55 +9,7 @@
 #define WORK 200000000L /* steps on the graph for all pairs: about two seconds */
 #define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P))
 
-/* ---- brackets and gradients ---- */
-
-static int conjugate(struct lgv_graph *g, int leaf) {
-    const struct lgv_node n = g->node[leaf];
-    return lgv_expr_ref(g, n.count == LGV_Q ? LGV_P : LGV_Q, n.aux);
-}
-
-/* The parts of {f, h} = sum_i +-df[i] dh[i]: derivatives in conjugate directions, for the leaves of f. */
-struct halves {
-    size_t count;
-    int *leaf, *df, *dh;
-};
-
-static bool halves_of(struct lgv_graph *g, int f, int h, struct halves *out) {
-    size_t n = 0;
-    out->leaf = lgv_diff_leaves(g, f, STATE, &n);
-    out->count = n;
-    out->df = lgv_new(n + 1, sizeof *out->df);
-    out->dh = lgv_new(n + 1, sizeof *out->dh);
-    int *other = lgv_new(n + 1, sizeof *other);
-    bool ok = out->leaf && out->df && out->dh && other;
-    if (!ok) g->failed = "out of memory";
-    for (size_t i = 0; ok && i < n; i++) other[i] = conjugate(g, out->leaf[i]);
-    if (ok) lgv_diff_gradient(g, f, out->leaf, n, out->df);
-    if (ok) lgv_diff_gradient(g, h, other, n, out->dh);
-    free(other);
-    return ok && !g->failed;
-}
-
-static void halves_free(struct halves *x) {
-    free(x->leaf);
-    free(x->df);
-    free(x->dh);
-}
-
-int lgv_brackets_node(struct lgv_graph *g, int f, int h) {
-    struct halves x;
-    int id = 0;
-    struct lgv_arg *arg = halves_of(g, f, h, &x) ? lgv_new(x.count + 1, sizeof *arg) : NULL;
-    for (size_t i = 0; arg && i < x.count; i++)
-        arg[i] = (struct lgv_arg){lgv_expr_mul(g, x.df[i], x.dh[i]), g->node[x.leaf[i]].count == LGV_Q ? 1 : -1};
-    if (arg)
-        id = lgv_expr_sum(g, 0, arg, x.count);
-    else if (!g->failed)
-        g->failed = "out of memory";
-    free(arg);
-    halves_free(&x);
-    return id;
-}
+/* ---- gradients ---- */
 
 /* After a failure there is nothing to free. */
 bool lgv_gradients_of(struct lgv_model *m, int node, struct lgv_gradients *out) {
@@ -98,13 +50,13 @@ static void add_sizes(struct lgv_graph *g, int node, int factor, struct lgv_term
 /* What the gradient of {f, h} is made of, before terms of f and h are merged: that leaves round-off of the coefficients
  * where they cancel. */
 static void bracket_sizes(struct lgv_graph *g, int f, int h, struct lgv_terms *size) {
-    struct halves x;
-    if (halves_of(g, f, h, &x))
+    struct lgv_halves x;
+    if (lgv_halves_of(g, f, h, &x))
         for (size_t i = 0; i < x.count && !g->failed; i++) {
             add_sizes(g, x.df[i], x.dh[i], size);
             add_sizes(g, x.dh[i], x.df[i], size);
         }
-    halves_free(&x);
+    lgv_halves_free(&x);
 }
 
 /* Every value at most round-off of its size?  -1 when one is not a number. */
@@ -155,7 +107,7 @@ static struct verdict examine_pair(struct lgv_model *m, int f, int h) {
     const struct verdict formulas = {1, LGV_DECIDED_FORMULAS, 0}, kinks = {-1, LGV_DECIDED_KINKS, 0};
     if (lgv_expr_is_const(g, lgv_expr_div(g, f, h), NULL)) return formulas; /* multiples of one function */
     if (lgv_diff_uses(g, f, LGV_KINKS, STATE) || lgv_diff_uses(g, h, LGV_KINKS, STATE)) return kinks;
-    int node = lgv_brackets_node(g, f, h);
+    int node = lgv_algebra_bracket(g, f, h);
     struct lgv_gradients d = {0};
     struct lgv_terms size[2] = {0};
     struct verdict v = formulas;

@@ -22,8 +22,15 @@ struct lgv_gradients { /* of one function, as terms in q and p (or v, where the 
 bool lgv_gradients_of(struct lgv_model *m, int node, struct lgv_gradients *out);
 void lgv_gradients_free(struct lgv_gradients *g);
 
-/* {f, h} as a node, for formulas without sums. */
-int lgv_brackets_node(struct lgv_graph *g, int f, int h);
+/* algebra.c: the parts of {f, h} = sum_i +-df[i] dh[i]: derivatives in conjugate directions, for the leaves of f.  Free
+ * them even after a failure. */
+struct lgv_halves {
+    size_t count;
+    int *leaf, *df, *dh;
+};
+bool lgv_halves_of(struct lgv_graph *g, int f, int h, struct lgv_halves *out);
+void lgv_halves_free(struct lgv_halves *x);
+
 /* Fills commutes, commutes_decided and commutes_points. */
 void lgv_brackets_commute(struct lgv_model *m, struct lgv_structure *s);
 /* Fills symmetry[k]. */

@@ -176,6 +176,40 @@ int *lgv_model_noises(struct lgv_model *m);
 /* J = p . xi(q) */
 int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s);
 
+/* ---- algebra.c: formulas that methods are made of.  Failures are left in graph->failed ---- */
+
+/* {f, h} = f_q . h_p - f_p . h_q, for formulas without sums: what f changes by along the flow of h. */
+int lgv_algebra_bracket(struct lgv_graph *g, int f, int h);
+/* K_q is linear in the weights: its coefficient of a gives H_q, those of the w_m the entries of h_m,q. */
+struct lgv_forces {
+    struct lgv_term *term;
+    int *weight; /* integer expression: number of the noise of each term, from 1 */
+    size_t count, capacity, weight_capacity;
+    long instances; /* of all terms */
+};
+bool lgv_algebra_forces(struct lgv_graph *g, const struct lgv_function *K, struct lgv_terms *Hq,
+                        struct lgv_forces *hq);
+void lgv_forces_free(struct lgv_forces *f);
+/* The formula itself as terms of one row. */
+bool lgv_algebra_value(struct lgv_graph *g, int node, long row, struct lgv_terms *out);
+/* M^-1 = H_pp */
+bool lgv_algebra_inverse_masses(struct lgv_model *m, struct lgv_terms *out);
+/* Distance of the state to the exact solution, over the components that have one. */
+int lgv_algebra_distance(struct lgv_model *m);
+/* x . g_qq . x, x in the place of q; `second`: the terms of S_qq.  False unless there is one constraint, and that a
+ * quadratic polynomial. */
+bool lgv_algebra_bend(struct lgv_model *m, const struct lgv_terms *second, struct lgv_terms *out);
+/* Ito drift minus Stratonovich drift: 1/2 sum_m {{x, h_m}, h_m} for every coordinate and momentum x. */
+void lgv_algebra_ito(struct lgv_model *m, struct lgv_terms *Cq, struct lgv_terms *Cp);
+/* factor sum_m grad h_m . M^-1 grad h_m */
+int lgv_algebra_correction(struct lgv_model *m, double factor);
+/* The increment of the strong Taylor scheme 1.5, with dt as weight 0, then the dW_m, then the dZ_m; linear: the model
+ * is.  True when it has dZ. */
+bool lgv_algebra_taylor(struct lgv_model *m, bool linear, struct lgv_terms *Xq, struct lgv_terms *Xp);
+/* sum_m ({f, h_m} + dt/2 {{f, h_m}, H}) w_m of each observable f, dt being weight 0; the second term in small models
+ * only. */
+void lgv_algebra_martingale(struct lgv_model *m, const struct lgv_observable *f, size_t count, struct lgv_terms *out);
+
 /* structure.c: what the formulas say. */
 enum lgv_depends { LGV_ON_NOTHING = 0, LGV_ON_Q = 1, LGV_ON_P = 2, LGV_ON_BOTH = 3 };
 enum { LGV_WORST_CONSTRAINTS = -1, LGV_WORST_H = 0 };

@@ -108,7 +108,7 @@ static bool of_time(const struct lgv_graph *g, const struct lgv_gradients *d) {
 static enum outcome bracket_zero(struct lgv_model *m, int F, int J, const struct sized *j, double *residual) {
     double zero;
     bool symbolic = !(m->graph->node[F].uses & LGV_USES_LOOP) && m->nq <= SYMBOLIC_DOF;
-    if (symbolic && lgv_expr_is_const(m->graph, lgv_brackets_node(m->graph, F, J), &zero) && zero == 0)
+    if (symbolic && lgv_expr_is_const(m->graph, lgv_algebra_bracket(m->graph, F, J), &zero) && zero == 0)
         return ZERO_BY_FORMULA;
     struct sized f;
     enum outcome how = NOT_KNOWN;
@@ -150,22 +150,15 @@ static enum outcome lagrangian_zero(struct lgv_model *m, int L, const struct lgv
 
 /* ---- constraints ---- */
 
-/* xi . grad g = 0 identically, for every constraint of a small model without families? */
+/* {g, J} = xi . grad g = 0 identically, for every constraint of a small model without families? */
 static bool constraints_invariant(struct lgv_model *m, const struct lgv_symmetry *s) {
     struct lgv_graph *g = m->graph;
     bool zero = m->nq <= SYMBOLIC_DOF;
+    int J = zero ? lgv_model_momentum_map(m, s) : 0;
     for (size_t c = 0; zero && c < m->nconstraint_entries; c++) {
         const struct lgv_constraint *h = &m->constraint[c];
-        int body = h->body, change = 0;
-        size_t n = 0;
-        zero = h->nest < 0 && !(g->node[body].uses & LGV_USES_LOOP);
-        if (zero) body = lgv_diff_smoothed(g, body);
-        int *leaf = zero ? lgv_diff_leaves(g, body, LGV_USES(LGV_Q), &n) : NULL;
-        for (size_t i = 0; leaf && i < n; i++) {
-            int xi = s->xi[g->inode[g->node[leaf[i]].aux].value];
-            change = lgv_expr_add(g, change, lgv_expr_mul(g, lgv_diff_one(g, body, leaf[i]), xi));
-        }
-        free(leaf);
+        zero = h->nest < 0 && !(g->node[h->body].uses & LGV_USES_LOOP);
+        int change = zero ? lgv_algebra_bracket(g, lgv_diff_smoothed(g, h->body), J) : 0;
         zero = zero && change == 0 && !g->failed; /* node 0 is the constant 0 */
     }
     return zero;
