@@ -262,12 +262,48 @@ static void wanted_free(struct wanted *w) {
     free(w->cosine);
 }
 
-void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count) {
+static void place(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *t,
+                  const struct lgv_term *term, const char *op) {
+    if (t->guarded)
+        lgv_text_add(out, "    if (%s) ", t->array);
+    else
+        lgv_text_add(out, "    ");
+    lgv_text_add(out, "%s[", t->array);
+    if (t->map)
+        lgv_text_add(out, "%s[at_%s++]", t->map, t->array);
+    else
+        lgv_emit_index(out, g, term->row);
+    if (t->cols) {
+        lgv_text_add(out, " * %s + ", t->cols);
+        lgv_emit_index(out, g, term->col);
+    }
+    lgv_text_add(out, "] %s ", op);
+    bool widen = lgv_emit_uniform(g, term->value);
+    if (widen) lgv_text_add(out, "vec_set(");
+    lgv_emit_value(out, g, term->value);
+    lgv_text_add(out, widen ? ");\n" : ";\n");
+}
+
+/* Terms that are placed as soon as their values are there. */
+struct early {
+    const struct lgv_target *target;
+    const struct lgv_term **term; /* [count] by value */
+    size_t next, count;
+};
+
+static void place_below(struct lgv_text *out, const struct lgv_graph *g, struct early *e, int node) {
+    for (; e->next < e->count && e->term[e->next]->value < node; e->next++)
+        place(out, g, e->target, e->term[e->next], "=");
+}
+
+static void emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count,
+                       struct early *early) {
     struct wanted w;
     if (!find_wanted(g, list, count, &w)) out->failed = true;
     bool far = w.calls > MOST_COPIES;
     for (int k = 0; k <= w.last && !out->failed; k++) {
         const struct lgv_node *n = &g->node[k];
+        place_below(out, g, early, k);
         if (w.mark[k] != 1 || n->op == LGV_CONST || n->op == LGV_PARAM || n->op == LGV_TIME) continue;
         bool uniform = lgv_emit_uniform(g, k);
         if (uniform && n->op == LGV_REF) continue;
@@ -282,7 +318,12 @@ void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *
         lgv_text_add(out, ", &t%d, &t%d);\n", s, c);
         w.mark[s] = w.mark[c] = 2;
     }
+    place_below(out, g, early, w.last + 1);
     wanted_free(&w);
+}
+
+void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count) {
+    emit_nodes(out, g, list, count, &(struct early){0});
 }
 
 int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest) {
@@ -304,28 +345,6 @@ int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest) {
         lgv_text_add(out, ")) continue;\n");
     }
     return n->count;
-}
-
-static void place(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *t,
-                  const struct lgv_term *term, const char *op) {
-    if (t->guarded)
-        lgv_text_add(out, "    if (%s) ", t->array);
-    else
-        lgv_text_add(out, "    ");
-    lgv_text_add(out, "%s[", t->array);
-    if (t->map)
-        lgv_text_add(out, "%s[at_%s++]", t->map, t->array);
-    else
-        lgv_emit_index(out, g, term->row);
-    if (t->cols) {
-        lgv_text_add(out, " * %s + ", t->cols);
-        lgv_emit_index(out, g, term->col);
-    }
-    lgv_text_add(out, "] %s ", op);
-    bool widen = lgv_emit_uniform(g, term->value);
-    if (widen) lgv_text_add(out, "vec_set(");
-    lgv_emit_value(out, g, term->value);
-    lgv_text_add(out, widen ? ");\n" : ";\n");
 }
 
 /* The terms of one nest (or the plain ones) of all targets in one body. */
@@ -366,14 +385,43 @@ static bool all_plain(const struct lgv_graph *g, const struct lgv_target *t) {
     return plain == (long)t->terms->count && plain == t->rows;
 }
 
+/* Unless every entry will be assigned. */
+static void clear(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *t) {
+    if (t->map) lgv_text_add(out, "    long at_%s = 0;\n", t->array);
+    if (!t->map && all_plain(g, t)) return;
+    lgv_text_add(out, "    %s%s%sfor (long z = 0; z < %ld; z++) %s[z] = vec_set(0);\n", t->guarded ? "if (" : "",
+                 t->guarded ? t->array : "", t->guarded ? ") " : "", t->rows, t->array);
+}
+
 void lgv_emit_targets(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count) {
-    for (size_t k = 0; k < count; k++) {
-        if (target[k].map) lgv_text_add(out, "    long at_%s = 0;\n", target[k].array);
-        if (!target[k].map && all_plain(g, &target[k])) continue; /* every entry is assigned below */
-        lgv_text_add(out, "    %s%s%sfor (long z = 0; z < %ld; z++) %s[z] = vec_set(0);\n",
-                     target[k].guarded ? "if (" : "", target[k].guarded ? target[k].array : "",
-                     target[k].guarded ? ") " : "", target[k].rows, target[k].array);
-    }
+    for (size_t k = 0; k < count; k++) clear(out, g, &target[k]);
     body(out, g, target, count, -1);
     for (int nest = 0; nest < (int)g->nnests; nest++) body(out, g, target, count, nest);
+}
+
+static int by_value(const void *a, const void *b) {
+    const struct lgv_term *x = *(const struct lgv_term *const *)a, *y = *(const struct lgv_term *const *)b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+void lgv_emit_early(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target) {
+    const struct lgv_terms *t = target->terms;
+    struct early early = {.target = target, .term = lgv_new(t->count + 1, sizeof *early.term)};
+    int *list = lgv_new(t->count + 1, sizeof *list);
+    if (!early.term || !list) out->failed = true;
+    for (size_t i = 0; !out->failed && i < t->count; i++)
+        if (t->term[i].nest < 0) early.term[early.count++] = &t->term[i];
+    if (!out->failed) {
+        clear(out, g, target);
+        qsort(early.term, early.count, sizeof *early.term, by_value);
+        for (size_t i = 0; i < early.count; i++) list[i] = early.term[i]->value;
+        if (early.count) {
+            lgv_text_add(out, "    {\n");
+            emit_nodes(out, g, list, early.count, &early);
+            lgv_text_add(out, "    }\n");
+        }
+        for (int nest = 0; nest < (int)g->nnests; nest++) body(out, g, target, 1, nest);
+    }
+    free(early.term);
+    free(list);
 }

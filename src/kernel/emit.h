@@ -20,6 +20,9 @@ struct lgv_target {
 
 /* Clears, fills and accumulates all targets; common subexpressions are shared between them. */
 void lgv_emit_targets(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count);
+/* The same for one vector that none of its values is made of: they are stored as soon as they are there, so that
+ * compilers let roots and divisions overlap with what follows. */
+void lgv_emit_early(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target);
 /* Opens the loops of a nest; returns the number of braces to close. */
 int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest);
 void lgv_emit_index(struct lgv_text *out, const struct lgv_graph *g, int index);

@@ -293,7 +293,7 @@ static void observe(struct lgv_source *s, const struct lgv_watch *watch) {
         if (!lgv_algebra_value(s->g, watch->item[k].node, (long)k, &t)) break;
     }
     struct lgv_target target = {"out", &t, (long)count, NULL, false, NULL};
-    lgv_emit_targets(&s->out, s->g, &target, 1);
+    lgv_emit_early(&s->out, s->g, &target);
     lgv_text_add(&s->out, "}\n");
     lgv_terms_free(&t);
 }
