@@ -5,7 +5,7 @@
 #ifndef LGV_BENCH_H
 #define LGV_BENCH_H
 
-#include "stats/stats.h"
+#include "engine/engine.h"
 
 #include <jansson.h>
 

@@ -184,7 +184,7 @@ static double run_whole(void *what) {
     struct whole_run *w = what;
     struct lgv_result result;
     double begin = bench_now(), cpu = processor_seconds();
-    enum lgv_status status = lgv_statistics_run(w->model, &w->settings, NULL, NULL, NULL, &result, NULL);
+    enum lgv_status status = lgv_engine_once(w->model, &w->settings, NULL, NULL, NULL, &result, NULL);
     double spent = bench_now() - begin;
     cpu = (processor_seconds() - cpu) / w->path_steps;
     w->cpu = w->cpu > 0 ? fmin(w->cpu, cpu) : cpu;

@@ -246,7 +246,7 @@ static void test_settings(void **state) {
         s.until = 1;
         enum lgv_status status =
             lgv_option_set(lgv_run_options, lgv_run_option_count, &s, row[i].option, row[i].value, &err);
-        if (status == LGV_OK) status = lgv_statistics_run(m, &s, NULL, NULL, NULL, &r, &err);
+        if (status == LGV_OK) status = lgv_engine_once(m, &s, NULL, NULL, NULL, &r, &err);
         if (status != LGV_BAD_INPUT || !strstr(err.message, row[i].words) || strlen(err.message) < 15)
             fail_msg("%s = '%s': status %d, message '%s'", row[i].option, row[i].value, (int)status, err.message);
         assert_int_equal(err.status, LGV_BAD_INPUT);
@@ -258,7 +258,7 @@ static void test_settings(void **state) {
     snprintf(s.keep, sizeof s.keep, "99999999999999999999"); /* more than there are: all of them */
     s.paths = 10;
     s.until = 1;
-    assert_int_equal(lgv_statistics_run(m, &s, NULL, NULL, NULL, &r, &err), LGV_OK);
+    assert_int_equal(lgv_engine_once(m, &s, NULL, NULL, NULL, &r, &err), LGV_OK);
     assert_int_equal(r.nsamples, 10);
     assert_true(err.status == LGV_OK && !*err.message);
     lgv_result_clear(&r);
@@ -288,7 +288,7 @@ static void test_interrupted(void **state) {
     s.until = 100;
     s.paths = 50000;
     s.outputs = 50;
-    assert_int_equal(lgv_statistics_run(m, &s, NULL, stop_soon, &seen, &r, &err), LGV_INTERRUPTED);
+    assert_int_equal(lgv_engine_once(m, &s, NULL, stop_soon, &seen, &r, &err), LGV_INTERRUPTED);
     assert_true(seen > 0 && seen < 0.5);
     assert_true(r.interrupted && r.ntimes == 51 && r.failed == 0 && r.seconds < 20);
     assert_true(r.alive[0] > 0 && r.alive[0] < s.paths);

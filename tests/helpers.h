@@ -6,7 +6,7 @@
 #ifndef LGV_TESTS_HELPERS_H
 #define LGV_TESTS_HELPERS_H
 
-#include "stats/stats.h"
+#include "engine/engine.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -215,7 +215,7 @@ static struct lgv_settings settings_of(const struct lgv_model *m) {
 /* A run that has to end with the given status. */
 static void run_with(struct lgv_model *m, const struct lgv_settings *s, enum lgv_status want, struct lgv_result *out) {
     struct lgv_error err = {0};
-    enum lgv_status status = lgv_statistics_run(m, s, NULL, NULL, NULL, out, &err);
+    enum lgv_status status = lgv_engine_once(m, s, NULL, NULL, NULL, out, &err);
     if (status != want) fail_msg("status %d instead of %d: %s", (int)status, (int)want, err.message);
 }
 

@@ -192,7 +192,7 @@ static void test_few_paths(void **state) {
         set.paths = few[i].paths;
         set.check_states = 0;
         snprintf(set.keep, sizeof set.keep, "1");
-        assert_int_equal(lgv_statistics_run(m, &set, NULL, NULL, NULL, &r, NULL), LGV_OK);
+        assert_int_equal(lgv_engine_once(m, &set, NULL, NULL, NULL, &r, NULL), LGV_OK);
         assert_int_equal(r.lanes, few[i].lanes);
         if (i == 5)
             all = r;
@@ -221,7 +221,7 @@ static void test_failures(void **state) {
         set.until = 100.05;
         set.outputs = outputs[i];
         set.check_states = 0;
-        assert_int_equal(lgv_statistics_run(m, &set, NULL, NULL, NULL, &r, NULL), LGV_FAILED_PATHS);
+        assert_int_equal(lgv_engine_once(m, &set, NULL, NULL, NULL, &r, NULL), LGV_FAILED_PATHS);
         assert_int_equal(r.nfailures, 8);
         for (size_t k = 0; i && k < 8; k++)
             if (r.failure[k].step != first.failure[k].step || r.failure[k].reason != first.failure[k].reason)
@@ -249,7 +249,7 @@ static void test_lost_starts(void **state) {
     set.paths = 64;
     set.until = 0.1;
     set.check_states = 0;
-    assert_int_equal(lgv_statistics_run(m, &set, NULL, NULL, NULL, &r, NULL), LGV_FAILED_PATHS);
+    assert_int_equal(lgv_engine_once(m, &set, NULL, NULL, NULL, &r, NULL), LGV_FAILED_PATHS);
     assert_true(r.failed > 0 && r.failed < 64);
     assert_int_equal(r.alive[0], 64 - r.failed);
     assert_true(isfinite(r.series[0].mean[0]));

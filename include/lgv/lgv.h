@@ -121,6 +121,60 @@ LGV_API void lgv_run_on_progress(struct lgv_run *run, lgv_progress *progress, vo
 LGV_API enum lgv_status lgv_run_execute(struct lgv_run *run, struct lgv_result **out, struct lgv_error *err);
 LGV_API void lgv_run_free(struct lgv_run *run);
 
+/* ---- engines --------------------------------------------------------------------------------------------------- */
+
+/* An engine is a run that is kept: prepared once, run in ranges of paths, given other parameters, saved, merged with
+ * parts that other processes or machines have run, finished as often as wanted.  The kernel is compiled once.
+ *
+ * The bits of a result do not depend on how its paths were run: as a whole, in ranges, in parts that were saved and
+ * merged in any order, with any number of threads.  (Times and speeds are measured and differ.)  Parts from machines
+ * whose compilers or processors differ merge too, but their paths may differ from others in the last bit.
+ *
+ *     lgv_engine_create(model, &engine, &err);
+ *     lgv_engine_set(engine, "paths", "100000", &err);
+ *     lgv_engine_run(engine, 0, 50000, &err);            another process runs (engine, 50000, 50000)
+ *     lgv_engine_save(engine, "first.part", &err);       and saves second.part; whoever collects them:
+ *     lgv_engine_load(other, "first.part", &err);  lgv_engine_load(other, "second.part", &err);
+ *     lgv_engine_finish(other, &result, &err); */
+struct lgv_engine;
+
+/* With the options of the model's `run:` section.  The model must outlive the engine. */
+LGV_API enum lgv_status lgv_engine_create(struct lgv_model *model, struct lgv_engine **out, struct lgv_error *err);
+LGV_API void lgv_engine_free(struct lgv_engine *engine);
+
+/* A parameter of the model or an option of a run (docs/reference/run.md), its value as text.  A parameter is set in the
+ * model itself, and the kernel stays as it is, unless the parameter fixes a size, a range, an exponent or a mass.
+ * Paths that were run before are forgotten, except by two options: `threads`, and `paths`, by which paths can be added
+ * when their number was a multiple of 16. */
+LGV_API enum lgv_status lgv_engine_set(struct lgv_engine *engine, const char *name, const char *value,
+                                       struct lgv_error *err);
+/* As lgv_run_increments and lgv_run_on_progress; the fraction is that of the range. */
+LGV_API enum lgv_status lgv_engine_increments(struct lgv_engine *engine, const char *path, struct lgv_error *err);
+LGV_API void lgv_engine_on_progress(struct lgv_engine *engine, lgv_progress *progress, void *user);
+
+/* Looks at the model, makes the plan and compiles the kernel.  All others do this when it is needed. */
+LGV_API enum lgv_status lgv_engine_prepare(struct lgv_engine *engine, struct lgv_error *err);
+
+/* Paths first .. first + count - 1 of the ensemble, added to what is there.  first must be a multiple of 16, and count
+ * too unless the range ends with the last path.  No path can be added twice.  LGV_INTERRUPTED: the progress function
+ * has stopped it; then lgv_engine_finish gives what there is, and everything else is refused until lgv_engine_clear. */
+LGV_API enum lgv_status lgv_engine_run(struct lgv_engine *engine, uint64_t first, uint64_t count,
+                                       struct lgv_error *err);
+/* Forgets the paths that were run; the kernel is kept. */
+LGV_API void lgv_engine_clear(struct lgv_engine *engine);
+
+/* What has been collected, as a file; and such a file added to what is there.  A file of another model, other
+ * parameters, options or another version of lgv is refused, and so is one that is damaged; `paths`, `threads`, `lanes`
+ * and `compiler` may differ.  Files are replaced whole or not at all. */
+LGV_API enum lgv_status lgv_engine_save(struct lgv_engine *engine, const char *path, struct lgv_error *err);
+LGV_API enum lgv_status lgv_engine_load(struct lgv_engine *engine, const char *path, struct lgv_error *err);
+/* Adds what another engine has collected, which stays as it is. */
+LGV_API enum lgv_status lgv_engine_merge(struct lgv_engine *engine, struct lgv_engine *other, struct lgv_error *err);
+
+/* The result of the paths collected so far; more can be added afterwards.  LGV_OK, LGV_FAILED_PATHS, or LGV_INTERRUPTED
+ * while paths are missing, give a result; anything else leaves *out NULL.  The engine may be freed before it. */
+LGV_API enum lgv_status lgv_engine_finish(struct lgv_engine *engine, struct lgv_result **out, struct lgv_error *err);
+
 /* ---- results --------------------------------------------------------------------------------------------------- */
 
 enum lgv_statistic { LGV_MEAN, LGV_STD, LGV_STDERR, LGV_MIN, LGV_MAX, LGV_MEDIAN };

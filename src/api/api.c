@@ -2,7 +2,7 @@
  *
  * The public interface <lgv/lgv.h> over the stages: runs and results.  Models are made in
  * src/model/load.c and callbacks.c.  Every pointer may be NULL here: a wrong call is an error, never a crash. */
-#include "out/out.h"
+#include "engine/engine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,12 +14,9 @@ const char *lgv_version(void) {
 
 /* ---- runs ---- */
 
+/* A run is an engine that runs all its paths at once. */
 struct lgv_run {
-    struct lgv_model *model;
-    struct lgv_settings settings;
-    struct lgv_increments increments;
-    lgv_progress *progress;
-    void *user;
+    struct lgv_engine *engine;
 };
 
 enum lgv_status lgv_run_create(struct lgv_model *model, struct lgv_run **out, struct lgv_error *err) {
@@ -27,35 +24,25 @@ enum lgv_status lgv_run_create(struct lgv_model *model, struct lgv_run **out, st
     if (!model || !out) return lgv_fail(err, LGV_BAD_INPUT, "no model, or no place for the run");
     struct lgv_run *run = lgv_new(1, sizeof *run);
     if (!run) return lgv_fail_memory(err);
-    run->model = model;
-    enum lgv_status status = lgv_settings_read(model, &run->settings, err);
-    if (status != LGV_OK)
-        free(run);
-    else
+    enum lgv_status status = lgv_engine_create(model, &run->engine, err);
+    if (status == LGV_OK)
         *out = run;
+    else
+        free(run);
     return status;
 }
 
 enum lgv_status lgv_run_set(struct lgv_run *run, const char *option, const char *value, struct lgv_error *err) {
     if (!run || !option || !value) return lgv_fail(err, LGV_BAD_INPUT, "no run, no option or no value");
-    return lgv_settings_set(&run->settings, option, value, err);
+    return lgv_engine_option(run->engine, option, value, err);
 }
 
 enum lgv_status lgv_run_increments(struct lgv_run *run, const char *path, struct lgv_error *err) {
-    if (!run) return lgv_fail(err, LGV_BAD_INPUT, "no run");
-    struct lgv_increments fresh = {0};
-    enum lgv_status status = path ? lgv_increments_read(path, run->model->nnoise, &fresh, err) : LGV_OK;
-    if (status != LGV_OK) return status;
-    lgv_increments_free(&run->increments);
-    run->increments = fresh;
-    run->settings.increments = path ? &run->increments : NULL;
-    return LGV_OK;
+    return run ? lgv_engine_increments(run->engine, path, err) : lgv_fail(err, LGV_BAD_INPUT, "no run");
 }
 
 void lgv_run_on_progress(struct lgv_run *run, lgv_progress *progress, void *user) {
-    if (!run) return;
-    run->progress = progress;
-    run->user = user;
+    if (run) lgv_engine_on_progress(run->engine, progress, user);
 }
 
 enum lgv_status lgv_run_execute(struct lgv_run *run, struct lgv_result **out, struct lgv_error *err) {
@@ -63,7 +50,7 @@ enum lgv_status lgv_run_execute(struct lgv_run *run, struct lgv_result **out, st
     if (!run || !out) return lgv_fail(err, LGV_BAD_INPUT, "no run, or no place for the result");
     struct lgv_result *r = lgv_new(1, sizeof *r);
     if (!r) return lgv_fail_memory(err);
-    enum lgv_status status = lgv_statistics_run(run->model, &run->settings, NULL, run->progress, run->user, r, err);
+    enum lgv_status status = lgv_engine_whole(run->engine, r, err);
     if (status == LGV_OK || status == LGV_FAILED_PATHS || status == LGV_INTERRUPTED)
         *out = r;
     else
@@ -72,7 +59,7 @@ enum lgv_status lgv_run_execute(struct lgv_run *run, struct lgv_result **out, st
 }
 
 void lgv_run_free(struct lgv_run *run) {
-    if (run) lgv_increments_free(&run->increments);
+    if (run) lgv_engine_free(run->engine);
     free(run);
 }
 

@@ -37,6 +37,16 @@ char *lgv_copy_n(const char *text, size_t size);
 /* The whole file; NULL with err filled.  Refuses files larger than `limit` bytes. */
 char *lgv_read_file(const char *path, size_t limit, size_t *size, struct lgv_error *err);
 
+/* Bytes that are read in order.  Behind the last one there are zeros and `bad` is set: check it once at the end. */
+struct lgv_bytes {
+    const char *at;
+    size_t left;
+    bool bad;
+};
+void lgv_bytes_take(struct lgv_bytes *b, void *out, size_t size);
+uint64_t lgv_bytes_count(struct lgv_bytes *b); /* eight of them as a number */
+void lgv_text_append_count(struct lgv_text *t, uint64_t n);
+
 /* The known word nearest to `word` (at most three edits away), or NULL: for "did you mean". */
 const char *lgv_nearest(const char *word, const char *const *known, size_t count);
 

@@ -220,6 +220,60 @@ double lgv_exact_round(const struct lgv_exact *s) {
     return sum;
 }
 
+/* ---- saved sums: sign and digits between the first and the last that is not 0 ---- */
+
+struct saved {
+    uint8_t first, count, base, negative, special, none[3];
+};
+
+void lgv_exact_save(const struct lgv_exact *s, struct lgv_text *out) {
+    struct lgv_exact_wide w;
+    struct saved head = {.base = (uint8_t)s->base};
+    uint32_t digit[LGV_EXACT_DIGITS];
+    total(s, &w);
+    carry(w.digit, LGV_EXACT_DIGITS);
+    head.negative = w.digit[TOP] < 0;
+    for (int k = 0; head.negative && k < LGV_EXACT_DIGITS; k++) w.digit[k] = -w.digit[k];
+    carry(w.digit, LGV_EXACT_DIGITS);
+    int first = 0, end = LGV_EXACT_DIGITS;
+    while (end > 0 && w.digit[end - 1] == 0) end--;
+    while (first < end && w.digit[first] == 0) first++;
+    head.first = (uint8_t)first;
+    head.count = (uint8_t)(end - first);
+    head.special = w.nan || w.up || w.down;
+    for (int k = first; k < end; k++) digit[k] = (uint32_t)w.digit[k];
+    lgv_text_append(out, (const char *)&head, sizeof head);
+    lgv_text_append(out, (const char *)(digit + first), head.count * sizeof *digit);
+    if (!head.special) return;
+    lgv_text_append_count(out, w.nan);
+    lgv_text_append_count(out, w.up);
+    lgv_text_append_count(out, w.down);
+}
+
+bool lgv_exact_load(struct lgv_exact *s, struct lgv_bytes *from) {
+    struct saved head;
+    uint32_t digit[LGV_EXACT_DIGITS];
+    lgv_bytes_take(from, &head, sizeof head);
+    if (head.first + head.count > LGV_EXACT_DIGITS || head.base > LGV_EXACT_DIGITS - LGV_EXACT_WINDOW + 1)
+        from->bad = true;
+    if (from->bad) return true;
+    lgv_bytes_take(from, digit, head.count * sizeof *digit);
+    int low = head.base - 1; /* of the window */
+    bool window = head.base && head.first >= low && head.first + head.count <= low + LGV_EXACT_WINDOW;
+    if ((!window && head.count) || head.special)
+        if (!need_wide(s)) return false;
+    s->base = head.base;
+    for (int k = 0; k < head.count; k++)
+        *(window ? &s->digit[head.first - low + k] : &s->wide->digit[head.first + k]) =
+            head.negative ? -(int64_t)digit[k] : (int64_t)digit[k];
+    s->pending = 1;
+    if (!head.special) return true;
+    s->wide->nan = lgv_bytes_count(from);
+    s->wide->up = lgv_bytes_count(from);
+    s->wide->down = lgv_bytes_count(from);
+    return true;
+}
+
 void lgv_exact_free(struct lgv_exact *s, size_t count) {
     for (size_t i = 0; s && i < count; i++) free(s[i].wide);
 }

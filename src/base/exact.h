@@ -59,6 +59,12 @@ bool lgv_exact_merge(struct lgv_exact *a, const struct lgv_exact *b);
  * rounded sum.  A sum with infinities or NaN gives them in part[0]. */
 void lgv_exact_parts(const struct lgv_exact *s, double part[3]);
 double lgv_exact_round(const struct lgv_exact *s);
+/* Bytes of a sum, the same for the same sum however it came about but for the place of its window; and back, into an
+ * empty sum.  Load is false when memory is out; what makes no sense sets from->bad. */
+struct lgv_text;
+struct lgv_bytes;
+void lgv_exact_save(const struct lgv_exact *s, struct lgv_text *out);
+bool lgv_exact_load(struct lgv_exact *s, struct lgv_bytes *from);
 void lgv_exact_free(struct lgv_exact *s, size_t count);
 
 /* sum of (x - mean x)(y - mean y) from n, sum x, sum y and sum x y, without cancellation: (n sum xy - sum x sum y)/n up

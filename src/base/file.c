@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files that are replaced whole or not at all, their names, and a hash of what they hold. */
+ * Files that are replaced whole or not at all, their names, a hash of what they hold, and bytes read in order. */
 #include "base/base.h"
 
 #include <dirent.h>
@@ -14,6 +14,28 @@
 uint64_t lgv_hash(uint64_t hash, const void *data, size_t size) {
     for (const unsigned char *u = data, *end = u + size; u < end; u++) hash = (hash ^ *u) * 1099511628211u;
     return hash;
+}
+
+void lgv_bytes_take(struct lgv_bytes *b, void *out, size_t size) {
+    if (size > b->left) {
+        b->bad = true;
+        b->left = 0;
+        if (size) memset(out, 0, size);
+        return;
+    }
+    if (size) memcpy(out, b->at, size);
+    b->at += size;
+    b->left -= size;
+}
+
+uint64_t lgv_bytes_count(struct lgv_bytes *b) {
+    uint64_t n;
+    lgv_bytes_take(b, &n, sizeof n);
+    return n;
+}
+
+void lgv_text_append_count(struct lgv_text *t, uint64_t n) {
+    lgv_text_append(t, (const char *)&n, sizeof n);
 }
 
 /* All of data to fd and down to the disk; errno tells what went wrong. */

@@ -72,7 +72,7 @@ static bool measure(struct lgv_examination *x, const struct lgv_settings *settin
     s.bins = 0;
     s.check_states = s.check_states ? s.check_states : 4;
     snprintf(s.keep, sizeof s.keep, "0");
-    enum lgv_status status = lgv_statistics_run(x->model, &s, NULL, NULL, NULL, &x->result, err);
+    enum lgv_status status = lgv_engine_once(x->model, &s, NULL, NULL, NULL, &x->result, err);
     x->measured = status != LGV_BAD_INPUT && status != LGV_CANNOT_RUN;
     if (!x->measured) snprintf(x->unmeasured, sizeof x->unmeasured, "%s", err->message);
     return status != LGV_BAD_INPUT;

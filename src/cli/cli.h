@@ -5,7 +5,7 @@
 #ifndef LGV_CLI_H
 #define LGV_CLI_H
 
-#include "out/out.h"
+#include "engine/engine.h"
 
 #include <jansson.h>
 

@@ -169,7 +169,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     struct lgv_meter meter;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
     lgv_meter_phase(&meter, "looking at the model and compiling its kernel");
-    enum lgv_status status = lgv_statistics_run(m, s, a->flags.keep_source, lgv_meter_progress, &meter, &r, err);
+    enum lgv_status status = lgv_engine_once(m, s, a->flags.keep_source, lgv_meter_progress, &meter, &r, err);
     lgv_meter_end(&meter);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
         if (!lgv_stop_asked()) return lgv_complain(err, status);

@@ -151,6 +151,14 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     return status;
 }
 
+enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, struct lgv_error *err) {
+    k->par = m->par;
+    k->compile_seconds = 0;
+    enum lgv_status status = lgv_model_structure(m, &k->structure, err);
+    if (!status) status = lgv_method_refuse(k->method, m, &k->structure, err);
+    return status ? status : lgv_model_constraint_check(m, &k->start, err);
+}
+
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out,
                                  struct lgv_error *err) {
@@ -161,9 +169,7 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     out->energy_known = m->kind->has_energy(m);
     out->nnoise = m->nnoise;
     out->nstate = 2 * out->nq + (m->exact ? out->nnoise + 2 * out->nq : 0);
-    enum lgv_status status = lgv_model_structure(m, &out->structure, err);
-    if (!status) status = lgv_method_refuse(method, m, &out->structure, err);
-    if (!status && m->nconstraints) status = lgv_model_constraint_check(m, &out->start, err);
+    enum lgv_status status = lgv_kernel_refresh(out, m, err);
     if (status) return status;
     out->nextra = m->nconstraints + (lgv_method_lagrangian(method, m, &out->structure) ? m->nq : 0);
     out->nstate += out->nextra;

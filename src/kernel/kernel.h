@@ -47,6 +47,9 @@ struct lgv_kernel_options {
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out,
                                  struct lgv_error *err);
+/* The same kernel after values of parameters have changed that its text does not have (lgv_model_adjust): looks at the
+ * structure and the start of the model again.  Not LGV_OK: the model with these values is refused. */
+enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, struct lgv_error *err);
 void lgv_kernel_free(struct lgv_kernel *k);
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);

@@ -377,6 +377,7 @@ enum lgv_status lgv_model_load(const char *path, struct lgv_model **out, struct 
 enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, double value, struct lgv_error *err) {
     if (!model || !parameter) return lgv_fail(err, LGV_BAD_INPUT, "no model or no parameter");
     if (!model->kind->formulas) return lgv_fail(err, LGV_BAD_INPUT, "a model of C functions has no parameters");
+    if (lgv_model_adjust(model, parameter, value)) return LGV_OK;
     struct lgv_override *all = lgv_new(model->nsettings + 1, sizeof *all);
     if (!all) return lgv_fail_memory(err);
     size_t count = 0;
@@ -390,6 +391,8 @@ enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, do
     if (status != LGV_OK) return status;
     struct lgv_model old = *model; /* the handle stays the same */
     *model = *fresh;
+    model->loads = old.loads + 1;
+    model->changes = old.changes + 1;
     *fresh = old;
     lgv_model_free(fresh);
     return LGV_OK;

@@ -68,6 +68,7 @@ int *lgv_diff_leaves(struct lgv_graph *g, int node, unsigned spaces, size_t *cou
 long lgv_diff_size(const struct lgv_graph *g, int node); /* nodes it consists of */
 /* Does the formula have one of these operations (mask of 1 << op) on an argument with one of these uses? */
 bool lgv_diff_uses(const struct lgv_graph *g, int node, unsigned operations, unsigned uses);
+bool lgv_diff_uses_param(const struct lgv_graph *g, int node, int number); /* parameter of that number */
 /* The formula with every jump and kink replaced by a smooth function of the same arguments. */
 int lgv_diff_smoothed(struct lgv_graph *g, int node);
 /* d node / d leaf[i] for all i at once (reverse mode). */

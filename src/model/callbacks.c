@@ -95,6 +95,17 @@ static struct lgv_callbacks *copy_callbacks(const struct lgv_callbacks *from, co
     return c; /* what is missing inside is seen by the caller */
 }
 
+/* Stands for the text of a model file: what can be told without calling anything. */
+static char *describe(const struct lgv_callbacks *c) {
+    struct lgv_text t = {0};
+    if (!c || !c->q0 || !c->p0) return NULL;
+    uint64_t start = lgv_hash(lgv_hash(LGV_HASH_START, c->q0, c->dof * sizeof *c->q0), c->p0, c->dof * sizeof *c->p0);
+    lgv_text_add(&t, "# a model given as C functions: %zu degrees of freedom, %zu noises, start values %016llx\n", c->dof,
+                 c->noises, (unsigned long long)start);
+    if (t.failed) lgv_text_free(&t);
+    return t.data;
+}
+
 enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, struct lgv_model **out,
                                          struct lgv_error *err) {
     if (out) *out = NULL;
@@ -116,7 +127,7 @@ enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, 
     m->lagrangian = m->hamiltonian = -1;
     m->callbacks = copy_callbacks(callbacks, name);
     m->name = lgv_copy(name);
-    m->text = lgv_copy("# a model given as C functions\n");
+    m->text = describe(m->callbacks);
     m->hamiltonian_text = lgv_copy("H");
     m->par = lgv_new(1, sizeof *m->par);
     bool ok = name_components(m) && m->name && m->text && m->hamiltonian_text && m->par && m->callbacks &&

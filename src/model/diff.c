@@ -66,6 +66,16 @@ bool lgv_diff_uses(const struct lgv_graph *g, int node, unsigned operations, uns
     return found;
 }
 
+bool lgv_diff_uses_param(const struct lgv_graph *g, int node, int number) {
+    if (!(g->node[node].uses & LGV_USES_PARAM)) return false;
+    unsigned char *mark = reach(g, node);
+    bool found = !mark; /* out of memory: nothing is promised */
+    for (int k = 0; !found && k <= node; k++)
+        found = mark[k] && g->node[k].op == LGV_PARAM && g->node[k].aux == number;
+    free(mark);
+    return found;
+}
+
 int lgv_diff_smoothed(struct lgv_graph *g, int node) {
     unsigned char *mark = reach(g, node);
     int *image = lgv_new((size_t)node + 1, sizeof *image), id = 0;

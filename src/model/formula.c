@@ -46,6 +46,13 @@ struct lgv_symbol *lgv_scope_use(const struct lgv_scope *scope, const char *name
     return s;
 }
 
+void lgv_scope_fix(const struct lgv_scope *scope, int formula) {
+    for (size_t i = 0; i < scope->count; i++) {
+        struct lgv_symbol *s = &scope->symbol[i];
+        if (s->kind == LGV_SYM_PARAMETER && !s->fixed) s->fixed = lgv_diff_uses_param(scope->graph, formula, s->index);
+    }
+}
+
 struct lgv_symbol *lgv_scope_add(struct lgv_scope *scope, const char *name, enum lgv_symbol_kind kind) {
     if (!lgv_grow(&scope->symbol, &scope->capacity, scope->count + 1, sizeof *scope->symbol)) return NULL;
     struct lgv_symbol *s = &scope->symbol[scope->count];
@@ -513,6 +520,7 @@ static int raised(struct lgv_parser *p, int base, int exponent) {
     double par[1024] = {0};
     unsigned uses = p->g->node[exponent].uses;
     if (uses == LGV_USES_PARAM) {
+        lgv_scope_fix(p->scope, exponent);
         for (size_t i = 0; i < p->scope->count; i++) {
             const struct lgv_symbol *s = &p->scope->symbol[i];
             if (s->kind == LGV_SYM_PARAMETER && s->index < 1024) par[s->index] = s->number;

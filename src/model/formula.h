@@ -38,6 +38,7 @@ struct lgv_symbol {
     char *text;
     int line, column; /* where parameters and abbreviations are declared; 0 for other names */
     bool used;        /* a formula has it */
+    bool fixed;       /* a parameter whose value was needed to read the formulas: sizes, ranges, exponents, masses */
 };
 
 struct lgv_scope {
@@ -69,6 +70,8 @@ bool lgv_formula_is_reserved(const char *name);
 struct lgv_symbol *lgv_scope_find(const struct lgv_scope *scope, const char *name);
 struct lgv_symbol *lgv_scope_use(const struct lgv_scope *scope, const char *name); /* the same, for a formula */
 struct lgv_symbol *lgv_scope_add(struct lgv_scope *scope, const char *name, enum lgv_symbol_kind kind);
+/* The parameters that a formula uses are fixed: its value was taken when it was read. */
+void lgv_scope_fix(const struct lgv_scope *scope, int formula);
 void lgv_scope_free(struct lgv_scope *scope);
 
 #endif

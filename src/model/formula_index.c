@@ -50,8 +50,9 @@ static int index_name(struct lgv_parser *p, long length) {
         lgv_parser_error(p, at, "%s is not a whole number here", name);
         return 0;
     }
-    const struct lgv_symbol *s = lgv_scope_use(p->scope, name);
+    struct lgv_symbol *s = lgv_scope_use(p->scope, name);
     if (s && s->kind == LGV_SYM_PARAMETER) {
+        s->fixed = true;
         if (s->number == floor(s->number) && fabs(s->number) < 1e9) return lgv_expr_iconst(p->g, (long)s->number);
         lgv_parser_error(p, at, "the parameter %s = %g is used as an index and must be a whole number", name,
                          s->number);

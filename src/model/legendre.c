@@ -261,6 +261,7 @@ static int singular_block(struct legendre *x, struct values *v, int *member) {
 
 static bool check_regular(struct legendre *x, int node) {
     size_t n = x->m->nq;
+    for (size_t k = 0; k < x->hessian.count; k++) lgv_scope_fix(&x->m->scope, x->hessian.term[k].value);
     if (x->largest > MAX_DENSE || x->largest > (int)n) return true;
     struct lgv_evaluator e;
     struct lgv_point at = {0};

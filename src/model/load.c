@@ -86,6 +86,7 @@ static bool value_now(struct lgv_loader *l, int node, int formula, double *out) 
     if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
     *out = lgv_eval_node(&e, formula, &env, NULL);
     lgv_eval_end(&e);
+    lgv_scope_fix(&l->m->scope, formula);
     return isfinite(*out) || lgv_yaml_fail(l, node, "the value is %g; it must be a finite number", *out);
 }
 
@@ -378,6 +379,31 @@ char *lgv_model_text(const char *path, struct lgv_error *err) {
     free(text);
     lgv_fail(err, LGV_BAD_INPUT, "%s: this is not a text file (it has zero bytes)", path);
     return NULL;
+}
+
+/* Keeps the value for the next time the text is read; false: no memory. */
+static bool remember(struct lgv_model *m, const char *name, double value) {
+    size_t k = 0;
+    while (k < m->nsettings && strcmp(m->setting_name[k], name) != 0) k++;
+    if (k == m->nsettings) {
+        char **names = realloc(m->setting_name, (k + 1) * sizeof *names);
+        if (names) m->setting_name = names;
+        double *values = names ? realloc(m->setting_value, (k + 1) * sizeof *values) : NULL;
+        if (values) m->setting_value = values;
+        if (!values || !(m->setting_name[k] = lgv_copy(name))) return false;
+        m->nsettings++;
+    }
+    m->setting_value[k] = value;
+    return true;
+}
+
+bool lgv_model_adjust(struct lgv_model *m, const char *parameter, double value) {
+    struct lgv_symbol *s = lgv_scope_find(&m->scope, parameter);
+    if (!s || s->kind != LGV_SYM_PARAMETER || s->fixed || !isfinite(value)) return false;
+    if (!remember(m, parameter, value)) return false;
+    s->number = m->par[s->index] = value;
+    m->changes++;
+    return true;
 }
 
 static void free_texts(char **text, size_t count) {

@@ -249,6 +249,7 @@ static bool read_mass(struct lgv_loader *l, int node, int *out) {
     if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
     double mass = lgv_eval_node(&e, *out, &env, NULL);
     lgv_eval_end(&e);
+    lgv_scope_fix(&l->m->scope, *out); /* what is checked here is checked again for another value */
     return (mass > 0 && isfinite(mass)) || lgv_yaml_fail(l, node, "the mass is %g; it must be positive", mass);
 }
 

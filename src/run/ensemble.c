@@ -444,8 +444,9 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     report->seconds = now() - begin;
     report->path_steps = atomic_load(&j.path_steps);
     report->clipped = atomic_load(&j.clipped);
-    uint64_t block_steps = atomic_load(&j.block_steps);
-    report->iterations = block_steps ? (double)atomic_load(&j.iterations) / (double)block_steps : 0;
+    uint64_t block_steps = report->block_steps = atomic_load(&j.block_steps);
+    report->iterated = atomic_load(&j.iterations);
+    report->iterations = block_steps ? (double)report->iterated / (double)block_steps : 0;
     report->evaluations = block_steps ? (double)atomic_load(&j.evaluations) / (double)block_steps : 0;
     report->stopped = atomic_load(&j.stop) != 0;
     if (atomic_load(&j.no_memory)) return no_memory(&j, threads, err);

@@ -92,6 +92,10 @@ struct lgv_collector {
     bool (*add)(void *object, const struct lgv_piece *piece); /* false: no memory */
     bool (*merge)(void *object, const void *other);           /* false: no memory */
     void (*free)(void *object);                               /* NULL allowed */
+    /* What it has, appended to `out`; and back, into an object that create has just made for the same shape but for the
+     * number of paths.  Load is false when memory is out; bytes that make no sense set from->bad and nothing worse. */
+    void (*save)(void *object, struct lgv_text *out);
+    bool (*load)(void *object, struct lgv_bytes *from);
 };
 struct lgv_collecting { /* one entry of a list of them */
     const struct lgv_collector *kind;
@@ -105,6 +109,7 @@ struct lgv_run_report {
     uint64_t clipped;    /* path-steps with a truncated increment */
     double iterations;   /* Newton iterations per step */
     double evaluations;  /* gradient evaluations per step */
+    uint64_t iterated, block_steps; /* Newton iterations, and the steps of vecs they were for */
     unsigned threads;
     bool stopped;
     double *snapshot; /* [nsnapshots][LGV_UNIT][2 nq]; NaN where there is none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The symplecticity defect of a step, measured on the compiled step itself.
+ * The certificate of a run, and first of all the symplecticity defect of a step, measured on the compiled step itself.
  *
  * J is found by central differences of order 8 in directions u: with D_k = F(x + k h u) - F(x - k h u),
  *
@@ -282,4 +282,131 @@ done:
     free(c);
     free(work);
     return defect;
+}
+
+/* ---- the certificate of a run ---- */
+
+static bool one_name(const char *a, const char *b) { /* "x[3].y" and "x[4].x" */
+    size_t n = strcspn(a, "[.");
+    return strcspn(b, "[.") == n && strncmp(a, b, n) == 0;
+}
+
+#define ROUND_OFF 1e-12 /* of the largest scale */
+#define CONSTANT 1e-9   /* moves that are smaller, compared with the values, are not taken for moves */
+
+/* How far the components move over the states kept of the run; where they do not, how large they are.  Components of
+ * one name have one unit and one scale; one that is always 0 gets that of the others. */
+static double *state_scales(const struct lgv_model *m, const struct lgv_plan *plan,
+                            const struct lgv_run_report *report) {
+    size_t nq = m->nq;
+    double *scale = lgv_new(2 * nq, sizeof *scale), most[2] = {0, 0};
+    for (size_t i = 0, end; scale && i < 2 * nq; i = end) {
+        double moved = 0, size = 0;
+        for (end = i; end < (i < nq ? nq : 2 * nq) && one_name(m->component[i], m->component[end]); end++) {
+            double low = INFINITY, high = -INFINITY;
+            for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
+                double x = report->snapshot[k * 2 * nq + end];
+                if (isfinite(x)) low = fmin(low, x), high = fmax(high, x);
+            }
+            if (low <= high) moved = fmax(moved, high - low), size = fmax(size, fmax(fabs(low), fabs(high)));
+        }
+        for (size_t k = i; k < end; k++) scale[k] = moved > CONSTANT * size ? moved : size;
+        most[i >= nq] = fmax(most[i >= nq], scale[i]);
+    }
+    for (size_t i = 0; scale && i < 2 * nq; i++)
+        if (!(scale[i] > ROUND_OFF * most[i >= nq])) scale[i] = most[i >= nq] > 0 ? most[i >= nq] : 1;
+    return scale;
+}
+
+double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *symmetry, const struct lgv_plan *plan,
+                                const struct lgv_run_report *report) {
+    struct lgv_evaluator e;
+    double largest = 0;
+    size_t n = m->nq;
+    if (!lgv_eval_begin(&e, m->graph)) return 0;
+    for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
+        const double *x = report->snapshot + k * 2 * n;
+        struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = x, [LGV_P] = x + n}};
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) sum += fabs(x[n + i] * lgv_eval_node(&e, symmetry->xi[i], &env, NULL));
+        if (isfinite(sum)) largest = fmax(largest, sum);
+    }
+    lgv_eval_end(&e);
+    return largest;
+}
+
+/* A path of the first unit that is alive at snapshot `snap`, beginning with number `first`; -1 when there is none. */
+static long living_path(const struct lgv_run_report *report, size_t snap, size_t first, size_t nq) {
+    for (size_t k = 0; k < LGV_UNIT; k++) {
+        size_t path = (first + k) % LGV_UNIT;
+        if (isfinite(report->snapshot[(snap * LGV_UNIT + path) * 2 * nq])) return (long)path;
+    }
+    return -1;
+}
+
+/* The defect of a stopped run is not measured: it may take longer than all steps that were done. */
+void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, void *user, struct lgv_result *r) {
+    const struct lgv_model *m = ran->model;
+    const struct lgv_settings *s = ran->settings;
+    const struct lgv_plan *plan = ran->plan;
+    const struct lgv_kernel *k = plan->kernel;
+    const struct lgv_run_report *report = ran->report;
+    struct lgv_certificate *c = &r->certificate;
+    const char *reason;
+    *c = (struct lgv_certificate){.symplectic_defect = NAN,
+                                  .symplectic_defect_error = NAN,
+                                  .defect_all_error = NAN,
+                                  .constraint = NAN,
+                                  .hidden_constraint = NAN,
+                                  .symplectic_claim = k->method->symplectic,
+                                  .constraint_size = r->nconstraints ? k->start.size : NAN,
+                                  .hidden_size = r->nconstraints ? k->start.hidden_size : NAN,
+                                  .start_constraint = r->nconstraints ? k->start.residual : NAN,
+                                  .start_hidden = r->nconstraints ? k->start.hidden : NAN,
+                                  .noise_commutes = k->structure.commutes,
+                                  .time_dependent = k->structure.time_dependent,
+                                  .commutes_decided = k->structure.commutes_decided};
+    c->strong_order = lgv_method_strong_order(k->method, &k->structure, k->nnoise, &reason);
+    c->weak_order = lgv_method_weak_order(k->method, &k->structure, k->nnoise, NULL);
+    c->order_reason = lgv_copy(reason);
+    char commutes[200];
+    lgv_structure_commutes(&k->structure, k->nnoise, commutes, sizeof commutes);
+    c->commutes_reason = lgv_copy(commutes);
+    for (size_t i = 0; i < r->nseries; i++) {
+        const struct lgv_series *x = &r->series[i];
+        double *to = x->kind == LGV_SERIES_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
+        for (size_t j = 0; x->kind >= LGV_SERIES_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
+    }
+    double *scale = state_scales(m, plan, report);
+    double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;
+    struct lgv_defect how = {.given = given};
+    /* by size, not by the clock: the certificate must not depend on the machine */
+    uint64_t states = k->nq > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
+    if (plan->increments && !given) states = 0; /* no memory */
+    for (size_t i = 0; scale && plan->nsnapshots && !report->stopped && i < states; i++) {
+        /* path i at snapshot i, cycling through both */
+        size_t snap = i % plan->nsnapshots;
+        long path = living_path(report, snap, i, k->nq);
+        if (path < 0) continue;
+        const double *x = report->snapshot + (snap * LGV_UNIT + (size_t)path) * 2 * k->nq;
+        uint64_t step = plan->time_step[plan->snapshot[snap]];
+        if (given) lgv_increments_lay(plan->increments, lgv_increments_rows(k), 1, (uint64_t)path, step, 1, given);
+        double d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path, step, x, scale, progress,
+                                          user, &how);
+        double error = how.error;
+        if (isnan(d)) continue;
+        c->defect_all_error = fmax(c->defect_all_error, how.all_error);
+        c->defect_states++;
+        bool seen = d > error, first = isnan(c->symplectic_defect);
+        bool before = c->symplectic_defect > c->symplectic_defect_error;
+        if (first || (seen && (!before || d - error > c->symplectic_defect - c->symplectic_defect_error))) {
+            c->symplectic_defect = d; /* what is certain counts before all others */
+            c->symplectic_defect_error = error;
+        } else if (!seen && !before) {
+            c->symplectic_defect = fmax(c->symplectic_defect, d);
+            c->symplectic_defect_error = fmax(c->symplectic_defect_error, error);
+        }
+    }
+    free(scale);
+    free(given);
 }

@@ -130,6 +130,24 @@ static bool merge(void *object, const void *other) {
     return ok;
 }
 
+static void save(void *object, struct lgv_text *out) {
+    const struct object *o = object;
+    lgv_text_append_count(out, o->started);
+    lgv_text_append_count(out, o->seen);
+    lgv_text_append(out, (const char *)o->largest, o->shape.nseries * sizeof *o->largest);
+    for (size_t i = 0; i < o->shape.nseries; i++) lgv_exact_save(&o->sum[i], out);
+}
+
+static bool load(void *object, struct lgv_bytes *from) {
+    struct object *o = object;
+    bool ok = true;
+    o->started = lgv_bytes_count(from);
+    o->seen = lgv_bytes_count(from);
+    lgv_bytes_take(from, o->largest, o->shape.nseries * sizeof *o->largest);
+    for (size_t i = 0; ok && i < o->shape.nseries; i++) ok = lgv_exact_load(&o->sum[i], from);
+    return ok;
+}
+
 static bool finish(void *object, struct lgv_result *r) {
     struct object *o = object;
     for (size_t i = 0; i < o->shape.nseries; i++) {
@@ -144,7 +162,8 @@ static double bytes(const struct lgv_shape *s) {
 }
 
 const struct lgv_collected lgv_changes = {
-    .collector = {.name = "changes", .create = create, .add = add, .merge = merge, .free = destroy},
+    .collector = {.name = "changes", .create = create, .add = add, .merge = merge, .free = destroy,
+                  .save = save, .load = load},
     .finish = finish,
     .bytes = bytes,
 };

@@ -7,17 +7,6 @@
 
 #include "stats/stats.h"
 
-struct lgv_shape {
-    size_t ntimes, nseries;
-    const uint64_t *time_step; /* [ntimes] */
-    uint64_t paths;
-    size_t bins; /* of histograms */
-    size_t nkept;
-    const uint64_t *kept; /* [nkept] numbers of the paths that are kept whole */
-    size_t ndense;
-    const uint64_t *dense_step; /* [ndense] where they are observed */
-};
-
 struct lgv_collected {
     struct lgv_collector collector;
     /* Fills its part of r, whose series have names and whose ntimes is set.  May use up the object.  False: no memory.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define MAX_FAILURES 10000
+#define LGV_FAIL_LAST LGV_FAIL_SCRATCH
 
 struct object {
     struct lgv_failure *failure; /* sorted and cut to MAX_FAILURES when it becomes long */
@@ -62,6 +63,31 @@ static bool merge(void *object, const void *other) {
     return true;
 }
 
+static void save(void *object, struct lgv_text *out) {
+    const struct object *o = object;
+    lgv_text_append_count(out, o->failed);
+    lgv_text_append_count(out, o->complete);
+    lgv_text_append_count(out, o->nfailures);
+    for (size_t i = 0; i < o->nfailures; i++) {
+        lgv_text_append_count(out, o->failure[i].path);
+        lgv_text_append_count(out, o->failure[i].step);
+        lgv_text_append_count(out, (uint64_t)o->failure[i].reason);
+    }
+}
+
+static bool load(void *object, struct lgv_bytes *from) {
+    struct object *o = object;
+    bool ok = true;
+    o->failed = lgv_bytes_count(from);
+    o->complete = lgv_bytes_count(from);
+    for (uint64_t left = lgv_bytes_count(from); ok && left > 0 && !from->bad; left--) {
+        uint64_t path = lgv_bytes_count(from), step = lgv_bytes_count(from), reason = lgv_bytes_count(from);
+        if (reason > LGV_FAIL_LAST) from->bad = true;
+        if (!from->bad) ok = record(o, (struct lgv_failure){path, step, (int)reason});
+    }
+    return ok;
+}
+
 static bool finish(void *object, struct lgv_result *r) {
     struct object *o = object;
     lowest(o);
@@ -79,7 +105,8 @@ static double bytes(const struct lgv_shape *s) {
 }
 
 const struct lgv_collected lgv_failures = {
-    .collector = {.name = "failures", .create = create, .add = add, .merge = merge, .free = destroy},
+    .collector = {.name = "failures", .create = create, .add = add, .merge = merge, .free = destroy,
+                  .save = save, .load = load},
     .finish = finish,
     .bytes = bytes,
 };

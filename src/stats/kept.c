@@ -52,6 +52,26 @@ static bool merge(void *object, const void *other) {
     return true;
 }
 
+/* Paths that are not known are left out: a part of an ensemble has few of them. */
+static void save(void *object, struct lgv_text *out) {
+    const struct object *o = object;
+    size_t n = o->shape.nseries * o->shape.ndense;
+    for (size_t k = 0; k < o->shape.nkept; k++) {
+        uint64_t known = 0;
+        for (size_t i = 0; i < n && !known; i++) known = isnan(o->value[k * n + i]) ? 0u : 1u;
+        lgv_text_append_count(out, known);
+        if (known) lgv_text_append(out, (const char *)(o->value + k * n), n * sizeof *o->value);
+    }
+}
+
+static bool load(void *object, struct lgv_bytes *from) {
+    struct object *o = object;
+    size_t n = o->shape.nseries * o->shape.ndense;
+    for (size_t k = 0; k < o->shape.nkept; k++)
+        if (lgv_bytes_count(from)) lgv_bytes_take(from, o->value + k * n, n * sizeof *o->value);
+    return true;
+}
+
 /* The output times are among the dense ones. */
 static void thin(const struct lgv_shape *s, const double *dense, double *out) {
     for (size_t t = 0, d = 0; t < s->ntimes; t++) {
@@ -89,7 +109,7 @@ static double bytes(const struct lgv_shape *s) {
 
 const struct lgv_collected lgv_kept = {
     .collector = {.name = "samples", .shared = true, .dense = true, .create = create, .add = add, .merge = merge,
-                  .free = destroy},
+                  .free = destroy, .save = save, .load = load},
     .finish = finish,
     .bytes = bytes,
 };

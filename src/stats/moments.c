@@ -191,9 +191,7 @@ static bool take_limbs(struct object *a, const struct object *b) {
     return ok;
 }
 
-/* Before the limbs can overflow. */
-static bool count_unit(struct object *o) {
-    if (++o->units < LGV_LIMBS_MOST) return true;
+static bool empty_limbs(struct object *o) {
     bool ok = take_limbs(o, o);
     for (size_t i = 0; i < 3; i++) {
         memset(o->limbs[i].high, 0, o->rows * sizeof *o->limbs[i].high);
@@ -201,6 +199,11 @@ static bool count_unit(struct object *o) {
     }
     o->units = 0;
     return ok;
+}
+
+/* Before the limbs can overflow. */
+static bool count_unit(struct object *o) {
+    return ++o->units < LGV_LIMBS_MOST || empty_limbs(o);
 }
 
 static bool add(void *object, const struct lgv_piece *piece) {
@@ -231,6 +234,31 @@ static bool merge(void *object, const void *other) {
         a->max[i] = fmax(a->max[i], b->max[i]);
     }
     for (size_t t = 0; t < a->shape.ntimes; t++) a->alive[t] += b->alive[t];
+    return ok;
+}
+
+/* ---- parts ---- */
+
+static void save(void *object, struct lgv_text *out) {
+    struct object *o = object;
+    if (!empty_limbs(o)) out->failed = true;
+    lgv_text_append(out, (const char *)o->alive, o->shape.ntimes * sizeof *o->alive);
+    lgv_text_append(out, (const char *)o->min, o->rows * sizeof *o->min);
+    lgv_text_append(out, (const char *)o->max, o->rows * sizeof *o->max);
+    for (size_t i = 0; i < o->rows; i++) {
+        lgv_exact_save(&o->sum[i], out);
+        lgv_exact_save(&o->squares[i], out);
+    }
+}
+
+static bool load(void *object, struct lgv_bytes *from) {
+    struct object *o = object;
+    bool ok = true;
+    lgv_bytes_take(from, o->alive, o->shape.ntimes * sizeof *o->alive);
+    lgv_bytes_take(from, o->min, o->rows * sizeof *o->min);
+    lgv_bytes_take(from, o->max, o->rows * sizeof *o->max);
+    for (size_t i = 0; ok && !from->bad && i < o->rows; i++)
+        ok = lgv_exact_load(&o->sum[i], from) && lgv_exact_load(&o->squares[i], from);
     return ok;
 }
 
@@ -271,7 +299,8 @@ static double bytes(const struct lgv_shape *s) {
 }
 
 const struct lgv_collected lgv_moments = {
-    .collector = {.name = "moments", .create = create, .add = add, .merge = merge, .free = destroy},
+    .collector = {.name = "moments", .create = create, .add = add, .merge = merge, .free = destroy,
+                  .save = save, .load = load},
     .finish = finish,
     .bytes = bytes,
 };

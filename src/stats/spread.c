@@ -100,6 +100,31 @@ static bool merge(void *object, const void *other) {
     return true;
 }
 
+/* Units that have values: their number, how many times, and these. */
+static void save(void *object, struct lgv_text *out) {
+    const struct object *o = object;
+    size_t row = o->shape.nseries * LGV_UNIT;
+    for (size_t u = 0; u < o->units; u++) {
+        if (!o->written[u]) continue;
+        lgv_text_append_count(out, u);
+        lgv_text_append_count(out, o->written[u]);
+        lgv_text_append(out, (const char *)values_at(o, u, 0), o->written[u] * row * sizeof *o->value);
+    }
+}
+
+static bool load(void *object, struct lgv_bytes *from) {
+    struct object *o = object;
+    size_t row = o->shape.nseries * LGV_UNIT;
+    while (from->left && !from->bad) {
+        uint64_t unit = lgv_bytes_count(from), times = lgv_bytes_count(from);
+        if (unit >= o->units || times > o->ntimes) from->bad = true;
+        if (from->bad) break;
+        o->written[unit] = (size_t)times;
+        lgv_bytes_take(from, values_at(o, (size_t)unit, 0), (size_t)times * row * sizeof *o->value);
+    }
+    return true;
+}
+
 size_t lgv_keep_numbers(double *x, size_t n) {
     size_t k = 0;
     for (size_t i = 0; i < n; i++)
@@ -225,14 +250,14 @@ static double bytes_final(const struct lgv_shape *s) {
 
 const struct lgv_collected lgv_spread = {
     .collector = {.name = "quantiles", .shared = true, .create = create_early, .add = add, .merge = merge,
-                  .free = destroy},
+                  .free = destroy, .save = save, .load = load},
     .finish = finish_quantiles,
     .bytes = bytes_early,
 };
 
 const struct lgv_collected lgv_endings = {
     .collector = {.name = "histograms", .shared = true, .create = create_final, .add = add, .merge = merge,
-                  .free = destroy},
+                  .free = destroy, .save = save, .load = load},
     .finish = finish_histograms,
     .bytes = bytes_final,
 };

@@ -124,11 +124,52 @@ struct lgv_result {
 #define LGV_DEFECT_KNOWN 1e-6  /* a defect whose uncertainty is larger says nothing */
 #define LGV_DEFECT_LIMIT 1e-11 /* a defect below this (or below its own uncertainty) is round-off */
 
-/* Runs the ensemble with these settings and fills *out (statistics, certificate, everything).  The kernel is built
- * here. Returns LGV_OK, LGV_FAILED_PATHS or LGV_INTERRUPTED with a valid result; else *out is empty. */
-enum lgv_status lgv_statistics_run(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,
-                                   lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err);
+/* What the collectors of a run need to know. */
+struct lgv_shape {
+    size_t ntimes, nseries;
+    const uint64_t *time_step; /* [ntimes] */
+    uint64_t paths;
+    size_t bins; /* of histograms */
+    size_t nkept;
+    const uint64_t *kept; /* [nkept] numbers of the paths that are kept whole */
+    size_t ndense;
+    const uint64_t *dense_step; /* [ndense] where they are observed */
+};
 
+/* The statistics of an ensemble, or of a part of it, while it is run.  They merge in any order with the same bits. */
+#define LGV_COLLECTORS 6
+struct lgv_statistics {
+    struct lgv_shape shape;
+    struct lgv_collecting list[LGV_COLLECTORS]; /* for lgv_ensemble_run; refers to shape: the struct must not move */
+};
+/* False: no memory.  The arrays of the shape must outlive it. */
+bool lgv_statistics_begin(struct lgv_statistics *s, const struct lgv_shape *shape);
+void lgv_statistics_end(struct lgv_statistics *s); /* one that is all zero has ended already */
+/* s += other, whose number of paths may be another one.  False: no memory, and s is lost. */
+bool lgv_statistics_merge(struct lgv_statistics *s, const struct lgv_statistics *other);
+/* As in struct lgv_collector. */
+void lgv_statistics_save(const struct lgv_statistics *s, struct lgv_text *out);
+bool lgv_statistics_load(struct lgv_statistics *s, struct lgv_bytes *from);
+double lgv_statistics_bytes(const struct lgv_shape *shape, double threads); /* that it will need */
+
+/* What was run: everything else that a result is made from. */
+struct lgv_ran {
+    struct lgv_model *model;
+    const struct lgv_settings *settings;
+    const struct lgv_plan *plan; /* of the whole ensemble */
+    const struct lgv_run_report *report;
+    const char *chosen; /* why `method: auto` chose the method, or NULL */
+};
+/* Fills *out (statistics, certificate, everything) and uses up the statistics.  LGV_OK, LGV_FAILED_PATHS or
+ * LGV_INTERRUPTED (some of the paths have not been run) with a valid result; else *out is empty. */
+enum lgv_status lgv_statistics_finish(struct lgv_statistics *s, const struct lgv_ran *ran, lgv_progress *progress,
+                                      void *user, struct lgv_result *out, struct lgv_error *err);
+
+/* certificate.c.  The certificate of a result whose statistics are known. */
+void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, void *user, struct lgv_result *r);
+/* Largest sum_i |p_i xi_i(q)| of a symmetry over the states kept of the run. */
+double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *symmetry, const struct lgv_plan *plan,
+                                const struct lgv_run_report *report);
 /* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (2 nq) at step number n of a
  * path, in units of scale[2 nq] (NULL: the sizes of x).  NaN when the step fails there, or when progress (NULL allowed)
  * asks to stop. */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What has been collected of an ensemble: statistics, counts, states for the certificate, and of which paths.
+ * Everything in it merges in any order with the same bits. */
+#include "engine/private.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool lgv_collection_begin(struct lgv_collection *c, const struct lgv_layout *layout) {
+    size_t n = layout->plan.nsnapshots * LGV_UNIT * 2 * layout->plan.kernel->nq;
+    *c = (struct lgv_collection){0};
+    c->report.snapshot = lgv_new(n + 1, sizeof *c->report.snapshot);
+    if (!c->report.snapshot || !lgv_statistics_begin(&c->statistics, &layout->shape)) {
+        lgv_collection_end(c);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) c->report.snapshot[i] = (double)NAN;
+    return true;
+}
+
+void lgv_collection_end(struct lgv_collection *c) {
+    lgv_statistics_end(&c->statistics);
+    free(c->report.snapshot);
+    free(c->range);
+    *c = (struct lgv_collection){0};
+}
+
+void lgv_report_add(struct lgv_run_report *r, const struct lgv_run_report *other, size_t snapshots) {
+    r->seconds += other->seconds;
+    r->path_steps += other->path_steps;
+    r->clipped += other->clipped;
+    r->iterated += other->iterated;
+    r->block_steps += other->block_steps;
+    r->iterations = r->block_steps ? (double)r->iterated / (double)r->block_steps : 0;
+    r->stopped = r->stopped || other->stopped;
+    if (other->threads > r->threads) r->threads = other->threads;
+    for (size_t i = 0; i < snapshots; i++) /* only the part with the first unit has any */
+        if (isnan(r->snapshot[i])) r->snapshot[i] = other->snapshot[i];
+}
+
+/* Keeps the ranges ascending, and joins those that touch. */
+bool lgv_ranges_add(struct lgv_collection *c, struct lgv_range r) {
+    struct lgv_range *list = lgv_new(c->nranges + 1, sizeof *list);
+    size_t n = 0, i = 0;
+    if (!list) return false;
+    while (i < c->nranges && c->range[i].end < r.first) list[n++] = c->range[i++];
+    for (; i < c->nranges && c->range[i].first <= r.end; i++) {
+        if (c->range[i].first < r.first) r.first = c->range[i].first;
+        if (c->range[i].end > r.end) r.end = c->range[i].end;
+    }
+    list[n++] = r;
+    while (i < c->nranges) list[n++] = c->range[i++];
+    free(c->range);
+    c->range = list;
+    c->nranges = n;
+    return true;
+}
+
+bool lgv_collection_merge(struct lgv_collection *c, const struct lgv_collection *other, size_t snapshots) {
+    if (!lgv_statistics_merge(&c->statistics, &other->statistics)) return false;
+    lgv_report_add(&c->report, &other->report, snapshots);
+    for (size_t i = 0; i < other->nranges; i++)
+        if (!lgv_ranges_add(c, other->range[i])) return false;
+    return true;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The engine: one object that prepares a run (the kernel is kept), takes parameters and options, runs ranges of paths,
+ * merges, saves and finishes.  The command line, the C API and everything else that runs ensembles is a thin face of
+ * it.  Its functions are declared in <lgv/lgv.h>; here is what only the stages above need. */
+#ifndef LGV_ENGINE_H
+#define LGV_ENGINE_H
+
+#include "out/out.h"
+
+/* A run in one go: an engine used once.  Returns LGV_OK, LGV_FAILED_PATHS or LGV_INTERRUPTED with a valid result; else
+ * *out is empty.  keep_source: file for the generated C, or NULL. */
+enum lgv_status lgv_engine_once(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,
+                                lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err);
+
+/* An option of a run alone; lgv_engine_set takes parameters too. */
+enum lgv_status lgv_engine_option(struct lgv_engine *e, const char *name, const char *value, struct lgv_error *err);
+
+/* All paths of the settings, and the result: what was collected before is forgotten, and afterwards nothing is. */
+enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err);
+
+/* The kernel it is prepared with; NULL: none yet. */
+const struct lgv_kernel *lgv_engine_kernel(const struct lgv_engine *e);
+uint64_t lgv_engine_builds(const struct lgv_engine *e); /* how many kernels it has had */
+
+#endif

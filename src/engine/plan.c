@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plan of an ensemble: its steps, its output times, the paths that are kept, and what the statistics need. */
+#include "engine/private.h"
+#include <ctype.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DENSE 4000           /* times of kept paths, unless asked for otherwise */
+#define DENSE_VALUES 1000000 /* of all observables and kept paths */
+#define KEPT_VALUES 1e8      /* the same when asked for */
+#define MAX_BYTES 4e9 /* of accumulators: beyond it ask for fewer outputs */
+
+/* A whole number of steps ends at `until`: where the step asked for does not divide the time, it is made shorter. */
+static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps, double *step, struct lgv_error *err) {
+    double n = (s->until - s->start) / s->step;
+    if (!(n > 0)) return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", s->until, s->start);
+    if (n > 2.8e14)
+        return lgv_fail(err, LGV_BAD_INPUT, "the run would take %.3g steps; at most 2.8e14 are possible", n);
+    *steps = lgv_whole_steps(s->until - s->start, s->step, step);
+    return LGV_OK;
+}
+
+/* The output steps and every `every` steps; 0: at most DENSE of these, and fewer of many values. */
+static uint64_t *dense_steps(uint64_t steps, uint64_t every, size_t values, const uint64_t *output, size_t noutputs,
+                             size_t *count) {
+    uint64_t most = values && DENSE_VALUES / values < DENSE ? DENSE_VALUES / values : DENSE;
+    if (!every) every = most ? (steps + most - 1) / most : steps;
+    uint64_t *at = lgv_new((size_t)(steps / every) + noutputs + 1, sizeof *at), next = 0;
+    for (size_t i = 0, n = 0; at && i < noutputs;) {
+        at[n] = next < output[i] ? next : output[i];
+        if (at[n] == output[i]) i++;
+        if (at[n] == next) next += every;
+        *count = ++n;
+    }
+    return at;
+}
+
+static uint64_t *output_steps(uint64_t steps, uint64_t outputs, size_t *count) {
+    if (outputs > steps) outputs = steps;
+    uint64_t *at = lgv_new((size_t)outputs + 1, sizeof *at);
+    if (!at) return NULL;
+    for (uint64_t i = 0; i <= outputs; i++)
+        at[i] = (uint64_t)((long double)steps * (long double)i / (long double)outputs);
+    *count = (size_t)outputs + 1;
+    return at;
+}
+
+/* "8" or "0,17,204" */
+static enum lgv_status kept_paths(const struct lgv_settings *s, uint64_t **out, size_t *count, struct lgv_error *err) {
+    bool list = strchr(s->keep, ',') != NULL;
+    uint64_t number[64];
+    size_t n = 0;
+    for (const char *c = s->keep; *c;) {
+        char *end;
+        if (!isdigit((unsigned char)*c) || n == 64)
+            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204",
+                            s->keep);
+        number[n++] = strtoull(c, &end, 10);
+        if (*end && *end != ',')
+            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204",
+                            s->keep);
+        c = *end ? end + 1 : end;
+    }
+    uint64_t total = list ? n : n ? number[0] : 0;
+    if (!list && total > s->paths) total = s->paths;
+    if (total > 10000) return lgv_fail(err, LGV_BAD_INPUT, "keep: at most 10000 sample paths can be kept");
+    *out = lgv_new((size_t)total + 1, sizeof **out);
+    if (!*out) return lgv_fail_memory(err);
+    for (uint64_t i = 0; i < total; i++) {
+        (*out)[i] = list ? number[i] : i;
+        for (uint64_t k = 0; k < i; k++)
+            if ((*out)[k] == (*out)[i])
+                return lgv_fail(err, LGV_BAD_INPUT, "keep: path %llu is listed twice", (unsigned long long)(*out)[i]);
+        if ((*out)[i] >= s->paths)
+            return lgv_fail(err, LGV_BAD_INPUT, "keep: path %llu is not among the %llu paths (numbers start at 0)",
+                            (unsigned long long)(*out)[i], (unsigned long long)s->paths);
+    }
+    *count = (size_t)total;
+    return LGV_OK;
+}
+
+static enum lgv_status check_settings(const struct lgv_settings *s, struct lgv_error *err) {
+    if (s->lanes && s->lanes != 2 && s->lanes != 4 && s->lanes != 8 && s->lanes != 16)
+        return lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
+    return LGV_OK;
+}
+
+static enum lgv_status make_plan(const struct lgv_settings *s, struct lgv_layout *w, struct lgv_error *err) {
+    uint64_t steps = 0;
+    size_t ntimes;
+    double step = 0;
+    enum lgv_status status = count_steps(s, &steps, &step, err);
+    if (status) return status;
+    w->time_step = output_steps(steps, s->outputs, &ntimes);
+    if (!w->time_step) return lgv_fail_memory(err);
+    for (size_t i = 0; i < 4; i++) w->snapshot[i] = (ntimes - 1) * i / 4;
+    w->plan = (struct lgv_plan){.t0 = s->start,
+                                .dt = step,
+                                .steps = steps,
+                                .paths = s->paths,
+                                .seed = s->seed,
+                                .coarsen = 1,
+                                .ntimes = ntimes,
+                                .time_step = w->time_step,
+                                .threads = (unsigned)s->threads,
+                                .increments = s->increments,
+                                .nsnapshots = s->check_states ? 4 : 0,
+                                .snapshot = w->snapshot};
+    if (!s->check_states) return LGV_OK;
+    size_t distinct = 1; /* a run of one output has fewer than four different times */
+    for (size_t i = 1; i < 4; i++)
+        if (w->snapshot[i] != w->snapshot[distinct - 1]) w->snapshot[distinct++] = w->snapshot[i];
+    w->plan.nsnapshots = distinct;
+    return LGV_OK;
+}
+
+/* The kept paths' units, each once. */
+static uint64_t *units_of(const uint64_t *path, size_t count, size_t *units) {
+    uint64_t *unit = lgv_new(count + 1, sizeof *unit);
+    for (size_t i = 0; unit && i < count; i++) {
+        size_t k = 0;
+        while (k < *units && unit[k] != path[i] / LGV_UNIT) k++;
+        unit[k] = path[i] / LGV_UNIT;
+        if (k == *units) ++*units;
+    }
+    return unit;
+}
+
+/* What the collectors need to know, and how often kept paths are seen. */
+static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layout *w, struct lgv_error *err) {
+    struct lgv_plan *p = &w->plan;
+    double values = (double)w->nkept * (double)w->plan.kernel->watch.count;
+    if (s->keep_every && values * (double)(p->steps / s->keep_every) > KEPT_VALUES)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "keep_every: %zu kept paths every %llu of %llu steps are %.3g values; at most %g can be kept",
+                        w->nkept, (unsigned long long)s->keep_every, (unsigned long long)p->steps,
+                        values * (double)(p->steps / s->keep_every), KEPT_VALUES);
+    uint64_t every = w->nkept ? s->keep_every : p->steps; /* nothing to keep: no times but the outputs */
+    w->dense_step = dense_steps(p->steps, every, w->nkept * w->plan.kernel->watch.count, w->time_step, p->ntimes,
+                                &p->ndense);
+    w->dense_unit = units_of(w->kept, w->nkept, &p->ndense_units);
+    if (!w->dense_step || !w->dense_unit) return lgv_fail_memory(err);
+    p->dense_step = w->dense_step;
+    p->dense_unit = w->dense_unit;
+    w->shape = (struct lgv_shape){.ntimes = p->ntimes,
+                                  .nseries = w->plan.kernel->watch.count,
+                                  .time_step = w->time_step,
+                                  .paths = p->paths,
+                                  .bins = (size_t)s->bins,
+                                  .nkept = w->nkept,
+                                  .kept = w->kept,
+                                  .ndense = p->ndense,
+                                  .dense_step = w->dense_step};
+    return LGV_OK;
+}
+
+static enum lgv_status check_increments(const struct lgv_settings *s, const struct lgv_layout *w,
+                                        struct lgv_error *err) {
+    size_t noises = w->plan.kernel->nnoise;
+    double values = (double)w->nkept * (double)w->plan.steps * (double)lgv_increments_rows(w->plan.kernel);
+    if (s->keep_increments && values > LGV_MOST_INCREMENTS)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "keep_increments: %zu kept paths of %llu steps with %zu noise%s are %.3g values; at most %g "
+                        "can be kept",
+                        w->nkept, (unsigned long long)w->plan.steps, noises, noises == 1 ? "" : "s",
+                        values, LGV_MOST_INCREMENTS);
+    return lgv_increments_check(&w->plan, err);
+}
+
+static enum lgv_status check_memory(const struct lgv_layout *w, struct lgv_error *err) {
+    double threads = w->plan.threads ? w->plan.threads : (double)omp_get_num_procs();
+    double bytes = lgv_statistics_bytes(&w->shape, threads);
+    if (bytes <= MAX_BYTES) return LGV_OK;
+    return lgv_fail(err, LGV_CANNOT_RUN,
+                    "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
+                    "outputs",
+                    w->plan.ntimes, w->plan.kernel->watch.count, bytes / 1e9);
+}
+
+static enum lgv_status check_normals(const struct lgv_layout *w, struct lgv_error *err) {
+    double steps = (double)w->plan.steps; /* pairs of normals are numbered by 48 bits */
+    if (steps * (double)w->plan.kernel->nnoise <= 5.6e14) return LGV_OK;
+    return lgv_fail(err, LGV_BAD_INPUT, "%.3g steps with %zu noises need more than the 5.6e14 normals a path has",
+                    steps, w->plan.kernel->nnoise);
+}
+
+enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings *asked, struct lgv_layout *w,
+                                 struct lgv_error *err) {
+    *w = (struct lgv_layout){.settings = *asked};
+    struct lgv_settings *s = &w->settings;
+    enum lgv_status status = check_settings(s, err);
+    if (!status && s->increments) status = lgv_increments_fit(s->increments, m, s, err);
+    if (!status) status = lgv_settings_check(s, m, err);
+    lgv_settings_times(s, m);
+    return status;
+}
+
+enum lgv_status lgv_layout_steps(struct lgv_layout *w, struct lgv_error *err) {
+    enum lgv_status status = make_plan(&w->settings, w, err);
+    return status ? status : kept_paths(&w->settings, &w->kept, &w->nkept, err);
+}
+
+enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel *k, struct lgv_error *err) {
+    const struct lgv_settings *s = &w->settings;
+    w->plan.kernel = k;
+    enum lgv_status status = make_shape(s, w, err);
+    if (!status) status = check_increments(s, w, err);
+    if (!status) status = check_memory(w, err);
+    if (!status) status = check_normals(w, err);
+    if (!status) status = lgv_clip_check(k, s->step, s->truncate, err);
+    if (!status) w->plan.clip = lgv_clip_bound(k, w->plan.dt, s->truncate);
+    return status;
+}
+
+void lgv_layout_free(struct lgv_layout *w) {
+    if (!w) return;
+    free(w->time_step);
+    free(w->kept);
+    free(w->dense_step);
+    free(w->dense_unit);
+    free(w);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files of the engine share. */
+#ifndef LGV_ENGINE_PRIVATE_H
+#define LGV_ENGINE_PRIVATE_H
+
+#include "engine/engine.h"
+
+/* The plan of an ensemble with the arrays it refers to; it must not move. */
+struct lgv_layout {
+    struct lgv_settings settings; /* fitted to the increments where these are given */
+    struct lgv_plan plan;
+    struct lgv_shape shape;
+    uint64_t *time_step, *kept, *dense_step, *dense_unit;
+    size_t nkept, snapshot[4];
+};
+/* plan.c, in this order: settings, then steps and paths, then what needs the kernel. */
+enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings *asked, struct lgv_layout *w,
+                                 struct lgv_error *err);
+enum lgv_status lgv_layout_steps(struct lgv_layout *w, struct lgv_error *err);
+enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel *k, struct lgv_error *err);
+void lgv_layout_free(struct lgv_layout *w); /* and what it consists of */
+
+struct lgv_range { /* paths first .. end - 1 */
+    uint64_t first, end;
+};
+
+/* What has been collected: by running, from a file or from another engine. */
+struct lgv_collection {
+    struct lgv_statistics statistics;
+    struct lgv_run_report report; /* of all runs together */
+    struct lgv_range *range;      /* ascending, apart from each other */
+    size_t nranges;
+};
+/* False: no memory, and the statistics are lost. */
+bool lgv_collection_begin(struct lgv_collection *c, const struct lgv_layout *layout);
+void lgv_collection_end(struct lgv_collection *c);
+/* c += other. */
+bool lgv_collection_merge(struct lgv_collection *c, const struct lgv_collection *other, size_t snapshots);
+void lgv_report_add(struct lgv_run_report *r, const struct lgv_run_report *other, size_t snapshots);
+bool lgv_ranges_add(struct lgv_collection *c, struct lgv_range r);
+
+struct lgv_engine {
+    struct lgv_model *model;
+    struct lgv_settings settings; /* as asked for */
+    struct lgv_increments increments;
+    char *keep_source;
+    lgv_progress *progress;
+    void *user;
+    uint64_t changes, loads; /* of the model, when the engine was prepared */
+
+    bool built; /* there is a kernel, made for these: */
+    struct lgv_kernel kernel;
+    uint64_t builds;
+    char compiler[LGV_WORD_SIZE];
+    uint64_t lanes, few; /* few: the number of paths, where that is smaller than a unit */
+    const char *chosen;
+
+    struct lgv_layout *layout; /* NULL: not prepared */
+    char *description;         /* what parts must agree in: a line "name<tab>value" each */
+    struct lgv_collection *collected; /* NULL: nothing */
+};
+
+/* part.c: the text by which parts are known to belong together; malloc'd, NULL: no memory. */
+char *lgv_engine_describe(const struct lgv_engine *e);
+/* LGV_BAD_INPUT with the first line that differs; `whose` is what messages call the other. */
+enum lgv_status lgv_engine_agree(const struct lgv_engine *e, const char *description, const char *whose,
+                                 struct lgv_error *err);
+/* engine.c: takes in what another has collected. */
+enum lgv_status lgv_engine_absorb(struct lgv_engine *e, const struct lgv_collection *c, const char *whose,
+                                  struct lgv_error *err);
+enum lgv_status lgv_engine_ready(struct lgv_engine *e, struct lgv_error *err); /* prepared, and nothing has changed */
+
+#endif
