@@ -54,5 +54,6 @@ const struct lgv_method lgv_method_euler = {
     .linear_momentum_maps = true,
     .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.",
     .callbacks = &KERNEL_NAME,
+    .step = &KERNEL_STEP,
 };
 #endif

@@ -211,5 +211,6 @@ const struct lgv_method lgv_method_galerkin = {
     .symplectic = true,
     .linear_momentum_maps = true,
     .callbacks = &KERNEL_NAME,
+    .step = &KERNEL_STEP,
 };
 #endif

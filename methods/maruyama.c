@@ -144,7 +144,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 static const double explicit_drift[] = {0}, implicit_drift_value[] = {1};
 #define MARUYAMA                                                                                                       \
     .family = "baseline", .source = "maruyama.c", .order = 1, .strong_order = 0.5, .strong_noncommuting = 0.5,         \
-    .strong_additive = 1, .strong_one_sided = 1, .weak_order = 1, .callbacks = &KERNEL_NAME
+    .strong_additive = 1, .strong_one_sided = 1, .weak_order = 1, .callbacks = &KERNEL_NAME, .step = &KERNEL_STEP
 const struct lgv_method lgv_method_eem = {
     MARUYAMA,
     .name = "EEM",

@@ -97,10 +97,12 @@ const struct lgv_method lgv_method_midpoint = {
     .strong_additive = 1,
     .weak_order = 1,
     .symplectic = true,
+    .symmetric = true,
     .quadratic_invariants = true,
     .linear_momentum_maps = true,
     .claims = "Symplectic; keeps every quadratic invariant of H and all h (the energy of a Kubo oscillator too) and "
               "momentum maps of symmetries that act linearly on the coordinates or shift them.",
     .callbacks = &KERNEL_NAME,
+    .step = &KERNEL_STEP,
 };
 #endif

@@ -63,5 +63,6 @@ const struct lgv_method lgv_method_mrt32 = {
     .uses_dz = true,
     .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.",
     .callbacks = &KERNEL_NAME,
+    .step = &KERNEL_STEP,
 };
 #endif

@@ -41,7 +41,6 @@ const struct lgv_method lgv_method_pem = {
     .paper = "Euler-Maruyama in the ambient space, then projection onto the constraints and the hidden constraints",
     .doc = "Projected Euler-Maruyama, for constraints, constant masses and noise h(q): for comparison only.",
     .source = "pem.c",
-    .constants = "#define VPRK_PROJECT 1\n",
     .needs = LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_CONSTRAINTS,
     .face_separable = LGV_FACE_K1,
     .face_general = LGV_FACE_K1,

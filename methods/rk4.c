@@ -57,5 +57,6 @@ const struct lgv_method lgv_method_rk4 = {
     .explicit_always = true,
     .claims = "Not symplectic: the energy drifts slowly, with sign and size set by the step.",
     .callbacks = &KERNEL_NAME,
+    .step = &KERNEL_STEP,
 };
 #endif

@@ -203,5 +203,6 @@ const struct lgv_method lgv_method_sprk = {
     .strong_additive = 1,
     .weak_order = 1,
     .callbacks = &KERNEL_NAME,
+    .step = &KERNEL_STEP,
 };
 #endif

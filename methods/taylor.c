@@ -59,5 +59,6 @@ const struct lgv_method lgv_method_taylor = {
     .uses_dz = true,
     .claims = "Keeps nothing; the energy drifts.",
     .callbacks = &KERNEL_NAME,
+    .step = &KERNEL_STEP,
 };
 #endif

@@ -24,6 +24,7 @@
 #ifdef NQ /* in a kernel */
 
 #define METHOD_DZ VPRK_DZ
+#define METHOD_LOOSE (!VPRK_PROJECT)
 #define VS VPRK_S
 #define VM VPRK_M
 #define V_B(j) vprk_table[j]

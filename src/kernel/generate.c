@@ -5,38 +5,9 @@
  * With K = a H + sum_m w_m h_m the face functions are scatter terms of K's derivatives.  model_force keeps H_q and the
  * entries of h_m,q apart, so that an explicit method evaluates the force once and applies different weights to it. */
 #include "kernel/compile.h"
-#include "kernel/embedded.h"
 #include "kernel/generate.h"
 #include <stdlib.h>
 #include <string.h>
-
-static const char *embedded_text(const char *name, size_t size) {
-    for (size_t i = 0; i < lgv_embedded_count; i++)
-        if (strlen(lgv_embedded[i].name) == size && strncmp(lgv_embedded[i].name, name, size) == 0)
-            return lgv_embedded[i].text;
-    return NULL;
-}
-
-/* Texts without their include lines, which belong to the library build, but for those of other embedded texts. */
-static void embed(struct lgv_text *out, const char *text) {
-    static const char include[] = "#include \"kernel/text/";
-    if (!text) out->failed = true;
-    for (const char *line = text; line && *line;) {
-        const char *end = strchr(line, '\n'), *name = line + strlen(include);
-        size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
-        bool ours = strncmp(line, include, strlen(include)) == 0;
-        const char *part = ours ? embedded_text(name, strcspn(name, "\"\n")) : NULL;
-        if (part)
-            embed(out, part);
-        else if (strncmp(line, "#include", 8) != 0)
-            lgv_text_append(out, line, size);
-        line += size;
-    }
-}
-
-static void embed_file(struct lgv_text *out, const char *name) {
-    embed(out, embedded_text(name, strlen(name)));
-}
 
 /* Counted is what makes forces. */
 void lgv_generate_signature(struct lgv_source *s, const char *text) {
@@ -302,11 +273,11 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                       bool track) {
     struct lgv_text *o = &s->out;
     lgv_text_add(o, "#define LANES %u\n", width->lanes);
-    embed_file(o, "abi.h");
-    embed_file(o, "lanes.h");
-    embed_file(o, "noise.h");
+    lgv_generate_file(o, "abi.h");
+    lgv_generate_file(o, "lanes.h");
+    lgv_generate_file(o, "noise.h");
     lgv_text_add(o, LGV_SHARED_END "#define GROUPS %u\n", width->groups);
-    embed_file(o, "solve.h");
+    lgv_generate_file(o, "solve.h");
     lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nq, s->m->nnoise,
                  s->slots.instances, s->m->nnoise + (method->correction != 0 && !method->constrained));
     lgv_text_add(o,
@@ -343,7 +314,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
             lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);
         if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
-        embed_file(&s.out, "face.h");
+        lgv_generate_file(&s.out, "face.h");
         force(&s, face & LGV_FACE_FORCE);
         kick(&s, face & LGV_FACE_FORCE);
         increment(&s, face & LGV_FACE_K1, face & LGV_FACE_K2);
@@ -354,11 +325,11 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         start(&s);
         observe(&s, watch);
         martingale(&s, watch);
-        embed_file(&s.out, "stages.h");
-        if (s.sparse || s.large) embed_file(&s.out, "sparse_lanes.h");
-        if (m->nconstraints || method->constrained) embed_file(&s.out, "constrained.h");
-        embed_file(&s.out, method->source);
-        embed_file(&s.out, "loop.h");
+        lgv_generate_file(&s.out, "stages.h");
+        if (s.sparse || s.large) lgv_generate_file(&s.out, "sparse_lanes.h");
+        if (m->nconstraints || method->constrained) lgv_generate_file(&s.out, "constrained.h");
+        lgv_generate_method(&s.out, method);
+        lgv_generate_file(&s.out, "loop.h");
     }
     lgv_generate_newton_free(newton);
     lgv_function_free(&s.K);

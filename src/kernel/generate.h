@@ -22,6 +22,10 @@ struct lgv_source {
     bool large;       /* implicit nodes of many degrees of freedom: nystrom_large.h */
 };
 
+/* generate_steps.c: an embedded file; the text of a method. */
+void lgv_generate_file(struct lgv_text *out, const char *name);
+void lgv_generate_method(struct lgv_text *out, const struct lgv_method *method);
+
 /* The head of a face function with this declarator; without the rest of it the function is absent. */
 void lgv_generate_signature(struct lgv_source *s, const char *text);
 void lgv_generate_absent(struct lgv_source *s);

@@ -180,7 +180,7 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
     out->nstate += out->watch.controls;
     if (!status && m->callbacks) {
-        out->user = (struct lgv_kernel_user){m->callbacks, method->values};
+        out->user = (struct lgv_kernel_user){m->callbacks, method->values, method->program};
         out->entry = method->callbacks;
         snprintf(out->compiler, sizeof out->compiler, "compiled with the library");
     } else if (!status) {

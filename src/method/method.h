@@ -27,6 +27,22 @@ enum {
 enum { LGV_FACE_K1 = 1, LGV_FACE_K2 = 2, LGV_FACE_FORCE = 4, LGV_FACE_ITO = 8, LGV_FACE_TAYLOR = 16 };
 
 struct lgv_entry; /* kernel/text/abi.h */
+struct lgv_step;  /* kernel/text/face_callbacks.h */
+struct lgv_method;
+
+/* A method made of others: parts that follow each other, each on its part of the step.  See methods/compose.c. */
+struct lgv_part {
+    size_t step;        /* index of its step */
+    double from, width; /* in units of the step */
+    bool begins;        /* what its step carries does not hold here */
+};
+struct lgv_program {
+    size_t count, steps;
+    struct lgv_part *part;
+    const struct lgv_method **step;
+};
+
+enum { LGV_MOVES_Q = 1, LGV_MOVES_P = 2 };
 
 struct lgv_method {
     const char *name, *aliases; /* aliases separated by spaces */
@@ -58,6 +74,10 @@ struct lgv_method {
     double correction;  /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
     double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
     const char *claims; /* one or two sentences: what is kept */
+    bool symmetric;     /* its adjoint is itself: it can be composed to higher order */
+    unsigned moves;     /* LGV_MOVES_*; 0: both */
+    const struct lgv_program *program; /* of a method made of others, else NULL */
+    const struct lgv_step *step; /* the step alone, for methods made of it; NULL: there is none for C functions */
     const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */
 };
 

@@ -2,10 +2,12 @@
  *
  * The registry: every method that has a name, and how a name becomes a method.  A method with a file of its own is
  * described there (methods/NAME.c); the others are made from their names by rules.c and vprk.c. */
-#include "method/method.h"
+#include "method/compose.h"
 #include "method/rules.h"
 #include "method/vprk.h"
 #include <ctype.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -58,17 +60,65 @@ static const struct {
     {"Lobatto3-W1", NULL, NULL},
     {"Lobatto3-W2", NULL, NULL},
     {"PEM", NULL, &lgv_method_pem},
+    {"ABA", NULL, NULL},
+    {"BAB", NULL, NULL},
+    {"P2N2Q2Lob-Yoshida4", NULL, NULL},
+    {"P2N2Q2Lob-Suzuki4", NULL, NULL},
+    {"RATTLE-Suzuki4", NULL, NULL},
 };
 
 const size_t lgv_method_count = sizeof methods / sizeof *methods;
+
+/* ---- methods made from names ---- */
+
+struct made {
+    struct lgv_method method;
+    struct made *next;
+};
+static struct made *all;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void clear(struct lgv_method *m) {
+    free((void *)m->name);
+    free((void *)m->doc);
+    free((void *)m->constants);
+    free((void *)m->values);
+    lgv_program_free((struct lgv_program *)m->program);
+}
+
+void lgv_method_free(struct lgv_method *m) {
+    if (m) clear(m);
+    free(m);
+}
+
+const struct lgv_method *lgv_method_keep(const char *name, lgv_method_fill *fill, const void *what) {
+    const struct lgv_method *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct made *m = all; m && !found; m = m->next)
+        if (strcasecmp(m->method.name, name) == 0) found = &m->method;
+    struct made *made = found ? NULL : lgv_new(1, sizeof *made);
+    if (made && fill(name, what, &made->method)) {
+        made->next = all;
+        all = made;
+        found = &made->method;
+    } else if (made) {
+        clear(&made->method);
+        free(made);
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
 
 static const struct lgv_method *made(const char *name, const char *alias) {
     struct lgv_galerkin g;
     char ignore[200];
     const struct lgv_method *variational = lgv_vprk_find(name);
     if (variational) return variational;
-    return lgv_galerkin_parse(name, &g, ignore, sizeof ignore) ? lgv_galerkin_method(name, alias, &g) : NULL;
+    if (lgv_galerkin_parse(name, &g, ignore, sizeof ignore)) return lgv_galerkin_method(name, alias, &g);
+    return lgv_compose_find(name);
 }
+
+/* ---- by number and by name ---- */
 
 const struct lgv_method *lgv_method_at(size_t number) {
     if (number >= lgv_method_count) return NULL;

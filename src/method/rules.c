@@ -12,10 +12,10 @@
  * table of a method holds weights, nodes and the Lagrange polynomials on control points nu/s (the result does not
  * depend on them). */
 #include "method/rules.h"
+#include "method/compose.h"
 #include "base/base.h"
 #include <ctype.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -315,6 +315,25 @@ static int galerkin_order(int s, int u) {
     return order < limit ? order : limit;
 }
 
+/* Nodes and weights are the same seen from the end of the step. */
+static bool is_symmetric(const struct lgv_rule *r) {
+    for (int i = 0; i < r->count; i++) {
+        bool found = false;
+        for (int j = 0; j < r->count; j++)
+            found = found || (fabs(r->node[i] + r->node[j] - 1) < 1e-14 && fabs(r->weight[i] - r->weight[j]) < 1e-14);
+        if (!found) return false;
+    }
+    return true;
+}
+
+/* The same of noise weights that are not those of a rule. */
+static bool even(const struct lgv_galerkin *g) {
+    for (int i = 0; i < g->rule.count; i++)
+        for (int j = 0; j < g->rule.count; j++)
+            if (fabs(g->rule.node[i] + g->rule.node[j] - 1) < 1e-14 && fabs(g->beta[i] - g->beta[j]) > 1e-14) return false;
+    return true;
+}
+
 static void describe(const struct lgv_galerkin *g, const double *table, bool lobz, struct lgv_method *m, char *doc,
                      size_t size) {
     int s = g->degree;
@@ -327,6 +346,7 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
     m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second && diagonal;
     m->needs = galerkin_needs(g, diagonal);
     if (table[4] != 0) describe_dz(g, m, lobz);
+    m->symmetric = is_symmetric(&g->rule) && is_symmetric(&g->noise) && !m->uses_dz && even(g);
     if (table[6] > 0 && !g->general) { /* the Nystroem form */
         m->steady_kinetic = true;
         m->flat_kinetic = s > 1;
@@ -369,18 +389,6 @@ static bool fill(const char *name, const struct lgv_galerkin *g, struct lgv_meth
     return values && m->name && m->doc && m->constants;
 }
 
-static void clear(struct lgv_method *m) {
-    free((void *)m->name);
-    free((void *)m->doc);
-    free((void *)m->constants);
-    free((void *)m->values);
-}
-
-void lgv_method_free(struct lgv_method *m) {
-    if (m) clear(m);
-    free(m);
-}
-
 struct lgv_method *lgv_galerkin_describe(const char *name, const struct lgv_galerkin *g) {
     struct lgv_method *m = lgv_new(1, sizeof *m);
     bool ok = m && fill(name, g, m);
@@ -390,30 +398,19 @@ struct lgv_method *lgv_galerkin_describe(const char *name, const struct lgv_gale
     return NULL;
 }
 
-/* ---- methods made from names, kept for ever ---- */
-
-struct made {
-    struct lgv_method method;
-    struct made *next;
+struct named {
+    const struct lgv_galerkin *g;
+    const char *alias;
 };
-static struct made *all;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool fill_named(const char *name, const void *what, struct lgv_method *m) {
+    const struct named *n = what;
+    bool ok = fill(name, n->g, m);
+    m->aliases = n->alias;
+    return ok;
+}
 
 const struct lgv_method *lgv_galerkin_method(const char *name, const char *alias, const struct lgv_galerkin *g) {
-    const struct lgv_method *found = NULL;
-    pthread_mutex_lock(&lock);
-    for (struct made *m = all; m && !found; m = m->next)
-        if (strcasecmp(m->method.name, name) == 0) found = &m->method;
-    struct made *made = found ? NULL : lgv_new(1, sizeof *made);
-    if (made && fill(name, g, &made->method)) {
-        made->method.aliases = alias;
-        made->next = all;
-        all = made;
-        found = &made->method;
-    } else if (made) {
-        clear(&made->method);
-        free(made);
-    }
-    pthread_mutex_unlock(&lock);
-    return found;
+    struct named what = {g, alias};
+    return lgv_method_keep(name, fill_named, &what);
 }

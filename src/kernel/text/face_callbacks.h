@@ -23,11 +23,20 @@
 #define ARRAY(name, n) vec *name = take(c, (n))
 #define KERNEL_LINKAGE static
 #define KERNEL_NAME callback_kernel
+#define KERNEL_STEP callback_step
 #define CONTEXT_SETUP(c, given)                                                                                        \
     ((c)->cb = ((const struct lgv_kernel_user *)(given))->callbacks,                                                   \
-     (c)->option = ((const struct lgv_kernel_user *)(given))->values)
+     (c)->option = ((const struct lgv_kernel_user *)(given))->values,                                                  \
+     (c)->program = ((const struct lgv_kernel_user *)(given))->program)
 
 #include "kernel/text/face.h"
+
+/* A step that other steps can be made of. */
+struct lgv_step {
+    long (*carry)(struct ctx *c); /* vectors */
+    void (*begin)(struct ctx *c, const vec *q, const vec *p, vec *carry);
+    void (*step)(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry);
+};
 
 INLINE struct lgv_batch batch_of(double t, const vec *q, const vec *p) {
     return (struct lgv_batch){LANES, t, (const double *)q, (const double *)p};

@@ -207,7 +207,7 @@ static void kernel_project(struct lgv_block *b) {
     }
     project_inside(b, escape);
 }
-#if !VPRK_PROJECT /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */
+#if METHOD_LOOSE /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */
 INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
     int fail[LANES] = {0};
     unsigned long long fail_step[LANES] = {0};

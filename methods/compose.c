@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A step made of other steps: parts k = 0, 1, ... follow each other, part k on the span from_k .. from_k + width_k of
+ * the step with the share width_k dW of its noise,
+ *
+ *     Phi = phi_n o ... o phi_1,     phi_k = step j_k with (width_k dt, width_k dW).
+ *
+ * Compositions (one step, widths that add up to 1) and splitting words (a letter is a step) are tables of such parts:
+ * src/method/compose.c.  What a step carries depends on q alone, so it has to begin anew only where another step has
+ * moved q; the table says where.  Sums of widths are 1 up to rounding, so where forces depend on t the first part
+ * always begins anew: bits must not depend on where a call begins. */
+#include "kernel/text/method_file.h"
+
+/* In a generated kernel the steps stand in front of this text, each with names of its own. */
+#ifndef PROGRAM_PARTS
+#define PROGRAM_PARTS ((long)c->program->count)
+#define PROGRAM_STEPS ((long)c->program->steps)
+#define PART_STEP(k) ((long)c->program->part[k].step)
+#define PART_FROM(k) (c->program->part[k].from)
+#define PART_WIDTH(k) (c->program->part[k].width)
+#define PART_BEGINS(k) (c->program->part[k].begins)
+#define METHOD_DZ 0
+#define METHOD_CARRY carry_before(c, PROGRAM_STEPS)
+
+/* The step of a model given as C functions reads its own constants. */
+INLINE const struct lgv_step *step_of(struct ctx *c, long j) {
+    c->option = c->program->step[j]->values;
+    return c->program->step[j]->step;
+}
+
+INLINE long carry_before(struct ctx *c, long j) {
+    long sum = 0;
+    for (long i = 0; i < j; i++) sum += step_of(c, i)->carry(c);
+    return sum;
+}
+
+INLINE void part_begin(struct ctx *c, long j, const vec *q, const vec *p, vec *carry) {
+    carry += carry_before(c, j);
+    step_of(c, j)->begin(c, q, p, carry);
+}
+
+INLINE void part_step(struct ctx *c, long j, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    carry += carry_before(c, j);
+    step_of(c, j)->step(c, q, p, dW, dZ, carry);
+}
+#endif
+
+INLINE void enter(struct ctx *c, double from, double width) {
+    c->from = (double)c->step + from;
+    c->width = width;
+    c->dt = width * c->b->dt;
+}
+
+/* Steps whose first part does not begin by itself. */
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    for (long j = 0; j < PROGRAM_STEPS; j++) {
+        long k = 0;
+        while (PART_STEP(k) != j) k++;
+        enter(c, PART_FROM(k), PART_WIDTH(k));
+        if (!PART_BEGINS(k)) part_begin(c, j, q, p, carry);
+    }
+    enter(c, 0, 1);
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    ARRAY(w, NM);
+    vec *top = c->top;
+    for (long k = 0; k < PROGRAM_PARTS; k++) {
+        enter(c, PART_FROM(k), PART_WIDTH(k));
+        for (long m = 0; m < NM; m++) w[m] = PART_WIDTH(k) * dW[m];
+        if (PART_BEGINS(k) || (MODEL_TIME && k == 0)) part_begin(c, PART_STEP(k), q, p, carry);
+        part_step(c, PART_STEP(k), q, p, w, dZ, carry);
+        c->top = top;
+    }
+    enter(c, 0, 1);
+}
+
+#include "kernel/text/method_end.h"
+#ifdef LGV_HOST
+const struct lgv_method lgv_method_composed = {
+    .source = "compose.c",
+    .callbacks = &KERNEL_NAME,
+};
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The letter A of splitting words, for separable models: the flow of the part of K that depends on p,
+ *
+ *     q' = q + K_p(p; dt, dW),     p' = p.
+ *
+ * Exact when that part does not depend on t, else of order 2 (its middle). */
+#include "kernel/text/method_file.h"
+
+#define METHOD_DZ 0
+#define METHOD_CARRY 0
+
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    (void)c, (void)q, (void)p, (void)carry;
+}
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    ARRAY(Kp, NQ);
+    (void)dZ, (void)carry;
+    model_K1(c, time_at(c, 0.5), q, p, c->dt, dW, 0, Kp);
+    for (long i = 0; i < NQ; i++) q[i] += Kp[i];
+}
+
+#include "kernel/text/method_end.h"
+#ifdef LGV_HOST
+const struct lgv_method lgv_letter_drift = {
+    .name = "A",
+    .source = "drift.c",
+    .face_separable = LGV_FACE_K1,
+    .moves = LGV_MOVES_Q,
+    .callbacks = &KERNEL_NAME,
+    .step = &KERNEL_STEP,
+};
+#endif
