@@ -5,6 +5,7 @@
 #include "run/run.h"
 #include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define PART 256 /* steps that the kernel is asked for at once, at most */
 #define PART_VALUES (1u << 16)
@@ -18,9 +19,17 @@ void lgv_increments_free(struct lgv_increments *x) {
     *x = (struct lgv_increments){0};
 }
 
+#define LARGE_PAGE ((size_t)2 << 20)
+
+/* Memory of many pages asks for large ones: faults would take longer than writing it. */
 double *lgv_aligned(size_t doubles) {
     void *p = NULL;
-    return posix_memalign(&p, 128, (doubles + 16) * sizeof(double)) ? NULL : p;
+    size_t bytes = (doubles + 16) * sizeof(double);
+    if (posix_memalign(&p, bytes > 2 * LARGE_PAGE ? LARGE_PAGE : 128, bytes)) return NULL;
+#ifdef MADV_HUGEPAGE
+    if (bytes > 2 * LARGE_PAGE) madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+    return p;
 }
 
 size_t lgv_increments_rows(const struct lgv_kernel *k) {

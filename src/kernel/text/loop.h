@@ -37,21 +37,29 @@
 #endif
 
 /* Truncated increments, Milstein, Repin & Tretyakov (2002): implicit equations may have no solution for a huge |dW|. */
-static __attribute__((noinline, cold)) void count_clipped(struct ctx *c, const ivec *over) {
-    for (int l = 0; l < LANES; l++)
-        if ((*over)[l]) c->b->clipped[l]++;
-}
+#define MOST_INCREMENT(c) ((c)->b->clip * __builtin_sqrt((c)->dt))
+#define MOST_INTEGRAL(c) (LGV_CLIP_INTEGRAL * MOST_INCREMENT(c) * (c)->dt)
 
-INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
-    double most = c->b->clip * __builtin_sqrt(c->dt),
-           most_z = LGV_CLIP_INTEGRAL * most * c->dt;
+static __attribute__((noinline, cold)) void cut_increments(struct ctx *c, vec *dW, vec *dZ) {
+    const double most = MOST_INCREMENT(c), most_z = MOST_INTEGRAL(c);
     ivec over = {0};
     for (long m = 0; m < NM; m++) {
         over |= (ivec)(vec_abs(dW[m]) > most);
         dW[m] = vec_min(vec_max(dW[m], vec_set(-most)), vec_set(most));
         if (METHOD_DZ) dZ[m] = vec_min(vec_max(dZ[m], vec_set(-most_z)), vec_set(most_z));
     }
-    if (vec_any(over)) count_clipped(c, &over);
+    for (int l = 0; l < LANES; l++)
+        if (over[l]) c->b->clipped[l]++;
+}
+
+/* Hardly one step in a million has anything to cut: the others only look. */
+INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
+    ivec over = {0};
+    for (long m = 0; m < NM; m++) {
+        over |= (ivec)(vec_abs(dW[m]) > MOST_INCREMENT(c));
+        if (METHOD_DZ) over |= (ivec)(vec_abs(dZ[m]) > MOST_INTEGRAL(c));
+    }
+    if (RARELY(vec_any(over))) cut_increments(c, dW, dZ);
 }
 
 /* M += sum_m g_m(X_k) dW_m, g = {f, h_m} and a correction: of mean zero for every method, because X_k does not know the
