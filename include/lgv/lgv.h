@@ -198,6 +198,22 @@ LGV_API double lgv_result_symplectic_defect(const struct lgv_result *result);
 /* Largest change of the momentum map of a declared symmetry, NaN when there is none of that name. */
 LGV_API double lgv_result_momentum_drift(const struct lgv_result *result, const char *symmetry);
 
+/* Any array of a result by its place in results.h5: "time", "statistics/q/mean", "histograms/q/count", "paths/value",
+ * "paths/increments", "failures/step", "certificate/value", ... (docs/README.md).  In a name '/' is written as '_'. */
+enum lgv_array_type { LGV_ARRAY_REAL, LGV_ARRAY_COUNT }; /* double, uint64_t */
+struct lgv_array {
+    const char *name, *unit, *doc;
+    enum lgv_array_type type;
+    int ndim;
+    size_t shape[3]; /* ndim of them; the last index is the fastest */
+    const void *data;
+};
+/* 1 and *out filled, or 0 when there is no such array (or no memory).  Names, numbers and texts stay valid as long as
+ * the result. */
+LGV_API int lgv_result_array(const struct lgv_result *result, const char *name, struct lgv_array *out);
+/* Array number index = 0, 1, ..., in the order of results.h5; 0 behind the last. */
+LGV_API int lgv_result_arrays(const struct lgv_result *result, size_t index, struct lgv_array *out);
+
 /* The certificate as data.  Names: symplectic, constraint, hidden_constraint, momentum/NAME for each declared symmetry,
  * energy, failed_paths. */
 struct lgv_verdict {

@@ -131,6 +131,29 @@ double lgv_result_momentum_drift(const struct lgv_result *result, const char *sy
     return (double)NAN;
 }
 
+/* The list is made once; a result of the public interface does not change. */
+static const struct lgv_arrays *arrays_of(const struct lgv_result *result) {
+    if (result && !result->arrays) ((struct lgv_result *)result)->arrays = lgv_arrays_open(result);
+    return result ? result->arrays : NULL;
+}
+
+int lgv_result_arrays(const struct lgv_result *result, size_t index, struct lgv_array *out) {
+    const struct lgv_arrays *a = arrays_of(result);
+    if (!a || !out || index >= a->count) return 0;
+    *out = a->item[index].array;
+    return 1;
+}
+
+int lgv_result_array(const struct lgv_result *result, const char *name, struct lgv_array *out) {
+    struct lgv_array x;
+    for (size_t i = 0; name && out && lgv_result_arrays(result, i, &x); i++) {
+        if (strcmp(x.name, name) != 0) continue;
+        *out = x;
+        return 1;
+    }
+    return 0;
+}
+
 const struct lgv_verdict *lgv_result_verdicts(const struct lgv_result *result, size_t *count) {
     if (count) *count = result ? result->nverdicts : 0;
     return result ? result->verdict : NULL;

@@ -83,14 +83,6 @@ const struct lgv_hdf5_field lgv_hdf5_series[] = {
 };
 const size_t lgv_hdf5_series_count = COUNT_OF(lgv_hdf5_series);
 
-const struct lgv_hdf5_array lgv_hdf5_arrays[LGV_HDF5_ARRAYS] = {
-    {"mean", offsetof(struct lgv_series, mean)},       {"std", offsetof(struct lgv_series, std)},
-    {"stderr", offsetof(struct lgv_series, err)},      {"min", offsetof(struct lgv_series, min)},
-    {"max", offsetof(struct lgv_series, max)},         {"q05", offsetof(struct lgv_series, quantile[0])},
-    {"q25", offsetof(struct lgv_series, quantile[1])}, {"q50", offsetof(struct lgv_series, quantile[2])},
-    {"q75", offsetof(struct lgv_series, quantile[3])}, {"q95", offsetof(struct lgv_series, quantile[4])},
-};
-
 void lgv_hdf5_seal(unsigned char seal[LGV_HDF5_SEAL], uint64_t size, uint64_t hash) {
     memcpy(seal, LGV_HDF5_SEAL_MARK, 8);
     for (int k = 0; k < 8; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The layout of results.h5, shared by its writer and its reader.
+ * The layout of results.h5, shared by its writer and its reader.  Its datasets are the rows of lgv_array_rows.
  *
  *   /                 attributes: software, format and the rows of lgv_hdf5_result
  *   /model/text       the model file as it was run
@@ -35,14 +35,6 @@ struct lgv_hdf5_field {
 };
 extern const struct lgv_hdf5_field lgv_hdf5_result[], lgv_hdf5_certificate[], lgv_hdf5_series[];
 extern const size_t lgv_hdf5_result_count, lgv_hdf5_certificate_count, lgv_hdf5_series_count;
-
-/* The arrays of a series, [ntimes] each. */
-struct lgv_hdf5_array {
-    const char *name;
-    size_t offset; /* of the double * in struct lgv_series */
-};
-#define LGV_HDF5_ARRAYS (5 + LGV_QUANTILES)
-extern const struct lgv_hdf5_array lgv_hdf5_arrays[LGV_HDF5_ARRAYS];
 
 /* After the end of the HDF5 file proper, where HDF5 does not look, stands a seal: SEAL_MARK, size and hash of all
  * before it, 64-bit little-endian.  A file with a wrong seal is never handed to HDF5, which some damage makes crash.

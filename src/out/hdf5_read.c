@@ -173,12 +173,30 @@ static bool get_array(struct reader *rd, hid_t where, const char *name, int rank
     return good || problem(rd, "wrong type, size or contents of dataset", name);
 }
 
-static bool get_reals(struct reader *rd, hid_t where, const char *name, hsize_t *n, double **out) {
-    return get_array(rd, where, name, 1, n, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (void **)out);
+/* An array of the table, into r or item number `item` of it. */
+static bool get_row(struct reader *rd, hid_t group, const struct lgv_array_row *row, struct lgv_result *r,
+                    size_t item) {
+    bool reals = row->type == LGV_ARRAY_REAL;
+    hsize_t dims[3];
+    size_t shape[3];
+    void *data;
+    lgv_array_shape(row, r, item, shape);
+    for (int k = 0; k < row->ndim; k++) dims[k] = k == 0 && row->defines ? ANY_SIZE : shape[k];
+    if (!get_array(rd, group, row->name, row->ndim, dims, reals ? H5T_IEEE_F64LE : H5T_STD_U64LE,
+                   reals ? H5T_NATIVE_DOUBLE : H5T_NATIVE_UINT64, &data)) {
+        free(data);
+        return false;
+    }
+    return lgv_array_take(row, r, item, data, (size_t)dims[0]) || no_memory(rd);
 }
 
-static bool get_counts(struct reader *rd, hid_t where, const char *name, hsize_t *n, uint64_t **out) {
-    return get_array(rd, where, name, 1, n, H5T_STD_U64LE, H5T_NATIVE_UINT64, (void **)out);
+static bool get_rows(struct reader *rd, hid_t group, const char *name, struct lgv_result *r, size_t item) {
+    for (const struct lgv_array_row *row = lgv_array_rows; row < lgv_array_rows + lgv_array_row_count; row++) {
+        if (row->derived || strcmp(row->group, name) != 0) continue;
+        if (row->optional && H5Lexists(group, row->name, H5P_DEFAULT) <= 0) continue;
+        if (!get_row(rd, group, row, r, item)) return false;
+    }
+    return true;
 }
 
 static bool get_model(struct reader *rd, hid_t file, struct lgv_result *r) {
@@ -259,17 +277,14 @@ static hid_t open_list(struct reader *rd, hid_t file, const char *name, size_t i
 }
 
 static bool get_statistics(struct reader *rd, hid_t file, struct lgv_result *r) {
-    hsize_t count, ntimes = r->ntimes;
-    hid_t all = open_list(rd, file, "statistics", sizeof *r->series, (void **)&r->series, &count);
+    hsize_t count;
+    hid_t all = open_list(rd, file, LGV_ARRAYS_STATISTICS, sizeof *r->series, (void **)&r->series, &count);
     bool good = all >= 0;
     for (hsize_t i = 0; good && i < count; i++) {
-        struct lgv_series *s = &r->series[i];
         r->nseries = (size_t)i + 1;
         hid_t group = open_member(rd, all, i);
-        good = group >= 0 && get_fields(rd, group, lgv_hdf5_series, lgv_hdf5_series_count, s);
-        for (size_t k = 0; good && k < LGV_HDF5_ARRAYS; k++)
-            good = get_reals(rd, group, lgv_hdf5_arrays[k].name, &ntimes,
-                             (double **)(void *)((char *)s + lgv_hdf5_arrays[k].offset));
+        good = group >= 0 && get_fields(rd, group, lgv_hdf5_series, lgv_hdf5_series_count, &r->series[i]) &&
+               get_rows(rd, group, LGV_ARRAYS_STATISTICS, r, (size_t)i);
         if (group >= 0) H5Gclose(group);
     }
     if (all >= 0) H5Gclose(all);
@@ -278,85 +293,35 @@ static bool get_statistics(struct reader *rd, hid_t file, struct lgv_result *r) 
 
 static bool get_histograms(struct reader *rd, hid_t file, struct lgv_result *r) {
     hsize_t count;
-    hid_t all = open_list(rd, file, "histograms", sizeof *r->histogram, (void **)&r->histogram, &count);
+    hid_t all = open_list(rd, file, LGV_ARRAYS_HISTOGRAMS, sizeof *r->histogram, (void **)&r->histogram, &count);
     bool good = all >= 0;
     for (hsize_t i = 0; good && i < count; i++) {
         struct lgv_histogram *h = &r->histogram[i];
         r->nhistograms = (size_t)i + 1;
-        hsize_t bins = ANY_SIZE;
         hid_t group = open_member(rd, all, i);
         good = group >= 0 && get_text(rd, group, "name", &h->name) &&
                get_number(rd, group, "below", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &h->below) &&
                get_number(rd, group, "above", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &h->above) &&
-               get_reals(rd, group, "count", &bins, &h->count);
-        hsize_t edges = good ? bins + 1 : 0;
-        good = good && get_reals(rd, group, "edge", &edges, &h->edge);
-        h->bins = good ? (size_t)bins : 0;
+               get_rows(rd, group, LGV_ARRAYS_HISTOGRAMS, r, (size_t)i);
+        if (!good) h->bins = 0;
         if (group >= 0) H5Gclose(group);
     }
     if (all >= 0) H5Gclose(all);
     return good;
 }
 
-static bool get_samples(struct reader *rd, hid_t group, const char *name, struct lgv_result *r, size_t times,
-                        bool dense) {
-    double *value = NULL;
-    hsize_t dims[3] = {r->nsamples, r->nseries, times};
-    bool good = get_array(rd, group, name, 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (void **)&value);
-    size_t each = r->nseries * times; /* no overflow: such an array has been read */
-    for (size_t i = 0; good && i < r->nsamples; i++) {
-        double *own = lgv_new(each ? each : 1, sizeof(double));
-        *(dense ? &r->sample[i].dense : &r->sample[i].value) = own;
-        if (!own)
-            good = no_memory(rd);
-        else if (each > 0)
-            memcpy(own, value + i * each, each * sizeof(double));
-    }
-    free(value);
-    return good;
-}
-
-/* Arrays that are there only when they were asked for. */
-static bool get_increments(struct reader *rd, hid_t group, const char *name, const struct lgv_result *r, double **out) {
-    hsize_t dims[3] = {r->nsamples, r->steps, r->nnoise};
-    if (H5Lexists(group, name, H5P_DEFAULT) <= 0) return true;
-    return get_array(rd, group, name, 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (void **)out);
-}
-
 static bool get_paths(struct reader *rd, hid_t file, struct lgv_result *r) {
-    uint64_t *index = NULL;
-    hsize_t n = ANY_SIZE, ndense = ANY_SIZE;
     hid_t group = open_group(rd, file, "paths");
-    bool good = group >= 0 && get_counts(rd, group, "index", &n, &index);
-    if (good && !(r->sample = lgv_new((size_t)n + 1, sizeof *r->sample))) good = no_memory(rd);
-    r->nsamples = good ? (size_t)n : 0;
-    for (size_t i = 0; i < r->nsamples; i++) r->sample[i].path = index[i];
-    good = good && get_samples(rd, group, "value", r, r->ntimes, false);
-    if (good && H5Lexists(group, "dense", H5P_DEFAULT) > 0) { /* older files have none */
-        good = get_reals(rd, group, "dense_time", &ndense, &r->dense_time) &&
-               get_samples(rd, group, "dense", r, (size_t)ndense, true);
-        r->ndense = good ? (size_t)ndense : 0;
-    }
-    good = good && get_increments(rd, group, "increments", r, &r->increment) &&
-           get_increments(rd, group, "integrals", r, &r->integral);
-    free(index);
+    bool good = group >= 0 && get_rows(rd, group, "paths", r, 0);
+    if (good && r->ndense && r->nsamples && !r->sample[0].dense)
+        good = problem(rd, "there is no dataset", "paths/dense");
     if (group >= 0) H5Gclose(group);
     return good;
 }
 
 static bool get_failures(struct reader *rd, hid_t file, struct lgv_result *r) {
-    uint64_t *path = NULL, *step = NULL, *reason = NULL;
-    hsize_t n = ANY_SIZE;
     hid_t group = open_group(rd, file, "failures");
-    bool good = group >= 0 && get_counts(rd, group, "path", &n, &path) && get_counts(rd, group, "step", &n, &step) &&
-                get_counts(rd, group, "reason", &n, &reason);
-    if (good && !(r->failure = lgv_new((size_t)n + 1, sizeof *r->failure))) good = no_memory(rd);
-    for (size_t i = 0; good && i < n; i++)
-        r->failure[i] = (struct lgv_failure){path[i], step[i], reason[i] <= INT_MAX ? (int)reason[i] : -1};
-    r->nfailures = good ? (size_t)n : 0;
-    free(path);
-    free(step);
-    free(reason);
+    bool good = group >= 0 && get_rows(rd, group, "failures", r, 0);
     if (group >= 0) H5Gclose(group);
     return good;
 }
@@ -390,14 +355,10 @@ static bool check_kind(struct reader *rd, hid_t file) {
 }
 
 static bool get_result(struct reader *rd, hid_t file, struct lgv_result *r) {
-    hsize_t ntimes = ANY_SIZE;
-    if (!check_kind(rd, file) || !get_fields(rd, file, lgv_hdf5_result, lgv_hdf5_result_count, r) ||
-        !get_model(rd, file, r) || !get_settings(rd, file, "options", &r->setting, &r->nsettings) ||
-        !get_settings(rd, file, "parameters", &r->parameter, &r->nparameters) ||
-        !get_reals(rd, file, "time", &ntimes, &r->time) || !get_counts(rd, file, "alive", &ntimes, &r->alive))
-        return false;
-    r->ntimes = (size_t)ntimes;
-    return get_statistics(rd, file, r) && get_histograms(rd, file, r) && get_paths(rd, file, r) &&
+    return check_kind(rd, file) && get_fields(rd, file, lgv_hdf5_result, lgv_hdf5_result_count, r) &&
+           get_model(rd, file, r) && get_settings(rd, file, "options", &r->setting, &r->nsettings) &&
+           get_settings(rd, file, "parameters", &r->parameter, &r->nparameters) && get_rows(rd, file, "", r, 0) &&
+           get_statistics(rd, file, r) && get_histograms(rd, file, r) && get_paths(rd, file, r) &&
            get_failures(rd, file, r) && get_certificate(rd, file, r);
 }
 

@@ -64,18 +64,6 @@ static hid_t new_group(hid_t where, const char *name) {
     return group;
 }
 
-/* Group for a name of the user: HDF5 reserves '/', "." and "", and names may repeat.  The true name is an attribute. */
-static hid_t new_named_group(hid_t where, const char *name) {
-    char safe[256];
-    size_t n = 0;
-    for (const char *s = name ? name : ""; *s && n < 200; s++) safe[n++] = *s == '/' ? '_' : *s;
-    if (n == 0 || (n == 1 && safe[0] == '.')) safe[n > 0 ? n - 1 : n++] = '_';
-    safe[n] = '\0';
-    for (unsigned again = 2; H5Lexists(where, safe, H5P_DEFAULT) > 0 && again < 1000000; again++)
-        snprintf(safe + n, sizeof safe - n, "_%u", again);
-    return new_group(where, safe);
-}
-
 static bool put_array(hid_t where, const char *name, int rank, const hsize_t *dims, hid_t type, hid_t memory,
                       const void *data) {
     hid_t space = H5Screate_simple(rank, dims, NULL);
@@ -89,19 +77,36 @@ static bool put_array(hid_t where, const char *name, int rank, const hsize_t *di
 }
 
 /* A missing array is written as "not known". */
-static bool put_reals(hid_t where, const char *name, size_t n, const double *data) {
-    hsize_t dims[1] = {n};
-    if (data || n == 0) return put_array(where, name, 1, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, data);
-    double *none = lgv_new(n, sizeof *none);
-    for (size_t i = 0; none && i < n; i++) none[i] = (double)NAN;
-    bool good = none && put_array(where, name, 1, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, none);
+static bool put_listed(hid_t group, const struct lgv_listed_array *x) {
+    hsize_t dims[3], total = 1;
+    bool reals = x->array.type == LGV_ARRAY_REAL;
+    double *none = NULL;
+    for (int k = 0; k < x->array.ndim; k++) total *= dims[k] = x->array.shape[k];
+    if (!x->array.data && reals && total) {
+        if (!(none = lgv_new((size_t)total, sizeof *none))) return false;
+        for (size_t i = 0; i < total; i++) none[i] = (double)NAN;
+    }
+    bool good = put_array(group, x->row->name, x->array.ndim, dims, reals ? H5T_IEEE_F64LE : H5T_STD_U64LE,
+                          reals ? H5T_NATIVE_DOUBLE : H5T_NATIVE_UINT64, none ? none : x->array.data);
     free(none);
     return good;
 }
 
-static bool put_counts(hid_t where, const char *name, size_t n, const uint64_t *data) {
-    hsize_t dims[1] = {n};
-    return put_array(where, name, 1, dims, H5T_STD_U64LE, H5T_NATIVE_UINT64, data);
+struct writer {
+    const struct lgv_result *r;
+    struct lgv_arrays *arrays;
+    size_t next; /* of them: they are listed in the order in which they are written */
+};
+
+/* The arrays of a group, or of item number `index` of it. */
+static bool put_arrays(struct writer *w, hid_t group, const char *name, size_t index) {
+    bool good = true;
+    for (; good && w->next < w->arrays->count; w->next++) {
+        const struct lgv_listed_array *x = &w->arrays->item[w->next];
+        if (x->index != index || strcmp(x->row->group, name) != 0) break;
+        good = put_listed(group, x);
+    }
+    return good;
 }
 
 static bool put_settings(hid_t file, const char *name, const struct lgv_setting *list, size_t count) {
@@ -129,59 +134,45 @@ static bool put_model(hid_t file, const struct lgv_result *r) {
     return good;
 }
 
-static bool put_statistics(hid_t file, const struct lgv_result *r) {
-    hid_t all = new_group(file, "statistics");
+static bool put_statistics(struct writer *w, hid_t file) {
+    const struct lgv_result *r = w->r;
+    hid_t all = new_group(file, LGV_ARRAYS_STATISTICS);
     bool good = all >= 0;
     for (size_t i = 0; good && i < r->nseries; i++) {
         const struct lgv_series *s = &r->series[i];
-        hid_t group = new_named_group(all, s->name);
+        hid_t group = new_group(all, w->arrays->series[i]);
         good = group >= 0 && put_fields(group, lgv_hdf5_series, lgv_hdf5_series_count, s) &&
-               put_text(group, "kind_name", lgv_series_kind_name(s->kind));
-        for (size_t k = 0; good && k < LGV_HDF5_ARRAYS; k++)
-            good = put_reals(group, lgv_hdf5_arrays[k].name, r->ntimes,
-                             *(double *const *)((const char *)s + lgv_hdf5_arrays[k].offset));
+               put_text(group, "kind_name", lgv_series_kind_name(s->kind)) &&
+               put_arrays(w, group, LGV_ARRAYS_STATISTICS, i);
         if (group >= 0) H5Gclose(group);
     }
     if (all >= 0) H5Gclose(all);
     return good;
 }
 
-static bool put_histograms(hid_t file, const struct lgv_result *r) {
-    hid_t all = new_group(file, "histograms");
+static bool put_histograms(struct writer *w, hid_t file) {
+    const struct lgv_result *r = w->r;
+    hid_t all = new_group(file, LGV_ARRAYS_HISTOGRAMS);
     bool good = all >= 0;
     for (size_t i = 0; good && i < r->nhistograms; i++) {
         const struct lgv_histogram *h = &r->histogram[i];
-        hid_t group = new_named_group(all, h->name);
+        hid_t group = new_group(all, w->arrays->histogram[i]);
         good = group >= 0 && put_text(group, "name", h->name ? h->name : "") &&
                put_attribute(group, "below", H5T_IEEE_F64LE, &h->below) &&
                put_attribute(group, "above", H5T_IEEE_F64LE, &h->above) &&
-               put_reals(group, "edge", h->bins + 1, h->edge) && put_reals(group, "count", h->bins, h->count);
+               put_arrays(w, group, LGV_ARRAYS_HISTOGRAMS, i);
         if (group >= 0) H5Gclose(group);
     }
     if (all >= 0) H5Gclose(all);
     return good;
 }
 
-/* All kept paths as one array, so that a reader takes a slice without knowing our structs. */
-static bool put_samples(hid_t group, const char *name, const struct lgv_result *r, size_t times, bool dense) {
-    size_t each = r->nseries * times;
-    double *value = lgv_new(r->nsamples * each + 1, sizeof *value);
-    for (size_t i = 0; value && each > 0 && i < r->nsamples; i++)
-        memcpy(value + i * each, dense ? r->sample[i].dense : r->sample[i].value, each * sizeof *value);
-    hsize_t dims[3] = {r->nsamples, r->nseries, times};
-    bool good = value && put_array(group, name, 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, value);
-    free(value);
-    return good;
-}
-
-/* Increments as they were drawn or given; what a step beyond `bound` used is the bound. */
-static bool put_increments(hid_t group, const char *name, const struct lgv_result *r, const double *data,
-                           double bound) {
-    hsize_t dims[3] = {r->nsamples, r->steps, r->nnoise};
+/* Increments are as they were drawn or given; what a step beyond `bound` used is the bound. */
+static bool describe_increments(hid_t group, const char *name, const struct lgv_result *r, const double *data,
+                                double bound) {
     if (!data) return true;
     uint64_t cut = 0;
     for (size_t i = 0; bound > 0 && i < r->nsamples * r->steps * r->nnoise; i++) cut += fabs(data[i]) > bound;
-    if (!put_array(group, name, 3, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, data)) return false;
     hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
     bool good = set >= 0 && put_text(set, "dimensions", "path, step, noise") &&
                 put_attribute(set, "bound", H5T_IEEE_F64LE, &bound) && put_attribute(set, "cut", H5T_STD_U64LE, &cut);
@@ -189,95 +180,51 @@ static bool put_increments(hid_t group, const char *name, const struct lgv_resul
     return good;
 }
 
-static bool put_paths(hid_t file, const struct lgv_result *r) {
-    uint64_t *index = lgv_new(r->nsamples + 1, sizeof *index);
+static bool put_paths(struct writer *w, hid_t file) {
+    const struct lgv_result *r = w->r;
     hid_t group = new_group(file, "paths");
-    for (size_t i = 0; index && i < r->nsamples; i++) index[i] = r->sample[i].path;
-    bool good = group >= 0 && index && put_counts(group, "index", r->nsamples, index) &&
-                put_samples(group, "value", r, r->ntimes, false) &&
-                put_text(group, "dimensions", "path, series in the order of /statistics, time");
-    if (good && r->ndense)
-        good = put_reals(group, "dense_time", r->ndense, r->dense_time) &&
-               put_samples(group, "dense", r, r->ndense, true);
-    good = good && put_increments(group, "increments", r, r->increment, lgv_increment_bound(r)) &&
-           put_increments(group, "integrals", r, r->integral, lgv_integral_bound(r));
+    bool good = group >= 0 && put_arrays(w, group, "paths", 0) &&
+                put_text(group, "dimensions", "path, series in the order of /statistics, time") &&
+                describe_increments(group, "increments", r, r->increment, lgv_increment_bound(r)) &&
+                describe_increments(group, "integrals", r, r->integral, lgv_integral_bound(r));
     if (group >= 0) H5Gclose(group);
-    free(index);
     return good;
 }
 
-static bool put_failures(hid_t file, const struct lgv_result *r) {
-    size_t n = r->nfailures;
-    uint64_t *column = lgv_new(3 * n + 1, sizeof *column);
+static bool put_failures(struct writer *w, hid_t file) {
     hid_t group = new_group(file, "failures");
-    bool good = group >= 0 && column;
-    for (size_t i = 0; good && i < n; i++) {
-        column[i] = r->failure[i].path;
-        column[n + i] = r->failure[i].step;
-        column[2 * n + i] = (uint64_t)r->failure[i].reason;
-    }
-    good = good && put_counts(group, "path", n, column) && put_counts(group, "step", n, column + n) &&
-           put_counts(group, "reason", n, column + 2 * n);
+    bool good = group >= 0 && put_arrays(w, group, "failures", 0);
     for (int reason = 1; good && reason <= 4; reason++) {
         char name[32];
         snprintf(name, sizeof name, "reason_%d", reason);
         good = put_text(group, name, lgv_fail_text(reason));
     }
     if (group >= 0) H5Gclose(group);
-    free(column);
     return good;
 }
 
-/* One number of every verdict. */
-static bool put_verdicts(hid_t group, const char *name, const struct lgv_result *r,
-                         double (*get)(const struct lgv_verdict *)) {
-    double *value = lgv_new(r->nverdicts + 1, sizeof *value);
-    for (size_t i = 0; value && i < r->nverdicts; i++) value[i] = get(&r->verdict[i]);
-    bool good = value && put_reals(group, name, r->nverdicts, value);
-    free(value);
-    return good;
-}
-
-static double verdict_value(const struct lgv_verdict *v) {
-    return v->value;
-}
-static double verdict_error(const struct lgv_verdict *v) {
-    return v->error;
-}
-static double verdict_limit(const struct lgv_verdict *v) {
-    return v->limit;
-}
-static double verdict_claim(const struct lgv_verdict *v) {
-    return v->claim;
-}
-static double verdict_holds(const struct lgv_verdict *v) {
-    return v->holds;
-}
-
-static bool put_certificate(hid_t file, const struct lgv_result *r) {
+static bool put_certificate(struct writer *w, hid_t file) {
+    const struct lgv_result *r = w->r;
     struct lgv_text names = {0};
     hid_t group = new_group(file, "certificate");
     for (size_t i = 0; i < r->nverdicts; i++) lgv_text_add(&names, "%s%s", i ? "\n" : "", r->verdict[i].name);
     bool good = group >= 0 && put_fields(group, lgv_hdf5_certificate, lgv_hdf5_certificate_count, &r->certificate);
     if (good && r->nverdicts)
-        good = !names.failed && put_text(group, "verdicts", names.data) &&
-               put_verdicts(group, "value", r, verdict_value) && put_verdicts(group, "error", r, verdict_error) &&
-               put_verdicts(group, "limit", r, verdict_limit) && put_verdicts(group, "claim", r, verdict_claim) &&
-               put_verdicts(group, "holds", r, verdict_holds);
+        good = !names.failed && put_text(group, "verdicts", names.data) && put_arrays(w, group, "certificate", 0);
     if (group >= 0) H5Gclose(group);
     lgv_text_free(&names);
     return good;
 }
 
-static bool put_result(hid_t file, const struct lgv_result *r) {
+static bool put_result(struct writer *w, hid_t file) {
+    const struct lgv_result *r = w->r;
     uint64_t format = LGV_HDF5_FORMAT;
     return put_text(file, "software", LGV_HDF5_SOFTWARE) && put_attribute(file, "format", H5T_STD_U64LE, &format) &&
            put_fields(file, lgv_hdf5_result, lgv_hdf5_result_count, r) && put_model(file, r) &&
            put_settings(file, "options", r->setting, r->nsettings) &&
-           put_settings(file, "parameters", r->parameter, r->nparameters) &&
-           put_reals(file, "time", r->ntimes, r->time) && put_counts(file, "alive", r->ntimes, r->alive) &&
-           put_statistics(file, r) && put_histograms(file, r) && put_paths(file, r) && put_failures(file, r) &&
-           put_certificate(file, r);
+           put_settings(file, "parameters", r->parameter, r->nparameters) && put_arrays(w, file, "", 0) &&
+           put_statistics(w, file) && put_histograms(w, file) && put_paths(w, file) && put_failures(w, file) &&
+           put_certificate(w, file);
 }
 
 /* HDF5's in-memory file asks these for memory.  What it would free when it closes the file is the finished file; the
@@ -333,17 +280,25 @@ static hid_t image_access(struct image *image, size_t grow) {
 
 /* The file as bytes in memory; false with err filled. */
 static bool build_image(const struct lgv_result *r, const char *path, struct image *image, struct lgv_error *err) {
-    /* It grows in a few large pieces: each may be a copy of all that is there. */
-    size_t numbers = r->nseries * (r->ntimes * (LGV_HDF5_ARRAYS + r->nsamples) + r->ndense * r->nsamples);
-    numbers += (size_t)((r->increment != NULL) + (r->integral != NULL)) * r->nsamples * r->steps * r->nnoise;
+    struct writer w = {.r = r, .arrays = lgv_arrays_open(r)};
+    if (!w.arrays) {
+        lgv_fail_memory(err);
+        return false;
+    }
+    size_t numbers = 0; /* it grows in a few large pieces: each may be a copy of all that is there */
+    for (size_t i = 0; i < w.arrays->count; i++) {
+        const struct lgv_array *x = &w.arrays->item[i].array;
+        numbers += x->shape[0] * (x->ndim > 1 ? x->shape[1] * x->shape[2] : 1);
+    }
     hid_t access = image_access(image, ((size_t)1 << 18) + numbers);
     hid_t file = access >= 0 ? H5Fcreate("lgv-result-in-memory", H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
-    bool good = file >= 0 && put_result(file, r) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
+    bool good = file >= 0 && put_result(&w, file) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
     ssize_t size = good ? H5Fget_file_image(file, NULL, 0) : -1; /* closing does not make it larger */
     char reason[300];
     lgv_hdf5_reason(reason, sizeof reason);
     if (file >= 0) good = H5Fclose(file) >= 0 && good;
     if (access >= 0) H5Pclose(access);
+    lgv_arrays_close(w.arrays);
     image->size = size > 0 ? (size_t)size : 0;
     if (!good || size <= 0 || !image->data) {
         lgv_fail(err, LGV_CANNOT_RUN, "cannot put the results for '%s' together as HDF5: %s", path, reason);

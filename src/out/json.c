@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FAILURES_SHOWN 10
 
@@ -56,13 +57,14 @@ static json_t *settings(const struct lgv_setting *list, size_t n) {
     return NULL;
 }
 
-static json_t *final_values(const struct lgv_series *s, size_t last) {
-    static const char *const level[LGV_QUANTILES] = {"q05", "q25", "q50", "q75", "q95"};
+/* The last value of every array of a series. */
+static json_t *final_values(const struct lgv_result *r, size_t i) {
+    const struct lgv_series *s = &r->series[i];
     json_t *out = json_object();
-    bool good = out && put(out, "mean", real(lgv_at(s->mean, last))) && put(out, "std", real(lgv_at(s->std, last))) &&
-                put(out, "stderr", real(lgv_at(s->err, last))) && put(out, "min", real(lgv_at(s->min, last))) &&
-                put(out, "max", real(lgv_at(s->max, last)));
-    for (int k = 0; good && k < LGV_QUANTILES; k++) good = put(out, level[k], real(lgv_at(s->quantile[k], last)));
+    bool good = out != NULL;
+    for (const struct lgv_array_row *row = lgv_array_rows; good && row < lgv_array_rows + lgv_array_row_count; row++)
+        if (strcmp(row->group, LGV_ARRAYS_STATISTICS) == 0)
+            good = put(out, row->name, real(lgv_at(lgv_array_reals(row, r, i), r->ntimes - 1)));
     good = good && put(out, "kind", json_string(lgv_series_kind_name(s->kind))) && put(out, "drift", real(s->drift));
     if (good) return out;
     json_decref(out);
@@ -73,7 +75,7 @@ static json_t *finals(const struct lgv_result *r) {
     json_t *out = json_object();
     bool good = out != NULL;
     for (size_t i = 0; good && i < r->nseries && r->ntimes > 0; i++)
-        good = put(out, r->series[i].name, final_values(&r->series[i], r->ntimes - 1));
+        good = put(out, r->series[i].name, final_values(r, i));
     if (good) return out;
     json_decref(out);
     return NULL;

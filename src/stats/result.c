@@ -79,6 +79,7 @@ void lgv_result_clear(struct lgv_result *r) {
                     r->increments_file};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) free(text[i]);
     lgv_verdicts_free(r);
+    lgv_arrays_close(r->arrays);
     settings_free(r->setting, r->nsettings);
     settings_free(r->parameter, r->nparameters);
     for (size_t i = 0; r->series && i < r->nseries; i++) series_free(&r->series[i]);

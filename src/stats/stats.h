@@ -118,6 +118,7 @@ struct lgv_result {
     struct lgv_certificate certificate;
     size_t nverdicts; /* made from all of the above by lgv_verdicts_make */
     struct lgv_verdict *verdict;
+    struct lgv_arrays *arrays; /* made by lgv_result_array when it is first asked; NULL before */
 };
 
 #define LGV_MANY_DOF 64        /* degrees of freedom: beyond, the certificate measures fewer directions and states */
@@ -195,6 +196,58 @@ const struct lgv_verdict *lgv_verdict_find(const struct lgv_result *r, const cha
 /* Largest |dW| and |dZ| that a step uses: what lies beyond is cut there.  0: nothing is. */
 double lgv_increment_bound(const struct lgv_result *r);
 double lgv_integral_bound(const struct lgv_result *r);
+
+/* arrays.c: the arrays of a result as a table.  Names are those of results.h5. */
+enum lgv_array_size {
+    LGV_SIZE_TIMES,
+    LGV_SIZE_SERIES,
+    LGV_SIZE_SAMPLES,
+    LGV_SIZE_DENSE,
+    LGV_SIZE_STEPS,
+    LGV_SIZE_NOISES,
+    LGV_SIZE_FAILURES,
+    LGV_SIZE_VERDICTS,
+    LGV_SIZE_EDGES,
+    LGV_SIZE_BINS
+};
+#define LGV_ARRAYS_STATISTICS "statistics" /* groups with a group for each series, and each histogram */
+#define LGV_ARRAYS_HISTOGRAMS "histograms"
+struct lgv_array_row {
+    const char *group, *name, *unit, *doc;
+    enum lgv_array_type type;
+    int ndim;
+    enum lgv_array_size size[3];
+    size_t offset;  /* of the pointer, in struct lgv_result, lgv_series or lgv_histogram; or: */
+    void *(*gather)(const struct lgv_result *r); /* a malloc'd array; NULL: no memory */
+    bool (*scatter)(struct lgv_result *r, const void *data, size_t first); /* the way back; false: no memory */
+    bool defines;  /* its first size is known from the array only */
+    bool optional; /* files and results may be without */
+    bool derived;  /* never read: it is made from other numbers */
+};
+extern const struct lgv_array_row lgv_array_rows[];
+extern const size_t lgv_array_row_count;
+/* Sizes of an array in a result; item: the number of the series or histogram. */
+void lgv_array_shape(const struct lgv_array_row *row, const struct lgv_result *r, size_t item, size_t shape[3]);
+/* The array itself where a struct holds it as doubles in one piece, else NULL. */
+const double *lgv_array_reals(const struct lgv_array_row *row, const struct lgv_result *r, size_t item);
+/* Stores a malloc'd array that was read, of the shape that lgv_array_shape says but for `first` in a row that defines
+ * it.  False: no memory. */
+bool lgv_array_take(const struct lgv_array_row *row, struct lgv_result *r, size_t item, void *data, size_t first);
+struct lgv_listed_array {
+    struct lgv_array array; /* data is NULL where a result made by hand has none */
+    const struct lgv_array_row *row;
+    size_t index; /* of the series or histogram */
+    void *owned;
+};
+struct lgv_arrays {
+    size_t count, room;
+    struct lgv_listed_array *item; /* group by group */
+    size_t nseries, nhistograms;
+    char **series, **histogram; /* the names of their groups */
+    bool failed;
+};
+struct lgv_arrays *lgv_arrays_open(const struct lgv_result *r); /* NULL: no memory */
+void lgv_arrays_close(struct lgv_arrays *a);
 
 const char *lgv_fail_text(int reason);       /* "Newton iteration did not converge", ... */
 void lgv_result_clear(struct lgv_result *r); /* frees everything inside */
