@@ -64,11 +64,11 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
     for (long m = 0; m < NM; m++) {
         for (long k = 0; k < NM; k++) unit[k] = vec_set(k == m ? 1.0 : 0.0);
         if (MODEL_L) {
-            face_L2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
+            model_L2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
             for (long i = 0; i < NQ; i++) d[i] = -d[i];
             for (long i = 0; i < NQ * NQ; i++) hqq[i] = -hqq[i];
         } else {
-            face_K2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
+            model_K2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
         }
         for (long i = 0; i < NQ; i++) u[i] = d[i];
         apply_masses(c, t, q, mass, u);
@@ -85,7 +85,7 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
             for (long k = 0; k < NM; k++) unit[k] = vec_set(0);
             for (int sign = -1; sign <= 1; sign++) {
                 for (long i = 0; i < NQ; i++) d[i] = (double)sign * u[i];
-                face_L1(c, t, q, d, 1.0, unit, Lq, 0);
+                model_L1(c, t, q, d, 1.0, unit, Lq, 0);
                 for (long i = 0; i < NQ; i++) ADD_PRODUCT(x[i], sign == 0 ? 2.0 : -1.0, Lq[i]);
             }
         }

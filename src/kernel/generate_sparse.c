@@ -99,25 +99,26 @@ struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, unsigned sets)
     return NULL;
 }
 
-void lgv_generate_newton(struct lgv_source *s, const struct lgv_newton *n) {
-    static const char *const map[] = {"hessian_q_map", "hessian_p_map"};
-    struct lgv_terms gradient[2] = {0};
-    if (!n) return;
+static const char *const map[] = {"hessian_q_map", "hessian_p_map"};
+
+void lgv_face_before_newton(struct lgv_source *s) {
+    const struct lgv_newton *n = s->newton;
     bool ok = lgv_sparse_emit(&n->plan, &s->out);
     for (int k = 0; k < 2 && ok; k++)
         ok = lgv_generate_map(s, map[k], &n->hessian[k], n->place[k], (size_t)n->count[k]);
     if (!ok) s->out.failed = true;
+}
+
+void lgv_face_newton(struct lgv_source *s) {
+    const struct lgv_newton *n = s->newton;
+    struct lgv_terms gradient[2] = {0};
     lgv_terms_gradient(s->g, &s->K, LGV_Q, &gradient[0]);
     lgv_terms_gradient(s->g, &s->K, LGV_P, &gradient[1]);
     struct lgv_target target[] = {{"Kq", &gradient[0], (long)s->m->nq, NULL, true, NULL},
                                   {"Kp", &gradient[1], (long)s->m->nq, NULL, true, NULL},
                                   {"Kqq", &n->hessian[0], n->count[0], NULL, true, map[0]},
                                   {"Kpp", &n->hessian[1], n->count[1], NULL, true, map[1]}};
-    lgv_generate_signature(
-        s, "model_K2_sparse(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq,\n"
-           "                            vec *Kp, vec *Kqq, vec *Kpp)");
     lgv_emit_targets(&s->out, s->g, target, 4);
-    lgv_text_add(&s->out, "}\n");
     lgv_terms_free(&gradient[0]);
     lgv_terms_free(&gradient[1]);
 }

@@ -140,7 +140,7 @@ const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv
         snprintf(why, size, "%s needs formulas", method->name);
         return why;
     }
-    if (!m->kind->formulas && (method->correction != 0 || (method->face_general & LGV_FACE_TAYLOR))) {
+    if (!m->kind->formulas && (method->correction != 0 || (method->face_general & (LGV_FACE_TAYLOR | LGV_FACE_V3)))) {
         snprintf(why, size, "%s needs formulas: derivatives beyond the second are taken from them", method->name);
         return why;
     }
@@ -150,6 +150,10 @@ const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv
     }
     if (!m->kind->has_second(m) && (face & (LGV_FACE_K2 | LGV_FACE_ITO))) {
         snprintf(why, size, "%s needs second derivatives, and the model gives no hessian function", method->name);
+        return why;
+    }
+    if (!m->kind->has_energy(m) && (face & LGV_FACE_H)) {
+        snprintf(why, size, "%s needs the value of H, and the model gives no value function", method->name);
         return why;
     }
     return NULL;

@@ -24,7 +24,15 @@ enum {
 };
 
 /* Parts of the model's face that a kernel has to contain. */
-enum { LGV_FACE_K1 = 1, LGV_FACE_K2 = 2, LGV_FACE_FORCE = 4, LGV_FACE_ITO = 8, LGV_FACE_TAYLOR = 16 };
+enum {
+    LGV_FACE_K1 = 1,
+    LGV_FACE_K2 = 2,
+    LGV_FACE_FORCE = 4,
+    LGV_FACE_ITO = 8,
+    LGV_FACE_TAYLOR = 16,
+    LGV_FACE_H = 32, /* the value of H */
+    LGV_FACE_V3 = 64 /* a . H_qqq . a, third derivatives */
+};
 
 struct lgv_entry; /* kernel/text/abi.h */
 struct lgv_step;  /* kernel/text/face_callbacks.h */

@@ -77,14 +77,15 @@ int lgv_diff_one(struct lgv_graph *g, int node, int leaf);
 /* What the round-off of a formula is measured by, with the magnitudes |a| of its parts: sums of them for sums,
  * products for products, |f(a)| + |f'(a)| |a| for functions. */
 int lgv_diff_magnitude(struct lgv_graph *g, int node);
-/* sum over leaves r of q and p of (d node / d r) * direction_r, as a node with DQ / DP leaves. */
-int lgv_diff_along(struct lgv_graph *g, int node);
+/* sum over leaves r in `spaces` (mask of LGV_USES bits: q, p or both) of (d node / d r) * direction_r, as a node with
+ * DQ / DP leaves. */
+int lgv_diff_along(struct lgv_graph *g, int node, unsigned spaces);
 
 /* Scatter terms of the gradient in a space and of the Hessian in two spaces; appended to `out`. */
 void lgv_terms_gradient(struct lgv_graph *g, const struct lgv_function *f, enum lgv_space space, struct lgv_terms *out);
 void lgv_terms_hessian(struct lgv_graph *g, const struct lgv_function *f, enum lgv_space rows, enum lgv_space cols,
                        struct lgv_terms *out);
-/* Gradient in q of a.V''.a with direction a in DQ held fixed: the contraction a . V''' . a. */
+/* Gradient in q of a.V''.a, V'' = f_qq, with direction a in DQ held fixed: the contraction a . V''' . a. */
 void lgv_terms_third(struct lgv_graph *g, const struct lgv_function *f, struct lgv_terms *out);
 void lgv_terms_add(struct lgv_graph *g, struct lgv_terms *t, struct lgv_term term);
 /* The same places with the magnitudes of the values. */

@@ -302,9 +302,9 @@ int lgv_diff_one(struct lgv_graph *g, int node, int leaf) {
     return out;
 }
 
-int lgv_diff_along(struct lgv_graph *g, int node) {
+int lgv_diff_along(struct lgv_graph *g, int node, unsigned spaces) {
     size_t count;
-    int *leaf = lgv_diff_leaves(g, node, LGV_USES(LGV_Q) | LGV_USES(LGV_P), &count);
+    int *leaf = lgv_diff_leaves(g, node, spaces, &count);
     int *d = lgv_new(count + 1, sizeof *d);
     struct lgv_arg *arg = lgv_new(count + 1, sizeof *arg);
     int id = 0;
@@ -381,7 +381,8 @@ void lgv_terms_hessian(struct lgv_graph *g, const struct lgv_function *f, enum l
 
 void lgv_terms_third(struct lgv_graph *g, const struct lgv_function *f, struct lgv_terms *out) {
     for (size_t k = 0; k < f->count; k++) {
-        int twice = lgv_diff_along(g, lgv_diff_along(g, f->group[k].body));
+        unsigned q = LGV_USES(LGV_Q);
+        int twice = lgv_diff_along(g, lgv_diff_along(g, f->group[k].body, q), q);
         gradient_of(g, f->group[k].nest, twice, LGV_Q, out);
     }
 }

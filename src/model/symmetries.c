@@ -132,7 +132,7 @@ static enum outcome lagrangian_zero(struct lgv_model *m, int L, const struct lgv
     for (size_t i = 0; ok && i < m->nq; i++) {
         int row = lgv_expr_iconst(g, (long)i), xi = lgv_loops_instance(g, s->xi[i], NULL, 0);
         lgv_terms_add(g, &x.d.q, (struct lgv_term){-1, row, -1, xi});
-        lgv_terms_add(g, &x.d.p, (struct lgv_term){-1, row, -1, lgv_diff_along(g, xi)});
+        lgv_terms_add(g, &x.d.p, (struct lgv_term){-1, row, -1, lgv_diff_along(g, xi, LGV_USES(LGV_Q))});
     }
     lgv_terms_magnitude(g, &x.d.q, &x.size.q);
     lgv_terms_magnitude(g, &x.d.p, &x.size.p);

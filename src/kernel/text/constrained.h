@@ -38,27 +38,11 @@ INLINE void model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq) {
     (void)c, (void)q, (void)lambda;
     for (long i = 0; i < NQ * NQ; i++) Sqq[i] = vec_set(0);
 }
-#endif
-#ifndef MODEL_QUADRIC
+INLINE void model_bend(struct ctx *c, const vec *q, vec *x) {
+    (void)c, (void)q, (void)x;
+    __builtin_trap();
+}
 #define MODEL_QUADRIC 0
-#endif
-#if !MODEL_QUADRIC
-#define model_bend(...) __builtin_unreachable()
-#endif
-#if MODEL_L
-#define model_mass(...) __builtin_unreachable()
-#endif
-/* Only one of the two faces exists. */
-#if MODEL_L
-#define face_K1(...) __builtin_unreachable()
-#define face_K2(...) __builtin_unreachable()
-#define face_L1 model_L1
-#define face_L2 model_L2
-#else
-#define face_K1 model_K1
-#define face_K2 model_K2
-#define face_L1(...) __builtin_unreachable()
-#define face_L2(...) __builtin_unreachable()
 #endif
 
 static const vec no_noise[NM + 1] = {{0}}; /* weights of the derivatives of H or L alone */
@@ -100,8 +84,8 @@ INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass,
         for (long i = 0; i < NQ; i++) x[i] = y[i];
     } else {
         for (long i = 0; i < NQ; i++) z[i] = vec_set(0);
-        face_K1(c, t, q, z, 1.0, no_noise, 0, y);
-        face_K1(c, t, q, x, 1.0, no_noise, 0, z);
+        model_K1(c, t, q, z, 1.0, no_noise, 0, y);
+        model_K1(c, t, q, x, 1.0, no_noise, 0, z);
         for (long i = 0; i < NQ; i++) x[i] = z[i] - y[i];
     }
     c->top = top;
@@ -165,7 +149,7 @@ INLINE void constraint_masses(struct ctx *c, double t, const vec *q, const vec *
         ARRAY(b, NQ);
         ARRAY(scratch, NQ * NQ + NQ);
         ivec singular;
-        face_L2(c, t, q, v, 1.0, no_noise, 0, 0, 0, 0, Lvv);
+        model_L2(c, t, q, v, 1.0, no_noise, 0, 0, 0, 0, Lvv);
         for (long j = 0; j < NQ; j++) {
             for (long i = 0; i < NQ * NQ; i++) A[i] = Lvv[i];
             for (long i = 0; i < NQ; i++) b[i] = vec_set(i == j ? 1.0 : 0.0);
@@ -236,7 +220,7 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
     for (long k = 0; k < nc; k++) mu[k] = vec_set(0);
     do {
         vec left = vec_set(0), parts = vec_set(0), hidden = vec_set(0), speed = vec_set(0);
-        face_L2(c, t, q, v, 1.0, no_noise, 0, r, 0, 0, Lvv);
+        model_L2(c, t, q, v, 1.0, no_noise, 0, r, 0, 0, Lvv);
         vec m = largest_of(Lvv, NQ, NQ + 1);
         for (long i = 0; i < NQ; i++) {
             parts += vec_abs(r[i]) + vec_abs(p[i]);
@@ -291,7 +275,7 @@ INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G
     *lost = (ivec){0};
     vec *top = c->top;
     ARRAY(Kp, NQ);
-    face_K1(c, t, q, p, 1.0, no_noise, 0, Kp);
+    model_K1(c, t, q, p, 1.0, no_noise, 0, Kp);
     constraint_multiply(G, Kp, mu);
     for (long k = 0; k < NC; k++) mu[k] = -mu[k];
     constraint_solve(c, G, mass, G, mu, singular);
@@ -360,7 +344,7 @@ INLINE void observe_constraints(struct ctx *c, const vec *q, const vec *p, const
     if (MODEL_L)
         for (long i = 0; i < NQ; i++) v[i] = rows[i];
     else
-        face_K1(c, 0.0, q, p, 1.0, no_noise, 0, v);
+        model_K1(c, 0.0, q, p, 1.0, no_noise, 0, v);
     model_g(c, q, g);
     for (long k = 0; k < NC; k++) most[0] = vec_max(most[0], vec_abs(g[k]));
     model_G(c, q, G);

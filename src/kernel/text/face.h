@@ -11,6 +11,10 @@
  *     model_kick(c, p, F, a, w)                                   p -= a H_q + sum_m w_m h_m,q
  *     model_ito(c, t, q, p, Cq, Cp)                               Ito drift minus Stratonovich drift
  *     model_taylor(c, t, q, p, dt, w, Xq, Xp)                     increment of the strong Taylor scheme 1.5, w = dW, dZ
+ *     model_H(c, t, q, p, H)                                      value of H, one vector
+ *     model_V3(c, t, q, p, a, x)                                  a.V'''.a: x_i = sum_jk H_q_i,q_j,q_k a_j a_k
+ *
+ * src/kernel/face.c has them all in a table.  What the description of a method does not ask for traps when called.
  *
  * a is a number (a part of dt), w an array of NM vectors (parts of dW, J, ...).  A method file defines METHOD_CARRY
  * (vectors kept from step to step), METHOD_DZ (does it use dZ?), method_begin and method_step.  Arrays are made by

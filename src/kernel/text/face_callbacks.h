@@ -129,6 +129,17 @@ INLINE void model_taylor(struct ctx *c, double t, const vec *q, const vec *p, do
     __builtin_trap();
 }
 
+INLINE void model_H(struct ctx *c, double t, const vec *q, const vec *p, vec *H) {
+    struct lgv_batch b = batch_of(t, q, p);
+    c->cb->value(c->cb->user, &b, (double *)H, 0);
+}
+
+/* Like model_taylor. */
+INLINE void model_V3(struct ctx *c, double t, const vec *q, const vec *p, const vec *dq, vec *x) {
+    (void)c, (void)t, (void)q, (void)p, (void)dq, (void)x;
+    __builtin_trap();
+}
+
 INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {
     (void)v;
     (void)path;

@@ -245,7 +245,7 @@ INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const s
                               vec *lam) {
     ARRAY(move, NQ);
     ivec live;
-    face_K1(c, time_at(c, 0.5), q, p, c->dt, no_noise, 0, move);
+    model_K1(c, time_at(c, 0.5), q, p, c->dt, no_noise, 0, move);
     for (long i = 0; i < NQ; i++) {
         Q[i] = q[i] + move[i];
         P[i] = p[i];
@@ -293,7 +293,7 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     kick(c, &k, b[1], w, p);
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
     if (NC > 0 && VPRK_PROJECT) {
-        face_K1(c, time_at(c, 1), q, p, 1.0, no_noise, 0, v);
+        model_K1(c, time_at(c, 1), q, p, 1.0, no_noise, 0, v);
         constraint_multiply(k.G, v, mu);
         for (long m = 0; m < NC; m++) mu[m] = -mu[m];
         kept_solve_here(c, &k, mu, &singular);

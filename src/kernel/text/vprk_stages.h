@@ -24,7 +24,7 @@ INLINE void stage_positions(struct ctx *c, const vec *q, struct stages *s) {
         if (MODEL_L)
             for (long i = 0; i < NQ; i++) s->V[j * NQ + i] = s->Y[j * NQ + i];
         else
-            face_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
+            model_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
     }
     for (long j = 0; j < VS; j++) combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
     for (long m = 0; NC > 0 && m < VM; m++) {
@@ -39,11 +39,11 @@ INLINE void stage_values(struct ctx *c, long j, const vec *w, int second, struct
     const vec *Q = s->Q + j * NQ, *Y = s->Y + j * NQ;
     vec *f = s->f + j * NQ, *P = s->P + j * NQ;
     if (MODEL_L) {
-        face_L2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, second ? s->fY : 0, 0);
-        face_L2(c, t, Q, Y, 1.0, no_noise, 0, P, 0, second ? s->PQ : 0, second ? s->PY : 0);
+        model_L2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, second ? s->fY : 0, 0);
+        model_L2(c, t, Q, Y, 1.0, no_noise, 0, P, 0, second ? s->PQ : 0, second ? s->PY : 0);
         return;
     }
-    face_K2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, 0, 0);
+    model_K2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, 0, 0);
     for (long i = 0; i < NQ; i++) {
         f[i] = -f[i];
         P[i] = Y[i];
@@ -256,7 +256,7 @@ INLINE void quick_momenta(struct ctx *c, const vec *q, const vec *p, const ivec 
                 if (V_AM(j, m) != 0) ADD_PRODUCT(sum, V_AM(j, m), s->GT[m * NQ + i]);
             s->Y[j * NQ + i] = vec_select(*far, sum, s->Y[j * NQ + i]);
         }
-        face_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
+        model_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
     }
 }
 
@@ -292,7 +292,7 @@ INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *d
             }
             for (long i = 0; i < NQ; i++) old[j * NQ + i] = s->Q[j * NQ + i];
             if (round > 0 && j == 0) continue; /* the first stage is q */
-            face_K1(c, time_at(c, V_TIME(j)), s->Q + j * NQ, p, c->dt * V_B(j), w + j * NM, s->f + j * NQ, 0);
+            model_K1(c, time_at(c, V_TIME(j)), s->Q + j * NQ, p, c->dt * V_B(j), w + j * NM, s->f + j * NQ, 0);
             for (long i = 0; i < NQ; i++) {
                 s->f[j * NQ + i] = -s->f[j * NQ + i];
                 if (CORRECTED && V_TIME(j) == 0) ADD_PRODUCT(s->f[j * NQ + i], V_B(j), extra[i]);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Bodies of the functions of the face that every model can have: forces, increments, corrections, values, start values
+ * and observables.  With K = a H + sum_m w_m h_m they are scatter terms of K's derivatives.  model_force keeps H_q and
+ * the entries of h_m,q apart, so that an explicit method evaluates the force once and applies different weights to it.
+ */
+#include "kernel/generate.h"
+#include <stdlib.h>
+
+/* One vector or matrix. */
+void lgv_face_one(struct lgv_source *s, const char *array, const struct lgv_terms *terms, long rows, const char *cols) {
+    struct lgv_target target = {array, terms, rows, cols, false, NULL};
+    lgv_emit_targets(&s->out, s->g, &target, 1);
+}
+
+/* Two vectors side by side. */
+static void pair(struct lgv_source *s, const char *first, struct lgv_terms *q, const char *second,
+                 struct lgv_terms *p) {
+    long n = (long)s->m->nq;
+    struct lgv_target target[] = {{first, q, n, NULL, false, NULL}, {second, p, n, NULL, false, NULL}};
+    lgv_emit_targets(&s->out, s->g, target, 2);
+    lgv_terms_free(q);
+    lgv_terms_free(p);
+}
+
+/* Gradient and Hessian blocks of a function of q and `other`; count 2: the gradient alone.  Every array may be null. */
+void lgv_face_derivatives(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other,
+                          const char *const *name, size_t count) {
+    struct lgv_terms t[5] = {0};
+    struct lgv_target target[5];
+    long n = (long)s->m->nq;
+    lgv_terms_gradient(s->g, f, LGV_Q, &t[0]);
+    lgv_terms_gradient(s->g, f, other, &t[1]);
+    if (count > 2) {
+        lgv_terms_hessian(s->g, f, LGV_Q, LGV_Q, &t[2]);
+        lgv_terms_hessian(s->g, f, LGV_Q, other, &t[3]);
+        lgv_terms_hessian(s->g, f, other, other, &t[4]);
+    }
+    for (size_t k = 0; k < 5; k++)
+        target[k] = (struct lgv_target){name[k], &t[k], k < 2 ? n : n * n, k < 2 ? NULL : "NQ", true, NULL};
+    lgv_emit_targets(&s->out, s->g, target, count);
+    for (size_t k = 0; k < 5; k++) lgv_terms_free(&t[k]);
+}
+
+/* ---- forces ---- */
+
+/* p -= w h for entry i of the noises, up to the number of h. */
+static void kick_by(struct lgv_source *s, size_t i) {
+    lgv_text_add(&s->out, "    ADD_PRODUCT(p[");
+    lgv_emit_index(&s->out, s->g, s->slots.term[i].row);
+    lgv_text_add(&s->out, "], -w[-1 + ");
+    lgv_emit_index(&s->out, s->g, s->slots.weight[i]);
+    lgv_text_add(&s->out, "], F->h[");
+}
+
+/* Instances of one nest walk through consecutive places of F->h, all terms of an instance side by side. */
+static void noise_loops(struct lgv_source *s, bool kick) {
+    struct lgv_forces *l = &s->slots;
+    long base = 0;
+    for (size_t i = 0; i < l->count; i++) base += l->term[i].nest < 0;
+    for (int nest = 0; nest < (int)s->g->nnests; nest++) {
+        int *list = lgv_new(l->count + 1, sizeof *list);
+        size_t n = 0;
+        if (!list) {
+            s->out.failed = true;
+            return;
+        }
+        for (size_t i = 0; i < l->count; i++)
+            if (l->term[i].nest == nest) list[n++] = l->term[i].value;
+        if (n) {
+            lgv_text_add(&s->out, "    {\n    long s = %ld;\n", base);
+            int braces = lgv_emit_loops(&s->out, s->g, nest);
+            if (!kick) lgv_emit_nodes(&s->out, s->g, list, n);
+            for (size_t i = 0; i < l->count; i++) {
+                if (l->term[i].nest != nest) continue;
+                if (kick) {
+                    kick_by(s, i);
+                    lgv_text_add(&s->out, "s++]);\n");
+                } else {
+                    lgv_text_add(&s->out, "    F->h[s++] = vec_set(0) + ");
+                    lgv_emit_value(&s->out, s->g, l->term[i].value);
+                    lgv_text_add(&s->out, ";\n");
+                }
+            }
+            while (braces-- > 0) lgv_text_add(&s->out, "    }\n");
+            lgv_text_add(&s->out, "    }\n");
+            base += (long)n * lgv_loops_count(s->g, nest, LGV_MAX_INSTANCES);
+        }
+        free(list);
+    }
+}
+
+void lgv_face_force(struct lgv_source *s) {
+    struct lgv_terms hq = {0};
+    int slot = 0;
+    for (size_t i = 0; i < s->slots.count; i++) {
+        struct lgv_term t = s->slots.term[i];
+        if (t.nest >= 0) continue;
+        t.row = lgv_expr_iconst(s->g, slot++);
+        lgv_terms_add(s->g, &hq, t);
+    }
+    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->nq, NULL, false, NULL},
+                                  {"F->h", &hq, slot, NULL, false, NULL}};
+    lgv_emit_targets(&s->out, s->g, target, 2);
+    noise_loops(s, false);
+    lgv_terms_free(&hq);
+}
+
+void lgv_face_kick(struct lgv_source *s) {
+    lgv_text_add(&s->out, "    for (long i = 0; i < NQ; i++) ADD_PRODUCT(p[i], -a, F->H[i]);\n");
+    int slot = 0;
+    for (size_t i = 0; i < s->slots.count; i++) {
+        if (s->slots.term[i].nest >= 0) continue;
+        kick_by(s, i);
+        lgv_text_add(&s->out, "%d]);\n", slot++);
+    }
+    noise_loops(s, true);
+}
+
+/* ---- increments and corrections ---- */
+
+static const char *const of_K[] = {"Kq", "Kp", "Kqq", "Kqp", "Kpp"};
+
+void lgv_face_K1(struct lgv_source *s) {
+    lgv_face_derivatives(s, &s->K, LGV_P, of_K, 2);
+}
+
+void lgv_face_K2(struct lgv_source *s) {
+    lgv_face_derivatives(s, &s->K, LGV_P, of_K, 5);
+}
+
+void lgv_face_ito(struct lgv_source *s) {
+    struct lgv_terms Cq = {0}, Cp = {0};
+    lgv_algebra_ito(s->m, &Cq, &Cp);
+    pair(s, "Cq", &Cq, "Cp", &Cp);
+}
+
+void lgv_face_before_taylor(struct lgv_source *s) {
+    bool dz = (s->face & LGV_FACE_TAYLOR) && lgv_algebra_taylor(s->m, s->s->linear, &s->kept[0], &s->kept[1]);
+    lgv_text_add(&s->out, "#define TAYLOR_DZ %d\n", dz);
+}
+
+void lgv_face_taylor(struct lgv_source *s) {
+    pair(s, "Xq", &s->kept[0], "Xp", &s->kept[1]);
+}
+
+void lgv_face_H(struct lgv_source *s) {
+    struct lgv_terms t = {0};
+    lgv_algebra_value(s->g, s->m->hamiltonian, 0, &t);
+    lgv_face_one(s, "H", &t, 1, NULL);
+    lgv_terms_free(&t);
+}
+
+void lgv_face_V3(struct lgv_source *s) {
+    struct lgv_function H;
+    struct lgv_terms t = {0};
+    if (!lgv_function_split(s->g, s->m->hamiltonian, false, &H)) return;
+    lgv_terms_third(s->g, &H, &t);
+    lgv_face_one(s, "x", &t, (long)s->m->nq, NULL);
+    lgv_terms_free(&t);
+    lgv_function_free(&H);
+}
+
+/* ---- start values and observables ---- */
+
+/* Start values that are numbers, from number i on; a long run of them becomes a table: of thousands of statements the
+ * compiler would take seconds.  Returns where the run ends. */
+static size_t start_numbers(struct lgv_source *s, const int *node, const char *name, size_t i) {
+    size_t n = s->m->nq, end = i;
+    double x;
+    while (end < n && lgv_expr_is_const(s->g, node[end], &x)) end++;
+    if (end - i < 8) return i;
+    lgv_text_add(&s->out, "    {\n    static const double number[] = {");
+    for (size_t k = i; k < end; k++) {
+        lgv_emit_value(&s->out, s->g, node[k]);
+        lgv_text_add(&s->out, k % 8 == 7 ? ",\n        " : ",");
+    }
+    lgv_text_add(&s->out, "};\n    for (long k = 0; k < %zu; k++) %s[%zu + k] = vec_set(number[k]);\n    }\n", end - i,
+                 name, i);
+    return end;
+}
+
+static void start_values(struct lgv_source *s, const int *node, const char *name) {
+    for (size_t i = 0; i < s->m->nq; i++) {
+        i = start_numbers(s, node, name, i);
+        if (i == s->m->nq) return;
+        lgv_text_add(&s->out, "    {\n");
+        lgv_emit_nodes(&s->out, s->g, &node[i], 1);
+        lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", name, i);
+        lgv_emit_value(&s->out, s->g, node[i]);
+        lgv_text_add(&s->out, ";\n    }\n");
+    }
+}
+
+void lgv_face_start(struct lgv_source *s) {
+    const struct lgv_model *m = s->m;
+    /* Draws come from memory of the caller's scratch: their number can be large. */
+    lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->scratch->memory, *zu = zn + %d;\n", m->draws[0] + 1);
+    if (m->draws[0])
+        lgv_text_add(&s->out,
+                     "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
+                     "        normal_pair(c->b->seed, path, (u64)k, STREAM_START, &z0, &z1);\n"
+                     "        zn[2 * k] = z0;\n        if (2 * k + 1 < %d) zn[2 * k + 1] = z1;\n    }\n",
+                     m->draws[0], m->draws[0]);
+    if (m->draws[1])
+        lgv_text_add(&s->out,
+                     "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
+                     "        uniform_pair(c->b->seed, path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
+                     "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
+                     m->draws[1], m->draws[1]);
+    start_values(s, m->start, "q");
+    start_values(s, m->start + m->nq, "p");
+    if (m->start_velocity && s->lagrangian) start_values(s, m->start_velocity, "v");
+}
+
+void lgv_face_observe(struct lgv_source *s) {
+    const struct lgv_watch *watch = s->watch;
+    struct lgv_terms t = {0};
+    size_t count = watch->count - watch->controls; /* the loop adds the martingale parts */
+    for (size_t k = 0; k < count; k++) {
+        if (watch->item[k].node < 0) continue; /* the loop fills it */
+        if (!lgv_algebra_value(s->g, watch->item[k].node, (long)k, &t)) break;
+    }
+    struct lgv_target target = {"out", &t, (long)count, NULL, false, NULL};
+    lgv_emit_early(&s->out, s->g, &target);
+    lgv_terms_free(&t);
+}
+
+void lgv_face_martingale(struct lgv_source *s) {
+    struct lgv_terms X = {0};
+    lgv_algebra_martingale(s->m, s->watch->item, s->watch->controls, &X);
+    lgv_face_one(s, "X", &X, (long)s->watch->controls, NULL);
+    lgv_text_add(&s->out, "    (void)a;\n");
+    lgv_terms_free(&X);
+}
