@@ -127,8 +127,6 @@ enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err
 void lgv_forget_report(const char *dir);
 /* Figures and report.html in dir; missing gnuplot is a warning.  Returns the exit code: `code` when all is well. */
 int lgv_pages(const struct lgv_result *r, const char *dir, int code);
-/* Does everything the certificate claims hold? */
-bool lgv_claims_hold(const struct lgv_result *r);
 
 /* ---- mlmc.c ---- */
 

@@ -102,12 +102,10 @@ int lgv_pages(const struct lgv_result *r, const char *dir, int code) {
     return status == LGV_OK ? code : lgv_complain(&err, status);
 }
 
-bool lgv_claims_hold(const struct lgv_result *r) {
-    size_t count = 0;
-    struct lgv_check *row = lgv_checks(r, &count);
-    bool hold = row != NULL;
-    for (size_t i = 0; hold && i < count; i++) hold = row[i].mark != LGV_MARK_BROKEN;
-    free(row);
+/* Does everything the certificate claims hold? */
+static bool claims_hold(const struct lgv_result *r) {
+    bool hold = true;
+    for (size_t i = 0; i < r->nverdicts; i++) hold = hold && r->verdict[i].holds != 0;
     return hold;
 }
 
@@ -179,7 +177,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     free(r.command);
     r.command = lgv_copy(a->line);
     lgv_stop_keeps(true);
-    bool good = status == LGV_OK && lgv_claims_hold(&r) && !lgv_stop_asked();
+    bool good = status == LGV_OK && claims_hold(&r) && !lgv_stop_asked();
     if (status == LGV_OK && lgv_stop_asked()) fputs("lgv: interrupted; the certificate is not complete\n", stderr);
     if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
     if (!a->flags.quiet) lgv_warn_unused(m);
