@@ -50,18 +50,9 @@ struct force {
     vec *name = (n) > SMALL_ARRAY ? take(c, (n)) : name##_memory
 #endif
 
-/* Leaves the step; loop.h begins again with more scratch. */
-int _setjmp(long *) __attribute__((returns_twice));
-void longjmp(long *, int) __attribute__((noreturn));
-static __attribute__((noinline, cold, noreturn)) void scratch_overrun(struct ctx *c, long n) {
-    c->b->scratch->wanted =
-        (unsigned long long)((const char *)(c->top + n) - (const char *)c->b->scratch->memory);
-    longjmp(c->escape, 1);
-}
-
 INLINE vec *take(struct ctx *c, long n) {
     vec *r = c->top;
-    if (RARELY(c->end - c->top < n)) scratch_overrun(c, n);
+    if (RARELY(c->end - c->top < n)) scratch_overrun(c->b->scratch, c->top + n, c->escape);
     c->top += n;
     return r;
 }
@@ -95,17 +86,8 @@ INLINE double num_powi(double x, int n) {
     return r;
 }
 
-/* Records a failure for the lanes of mask that have none yet, and makes their state NaN so that they rest. */
-static __attribute__((noinline, cold)) void lanes_failed(struct ctx *c, const ivec *mask, long nq, int reason) {
-    for (int l = 0; l < LANES; l++) {
-        if (!(*mask)[l] || c->b->fail[l]) continue;
-        c->b->fail[l] = reason;
-        c->b->fail_step[l] = c->step;
-        for (long i = 0; i < nq; i++) {
-            c->q[i][l] = __builtin_nan("");
-            c->p[i][l] = __builtin_nan("");
-        }
-    }
+INLINE void lanes_failed(struct ctx *c, const ivec *mask, long nq, int reason) {
+    fail_lanes(c->b, c->step, mask, nq, c->q, c->p, reason);
 }
 
 /* Newton bookkeeping on lanes.  The correction `e` was just subtracted from x for the lanes alive; `base` holds the

@@ -45,11 +45,11 @@ typedef u64 uvec __attribute__((vector_size(8 * LANES)));
 #define UNKEPT
 #endif
 #ifdef __clang__
-#define ONCE                                                                                                           \
-    static __attribute__((noinline, optnone)) /* long texts that run once: the compiler is not to spend time on them */
+#define SELDOM noinline, optnone /* the compiler is not to spend time on them */
 #else
-#define ONCE static __attribute__((noinline, optimize("O0")))
+#define SELDOM noinline, optimize("O0")
 #endif
+#define ONCE static __attribute__((SELDOM)) /* long texts that run once */
 #define RARELY(condition) __builtin_expect(!!(condition), 0)
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
@@ -247,8 +247,10 @@ INLINE vec vec_fused(vec a, vec b, vec c) {
  * case, and const, so that the compiler drops it with a value that nobody asks for; that needs results in a
  * register, hence pieces. */
 #if LANES_PIECE
-OUTLINE __attribute__((cold, const)) lanes_piece lanes_repair(double (*f)(double), lanes_piece x, lanes_ipiece mask,
-                                                              lanes_piece y) {
+SHARED __attribute__((cold, const)) lanes_piece lanes_repair(double (*f)(double), lanes_piece x, lanes_ipiece mask,
+                                                             lanes_piece y);
+#if LGV_PIECE != 2
+SHARED lanes_piece lanes_repair(double (*f)(double), lanes_piece x, lanes_ipiece mask, lanes_piece y) {
     for (int l = 0; l < LANES_PIECE; l++) {
         if (mask[l]) {
             y[l] = f(x[l]);
@@ -256,6 +258,7 @@ OUTLINE __attribute__((cold, const)) lanes_piece lanes_repair(double (*f)(double
     }
     return y;
 }
+#endif
 #endif
 
 INLINE vec vec_repair(double (*f)(double), vec x, ivec mask, vec y) {
@@ -331,6 +334,7 @@ INLINE vec vec_log(vec x) {
     return y;
 }
 
+#if LGV_PIECE != 2
 /* -2 log x for the normals: 0 < x <= 1, no special values.  With x = 2^k m, m in [sqrt(1/2), sqrt 2), s = (m-1)/(m+1):
  * -2 log x = -2 k log 2 - 4 artanh s, the factor already in the coefficients.  Not as exact as vec_log (3.5 ulp, of
  * which a normal number sees half), and much shorter. */
@@ -347,6 +351,7 @@ INLINE vec vec_minus_two_log(vec x) {
     odd = FUSED(w, odd, -1.333333333333347026);
     return vec_fused(s, FUSED(z, odd, even), k * -1.386294361119890618835);
 }
+#endif
 
 /* The series sin x = x + x z p, cos x = 1 - z/2 + z z q in z = x^2, |x| <= pi/4. */
 INLINE void lanes_series(vec z, vec *p, vec *q) {

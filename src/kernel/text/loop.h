@@ -37,29 +37,15 @@
 #endif
 
 /* Truncated increments, Milstein, Repin & Tretyakov (2002): implicit equations may have no solution for a huge |dW|. */
-#define MOST_INCREMENT(c) ((c)->b->clip * __builtin_sqrt((c)->dt))
-#define MOST_INTEGRAL(c) (LGV_CLIP_INTEGRAL * MOST_INCREMENT(c) * (c)->dt)
-
-static __attribute__((noinline, cold)) void cut_increments(struct ctx *c, vec *dW, vec *dZ) {
-    const double most = MOST_INCREMENT(c), most_z = MOST_INTEGRAL(c);
+/* Hardly one step in a million has anything to cut: the others only look. */
+INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
+    const double most = c->b->clip * __builtin_sqrt(c->dt), most_z = LGV_CLIP_INTEGRAL * most * c->dt;
     ivec over = {0};
     for (long m = 0; m < NM; m++) {
         over |= (ivec)(vec_abs(dW[m]) > most);
-        dW[m] = vec_min(vec_max(dW[m], vec_set(-most)), vec_set(most));
-        if (METHOD_DZ) dZ[m] = vec_min(vec_max(dZ[m], vec_set(-most_z)), vec_set(most_z));
+        if (METHOD_DZ) over |= (ivec)(vec_abs(dZ[m]) > most_z);
     }
-    for (int l = 0; l < LANES; l++)
-        if (over[l]) c->b->clipped[l]++;
-}
-
-/* Hardly one step in a million has anything to cut: the others only look. */
-INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
-    ivec over = {0};
-    for (long m = 0; m < NM; m++) {
-        over |= (ivec)(vec_abs(dW[m]) > MOST_INCREMENT(c));
-        if (METHOD_DZ) over |= (ivec)(vec_abs(dZ[m]) > MOST_INTEGRAL(c));
-    }
-    if (RARELY(vec_any(over))) cut_increments(c, dW, dZ);
+    if (RARELY(vec_any(over))) cut_increments(c->b->clipped, NM, most, dW, most_z, METHOD_DZ ? dZ : 0);
 }
 
 /* M += sum_m g_m(X_k) dW_m, g = {f, h_m} and a correction: of mean zero for every method, because X_k does not know the
@@ -99,12 +85,6 @@ INLINE struct lgv_block group_of(const struct lgv_block *b, int g) {
     return part;
 }
 
-INLINE uvec paths_of(const struct lgv_block *b) {
-    uvec path;
-    for (int l = 0; l < LANES; l++) path[l] = b->path[l];
-    return path;
-}
-
 /* A context at the present step of a block, with all of its scratch free. */
 INLINE struct ctx context_of(struct lgv_block *b, long *escape) {
     struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .from = (double)b->step, .width = 1, .step = b->step};
@@ -114,70 +94,6 @@ INLINE struct ctx context_of(struct lgv_block *b, long *escape) {
     c->escape = escape;
     CONTEXT_SETUP(c, b->user);
     return context;
-}
-
-/* Work that may run out of scratch begins with _setjmp(escape); where it does, this gets more.  0: there is none, and
- * the paths of the block fail instead of the program. */
-#define ESCAPE_ROOM 64 /* a jmp_buf of any C library */
-static __attribute__((noinline, cold)) int more_scratch(struct lgv_block *b) {
-    struct lgv_scratch *s = b->scratch;
-    unsigned long long bytes = s->room + s->room / 4;
-    if (bytes < s->wanted) bytes = s->wanted;
-    if (!s->grow || !s->grow(s, bytes)) return 0;
-    s->wanted = 0;
-    return 1;
-}
-
-/* What a block was before a call, to begin it again: the rows of its state are in b->scratch->state. */
-struct before {
-    struct lgv_block block;
-    int fail[LANES * GROUPS];
-    unsigned long long fail_step[LANES * GROUPS], clipped[LANES * GROUPS];
-};
-
-static __attribute__((noinline)) void remember(const struct lgv_block *b, struct before *m) {
-    struct ctx context = {0}, *c = &context;
-    CONTEXT_SETUP(c, b->user);
-    const vec *from = (const vec *)b->state;
-    vec *to = (vec *)b->scratch->state;
-    m->block = *b;
-    for (int l = 0; l < LANES * GROUPS; l++) {
-        m->fail[l] = b->fail[l];
-        m->fail_step[l] = b->fail_step[l];
-        m->clipped[l] = b->clipped[l];
-    }
-    for (long i = 0; i < STATE_ROWS * GROUPS; i++) to[i] = from[i];
-}
-
-static __attribute__((noinline, cold)) void go_back(struct lgv_block *b, const struct before *m) {
-    struct ctx context = {0}, *c = &context;
-    CONTEXT_SETUP(c, b->user);
-    const vec *from = (const vec *)b->scratch->state;
-    vec *to = (vec *)b->state;
-    *b = m->block;
-    for (int l = 0; l < LANES * GROUPS; l++) {
-        b->fail[l] = m->fail[l];
-        b->fail_step[l] = m->fail_step[l];
-        b->clipped[l] = m->clipped[l];
-    }
-    for (long i = 0; i < STATE_ROWS * GROUPS; i++) to[i] = from[i];
-}
-
-static __attribute__((noinline, cold)) void scratch_failed(struct lgv_block *b) {
-    struct ctx context = {0}, *c = &context;
-    CONTEXT_SETUP(c, b->user);
-    for (int l = 0; l < LANES * GROUPS; l++) {
-        if (b->fail[l]) continue;
-        b->fail[l] = LGV_FAIL_SCRATCH;
-        b->fail_step[l] = b->step;
-        for (long i = 0; i < 2 * NQ; i++) b->state[i * LANES * GROUPS + l] = __builtin_nan("");
-    }
-}
-
-static __attribute__((noinline, cold)) void nothing_seen(const struct lgv_block *b, double *out) {
-    struct ctx context = {0}, *c = &context;
-    CONTEXT_SETUP(c, b->user);
-    for (long i = 0; i < WATCHED * LANES * GROUPS; i++) out[i] = __builtin_nan("");
 }
 
 /* All rows of a group in one piece: the state itself when there is one group, else a copy. */
@@ -203,17 +119,7 @@ static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *
     }
 }
 static void kernel_project(struct lgv_block *b) {
-    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
-    struct before before;
-    remember(b, &before);
-    if (_setjmp(escape) != 0) {
-        go_back(b, &before);
-        if (!more_scratch(b)) {
-            scratch_failed(b);
-            return;
-        }
-    }
-    project_inside(b, escape);
+    guarded_project(b, project_inside, &(struct sizes){2 * NQ, STATE_ROWS, WATCHED, GROUPS});
 }
 #if METHOD_LOOSE /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */
 INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
@@ -283,16 +189,20 @@ INLINE const double *given_at(const double *given, u64 step, long rows, int g) {
 }
 
 /* The increments of one step and group that are not drawn for several steps at once: coarse ones, those of many noises,
- * and those that a caller has brought along, `given`.  Out of line, so that they do not cost the others anything. */
-static __attribute__((noinline)) void other_noise(struct ctx *c, const struct lgv_block *b, const uvec *path, u64 step,
-                                                  const double *given, vec *dW, vec *dZ) {
+ * and those that a caller has brought along.  Out of line, so that they do not cost the others anything. */
+static __attribute__((noinline)) void other_noise(const void *context, const struct lgv_block *b, const uvec *path,
+                                                  u64 step, const double *given, vec *dW, vec *dZ) {
+    const struct ctx *c = context; /* sizes of callback models come from it */
     const vec *row = (const vec *)given;
-    if (!given) noise_step(b->seed, *path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
+    if (!given && NM > MANY_NOISES)
+        noise_step(b->seed, *path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
+    else if (!given)
+        noise_coarse(b->seed, path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
     for (long m = 0; given && m < NM; m++) {
         dW[m] = row[m * GROUPS];
         if (METHOD_DZ) dZ[m] = row[(NM + m) * GROUPS];
     }
-    (void)c; /* sizes of callback models come from it */
+    (void)c;
 }
 
 static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape) {
@@ -314,7 +224,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
     ARRAY(dZ, METHOD_DZ ? GROUPS * NOISE_STEPS * NM : 0);
     for (int g = 0; g < GROUPS; g++) {
         part[g] = group_of(b, g);
-        path[g] = paths_of(&part[g]);
+        path[g] = paths_at(part[g].path);
         context[g] = context[0];
         context[g].b = &part[g];
         context[g].q = q + g * 2 * NQ;
@@ -360,25 +270,10 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
     }
 }
 
-static __attribute__((noinline, cold)) void advance_failed(struct lgv_block *b, unsigned long long steps) {
-    const u64 end = b->step + steps;
-    scratch_failed(b);
-    for (; b->ntimes && *b->time_step <= end; b->value += b->row, b->time_step++, b->ntimes--) nothing_seen(b, b->value);
-    b->step = end;
-}
-
 static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
-    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
-    struct before before;
-    remember(b, &before);
-    if (_setjmp(escape) != 0) {
-        go_back(b, &before);
-        if (!more_scratch(b)) {
-            advance_failed(b, steps);
-            return;
-        }
-    }
-    advance_inside(b, steps, escape);
+    struct ctx context = {0}, *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    guarded_advance(b, steps, advance_inside, &(struct sizes){2 * NQ, STATE_ROWS, WATCHED, GROUPS});
 }
 
 static void kernel_start(struct lgv_block *b) {
@@ -389,7 +284,7 @@ static void kernel_start(struct lgv_block *b) {
         GROUP_ROWS(state, STATE_ROWS, b->state);
         context.b = &part;
         for (long i = 2 * NQ; i < BROWN_ROW; i++) state[i] = vec_set(0);
-        model_start(c, paths_of(&part), state, state + NQ, state + 2 * NQ);
+        model_start(c, paths_at(part.path), state, state + NQ, state + 2 * NQ);
         for (long m = 0; TRACK_BROWN && m < NM; m++) state[BROWN_ROW + m] = vec_set(0);
         for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
@@ -405,30 +300,14 @@ static __attribute__((noinline)) void observe_inside(struct lgv_block *b, double
 }
 
 static void kernel_observe(struct lgv_block *b, double *out) {
-    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
-    if (_setjmp(escape) != 0 && !more_scratch(b)) {
-        nothing_seen(b, out);
-        return;
-    }
-    observe_inside(b, out, escape);
+    guarded_observe(b, out, observe_inside, WATCHED * GROUPS);
 }
 
 /* Needs no more scratch than a block has from the beginning. */
-static __attribute__((cold)) unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps,
-                                                                  double *out) {
+static unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps, double *out) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    if (!out) return (unsigned long long)GIVEN_ROWS;
-    vec *dW = (vec *)b->scratch->memory, *dZ = dW + NM;
-    for (u64 k = 0; k < steps; k++, out += GIVEN_ROWS * GROUPS * LANES)
-        for (int g = 0; g < GROUPS; g++) {
-            struct lgv_block part = group_of(b, g);
-            noise_step(b->seed, paths_of(&part), b->step + k, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
-            for (long m = 0; m < NM; m++) {
-                ((vec *)out)[m * GROUPS + g] = dW[m];
-                if (METHOD_DZ) ((vec *)out)[(NM + m) * GROUPS + g] = dZ[m];
-            }
-        }
+    if (out) noise_rows(b, steps, out, NM, GIVEN_ROWS, GROUPS, other_noise, c);
     return (unsigned long long)GIVEN_ROWS;
 }
 

@@ -20,8 +20,9 @@
 #endif
 #include "kernel/text/lanes.h"
 #include "kernel/text/noise.h"
+#include "kernel/text/seldom.h"
 #include "kernel/text/solve.h"
-/* the callback face needs the three above */
+/* the callback face needs those above */
 #include "kernel/text/face_callbacks.h"
 #include "kernel/text/stages.h"
 

@@ -79,6 +79,11 @@ INLINE vec noise_mantissa(uvec low, uvec high) {
     return (vec)((((high << 32) | low) >> 12) | 0x3ff0000000000000ULL);
 }
 
+/* The normals of the pairs pair .. pair + NOISE_SIDE - 1: z[2 NOISE_SIDE].  The only copy of all this in a kernel,
+ * out of line and without a loop around it: it takes as long to compile as all the rest of a small kernel, and a call
+ * costs little against it. */
+SHARED void noise_group(u64 seed, UNKEPT const uvec *path, u64 pair, u32 stream, UNKEPT vec *z);
+#if LGV_PIECE != 2
 /* Sine and cosine of a quarter turns, |a| <= 1/2: lanes_series with pi/2 in the coefficients. */
 INLINE void noise_circle(vec a, vec *sine, vec *cosine) {
     vec z = a * a;
@@ -109,11 +114,6 @@ INLINE void box_muller(const uvec x[4], vec *z0, vec *z1) {
     *z1 = r * s;
 }
 
-/* The normals of the pairs pair .. pair + NOISE_SIDE - 1: z[2 NOISE_SIDE].  The only copy of all this in a kernel,
- * out of line and without a loop around it: it takes as long to compile as all the rest of a small kernel, and a call
- * costs little against it. */
-SHARED void noise_group(u64 seed, UNKEPT const uvec *path, u64 pair, u32 stream, UNKEPT vec *z);
-#if LGV_PIECE != 2
 SHARED void noise_group(u64 seed, const uvec *path, u64 pair, u32 stream, vec *z) {
     uvec x[NOISE_SIDE][4];
     philox_group(seed, *path, pair, NOISE_SIDE, stream, x);
@@ -188,9 +188,9 @@ OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, do
     u64 first = step * coarsen * (u64)nm, end = first + coarsen * (u64)nm;
     vec chi[2 * NOISE_SIDE], eta[2 * NOISE_SIDE];
     for (int m = 0; m < nm; m++) {
-        dW[m] = vec_set(0.0);
+        dW[m] = vec_set(-0.0); /* which changes no number that is added to it, not even the sign of a zero */
         if (want_z) {
-            dZ[m] = vec_set(0.0);
+            dZ[m] = vec_set(-0.0);
         }
     }
     int m = 0;

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a kernel does seldom: noise for the caller, failures, and the way out when scratch memory ends too early.
+ * Sizes come as arguments, so that it is the same in every kernel of one width.  Include-free; it follows noise.h. */
+#ifndef LGV_SELDOM_H
+#define LGV_SELDOM_H
+
+/* The noise of the next steps by the kernel's own function, other_noise in loop.h: out [step][row][group]. */
+typedef void noise_drawn(const void *context, const struct lgv_block *b, const uvec *path, u64 step,
+                         const double *given, vec *dW, vec *dZ);
+SHARED __attribute__((SELDOM)) void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, long rows,
+                                               int groups, noise_drawn *draw, const void *context);
+
+/* Records a failure for the lanes of mask that have none yet, and makes their state NaN so that they rest. */
+SHARED __attribute__((cold)) void fail_lanes(struct lgv_block *b, u64 step, UNKEPT const ivec *mask, long nq, vec *q,
+                                             vec *p, int reason);
+/* Increments beyond the bounds are cut there; clipped counts the steps of each path that had one.  dZ: 0 for none. */
+SHARED __attribute__((cold)) void cut_increments(unsigned long long *clipped, long nm, double most, UNKEPT vec *dW,
+                                                 double most_z, UNKEPT vec *dZ);
+
+/* Leaves the step with a note that scratch up to `end` is wanted; the functions below begin it again with more.  Where
+ * there is none the paths of the block fail instead of the program. */
+int _setjmp(long *) __attribute__((returns_twice));
+void longjmp(long *, int) __attribute__((noreturn));
+SHARED __attribute__((cold, noreturn)) void scratch_overrun(struct lgv_scratch *s, const vec *end, long *escape);
+
+struct sizes {
+    long moved, rows; /* rows of q and p, and of all of the state */
+    long watched;     /* observables */
+    int groups;
+};
+SHARED void guarded_advance(struct lgv_block *b, u64 steps, void (*inside)(struct lgv_block *, u64, long *),
+                            UNKEPT const struct sizes *n);
+SHARED void guarded_project(struct lgv_block *b, void (*inside)(struct lgv_block *, long *),
+                            UNKEPT const struct sizes *n);
+SHARED void guarded_observe(struct lgv_block *b, double *out, void (*inside)(struct lgv_block *, double *, long *),
+                            long vecs);
+
+INLINE uvec paths_at(const unsigned long long *path) {
+    uvec r;
+    __builtin_memcpy(&r, path, sizeof r);
+    return r;
+}
+
+#if LGV_PIECE != 2
+SHARED void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, long rows, int groups,
+                       noise_drawn *draw, const void *context) {
+    vec *dW = (vec *)b->scratch->memory, *to = (vec *)out;
+    for (u64 k = 0; k < steps; k++, to += rows * groups)
+        for (int g = 0; g < groups; g++) {
+            uvec path = paths_at(b->path + g * LANES);
+            draw(context, b, &path, b->step + k, 0, dW, dW + nm);
+            for (long i = 0; i < rows; i++) __builtin_memcpy(&to[i * groups + g], &dW[i], sizeof(vec));
+        }
+}
+
+SHARED void fail_lanes(struct lgv_block *b, u64 step, const ivec *mask, long nq, vec *q, vec *p, int reason) {
+    for (int l = 0; l < LANES; l++) {
+        if (!(*mask)[l] || b->fail[l]) continue;
+        b->fail[l] = reason;
+        b->fail_step[l] = step;
+        for (long i = 0; i < nq; i++) {
+            q[i][l] = __builtin_nan("");
+            p[i][l] = __builtin_nan("");
+        }
+    }
+}
+
+SHARED void cut_increments(unsigned long long *clipped, long nm, double most, vec *dW, double most_z, vec *dZ) {
+    ivec over = {0};
+    for (long m = 0; m < nm; m++) {
+        over |= (ivec)(vec_abs(dW[m]) > most);
+        dW[m] = vec_min(vec_max(dW[m], vec_set(-most)), vec_set(most));
+        if (dZ) dZ[m] = vec_min(vec_max(dZ[m], vec_set(-most_z)), vec_set(most_z));
+    }
+    for (int l = 0; l < LANES; l++)
+        if (over[l]) clipped[l]++;
+}
+
+SHARED void scratch_overrun(struct lgv_scratch *s, const vec *end, long *escape) {
+    s->wanted = (unsigned long long)((const char *)end - (const char *)s->memory);
+    longjmp(escape, 1);
+}
+
+static __attribute__((noinline, cold)) int more_scratch(struct lgv_block *b) {
+    struct lgv_scratch *s = b->scratch;
+    unsigned long long bytes = s->room + s->room / 4;
+    if (bytes < s->wanted) bytes = s->wanted;
+    if (!s->grow || !s->grow(s, bytes)) return 0;
+    s->wanted = 0;
+    return 1;
+}
+
+#define ESCAPE_ROOM 64 /* a jmp_buf of any C library */
+#define MOST_PATHS 16  /* of a block */
+
+/* What a block was before a call, to begin it again: the rows of its state are in b->scratch->state. */
+struct before {
+    struct lgv_block block;
+    int fail[MOST_PATHS];
+    unsigned long long fail_step[MOST_PATHS], clipped[MOST_PATHS];
+};
+
+static __attribute__((noinline)) void remember(const struct lgv_block *b, struct before *m, const struct sizes *n) {
+    unsigned long paths = (unsigned long)(LANES * n->groups);
+    m->block = *b;
+    __builtin_memcpy(m->fail, b->fail, paths * sizeof *b->fail);
+    __builtin_memcpy(m->fail_step, b->fail_step, paths * sizeof *b->fail_step);
+    __builtin_memcpy(m->clipped, b->clipped, paths * sizeof *b->clipped);
+    __builtin_memcpy(b->scratch->state, b->state, (unsigned long)n->rows * paths * sizeof(double));
+}
+
+static __attribute__((noinline, cold)) void go_back(struct lgv_block *b, const struct before *m,
+                                                    const struct sizes *n) {
+    unsigned long paths = (unsigned long)(LANES * n->groups);
+    *b = m->block;
+    __builtin_memcpy(b->fail, m->fail, paths * sizeof *b->fail);
+    __builtin_memcpy(b->fail_step, m->fail_step, paths * sizeof *b->fail_step);
+    __builtin_memcpy(b->clipped, m->clipped, paths * sizeof *b->clipped);
+    __builtin_memcpy(b->state, b->scratch->state, (unsigned long)n->rows * paths * sizeof(double));
+}
+
+static __attribute__((noinline, cold)) void scratch_failed(struct lgv_block *b, const struct sizes *n) {
+    for (int l = 0; l < LANES * n->groups; l++) {
+        if (b->fail[l]) continue;
+        b->fail[l] = LGV_FAIL_SCRATCH;
+        b->fail_step[l] = b->step;
+        for (long i = 0; i < n->moved; i++) b->state[i * LANES * n->groups + l] = __builtin_nan("");
+    }
+}
+
+static __attribute__((noinline, cold)) void nothing_seen(double *out, long vecs) {
+    for (long i = 0; i < vecs * LANES; i++) out[i] = __builtin_nan("");
+}
+
+static __attribute__((noinline, cold)) void advance_failed(struct lgv_block *b, u64 steps, const struct sizes *n) {
+    const u64 end = b->step + steps;
+    scratch_failed(b, n);
+    for (; b->ntimes && *b->time_step <= end; b->value += b->row, b->time_step++, b->ntimes--)
+        nothing_seen(b->value, n->watched * n->groups);
+    b->step = end;
+}
+
+SHARED void guarded_advance(struct lgv_block *b, u64 steps, void (*inside)(struct lgv_block *, u64, long *),
+                            const struct sizes *n) {
+    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
+    struct before before;
+    remember(b, &before, n);
+    if (_setjmp(escape) != 0) {
+        go_back(b, &before, n);
+        if (!more_scratch(b)) {
+            advance_failed(b, steps, n);
+            return;
+        }
+    }
+    inside(b, steps, escape);
+}
+
+SHARED void guarded_project(struct lgv_block *b, void (*inside)(struct lgv_block *, long *), const struct sizes *n) {
+    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
+    struct before before;
+    remember(b, &before, n);
+    if (_setjmp(escape) != 0) {
+        go_back(b, &before, n);
+        if (!more_scratch(b)) {
+            scratch_failed(b, n);
+            return;
+        }
+    }
+    inside(b, escape);
+}
+
+SHARED void guarded_observe(struct lgv_block *b, double *out, void (*inside)(struct lgv_block *, double *, long *),
+                            long vecs) {
+    long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
+    if (_setjmp(escape) != 0 && !more_scratch(b)) {
+        nothing_seen(out, vecs);
+        return;
+    }
+    inside(b, out, escape);
+}
+#endif
+
+#endif
