@@ -38,7 +38,7 @@ has out '"model": "kubo"'
 # A method that does not claim to be symplectic gets no "ok", however small the defect of its step is.
 printf 'coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2/2\n' > still.yaml
 gives 0 "$LGV" run still.yaml --method RK4 --step 0.005 --until 0.1 --paths 1 --no-files
-has out '-    symplectic defect' 'the method does not claim it' 'output times'
+has out '-    symplectic defect' 'the method does not claim it' 'at every step'
 
 # Failed paths: exit 1, the others are counted, nothing crashes.
 cat > fall.yaml <<'YAML'

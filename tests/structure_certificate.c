@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The certificate sees a fault in any single degree of freedom of a large system: oscillators given as C functions, one
- * of which is pulled by another that is not pulled back. */
+ * of which is pulled by another that is not pulled back.  And it sees changes of H and of momentum maps at every step. */
 #include <lgv/lgv.h>
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
@@ -74,7 +75,65 @@ static void test_every_degree_of_freedom(void **state) {
     }
 }
 
+/* The verdict `name` of a run with so many outputs and tallied paths. */
+static double largest_change(struct lgv_model *m, const char *method, const char *outputs, const char *tally,
+                             const char *lanes, const char *name) {
+    struct lgv_error err = {0};
+    struct lgv_run *run = NULL;
+    struct lgv_result *r = NULL;
+    enum lgv_status status = LGV_OK;
+    if (lgv_run_create(m, &run, &err) || lgv_run_set(run, "method", method, &err) ||
+        lgv_run_set(run, "outputs", outputs, &err) || lgv_run_set(run, "tally", tally, &err) ||
+        lgv_run_set(run, "lanes", lanes, &err) || lgv_run_set(run, "paths", "40", &err) ||
+        lgv_run_set(run, "step", "0.05", &err) || lgv_run_set(run, "until", "2.5", &err) ||
+        lgv_run_set(run, "keep", "0", &err) || (status = lgv_run_execute(run, &r, &err)) != LGV_OK)
+        fail_msg("%s: %d %s", method, status, err.message);
+    size_t count;
+    const struct lgv_verdict *v = lgv_result_verdicts(r, &count);
+    double found = NAN;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(v[i].name, name) == 0) found = v[i].value;
+    lgv_result_free(r);
+    lgv_run_free(run);
+    return found;
+}
+
+/* One output and a tally see what 50 outputs at all 50 steps see, to the last bit. */
+static void test_every_step(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *method, *name;
+        bool tally;
+    } cases[] = {
+        {"coordinates: {q: 0.4}\nmomenta: {p: normal()}\nhamiltonian: p^2/2 - cos(q)\nnoise: 0.3*sin(q)\n", "verlet", "energy", true},
+        {"coordinates: {q: 0.4}\nmomenta: {p: normal()}\nhamiltonian: p^2/2*(1+sin(q)/4) - cos(q)*sin(5*t)\n", "midpoint", "energy", true},
+        {"coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1+0.1*normal()}\nhamiltonian: (px^2+py^2)/2 - 1/sqrt(x^2+y^2)\n"
+         "symmetries: {rotation: [-y, x]}\n", "RK4", "momentum/rotation", true},
+        {"coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1+0.1*normal()}\nhamiltonian: (px^2+py^2)/2 + y\n"
+         "constraints: [x^2+y^2-1]\n", "RATTLE", "energy", true},
+        {"coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1+0.1*normal()}\nhamiltonian: (px^2+py^2)/2 + y\n"
+         "constraints: [x^2+y^2-1]\n", "SHAKE", "energy", false}, /* shows other momenta than it has: no tally */
+        {"coordinates: {q: 0.4}\nvelocities: {v: 0.3+0.1*normal()}\nlagrangian: -sqrt(1-v^2) - q^2/2\n", "Lobatto3", "energy", true},
+    };
+    int between = 0; /* cases in which outputs alone miss the largest change */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lgv_error err = {0};
+        struct lgv_model *m = NULL;
+        if (lgv_model_parse(cases[i].text, "test", &m, &err)) fail_msg("%s", err.message);
+        double seen = largest_change(m, cases[i].method, "50", "0", "0", cases[i].name);
+        double tallied = largest_change(m, cases[i].method, "1", "40", "0", cases[i].name);
+        double narrow = largest_change(m, cases[i].method, "1", "1000", "4", cases[i].name);
+        double blind = largest_change(m, cases[i].method, "1", "0", "0", cases[i].name);
+        between += blind < seen;
+        if (tallied != (cases[i].tally ? seen : blind) || narrow != tallied)
+            fail_msg("%s: %.17g and %.17g instead of %.17g", cases[i].method, tallied, narrow, seen);
+        lgv_model_free(m);
+    }
+    assert_true(between >= 3);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_degree_of_freedom)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_degree_of_freedom),
+                                       cmocka_unit_test(test_every_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,6 +146,8 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
     p->dense_unit = w->dense_unit;
     w->shape = (struct lgv_shape){.ntimes = p->ntimes,
                                   .nseries = w->plan.kernel->watch.count,
+                                  .tallies = w->plan.kernel->watch.tallies,
+                                  .tallied = w->plan.kernel->watch.tallied,
                                   .time_step = w->time_step,
                                   .paths = p->paths,
                                   .bins = (size_t)s->bins,
@@ -210,6 +212,8 @@ enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel 
     if (!status) status = check_memory(w, err);
     if (!status) status = check_normals(w, err);
     if (!status) status = lgv_clip_check(k, s->step, s->truncate, err);
+    bool tallied = k->nq <= LGV_TALLY_DOF || lgv_settings_given(s, "tally");
+    w->plan.tally_units = tallied ? s->tally / LGV_UNIT + (s->tally % LGV_UNIT != 0) : 0;
     if (!status) w->plan.clip = lgv_clip_bound(k, w->plan.dt, s->truncate);
     return status;
 }

@@ -56,6 +56,8 @@ static const struct lgv_face_row rows[] = {
      "(" AT ", const vec *brown, const vec *dq,\n"
      "                          const vec *dp, const vec *v, const vec *lambda, vec *out)",
      .asked = LGV_FACE_WATCH, .body = lgv_face_observe},
+    {"model_watch", "(" AT ", const vec *v, vec *x)", .part = LGV_FACE_TALLIES, .asked = LGV_FACE_TALLIES,
+     .body = lgv_face_watch},
     {"model_martingale", "(" INCREMENT ", vec *X)", .part = LGV_FACE_CONTROLS, .asked = LGV_FACE_CONTROLS,
      .body = lgv_face_martingale},
 };
@@ -82,6 +84,7 @@ static void write_row(struct lgv_source *s, const struct lgv_face_row *r) {
 static bool of_model(struct lgv_source *s) {
     s->face |= LGV_FACE_WATCH;
     if (s->watch->controls) s->face |= LGV_FACE_CONTROLS;
+    if (s->watch->tallies) s->face |= LGV_FACE_TALLIES;
     if (s->newton) s->face |= LGV_FACE_NEWTON;
     if (s->m->nconstraints) {
         s->face |= LGV_FACE_CONSTRAINTS | (s->m->nq <= LGV_SECOND_DOF ? LGV_FACE_S2 : 0);

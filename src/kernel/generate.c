@@ -61,6 +61,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
             lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);
         if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
+        if (watch->tallies) lgv_text_add(&s.out, "#define TALLIES %zuL\n", watch->tallies);
         lgv_generate_file(&s.out, "face.h");
         lgv_face_write(&s);
         lgv_generate_file(&s.out, "stages.h");

@@ -226,6 +226,14 @@ void lgv_face_observe(struct lgv_source *s) {
     lgv_terms_free(&t);
 }
 
+void lgv_face_watch(struct lgv_source *s) {
+    const struct lgv_watch *watch = s->watch;
+    struct lgv_terms t = {0};
+    for (size_t k = 0; k < watch->tallies; k++)
+        if (!lgv_algebra_value(s->g, watch->item[watch->tallied[k]].node, (long)k, &t)) break;
+    lgv_face_one(s, "x", &t, (long)watch->tallies, NULL);
+}
+
 void lgv_face_martingale(struct lgv_source *s) {
     struct lgv_terms X = {0};
     lgv_algebra_martingale(s->m, s->watch->item, s->watch->controls, &X);

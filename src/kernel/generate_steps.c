@@ -2,7 +2,7 @@
  *
  * The text of a method in a kernel.  A plain method is its file.  A method made of others (methods/compose.c) is the
  * files of its steps, one after the other, and a table of parts: every name that the text of step number j defines gets
- * the ending _j while it is read, and its macros are forgotten behind it, so that any two methods can stand together. */
+ * the ending _j while it is read, and its macros are forgotten behind it.  So any two methods can stand together. */
 #include "kernel/embedded.h"
 #include "kernel/generate.h"
 #include <stdlib.h>
@@ -96,9 +96,9 @@ static void add_step(struct lgv_text *out, const struct lgv_method *step, long n
     find_names(&n, text.data);
     if (text.failed || n.rename.failed || n.forget.failed) out->failed = true;
     if (!out->failed) {
-        lgv_text_add(out, "\n/* ---- step %ld: %s ---- */\n\n%s%s", number, step->name, n.rename.data ? n.rename.data : "",
-                     text.data);
-        lgv_text_add(out, "enum { step_carry_%ld = METHOD_CARRY };\n%s", number, n.forget.data ? n.forget.data : "");
+        const char *rename = n.rename.data ? n.rename.data : "", *forget = n.forget.data ? n.forget.data : "";
+        lgv_text_add(out, "\n/* ---- step %ld: %s ---- */\n\n%s%s", number, step->name, rename, text.data);
+        lgv_text_add(out, "enum { step_carry_%ld = METHOD_CARRY };\n%s", number, forget);
     }
     lgv_text_free(&text);
     lgv_text_free(&n.rename);
@@ -123,7 +123,8 @@ static void add_table(struct lgv_text *out, const struct lgv_program *p) {
                       "#define METHOD_CARRY (0",
                  p->count, p->steps);
     for (size_t j = 0; j < p->steps; j++) lgv_text_add(out, " + step_carry_%zu", j);
-    lgv_text_add(out, ")\nstatic const struct {\n    double from, width;\n    long step;\n    int begins;\n} program[] = {\n");
+    lgv_text_add(out, ")\nstatic const struct {\n    double from, width;\n    long step;\n    int begins;\n}");
+    lgv_text_add(out, " program[] = {\n");
     for (size_t k = 0; k < p->count; k++)
         lgv_text_add(out, "    {%.17g, %.17g, %zu, %d},\n", p->part[k].from, p->part[k].width, p->part[k].step,
                      p->part[k].begins);

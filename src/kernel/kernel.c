@@ -46,6 +46,9 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
     if (ok && m->nconstraints) /* the last two, filled by the time loop */
         ok = watch_add(out, &capacity, "constraint", "largest |g_k(q)|", 7, -1) &&
              watch_add(out, &capacity, "hidden_constraint", "largest |(G(q) v)_k|", 8, -1);
+    for (size_t i = 0; ok && i < out->count; i++)
+        if (out->item[i].kind == 2 || (out->item[i].kind == 1 && m->kind->has_energy(m)))
+            out->tallied[out->tallies++] = i;
     if (ok && !(m->graph && m->graph->failed)) return LGV_OK;
     lgv_kernel_watch_free(out);
     return m->graph && m->graph->failed ? lgv_fail(err, LGV_CANNOT_RUN, "%s", m->graph->failed) : lgv_fail_memory(err);
@@ -178,7 +181,8 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
         return lgv_method_too_large(method, m, err);
     status = lgv_kernel_watch(m, &out->watch, err);
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
-    out->nstate += out->watch.controls;
+    if (method->loose) out->watch.tallies = 0; /* what is shown is not the state */
+    out->nstate += out->watch.controls + 2 * out->watch.tallies;
     if (!status && m->callbacks) {
         out->user = (struct lgv_kernel_user){m->callbacks, method->values, method->program};
         out->entry = method->callbacks;

@@ -13,6 +13,8 @@
 struct lgv_watch {
     size_t count;
     struct lgv_observable *item;
+    size_t tallies;  /* of what is seen at every step: the items `tallied` */
+    size_t tallied[1 + LGV_MAX_SYMMETRIES];
     size_t controls; /* 0, or half of count: item [controls + i] is then the martingale part of item [i] */
 };
 

@@ -217,8 +217,8 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
     m->symplectic = m->explicit_separable = m->linear_momentum_maps = true;
     m->claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.";
     snprintf(doc, sizeof doc,
-             "Splitting word of drifts (A: q moves by K_p) and kicks (B: p moves by -K_q), each letter with the same share "
-             "of the step.%s",
+             "Splitting word of drifts (A: q moves by K_p) and kicks (B: p moves by -K_q), each letter with the same "
+             "share of the step.%s",
              strcmp(name, "BAB") == 0   ? " The same map as P2N2Q2Lob on separable models."
              : strcmp(name, "ABA") == 0 ? " Position Verlet."
                                         : "");

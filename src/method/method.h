@@ -82,6 +82,7 @@ struct lgv_method {
     double correction;  /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
     double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
     const char *claims; /* one or two sentences: what is kept */
+    bool loose;         /* its momenta leave the hidden constraint, and are shown projected */
     bool symmetric;     /* its adjoint is itself: it can be composed to higher order */
     unsigned moves;     /* LGV_MOVES_*; 0: both */
     const struct lgv_program *program; /* of a method made of others, else NULL */

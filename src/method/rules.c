@@ -330,7 +330,8 @@ static bool is_symmetric(const struct lgv_rule *r) {
 static bool even(const struct lgv_galerkin *g) {
     for (int i = 0; i < g->rule.count; i++)
         for (int j = 0; j < g->rule.count; j++)
-            if (fabs(g->rule.node[i] + g->rule.node[j] - 1) < 1e-14 && fabs(g->beta[i] - g->beta[j]) > 1e-14) return false;
+            if (fabs(g->rule.node[i] + g->rule.node[j] - 1) < 1e-14 && fabs(g->beta[i] - g->beta[j]) > 1e-14)
+                return false;
     return true;
 }
 

@@ -340,6 +340,7 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     m->strong_additive = fmax(e->additive, 1);
     m->additive_quadratic = m->strong_additive > m->strong_order;
     m->weak_order = m->strong_order >= 1.5 ? 2 : fmax(e->weak, 1); /* lgv_method_weak_order has the reason */
+    m->loose = e->loose;
     m->symmetric = e->kind >= 2 && !e->loose && !m->uses_dz && e->correction == 0;
     m->claims =
         e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "

@@ -371,7 +371,7 @@ bool lgv_load_symmetries(struct lgv_loader *l, int node) {
     if (node < 0) return true;
     if (!lgv_yaml_mapping(l, node, "symmetries as name: generator")) return false;
     size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
-    if (count > 32) return lgv_yaml_fail(l, node, "more than 32 symmetries");
+    if (count > LGV_MAX_SYMMETRIES) return lgv_yaml_fail(l, node, "more than %d symmetries", LGV_MAX_SYMMETRIES);
     m->symmetry = lgv_new(count + 1, sizeof *m->symmetry);
     if (!m->symmetry) return lgv_yaml_memory(l);
     LGV_EACH(l, node, key, value) {

@@ -36,6 +36,7 @@ struct lgv_observable {
     int node;
 };
 
+#define LGV_MAX_SYMMETRIES 32
 struct lgv_symmetry {
     char *name, *text;
     int *xi; /* [nq] generator xi_Q(q); the momentum map is p . xi */
@@ -252,7 +253,7 @@ struct lgv_structure {
         bool decided_by_formula;
         double residual; /* largest |{H or h, J}| or |xi . grad g| seen at random points, relative to its parts */
         int worst;       /* where: LGV_WORST_H, the number of a noise from 1, or LGV_WORST_CONSTRAINTS */
-    } symmetry[32];
+    } symmetry[LGV_MAX_SYMMETRIES];
 };
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err);
 /* How it was decided whether the noises commute, in a sentence. */

@@ -120,7 +120,7 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
         noise_structure(m, out);
         lgv_brackets_commute(m, out);
         out->nsymmetries = m->nsymmetries;
-        for (size_t k = 0; k < m->nsymmetries && k < 32; k++) lgv_symmetry_check(m, k, out);
+        for (size_t k = 0; k < m->nsymmetries && k < LGV_MAX_SYMMETRIES; k++) lgv_symmetry_check(m, k, out);
         lgv_function_free(&H);
     }
     lgv_function_free(&K);

@@ -90,12 +90,24 @@ static bool check_start(const struct lgv_result *r, struct lgv_check *c) {
     return lgv_start_line(&r->certificate, c->verdict, sizeof c->verdict);
 }
 
+/* Where changes of H and of momentum maps were looked for. */
+static const char *changes_over(const struct lgv_result *r, char *out, size_t size) {
+    if (r->tallied_paths == 0)
+        snprintf(out, size, "at output times");
+    else if (r->tallied_paths >= r->paths)
+        snprintf(out, size, "at every step");
+    else
+        snprintf(out, size, "at every step of the first %llu paths, at output times of the others",
+                 (unsigned long long)r->tallied_paths);
+    return out;
+}
+
 static void check_momentum(const struct lgv_result *r, const struct lgv_series *s, struct lgv_check *c) {
-    char name[64], label[96];
+    char name[64], label[96], over[128];
     snprintf(label, sizeof label, "momentum map %s", lgv_plain(name, sizeof name, s->name));
     put(c, label,
         "A symmetry of the Hamiltonian and of its noise gives a momentum map that every path keeps (Noether). The "
-        "number is the largest change seen on any path at any output time.");
+        "number is the largest change seen on any path.");
     snprintf(label, sizeof label, "momentum/%s", s->name ? s->name : "");
     const struct lgv_verdict *v = lgv_verdict_find(r, label);
     bool small = v && s->drift <= v->limit;
@@ -105,7 +117,7 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
         return;
     }
     if (small)
-        snprintf(c->verdict, sizeof c->verdict, "kept to round-off at all output times");
+        snprintf(c->verdict, sizeof c->verdict, "kept to round-off %s", changes_over(r, over, sizeof over));
     else
         snprintf(c->verdict, sizeof c->verdict, "NOT kept (mean over paths %.2g; %s)", s->drift_mean,
                  s->claim > 0   ? "the method promises it"
@@ -117,14 +129,15 @@ static void check_momentum(const struct lgv_result *r, const struct lgv_series *
 
 static void check_energy(const struct lgv_result *r, const struct lgv_series *s, struct lgv_check *c) {
     put(c, "energy drift",
-        "Largest change of H along a path, over the output times. Without noise a symplectic method keeps it small "
+        "Largest change of H along a path. Without noise a symplectic method keeps it small "
         "for ever; with noise the energy is kept only when every noise Hamiltonian commutes with H, so this is "
         "information, not a claim.");
     double start = lgv_at(s->mean, 0);
-    char h[24], mean[24];
+    char h[24], mean[24], over[128];
     lgv_brief(c->value, sizeof c->value, s->drift, 3);
-    snprintf(c->verdict, sizeof c->verdict, "largest over paths and output times; mean over paths %s, H starts at %s%s",
-             lgv_brief(mean, sizeof mean, s->drift_mean, 3), lgv_brief(h, sizeof h, start, 4),
+    snprintf(c->verdict, sizeof c->verdict, "largest of a path, %s; mean over paths %s, H starts at %s%s",
+             changes_over(r, over, sizeof over), lgv_brief(mean, sizeof mean, s->drift_mean, 3),
+             lgv_brief(h, sizeof h, start, 4),
              r->nnoise == 0 ? " (no noise)" : "");
     if (r->nnoise && s->drift > RUNAWAY * fabs(start))
         snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: look whether the step is too large",

@@ -43,6 +43,7 @@ const struct lgv_hdf5_field lgv_hdf5_result[] = {
     ROW(lgv_result, "path_steps_per_second", LGV_HDF5_REAL, path_steps_per_second),
     ROW(lgv_result, "newton_iterations", LGV_HDF5_REAL, newton_iterations),
     ROW(lgv_result, "sample_paths", LGV_HDF5_COUNT, sample_paths),
+    LATER(lgv_result, "tallied_paths", LGV_HDF5_COUNT, tallied_paths),
     ROW(lgv_result, "truncation", LGV_HDF5_REAL, truncation),
     ROW(lgv_result, "truncated", LGV_HDF5_COUNT, truncated),
     ROW(lgv_result, "failed", LGV_HDF5_COUNT, failed),

@@ -101,7 +101,9 @@ static json_t *energy(const struct lgv_result *r) {
             break;
         }
     json_t *out = json_object();
-    if (out && put(out, "mean_drift", real(mean)) && put(out, "max_drift", real(largest))) return out;
+    if (out && put(out, "mean_drift", real(mean)) && put(out, "max_drift", real(largest)) &&
+        put(out, "every_step_paths", count(r->tallied_paths)))
+        return out;
     json_decref(out);
     return NULL;
 }

@@ -48,6 +48,7 @@ struct worker {
     struct lgv_own_block block[LGV_UNIT];
     double *copy;  /* a block's state at the beginning of a chunk */
     double *value; /* [rows][nobserve][LGV_UNIT] */
+    double *tally; /* [tallies][2][LGV_UNIT] */
     double *given; /* increments of a chunk of one block, when the plan has some */
     size_t given_rows;
     double *part;  /* [blocks][rows][nobserve][lanes]; `value` itself when a block is a unit */
@@ -210,6 +211,18 @@ static void join_blocks(struct worker *w, size_t count) {
                    w->lanes * sizeof *w->value);
 }
 
+/* The tallies of the unit, once it is done. */
+static void take_tallies(struct worker *w) {
+    const struct lgv_kernel *k = w->job->plan->kernel;
+    if (!w->block[0].block.tally || !w->piece.last) return;
+    size_t rows = 2 * k->watch.tallies;
+    for (size_t i = 0; i < rows; i++)
+        for (unsigned l = 0; l < w->piece.used; l++)
+            w->tally[i * LGV_UNIT + l] =
+                w->block[l / w->lanes].block.state[(k->nstate - rows + i) * w->lanes + l % w->lanes];
+    w->piece.tally = w->tally;
+}
+
 static bool give(struct worker *w, bool dense) {
     for (size_t i = 0; i < w->job->ncollectors; i++)
         if (w->job->list[i].kind->dense == dense && !w->job->list[i].kind->add(w->object[i], &w->piece)) return false;
@@ -297,6 +310,7 @@ static void begin_unit(struct worker *w, uint64_t unit) {
     for (unsigned k = 0; k < w->nblocks; k++) {
         unsigned rest = used - k * w->lanes;
         w->block[k].block.clip = p->clip;
+        w->block[k].block.tally = unit < p->tally_units && p->kernel->watch.tallies > 0;
         lgv_block_start(p->kernel, &w->block[k], w->piece.path + k * w->lanes, rest < w->lanes ? rest : w->lanes);
         if (p->increments && p->increments->number) start_by_number(w, k);
         mark_broken(p, &w->block[k].block, LGV_FAIL_START, 0);
@@ -328,6 +342,7 @@ static void run_unit(struct worker *w, uint64_t unit) {
         w->piece.count = reached;
         w->piece.complete = time + reached == w->ntimes;
         w->piece.last = w->piece.complete || reached < count;
+        take_tallies(w);
         deliver(w, &planned);
         if (w->piece.last) break;
     }
@@ -361,7 +376,8 @@ static bool worker_begin(struct worker *w, struct job *j) {
     w->value = lgv_aligned(values);
     w->part = w->lanes == LGV_UNIT ? w->value : lgv_aligned(values);
     w->object = lgv_new(j->ncollectors + 1, sizeof *w->object);
-    if (!w->copy || !w->value || !w->part || !w->object) return false;
+    w->tally = lgv_new(2 * p->kernel->watch.tallies * LGV_UNIT + 1, sizeof *w->tally);
+    if (!w->copy || !w->value || !w->part || !w->object || !w->tally) return false;
     if (p->increments) {
         w->given_rows = lgv_increments_rows(p->kernel);
         w->given = lgv_aligned(given_steps(w->given_rows, w->lanes) * w->given_rows * w->lanes);
@@ -395,6 +411,7 @@ static void worker_end(struct worker *w) {
     free(w->value);
     free(w->copy);
     free(w->given);
+    free(w->tally);
     free(w->object);
 }
 

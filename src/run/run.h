@@ -11,6 +11,7 @@
 #include "kernel/kernel.h"
 
 #define LGV_UNIT 16
+#define LGV_TALLY_DOF 64 /* up to here every step is looked at without being asked */
 #define LGV_GROUPS 64 /* unit u belongs to group u mod 64: standard errors by leaving out groups */
 
 /* Brownian increments that somebody else has made: what a run uses instead of noise of its own. */
@@ -31,6 +32,7 @@ struct lgv_settings {
     double step, until, start;
     double truncate; /* k of the truncated increments; negative: 4 for implicit methods, none for explicit ones */
     uint64_t paths, seed, outputs, threads, lanes, bins, check_states, keep_every;
+    uint64_t tally;           /* paths whose changes are taken over every step */
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
     bool keep_increments;
     char compiler[LGV_WORD_SIZE];
@@ -55,6 +57,7 @@ struct lgv_plan {
     const struct lgv_kernel *kernel;
     double t0, dt;
     uint64_t steps, paths, seed, coarsen;
+    uint64_t tally_units; /* so many units, from the first of the ensemble on, are tallied at every step */
     uint64_t first_unit; /* units before it are left out: a part of the ensemble */
     size_t ntimes;
     const uint64_t *time_step; /* [ntimes] ascending step numbers at which to observe; the first is 0 */
@@ -76,6 +79,7 @@ struct lgv_piece {
     size_t first, count;    /* output times first .. first + count - 1 */
     const double *value;    /* [count][nobserve][LGV_UNIT] */
     const uint16_t *alive;  /* [count] bit l: path l has a value at that time */
+    const double *tally;    /* with `last`: [tallies][2][LGV_UNIT] extremes over all steps; NULL: none were taken */
     bool last;              /* nothing more comes of this unit; `fail` is final */
     bool complete;          /* with `last`: it was not stopped before its end */
     const int *fail;        /* [LGV_UNIT] reason or 0 */

@@ -38,6 +38,10 @@ const struct lgv_option lgv_run_options[] = {
     {"keep_increments", LGV_SWITCH, "no", 0, 0, "",
      "also store the Brownian increments of the sample paths, step by step, so that another program can follow them",
      AT(keep_increments)},
+    {"tally", LGV_COUNT, "256", 0, 1e15, "",
+     "paths, from the first on, whose largest changes of H and of momentum maps are taken over every step, not only over "
+     "output times; above 64 degrees of freedom none unless it is given",
+     AT(tally)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"check_states", LGV_COUNT, "4", 0, 16, "",
      "states at which the symplecticity defect is measured, 0 for none; half as many above 64 degrees of freedom",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Largest change of every observable along a path, over its output times: the largest over paths, and the mean over
- * the paths that started. */
+ * Largest change of every observable along a path, over its output times, and of H and the momentum maps over every step
+ * where they were tallied: the largest over paths, and the mean over the paths that started. */
 #include "base/exact.h"
 #include "stats/collect.h"
 #include "stats/four.h"
@@ -93,6 +93,16 @@ static bool close_unit(struct object *o, bool complete) {
     return ok;
 }
 
+/* Extremes over all steps.  Infinite ones are those of a path that never made one. */
+static void look_at_tallies(struct object *o, const double *tally, unsigned alive) {
+    for (size_t k = 0; k < o->shape.tallies; k++, tally += 2 * LGV_UNIT) {
+        size_t at = o->shape.tallied[k] * LGV_UNIT;
+        for (unsigned l = 0; l < LGV_UNIT; l++)
+            for (unsigned i = l; (alive >> l & 1) && i < 2 * LGV_UNIT; i += LGV_UNIT)
+                if (isfinite(tally[i])) look_once(&tally[i], &o->start[at + l], &o->change[at + l]);
+    }
+}
+
 static bool add(void *object, const struct lgv_piece *piece) {
     struct object *o = object;
     size_t n = o->shape.nseries * LGV_UNIT;
@@ -114,6 +124,7 @@ static bool add(void *object, const struct lgv_piece *piece) {
                 for (size_t i = l; (alive >> l & 1) && i < n; i += LGV_UNIT)
                     look_once(x + i, o->start + i, o->change + i);
     }
+    if (piece->last && piece->tally) look_at_tallies(o, piece->tally, o->alive);
     return !piece->last || close_unit(o, piece->complete);
 }
 

@@ -180,6 +180,8 @@ static enum lgv_status fill(struct lgv_statistics *s, const struct lgv_ran *ran,
         return LGV_CANNOT_RUN;
     for (size_t i = 0; i < r->ntimes; i++)
         if (r->alive[i]) r->steps_done = plan->time_step[i];
+    uint64_t tallied = plan->tally_units * LGV_UNIT;
+    if (plan->kernel->watch.tallies) r->tallied_paths = tallied < plan->paths ? tallied : plan->paths;
     lgv_certificate_make(ran, progress, user, r);
     r->seconds = report->seconds + (seconds_now() - begin);
     r->path_steps_per_second = r->seconds > 0 ? (double)report->path_steps / r->seconds : 0;

@@ -31,7 +31,7 @@ struct lgv_series {
     double scale; /* momentum maps: largest sum |p_i xi_i(q)| over kept states, what its round-off is measured by */
     double *mean, *std, *err, *min, *max;
     double *quantile[LGV_QUANTILES]; /* from the first result->sample_paths paths */
-    double drift;                    /* largest |x(t) - x(0)| over all paths and output times */
+    double drift; /* largest |x(t) - x(0)| over all paths: over output times, and see result->tallied_paths */
     double drift_mean;               /* mean over paths of the largest |x(t) - x(0)| of each */
 };
 
@@ -99,6 +99,7 @@ struct lgv_result {
     uint64_t *alive; /* [ntimes] paths that contribute to the statistics at that time */
     size_t nseries;
     struct lgv_series *series;
+    uint64_t tallied_paths; /* the first so many paths have changes of H and momentum maps over every step */
     uint64_t sample_paths; /* paths behind quantiles; histograms are of the first million */
     size_t nhistograms;
     struct lgv_histogram *histogram;
@@ -127,7 +128,8 @@ struct lgv_result {
 
 /* What the collectors of a run need to know. */
 struct lgv_shape {
-    size_t ntimes, nseries;
+    size_t ntimes, nseries, tallies;
+    const size_t *tallied;     /* [tallies] numbers of the series that are seen at every step */
     const uint64_t *time_step; /* [ntimes] */
     uint64_t paths;
     size_t bins; /* of histograms */

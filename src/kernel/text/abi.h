@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 6
+#define LGV_ABI 7
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
 enum lgv_fail_reason {
@@ -31,7 +31,7 @@ struct lgv_scratch {
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes. Row order of `state`:
  * q (nq), p (nq); for methods on a Lagrangian the velocities (nq), with constraints their multipliers; then, when an
  * exact solution is declared, W (nnoise) and the start q0, p0; then, when control variates are asked for, the
- * martingale part of every observable. */
+ * martingale part of every observable; then two rows for each tally, its least and its largest value so far. */
 struct lgv_block {
     double *state;
     const unsigned long long *path; /* [lane] number of the path: with seed and step it determines all noise */
@@ -47,6 +47,7 @@ struct lgv_block {
     unsigned long long *clipped;   /* [lane] number of steps with a cut increment */
     unsigned long long iterations;  /* Newton iterations, summed over steps and vecs */
     unsigned long long evaluations; /* evaluations of forces (with or without Hessian), summed likewise */
+    int tally;                      /* update the tallies after every step */
     const void *user;               /* models given as callbacks: their description */
     /* Where advance comes to the step *time_step it writes what is observed there to value, then goes on to the next of
      * them: ntimes are left.  A step that the block stands at already counts. */

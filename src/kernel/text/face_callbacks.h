@@ -165,4 +165,11 @@ INLINE void model_observe(struct ctx *c, double t, const vec *q, const vec *p, c
     }
 }
 
+#define TALLIES (c->cb->value ? 1L : 0L)
+INLINE void model_watch(struct ctx *c, double t, const vec *q, const vec *p, const vec *v, vec *x) {
+    struct lgv_batch b = batch_of(t, q, p);
+    (void)v;
+    c->cb->value(c->cb->user, &b, (double *)x, 0);
+}
+
 #endif

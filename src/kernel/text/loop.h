@@ -27,7 +27,13 @@
 #ifndef WATCHED
 #define WATCHED 0
 #endif
-#define STATE_ROWS (CONTROL_ROW + CONTROLS)
+#if !defined TALLIES || METHOD_LOOSE /* momenta that are shown are not those of the state */
+#undef TALLIES
+#define TALLIES 0
+#define model_watch(c, t, q, p, v, x) ((void)(x))
+#endif
+#define TALLY_ROW (CONTROL_ROW + CONTROLS)
+#define STATE_ROWS (TALLY_ROW + 2 * TALLIES)
 #define LEAST_WORK (FACE_WORK + 2 * NM + 16) /* vecs: what `start` and `increments` take, and a beginning */
 
 #if TRACK_BROWN
@@ -62,6 +68,20 @@ INLINE void add_martingale(struct ctx *c, const vec *dW) {
 #define add_martingale(c, dW) ((void)0)
 #endif
 
+/* What has to be seen at every step: extremes of H and of momentum maps.  NaN is none. */
+INLINE void tally(struct ctx *c) {
+    vec *top = c->top, *row = (vec *)c->b->state + TALLY_ROW * GROUPS;
+    ARRAY(x, TALLIES);
+    ARRAY(v, MODEL_L ? NQ : 0);
+    for (long i = 0; MODEL_L && i < NQ; i++) v[i] = c->extra[i * GROUPS];
+    model_watch(c, time_at(c, 0), c->q, c->p, v, x);
+    for (long k = 0; k < TALLIES; k++, row += 2 * GROUPS) {
+        row[0] = vec_select((ivec)(x[k] < row[0]), x[k], row[0]);
+        row[GROUPS] = vec_select((ivec)(x[k] > row[GROUPS]), x[k], row[GROUPS]);
+    }
+    c->top = top;
+}
+
 INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     vec *top = c->top;
     TRACKED(for (long m = 0; m < NM; m++) brown[m * GROUPS] += dW[m];) /* the true Brownian motion, before any cut */
@@ -72,6 +92,7 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     (void)brown;
     c->step++;
     c->from = (double)c->step;
+    if (TALLIES > 0 && c->b->tally) tally(c);
 }
 
 /* The part of a block that belongs to group g, as a block of its own. */
@@ -287,6 +308,7 @@ static void kernel_start(struct lgv_block *b) {
         model_start(c, paths_at(part.path), state, state + NQ, state + 2 * NQ);
         for (long m = 0; TRACK_BROWN && m < NM; m++) state[BROWN_ROW + m] = vec_set(0);
         for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
+        for (long k = 0; k < 2 * TALLIES; k++) state[TALLY_ROW + k] = vec_set(k % 2 ? -__builtin_inf() : __builtin_inf());
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
     }
     kernel_project(b);
