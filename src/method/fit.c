@@ -49,114 +49,87 @@ bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_struc
             (method->explicit_separable || (method->explicit_additive && s->steady_noise)));
 }
 
-const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv_model *m,
-                               const struct lgv_structure *s, char *why, size_t size) {
-    unsigned face = lgv_method_face(method, s);
-    if (m->nconstraints && !method->constrained) {
-        snprintf(why, size, "the model has constraints, and %s does not keep them", method->name);
-        return why;
-    }
-    if ((method->needs & LGV_NEEDS_CONSTRAINTS) && !m->nconstraints) {
-        snprintf(why, size, "%s is for models with constraints; without any it would be EEM", method->name);
-        return why;
-    }
-    if ((method->needs & LGV_NEEDS_CONSTRAINTS) && !s->flat) {
-        snprintf(why, size, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", method->name);
-        return why;
-    }
-    if (m->lagrangian_only && !method->constrained) {
-        snprintf(why, size,
-                 "the Lagrangian is not quadratic in the velocities, so there is no formula for H, which %s needs",
-                 method->name);
-        return why;
-    }
-    if (method->constrained && !m->kind->formulas) {
-        snprintf(why, size, "%s needs formulas: it works with the Lagrangian and the constraints", method->name);
-        return why;
-    }
-    if (method->constrained && m->lagrangian < 0 && !s->flat) {
-        snprintf(
-            why, size,
-            "%s works with a Lagrangian, or with H = p.M^-1 p/2 + U(q) with constant masses: write this model with "
-            "`lagrangian:` and `velocities:`",
-            method->name);
-        return why;
-    }
-    if (method->constrained && method->correction != 0 && m->lagrangian_only) {
-        snprintf(why, size, "the correction of %s needs masses that do not depend on the velocities", method->name);
-        return why;
-    }
-    if (method->constrained && (!method->kicks || lgv_method_lagrangian(method, m, s)) &&
-        m->nq + m->nconstraints > LGV_SECOND_DOF) {
-        snprintf(why, size,
-                 "%s solves dense equations of all stages here, for up to %d coordinates and constraints; RATTLE and "
-                 "SVE with "
-                 "constant "
-                 "masses have no such limit",
-                 method->name, LGV_SECOND_DOF);
-        return why;
-    }
-    if (method->constrained && method->correction != 0 && m->nq > LGV_CORRECTED_DOF) {
-        snprintf(why, size, "the correction of %s is for models with up to %d degrees of freedom", method->name,
-                 LGV_CORRECTED_DOF);
-        return why;
-    }
-    if ((method->needs & LGV_NEEDS_NO_NOISE) && m->nnoise > 0) {
-        snprintf(why, size, "the model has noise, and %s is a method for models without noise", method->name);
-        return why;
-    }
-    if ((method->needs & LGV_NEEDS_NOISE_OF_Q) && (s->noise_depends & LGV_ON_P)) {
-        snprintf(why, size,
-                 "%s needs noise Hamiltonians h(q) that do not depend on the momenta; with h(q,p) it would converge to "
-                 "another equation",
-                 method->name);
-        return why;
-    }
-    if ((method->needs & LGV_NEEDS_SEPARABLE_NOISE) && (s->noise_depends & LGV_ON_P) && !s->separable) {
-        snprintf(why, size,
-                 "%s has degree 1 and several nodes; with noise h(q,p) that is not of the form A(p) + B(q) (or with "
-                 "such an H "
-                 "beside a noise that depends on p) it does not converge to the right equation",
-                 method->name);
-        return why;
-    }
-    if ((method->needs & LGV_NEEDS_QUADRATIC_KINETIC) && !s->quadratic_kinetic) {
-        snprintf(why, size, "%s needs a Hamiltonian p.M^-1 p/2 + U(q) with constant masses", method->name);
-        return why;
-    }
-    if ((method->needs & LGV_NEEDS_NO_TIME) && s->time_dependent) {
-        snprintf(why, size, "%s is for models whose formulas do not depend on the time t", method->name);
-        return why;
-    }
-    if ((method->needs & LGV_NEEDS_ONE_NOISE) && m->nnoise > 1 && !s->additive &&
-        s->noise_depends == LGV_ON_BOTH) {
-        snprintf(why, size,
-                 "%s is for one noise, additive noise, or noises that all depend on q alone or all on p alone: with "
-                 "others it would need iterated integrals of pairs",
-                 method->name);
-        return why;
-    }
-    if (!m->kind->formulas && !method->callbacks) {
-        snprintf(why, size, "%s needs formulas", method->name);
-        return why;
-    }
-    if (!m->kind->formulas && (method->correction != 0 || (method->face_general & (LGV_FACE_TAYLOR | LGV_FACE_V3)))) {
-        snprintf(why, size, "%s needs formulas: derivatives beyond the second are taken from them", method->name);
-        return why;
-    }
-    if ((method->needs & LGV_NEEDS_SEPARABLE) && !s->separable) {
-        snprintf(why, size, "%s needs a separable model: H and every h of the form A(p) + B(q)", method->name);
-        return why;
-    }
-    if (!m->kind->has_second(m) && (face & (LGV_FACE_K2 | LGV_FACE_ITO))) {
-        snprintf(why, size, "%s needs second derivatives, and the model gives no hessian function", method->name);
-        return why;
-    }
-    if (!m->kind->has_energy(m) && (face & LGV_FACE_H)) {
-        snprintf(why, size, "%s needs the value of H, and the model gives no value function", method->name);
+/* One reason why a method does not fit: whether it holds, and how to say so with the name of the method and a limit. */
+struct reason {
+    bool holds;
+    const char *format;
+    int limit;
+};
+
+static const char *first_reason(const struct reason *row, size_t count, const char *name, char *why, size_t size) {
+    for (size_t i = 0; i < count; i++) {
+        if (!row[i].holds) continue;
+        snprintf(why, size, row[i].format, name, row[i].limit);
         return why;
     }
     return NULL;
+}
+
+/* What has to do with constraints and Lagrangians. */
+static const char *refusal_by_kind(const struct lgv_method *method, const struct lgv_model *m,
+                                   const struct lgv_structure *s, char *why, size_t size) {
+    bool for_constraints = method->needs & LGV_NEEDS_CONSTRAINTS, corrected = method->correction != 0;
+    bool keeps = method->constrained, dense = !method->kicks || lgv_method_lagrangian(method, m, s);
+    const struct reason row[] = {
+        {m->nconstraints && !keeps, "the model has constraints, and %s does not keep them", 0},
+        {for_constraints && !m->nconstraints, "%s is for models with constraints; without any it would be EEM", 0},
+        {for_constraints && !s->flat, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", 0},
+        {m->lagrangian_only && !keeps,
+         "the Lagrangian is not quadratic in the velocities, so there is no formula for H, which %s needs", 0},
+        {keeps && !m->kind->formulas, "%s needs formulas: it works with the Lagrangian and the constraints", 0},
+        {keeps && m->lagrangian < 0 && !s->flat,
+         "%s works with a Lagrangian, or with H = p.M^-1 p/2 + U(q) with constant masses: write this model with "
+         "`lagrangian:` and `velocities:`", 0},
+        {keeps && corrected && m->lagrangian_only,
+         "the correction of %s needs masses that do not depend on the velocities", 0},
+        {keeps && dense && m->nq + m->nconstraints > LGV_SECOND_DOF,
+         "%s solves dense equations of all stages here, for up to %d coordinates and constraints; RATTLE and SVE with "
+         "constant masses have no such limit", LGV_SECOND_DOF},
+        {keeps && corrected && m->nq > LGV_CORRECTED_DOF,
+         "the correction of %s is for models with up to %d degrees of freedom", LGV_CORRECTED_DOF},
+    };
+    return first_reason(row, sizeof row / sizeof *row, method->name, why, size);
+}
+
+/* What has to do with noise, form and derivatives of the model. */
+static const char *refusal_by_form(const struct lgv_method *method, const struct lgv_model *m,
+                                   const struct lgv_structure *s, char *why, size_t size) {
+    unsigned face = lgv_method_face(method, s), needs = method->needs;
+    bool formulas = m->kind->formulas, noise_of_p = s->noise_depends & LGV_ON_P;
+    bool third = method->correction != 0 || (method->face_general & (LGV_FACE_TAYLOR | LGV_FACE_V3));
+    bool pairs = m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH;
+    const struct reason row[] = {
+        {(needs & LGV_NEEDS_NO_NOISE) && m->nnoise > 0,
+         "the model has noise, and %s is a method for models without noise", 0},
+        {(needs & LGV_NEEDS_NOISE_OF_Q) && noise_of_p,
+         "%s needs noise Hamiltonians h(q) that do not depend on the momenta; with h(q,p) it would converge to "
+         "another equation", 0},
+        {(needs & LGV_NEEDS_SEPARABLE_NOISE) && noise_of_p && !s->separable,
+         "%s has degree 1 and several nodes; with noise h(q,p) that is not of the form A(p) + B(q) (or with such an H "
+         "beside a noise that depends on p) it does not converge to the right equation", 0},
+        {(needs & LGV_NEEDS_QUADRATIC_KINETIC) && !s->quadratic_kinetic,
+         "%s needs a Hamiltonian p.M^-1 p/2 + U(q) with constant masses", 0},
+        {(needs & LGV_NEEDS_NO_TIME) && s->time_dependent,
+         "%s is for models whose formulas do not depend on the time t", 0},
+        {(needs & LGV_NEEDS_ONE_NOISE) && pairs,
+         "%s is for one noise, additive noise, or noises that all depend on q alone or all on p alone: with "
+         "others it would need iterated integrals of pairs", 0},
+        {!formulas && !method->callbacks, "%s needs formulas", 0},
+        {!formulas && third, "%s needs formulas: derivatives beyond the second are taken from them", 0},
+        {(needs & LGV_NEEDS_SEPARABLE) && !s->separable,
+         "%s needs a separable model: H and every h of the form A(p) + B(q)", 0},
+        {!m->kind->has_second(m) && (face & (LGV_FACE_K2 | LGV_FACE_ITO)),
+         "%s needs second derivatives, and the model gives no hessian function", 0},
+        {!m->kind->has_energy(m) && (face & LGV_FACE_H),
+         "%s needs the value of H, and the model gives no value function", 0},
+    };
+    return first_reason(row, sizeof row / sizeof *row, method->name, why, size);
+}
+
+const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv_model *m,
+                               const struct lgv_structure *s, char *why, size_t size) {
+    const char *kind = refusal_by_kind(method, m, s, why, size);
+    return kind ? kind : refusal_by_form(method, m, s, why, size);
 }
 
 enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct lgv_model *m,
