@@ -47,6 +47,9 @@ void lgv_bytes_take(struct lgv_bytes *b, void *out, size_t size);
 uint64_t lgv_bytes_count(struct lgv_bytes *b); /* eight of them as a number */
 void lgv_text_append_count(struct lgv_text *t, uint64_t n);
 
+/* Seconds of a clock that only goes forward: for durations. */
+double lgv_seconds(void);
+
 /* The known word nearest to `word` (at most three edits away), or NULL: for "did you mean". */
 const char *lgv_nearest(const char *word, const char *const *known, size_t count);
 
@@ -77,8 +80,8 @@ void lgv_file_name(char *out, size_t size, const char *prefix, const char *text)
 #define LGV_HASH_START 14695981039346656037u
 uint64_t lgv_hash(uint64_t hash, const void *data, size_t size); /* FNV-1a; goes on from `hash` */
 
-/* One option of a method, a run or a command.  The same row feeds the model file, --set, --help, JSON, HDF5 and docs.
- * */
+/* One option of a method, a run or a command.  The same row feeds the model file, --set, --help, JSON, HDF5
+ * and docs. */
 enum lgv_option_type {
     LGV_REAL,
     LGV_COUNT,

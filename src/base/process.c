@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -147,12 +146,6 @@ static void note(pid_t from, pid_t to) {
     }
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool signal_waits(void) {
     sigset_t pending;
     return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
@@ -179,7 +172,7 @@ static bool collect(const struct lgv_process *p, int fd) {
 
 /* Waits for the end of the output, then of the program.  *why is set when it was ended here. */
 static bool wait_for(const struct lgv_process *p, pid_t pid, int output, int *status, int *why) {
-    double begin = now(), told = begin;
+    double begin = lgv_seconds(), told = begin;
     bool open = true, killed = false;
     for (;;) {
         struct pollfd ready = {.fd = open ? output : -1, .events = POLLIN};
@@ -189,7 +182,7 @@ static bool wait_for(const struct lgv_process *p, pid_t pid, int output, int *st
             if (got == pid) return true;
             if (got < 0 && errno != EINTR) return false;
         }
-        double t = now();
+        double t = lgv_seconds();
         if (*why == 0 && (*why = asked_to_end(p, t - begin)) != 0) {
             kill(-pid, SIGTERM);
             told = t;

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 bool lgv_colour(FILE *stream) {
@@ -112,12 +111,6 @@ bool lgv_stop_asked(void) {
 
 /* ---- progress ---- */
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void duration(char *out, size_t size, double seconds) {
     if (seconds < 100)
         snprintf(out, size, "%.0f s", ceil(seconds));
@@ -130,7 +123,7 @@ static void duration(char *out, size_t size, double seconds) {
 }
 
 void lgv_meter_begin(struct lgv_meter *meter, bool wanted) {
-    *meter = (struct lgv_meter){.shown = wanted && isatty(STDERR_FILENO), .begin = now()};
+    *meter = (struct lgv_meter){.shown = wanted && isatty(STDERR_FILENO), .begin = lgv_seconds()};
     meter->last = meter->begin;
     if (!meter->shown) return;
     fputs("\r\033[Kpreparing ...", stderr);
@@ -147,7 +140,7 @@ void lgv_meter_phase(struct lgv_meter *meter, const char *what) {
 
 int lgv_meter_progress(void *user, double fraction) {
     struct lgv_meter *meter = user;
-    double t = now(), spent = t - meter->begin;
+    double t = lgv_seconds(), spent = t - meter->begin;
     if (fraction > 0) lgv_stop_keeps(true);
     if (stop_asked) {
         lgv_meter_end(meter);

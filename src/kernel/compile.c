@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct lgv_module {
@@ -162,12 +161,6 @@ enum lgv_status lgv_compiler_find(const char *wanted, struct lgv_compiler *out, 
 }
 
 /* ---- one compilation ---- */
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Somebody has ended the compiler, or had it ended here. */
 static bool interrupted(int code) {
@@ -451,9 +444,9 @@ enum lgv_status lgv_module_build(const char *source, const struct lgv_compiler *
     if (folder && (object = lgv_cache_lookup(folder, key, ".so", source)) && load(object, true, out, NULL) == LGV_OK) {
         status = LGV_OK;
     } else {
-        double start = now();
+        double start = lgv_seconds();
         status = build_new(folder, key, source, cc, out, err);
-        if (seconds) *seconds = now() - start;
+        if (seconds) *seconds = lgv_seconds() - start;
     }
     free(object);
     free(folder);

@@ -12,18 +12,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define CHUNK 1024              /* most steps between two looks at the stop flag and the state */
 #define PIECE_BYTES (64u << 10) /* of observed values: they stay in the cache until collectors have read them */
 #define PIECE_TIMES 256
 #define GIVEN_VALUES (1u << 16) /* increments of a chunk, when they are given */
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct job {
     const struct lgv_plan *plan;
@@ -126,7 +119,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
 /* By whichever thread comes first: thread 0 may have run out of units while others still work. */
 static void tell(struct job *j) {
     if (!j->progress || atomic_flag_test_and_set(&j->telling)) return;
-    double t = now();
+    double t = lgv_seconds();
     if (t - j->told >= 0.1) {
         j->told = t;
         double fraction = j->total > 0 ? (double)atomic_load(&j->path_steps) / j->total : 1;
@@ -451,14 +444,14 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     if (threads > j.units - plan->first_unit) threads = (unsigned)(j.units - plan->first_unit);
     if (threads < 1) threads = 1;
     report->threads = threads;
-    double begin = j.told = now();
+    double begin = j.told = lgv_seconds();
     if (threads == 1)
         work(&j);
     else {
 #pragma omp parallel num_threads((int)threads)
         work(&j);
     }
-    report->seconds = now() - begin;
+    report->seconds = lgv_seconds() - begin;
     report->path_steps = atomic_load(&j.path_steps);
     report->clipped = atomic_load(&j.clipped);
     uint64_t block_steps = report->block_steps = atomic_load(&j.block_steps);

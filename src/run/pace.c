@@ -3,16 +3,8 @@
  * Steps between two looks at the stop flag. */
 #include "run/run.h"
 
-#include <time.h>
-
 #define AT_MOST 0.3 /* seconds without a look */
 #define CHEAP 0.05  /* of that: steps of which the most take no longer are not measured again */
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 uint64_t lgv_pace_begin(struct lgv_pace *p, uint64_t left, uint64_t most) {
     uint64_t n = left < most ? left : most;
@@ -21,10 +13,10 @@ uint64_t lgv_pace_begin(struct lgv_pace *p, uint64_t left, uint64_t most) {
     double fit = p->seconds > 0 ? AT_MOST / p->seconds : 1;
     if (fit < (double)n) n = fit > 1 ? (uint64_t)fit : 1;
     p->steps = n;
-    p->begin = now();
+    p->begin = lgv_seconds();
     return n;
 }
 
 void lgv_pace_end(struct lgv_pace *p) {
-    if (p->steps) p->seconds = (now() - p->begin) / (double)p->steps;
+    if (p->steps) p->seconds = (lgv_seconds() - p->begin) / (double)p->steps;
 }

@@ -138,12 +138,6 @@ static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
 
 /* ---- the result ---- */
 
-static double seconds_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool times(const struct lgv_plan *plan, struct lgv_result *r) {
     r->ntimes = plan->ntimes;
     r->ndense = plan->ndense;
@@ -157,7 +151,7 @@ static bool times(const struct lgv_plan *plan, struct lgv_result *r) {
 
 static enum lgv_status fill(struct lgv_statistics *s, const struct lgv_ran *ran, lgv_progress *progress, void *user,
                             struct lgv_result *r, struct lgv_error *err) {
-    double begin = seconds_now();
+    double begin = lgv_seconds();
     const struct lgv_plan *plan = ran->plan;
     const struct lgv_run_report *report = ran->report;
     if (!describe(ran, r) || !times(plan, r)) return lgv_fail_memory(err);
@@ -183,7 +177,7 @@ static enum lgv_status fill(struct lgv_statistics *s, const struct lgv_ran *ran,
     uint64_t tallied = plan->tally_units * LGV_UNIT;
     if (plan->kernel->watch.tallies) r->tallied_paths = tallied < plan->paths ? tallied : plan->paths;
     lgv_certificate_make(ran, progress, user, r);
-    r->seconds = report->seconds + (seconds_now() - begin);
+    r->seconds = report->seconds + (lgv_seconds() - begin);
     r->path_steps_per_second = r->seconds > 0 ? (double)report->path_steps / r->seconds : 0;
     if (!lgv_verdicts_make(r)) return lgv_fail_memory(err);
     return r->interrupted ? LGV_INTERRUPTED : r->failed ? LGV_FAILED_PATHS : LGV_OK;

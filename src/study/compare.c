@@ -40,12 +40,6 @@ struct study {
     struct lgv_error *err;
 };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int on_progress(void *user, double fraction) {
     struct study *x = user;
     return x->progress ? x->progress(x->user, x->work > 0 ? fmin(1, (x->done + fraction * x->share) / x->work) : 0) : 0;
@@ -578,7 +572,7 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
                             struct lgv_comparison *out, struct lgv_error *err) {
     struct study x = {.m = m, .s = settings, .o = options, .out = out, .progress = progress, .user = user, .err = err};
     struct grid time = {0}, ladder = {0};
-    double begin = now();
+    double begin = lgv_seconds();
     bool exact = m->exact != NULL; /* of every component, or it is no solution to measure errors by */
     for (size_t i = 0; exact && i < 2 * m->nq; i++) exact = m->exact[i] >= 0;
     lgv_settings_times(settings, m);
@@ -599,7 +593,7 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     if (!status && x.rungs) status = climb(&x, &ladder);
     if (status == LGV_INTERRUPTED && !begun) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     out->interrupted = status == LGV_INTERRUPTED;
-    out->seconds = now() - begin;
+    out->seconds = lgv_seconds() - begin;
     for (size_t i = 0; x.kernel && x.plain && i <= options->count; i++) {
         lgv_kernel_free(&x.kernel[i]);
         lgv_kernel_free(&x.plain[i]);

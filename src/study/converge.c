@@ -32,12 +32,6 @@ struct study {
     struct lgv_converge_job job;
 };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- steps ---- */
 
 static int falling(const void *a, const void *b) {
@@ -507,10 +501,10 @@ enum lgv_status lgv_converge(struct lgv_model *m, const struct lgv_settings *set
     s->job.user = user;
     enum lgv_status status = plan(s, m, settings, options, out, err);
     if (status == LGV_INTERRUPTED) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the study began");
-    double begin = now();
+    double begin = lgv_seconds();
     if (!status && !lgv_converge_new_sums(&s->job)) status = lgv_fail_memory(err);
     if (!status) status = run(s, settings, options->target, out, err);
-    out->seconds = now() - begin;
+    out->seconds = lgv_seconds() - begin;
     if (out->reference) out->reference_step = s->job.smallest / (double)s->job.refine;
     for (size_t k = 0; k < s->built; k++) lgv_kernel_free(&s->kernel[k]);
     lgv_converge_free_sums(&s->job);

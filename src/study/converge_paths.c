@@ -11,15 +11,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define CHUNK ((uint64_t)1 << 17) /* most increments between two looks at the stop flag */
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct shared {
     struct lgv_converge_job *job;
@@ -90,7 +83,7 @@ static void tell(struct worker *w) {
     struct shared *s = w->shared;
     struct lgv_converge_job *j = s->job;
     if (!j->progress || atomic_flag_test_and_set(&s->telling)) return;
-    double t = now(), done = fmax(1e-6, (double)atomic_load(&s->units_done) / s->units);
+    double t = lgv_seconds(), done = fmax(1e-6, (double)atomic_load(&s->units_done) / s->units);
     if (t - s->told >= 0.1) {
         s->told = t;
         if (j->progress(j->user, j->fraction_base + j->fraction_size * fmin(done, 1))) atomic_store(&s->stop, 1);
@@ -124,7 +117,7 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
     const struct lgv_kernel *k = &j->kernel[kernel];
     struct lgv_own_block *b = &w->block[kernel];
     unsigned lanes = k->entry->lanes;
-    double begin = now();
+    double begin = lgv_seconds();
     b->block.dt = dt;
     b->block.coarsen = coarsen;
     b->block.clip = lgv_clip_bound(k, dt, j->truncate);
@@ -151,7 +144,7 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
         s->evaluations += b->block.evaluations;
         s->blocks += k->entry->vecs;
     }
-    s->seconds += now() - begin;
+    s->seconds += lgv_seconds() - begin;
     return true;
 }
 
@@ -301,7 +294,7 @@ enum lgv_status lgv_converge_paths(struct lgv_converge_job *j, struct lgv_error 
                        .units = (double)units,
                        .next_unit = j->first / LGV_UNIT,
                        .telling = ATOMIC_FLAG_INIT,
-                       .told = now()};
+                       .told = lgv_seconds()};
     unsigned threads = j->threads;
     if (threads > units) threads = (unsigned)units;
     if (threads <= 1)

@@ -41,12 +41,6 @@ struct search {
     struct lgv_error *err;
 };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* splitmix64 of (seed, level, batch): different streams for different batches. */
 static uint64_t batch_seed(uint64_t seed, uint64_t level, uint64_t batch) {
     uint64_t z = seed + 0x9E3779B97F4A7C15u * (1 + level + LGV_MLMC_LEVELS * batch);
@@ -88,7 +82,7 @@ static enum lgv_status add_batch(struct search *x, size_t level, uint64_t paths)
     struct lgv_mlmc_level *l = &x->r->level[level];
     struct lgv_leg fine = {0}, coarse = {0};
     uint64_t seed = batch_seed(x->s->seed, level, x->batch[level]++);
-    double begin = now();
+    double begin = lgv_seconds();
     enum lgv_status status = half(x, level, false, paths, seed, &fine);
     if (!status && level) status = half(x, level, true, paths, seed, &coarse);
     for (uint64_t i = 0; !status && i < paths; i++) {
@@ -103,7 +97,7 @@ static enum lgv_status add_batch(struct search *x, size_t level, uint64_t paths)
         l->paths++;
     }
     if (!status) {
-        l->seconds += now() - begin;
+        l->seconds += lgv_seconds() - begin;
         l->fine_seconds += fine.report.seconds;
         x->r->threads = fine.report.threads > x->r->threads ? fine.report.threads : x->r->threads;
     }
@@ -384,7 +378,7 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
         .s = settings, .o = options, .kernel = &kernel, .r = out, .progress = progress, .user = user, .err = err};
     *out = (struct lgv_mlmc_result){.alpha = NAN, .beta = NAN};
     lgv_settings_times(settings, m);
-    double begin = now();
+    double begin = lgv_seconds();
     if (!(options->tolerance > 0)) return lgv_fail(err, LGV_BAD_INPUT, "the tolerance must be above 0");
     enum lgv_status status = suits(&x, m);
     if (!status) status = lgv_kernel_build(m, method, &build, &kernel, err);
@@ -396,7 +390,7 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
         status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before any pair of paths was done");
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) lgv_mlmc_clear(out);
     out->interrupted = status == LGV_INTERRUPTED;
-    out->seconds = now() - begin;
+    out->seconds = lgv_seconds() - begin;
     lgv_kernel_free(&kernel);
     return status == LGV_OK && out->failed ? LGV_FAILED_PATHS : status;
 }
