@@ -87,6 +87,21 @@ struct lgv_callbacks {
      * methods with an Ito correction are refused. */
     void (*hessian)(void *user, const struct lgv_batch *b, double *H_qq, double *H_qp, double *H_pp, double *h_qq,
                     double *h_qp, double *h_pp);
+
+    /* Members below may all be left 0. */
+
+    /* What to observe beside the energy: so many names (copied; all different, and none of H q1 p1 q2 p2 ...), and one
+     * function for all values [observable][lane]. */
+    size_t observables;
+    const char *const *observable_names;
+    void (*observe)(void *user, const struct lgv_batch *b, double *values);
+
+    /* Random starts.  For every path the library draws `normals` standard normals and `uniforms` numbers between 0 and
+     * 1, by seed and number of the path: the same that normal() and uniform() are in a model file.  `start` gets them
+     * as [draw][lane] and fills in b->q, b->p; q and p are the same arrays, and hold q0 and p0 before. */
+    size_t normals, uniforms;
+    void (*start)(void *user, const struct lgv_batch *b, const double *normal, const double *uniform, double *q,
+                  double *p);
 };
 LGV_API enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, struct lgv_model **out,
                                                  struct lgv_error *err);

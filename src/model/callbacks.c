@@ -9,6 +9,8 @@
 
 #define MOST_DOF 100000
 #define MOST_NOISES 65535
+#define MOST_DRAWS 1000000
+#define MOST_OBSERVABLES 100000
 
 /* ---- what is asked of any model ---- */
 
@@ -92,6 +94,7 @@ static struct lgv_callbacks *copy_callbacks(const struct lgv_callbacks *from, co
     c->name = lgv_copy(name);
     c->q0 = copy_values(from->q0, from->dof);
     c->p0 = copy_values(from->p0, from->dof);
+    c->observable_names = NULL; /* the model has copies */
     return c; /* what is missing inside is seen by the caller */
 }
 
@@ -100,31 +103,75 @@ static char *describe(const struct lgv_callbacks *c) {
     struct lgv_text t = {0};
     if (!c || !c->q0 || !c->p0) return NULL;
     uint64_t start = lgv_hash(lgv_hash(LGV_HASH_START, c->q0, c->dof * sizeof *c->q0), c->p0, c->dof * sizeof *c->p0);
-    lgv_text_add(&t, "# a model given as C functions: %zu degrees of freedom, %zu noises, start values %016llx\n", c->dof,
-                 c->noises, (unsigned long long)start);
+    lgv_text_add(&t, "# a model given as C functions: %zu degrees of freedom, %zu noises, start values %016llx\n",
+                 c->dof, c->noises, (unsigned long long)start);
     if (t.failed) lgv_text_free(&t);
     return t.data;
+}
+
+static enum lgv_status out_of_range(const char *what, size_t n, size_t low, size_t high, struct lgv_error *err) {
+    if (n >= low && n <= high) return LGV_OK;
+    return lgv_fail(err, LGV_BAD_INPUT, "%s: %zu is out of range; it must be from %zu to %zu", what, n, low, high);
+}
+
+static enum lgv_status missing(const char *what, const char *why, struct lgv_error *err) {
+    return lgv_fail(err, LGV_BAD_INPUT, "%s: the function is missing; %s", what, why);
+}
+
+static enum lgv_status check_callbacks(const struct lgv_callbacks *c, struct lgv_error *err) {
+    enum lgv_status status = out_of_range("dof", c->dof, 1, MOST_DOF, err);
+    if (!status) status = out_of_range("noises", c->noises, 0, MOST_NOISES, err);
+    if (!status) status = out_of_range("observables", c->observables, 0, MOST_OBSERVABLES, err);
+    if (!status) status = out_of_range("normals", c->normals, 0, MOST_DRAWS, err);
+    if (!status) status = out_of_range("uniforms", c->uniforms, 0, MOST_DRAWS, err);
+    if (status) return status;
+    if (!c->gradient) return missing("gradient", "every method needs first derivatives", err);
+    if (c->observables && (!c->observe || !c->observable_names))
+        return missing("observe", "it gives the values of the observables, which need names too", err);
+    if ((c->normals || c->uniforms) && !c->start) return missing("start", "nothing else uses the draws", err);
+    return LGV_OK;
+}
+
+static bool named(const struct lgv_model *m, const char *name) {
+    if (strcmp(name, "H") == 0) return true;
+    for (size_t i = 0; i < 2 * m->nq; i++)
+        if (strcmp(m->component[i], name) == 0) return true;
+    for (size_t i = 0; i < m->nobservables; i++)
+        if (strcmp(m->observable[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Needs the names of the components. */
+static enum lgv_status name_observables(struct lgv_model *m, const struct lgv_callbacks *c, struct lgv_error *err) {
+    m->observable = lgv_new(c->observables + 1, sizeof *m->observable);
+    if (!m->observable) return lgv_fail_memory(err);
+    for (size_t i = 0; i < c->observables; i++) {
+        const char *name = c->observable_names[i];
+        if (!name || !*name || named(m, name))
+            return lgv_fail(err, LGV_BAD_INPUT, "observable_names: number %zu, '%.80s', is empty or taken", i,
+                            name ? name : "");
+        m->observable[i] = (struct lgv_observable){.name = lgv_copy(name), .text = lgv_copy(name), .node = -1};
+        m->nobservables++;
+        if (!m->observable[i].name || !m->observable[i].text) return lgv_fail_memory(err);
+    }
+    return LGV_OK;
 }
 
 enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, struct lgv_model **out,
                                          struct lgv_error *err) {
     if (out) *out = NULL;
     if (!callbacks || !out) return lgv_fail(err, LGV_BAD_INPUT, "no callbacks, or no place for the model");
-    if (callbacks->dof < 1 || callbacks->dof > MOST_DOF)
-        return lgv_fail(err, LGV_BAD_INPUT, "dof: %zu is out of range; it must be from 1 to %d", callbacks->dof,
-                        MOST_DOF);
-    if (callbacks->noises > MOST_NOISES)
-        return lgv_fail(err, LGV_BAD_INPUT, "noises: %zu is out of range; it must be at most %d", callbacks->noises,
-                        MOST_NOISES);
-    if (!callbacks->gradient)
-        return lgv_fail(err, LGV_BAD_INPUT, "gradient: the function is missing; every method needs first derivatives");
+    enum lgv_status status = check_callbacks(callbacks, err);
+    if (status) return status;
     const char *name = callbacks->name && *callbacks->name ? callbacks->name : "callbacks";
     struct lgv_model *m = lgv_new(1, sizeof *m);
     if (!m) return lgv_fail_memory(err);
+    m->kind = &lgv_model_functions;
     m->nq = callbacks->dof;
     m->nnoise = callbacks->noises;
-    m->kind = &lgv_model_functions;
     m->lagrangian = m->hamiltonian = -1;
+    m->draws[0] = (int)callbacks->normals;
+    m->draws[1] = (int)callbacks->uniforms;
     m->callbacks = copy_callbacks(callbacks, name);
     m->name = lgv_copy(name);
     m->text = describe(m->callbacks);
@@ -132,10 +179,11 @@ enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, 
     m->par = lgv_new(1, sizeof *m->par);
     bool ok = name_components(m) && m->name && m->text && m->hamiltonian_text && m->par && m->callbacks &&
               m->callbacks->name && m->callbacks->q0 && m->callbacks->p0;
-    if (!ok) {
+    status = ok ? name_observables(m, callbacks, err) : lgv_fail_memory(err);
+    if (status) {
         if (!m->component) m->nq = 0;
         lgv_model_free(m);
-        return lgv_fail_memory(err);
+        return status;
     }
     *out = m;
     return LGV_OK;

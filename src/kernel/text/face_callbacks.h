@@ -19,7 +19,10 @@
 #define MODEL_KINETIC_TIME 0 /* `separable` promises it */
 #define MODEL_LARGE 0
 #define TRACK_BROWN 0
-#define FACE_WORK 8L
+#define DRAWS ((long)(c->cb->normals + c->cb->uniforms))
+#define FACE_WORK (10 + DRAWS)
+#define OBSERVED ((long)c->cb->observables)
+#define WATCHED (1 + OBSERVED + (NQ <= LGV_WATCHED_DOF ? 2 * NQ : 0))
 #define ARRAY(name, n) vec *name = take(c, (n))
 #define KERNEL_LINKAGE static
 #define KERNEL_NAME callback_kernel
@@ -140,16 +143,24 @@ INLINE void model_V3(struct ctx *c, double t, const vec *q, const vec *p, const 
     __builtin_trap();
 }
 
+/* Draws lie in the scratch that a block has from the beginning. */
 INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {
-    (void)v;
-    (void)path;
+    const long normals = (long)c->cb->normals, uniforms = (long)c->cb->uniforms;
+    vec *zn = c->cb->start ? (vec *)c->b->scratch->memory : 0, *zu = zn + normals + 1;
     for (long i = 0; i < NQ; i++) {
         q[i] = vec_set(c->cb->q0[i]);
         p[i] = vec_set(c->cb->p0[i]);
     }
+    (void)v;
+    if (!zn) return;
+    for (long k = 0; k < normals; k += 2) normal_pair(c->b->seed, path, (u64)k / 2, STREAM_START, &zn[k], &zn[k + 1]);
+    for (long k = 0; k < uniforms; k += 2)
+        uniform_pair(c->b->seed, path, (u64)k / 2, STREAM_START_UNIFORM, &zu[k], &zu[k + 1]);
+    struct lgv_batch b = batch_of(c->b->t0, q, p);
+    c->cb->start(c->cb->user, &b, (const double *)zn, (const double *)zu, (double *)q, (double *)p);
 }
 
-/* Rows: the energy, then (small systems) the coordinates and momenta. */
+/* Rows: the energy, the observables, then (small systems) the coordinates and momenta. */
 INLINE void model_observe(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,
                           const vec *dp, const vec *v, const vec *lambda, vec *out) {
     (void)v, (void)lambda;
@@ -159,9 +170,10 @@ INLINE void model_observe(struct ctx *c, double t, const vec *q, const vec *p, c
         c->cb->value(c->cb->user, &b, (double *)out, 0);
     else
         out[0] = vec_set(__builtin_nan(""));
+    if (OBSERVED) c->cb->observe(c->cb->user, &b, (double *)(out + 1));
     for (long i = 0; NQ <= LGV_WATCHED_DOF && i < NQ; i++) {
-        out[1 + i] = q[i];
-        out[1 + NQ + i] = p[i];
+        out[1 + OBSERVED + i] = q[i];
+        out[1 + OBSERVED + NQ + i] = p[i];
     }
 }
 

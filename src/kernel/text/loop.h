@@ -322,6 +322,8 @@ static __attribute__((noinline)) void observe_inside(struct lgv_block *b, double
 }
 
 static void kernel_observe(struct lgv_block *b, double *out) {
+    struct ctx context = {0}, *c = &context; /* sizes of callback models come from it */
+    CONTEXT_SETUP(c, b->user);
     guarded_observe(b, out, observe_inside, WATCHED * GROUPS);
 }
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Models of C functions against generated code for the same formulas: paths are equal to round-off.  Observables,
+ * random starts. */
+#include "helpers.h"
+
+static struct lgv_error err;
+
+/* Runs with some paths kept. */
+static struct lgv_result *run_of(struct lgv_model *m, const char *method, const char *threads) {
+    const char *const option[][2] = {{"method", method}, {"step", "0.02"}, {"until", "2"},      {"paths", "100"},
+                                     {"seed", "11"},     {"keep", "40"},   {"threads", threads}};
+    struct lgv_run *run;
+    struct lgv_result *r;
+    assert_int_equal(lgv_run_create(m, &run, &err), LGV_OK);
+    for (size_t i = 0; i < 7; i++) assert_int_equal(lgv_run_set(run, option[i][0], option[i][1], &err), LGV_OK);
+    if (lgv_run_execute(run, &r, &err) != LGV_OK) fail_msg("%s: %s", method, err.message);
+    lgv_run_free(run);
+    return r;
+}
+
+static void same_paths(const struct lgv_result *a, const char *name, const struct lgv_result *b, const char *other,
+                       double tolerance) {
+    for (size_t k = 0; k < 40; k++) {
+        const double *x = lgv_result_path(a, k, name), *y = lgv_result_path(b, k, other);
+        assert_true(x && y);
+        for (size_t t = 0; t < a->ntimes; t++)
+            if (!(fabs(x[t] - y[t]) <= tolerance * (1 + fabs(y[t]))))
+                fail_msg("%s, path %zu, time %zu: %.17g and %.17g", name, k, t, x[t], y[t]);
+    }
+}
+
+/* ---- a pendulum with random starts ---- */
+
+#define BETA 0.3
+static void pendulum_value(void *user, const struct lgv_batch *b, double *H, double *h) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        if (H) H[l] = 0.5 * b->p[l] * b->p[l] - cos(b->q[l]);
+        if (h) h[l] = BETA * sin(b->q[l]);
+    }
+}
+
+static void pendulum_gradient(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q,
+                              double *h_p) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        if (H_q) H_q[l] = sin(b->q[l]);
+        if (H_p) H_p[l] = b->p[l];
+        if (h_q) h_q[l] = BETA * cos(b->q[l]);
+        if (h_p) h_p[l] = 0;
+    }
+}
+
+static void pendulum_observe(void *user, const struct lgv_batch *b, double *values) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        values[l] = b->q[l] * b->q[l];
+        values[b->lanes + l] = b->q[l] * b->p[l] + b->t;
+    }
+}
+
+/* Three normals: the last pair is used by half. */
+static void pendulum_start(void *user, const struct lgv_batch *b, const double *normal, const double *uniform,
+                           double *q, double *p) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        double z[3] = {normal[l], normal[b->lanes + l], normal[2 * b->lanes + l]};
+        q[l] += 0.3 * z[0] + 0.1 * z[1];
+        p[l] += 0.2 * z[2] * uniform[l];
+    }
+}
+
+static const char *const names[] = {"square", "product"};
+static const double q0[] = {0.5, 0, 0}, p0[] = {1, 0, 0};
+static const struct lgv_callbacks pendulum = {
+    .dof = 1, .noises = 1, .q0 = q0, .p0 = p0, .separable = 1, .noise_of_q = 1, .constant_mass = 1,
+    .value = pendulum_value, .gradient = pendulum_gradient, .observables = 2, .observable_names = names,
+    .observe = pendulum_observe, .normals = 3, .uniforms = 1, .start = pendulum_start};
+static const char pendulum_text[] = "parameters: {beta: 0.3}\ncoordinates: {q: 0.5 + 0.3*normal() + 0.1*normal()}\n"
+                                    "momenta: {p: 1 + 0.2*normal()*uniform()}\nhamiltonian: p^2/2 - cos(q)\n"
+                                    "noise: beta*sin(q)\nobserve: {square: q^2, product: q*p + t}\n";
+
+static void test_pendulum(void **state) {
+    (void)state;
+    struct lgv_model *m, *formulas = model_of(pendulum_text);
+    assert_int_equal(lgv_model_from_callbacks(&pendulum, &m, &err), LGV_OK);
+    struct lgv_result *a = run_of(m, "verlet", "1"), *b = run_of(formulas, "verlet", "2");
+    struct lgv_result *c = run_of(m, "verlet", "3");
+    same_paths(a, "square", b, "square", 1e-12);
+    same_paths(a, "product", b, "product", 1e-12);
+    same_paths(a, "q1", b, "q", 1e-12);
+    same_paths(a, "p1", b, "p", 1e-12);
+    same_paths(a, "H", b, "H", 1e-12);
+    const double *std = lgv_result_series(a, "square", LGV_STD);
+    assert_true(std[0] > 0.1); /* they start at different places */
+    same_paths(a, "square", c, "square", 0); /* whatever the threads */
+    assert_memory_equal(std, lgv_result_series(c, "square", LGV_STD), a->ntimes * sizeof *std);
+    lgv_result_free(a);
+    lgv_result_free(b);
+    lgv_result_free(c);
+    lgv_model_free(m);
+    lgv_model_free(formulas);
+}
+
+static void refused(struct lgv_callbacks c, const char *words) {
+    struct lgv_model *m;
+    assert_int_equal(lgv_model_from_callbacks(&c, &m, &err), LGV_BAD_INPUT);
+    assert_null(m);
+    if (!strstr(err.message, words)) fail_msg("'%s' is not in: %s", words, err.message);
+}
+
+static void test_wrong(void **state) {
+    (void)state;
+    static const char *const taken[][2] = {{"H", "b"}, {"a", "q1"}, {"a", "a"}, {"", "b"}};
+    for (size_t i = 0; i < 4; i++) {
+        struct lgv_callbacks c = pendulum;
+        c.observable_names = taken[i];
+        refused(c, "observable_names");
+    }
+    struct lgv_callbacks c = pendulum;
+    c.observe = NULL;
+    refused(c, "observe");
+    c = pendulum;
+    c.start = NULL;
+    refused(c, "start");
+    c = pendulum;
+    c.normals = SIZE_MAX;
+    refused(c, "normals");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pendulum), cmocka_unit_test(test_wrong)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
