@@ -119,11 +119,11 @@ static bool one_step_of(const struct lgv_kernel *k, double t0, double dt, uint64
     assert_true(lgv_block_create(k, t0, dt, seed, 1, &b));
     for (size_t l = 0; l < lanes; l++) {
         b.path[l] = path;
-        for (size_t i = 0; i < 2 * k->nq; i++) b.block.state[i * lanes + l] = x[i];
+        for (size_t i = 0; i < k->nx + k->np; i++) b.block.state[i * lanes + l] = x[i];
     }
     b.block.step = step;
     k->entry->advance(&b.block, 1);
-    for (size_t i = 0; i < 2 * k->nq; i++) x[i] = b.block.state[i * lanes];
+    for (size_t i = 0; i < k->nx + k->np; i++) x[i] = b.block.state[i * lanes];
     bool ok = !b.block.fail[0];
     lgv_block_free(&b);
     return ok;

@@ -109,7 +109,7 @@ static inline void make_result(struct lgv_result *r, size_t ntimes, size_t sampl
     r->version = lgv_copy(LGV_VERSION);
     r->compiler = lgv_copy("clang 14.0.6");
     r->date = lgv_copy("2026-11-15T20:33:17Z");
-    r->nq = 1;
+    r->dof = 1;
     r->nnoise = 1;
     r->step = 0.05;
     r->until = 40;

@@ -45,7 +45,7 @@ static void check_parts(const char *text, const char *base, bool noise) {
         part.entry->advance(&b.block, 1);
     }
     assert_int_equal(a.block.fail[0], 0);
-    if (memcmp(a.block.state, b.block.state, 2 * m->nq * lanes * sizeof(double)) != 0)
+    if (memcmp(a.block.state, b.block.state, (m->nx + m->np) * lanes * sizeof(double)) != 0)
         fail_msg("%s: %.17g is not %.17g", name, a.block.state[0], b.block.state[0]);
     lgv_block_free(&a);
     lgv_block_free(&b);
@@ -105,7 +105,7 @@ static void test_calls(void **state) {
         begin_block(&k, 0.1, &many);
         k.entry->advance(&one.block, 41);
         for (int s = 0; s < 41; s++) k.entry->advance(&many.block, 1);
-        if (memcmp(one.block.state, many.block.state, 2 * m->nq * k.entry->lanes * sizeof(double)) != 0)
+        if (memcmp(one.block.state, many.block.state, (m->nx + m->np) * k.entry->lanes * sizeof(double)) != 0)
             fail_msg("%s depends on calls", name[i / 2]);
         lgv_block_free(&one);
         lgv_block_free(&many);
@@ -122,7 +122,7 @@ static void final_state(struct lgv_model *m, const char *method, double dt, uint
     begin_block(&k, dt, &b);
     k.entry->advance(&b.block, steps);
     assert_int_equal(b.block.fail[0], 0);
-    for (size_t i = 0; i < 2 * m->nq; i++) x[i] = b.block.state[i * k.entry->lanes];
+    for (size_t i = 0; i < m->nx + m->np; i++) x[i] = b.block.state[i * k.entry->lanes];
     lgv_block_free(&b);
     lgv_kernel_free(&k);
 }
@@ -136,7 +136,7 @@ static void check_order(const char *text, const char *method, const char *refere
         uint64_t steps = 32u << i;
         double error = 0;
         final_state(m, method, 2.0 / (double)steps, steps, x);
-        for (size_t j = 0; j < 2 * m->nq; j++) error += (x[j] - exact[j]) * (x[j] - exact[j]);
+        for (size_t j = 0; j < m->nx + m->np; j++) error += (x[j] - exact[j]) * (x[j] - exact[j]);
         sx += lx[i] = log(2.0 / (double)steps);
         sy += ly[i] = 0.5 * log(error);
     }

@@ -240,7 +240,7 @@ static void check_alone(const struct lgv_kernel *k, const struct subject *s) {
     alone.block.t0 = among.block.t0 = 0;
     k->entry->advance(&alone.block, 51);
     k->entry->advance(&among.block, 51);
-    for (size_t i = 0; i < 2 * k->nq; i++)
+    for (size_t i = 0; i < k->nx + k->np; i++)
         for (size_t l = 0; l < lanes; l++)
             same(&alone.block.state[i * lanes + l], &among.block.state[i * lanes + lanes - 1], 1, "neighbours");
     k->entry->observe(&alone.block, seen);

@@ -256,7 +256,7 @@ static void test_fixed_parameters(void **state) {
         assert_int_equal(m->loads, loads[i]);
     }
     refused(lgv_engine_set(e, "mass", "-1", &err), "positive");
-    assert_true(m->nq == 4 && m->par[2] == 3 && m->par[3] == 7 && m->par[4] == 1);
+    assert_true(m->np == 4 && m->par[2] == 3 && m->par[3] == 7 && m->par[4] == 1);
     good(lgv_engine_run(e, 0, 2, &err));
     struct lgv_result *r = finish(e, LGV_OK);
     assert_near(lgv_result_series(r, "H", LGV_MEAN)[0], 4 * 7 * 0.5, 1e-14, "energy");

@@ -81,7 +81,7 @@ static void test_shake(void **state) {
         struct lgv_model *m = model_of(text[i]);
         struct lgv_kernel k[2] = {kernel_with(m, "RATTLE", LANES, NULL), kernel_with(m, "SHAKE", LANES, NULL)};
         struct lgv_own_block b[2];
-        size_t lanes = k[0].entry->lanes, n = k[0].nq * lanes;
+        size_t lanes = k[0].entry->lanes, n = k[0].np * lanes;
         double apart = 0;
         assert_int_equal(lanes, k[1].entry->lanes);
         for (size_t j = 0; j < 2; j++) {
@@ -109,14 +109,14 @@ static void test_shake(void **state) {
 
 static double defect_of(const struct lgv_kernel *k) {
     double x[32], worst = 0;
-    assert_true(2 * k->nq <= 32);
+    assert_true((k->nx + k->np) <= 32);
     for (uint64_t path = 0; path < 2; path++) {
         struct lgv_own_block b;
         assert_true(lgv_block_create(k, 0.1, 0.1, 5, 1, &b));
         for (size_t l = 0; l < k->entry->lanes; l++) b.path[l] = path;
         k->entry->start(&b.block);
         k->entry->advance(&b.block, 3 * path);
-        for (size_t i = 0; i < 2 * k->nq; i++) x[i] = b.block.state[i * k->entry->lanes];
+        for (size_t i = 0; i < k->nx + k->np; i++) x[i] = b.block.state[i * k->entry->lanes];
         struct lgv_defect how = {0};
         double d = lgv_certificate_defect(k, 0.1, 0.1, 5, path, 3 * path, x, NULL, NULL, NULL, &how), error = how.error;
         assert_true(d >= 0 && error < 1e-8);

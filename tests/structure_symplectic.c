@@ -39,13 +39,13 @@ static double defect(struct lgv_model *m, const char *method, double dt) {
     struct lgv_kernel k = kernel_of(m, method);
     struct lgv_own_block b;
     double x[64], worst = 0;
-    assert_true(2 * k.nq <= 64);
+    assert_true((k.nx + k.np) <= 64);
     for (uint64_t path = 0; path < 3; path++) { /* three states along three paths, step numbers odd and even */
         assert_true(lgv_block_create(&k, 0.1, dt, 5, 1, &b));
         for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = path;
         k.entry->start(&b.block);
         k.entry->advance(&b.block, 7 * path);
-        for (size_t i = 0; i < 2 * k.nq; i++) x[i] = b.block.state[i * k.entry->lanes];
+        for (size_t i = 0; i < k.nx + k.np; i++) x[i] = b.block.state[i * k.entry->lanes];
         struct lgv_defect how = {0};
         double d = lgv_certificate_defect(&k, 0.1, dt, 5, path, 7 * path, x, NULL, NULL, NULL, &how), error = how.error;
         assert_true(d >= 0 && error < 1e-9);

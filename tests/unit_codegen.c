@@ -148,7 +148,7 @@ static void check_values(int n, size_t formulas, int depth, uint64_t seed, unsig
     struct lgv_kernel k = kernel_with(m, "P2N2Q2Lob", lanes, compiler);
     struct lgv_own_block b;
     struct lgv_evaluator e;
-    size_t L = k.entry->lanes, nq = k.nq, far = 0;
+    size_t L = k.entry->lanes, nq = k.np, far = 0;
     double *out = NULL, *x = lgv_new(2 * nq, sizeof *x);
     assert_int_equal(posix_memalign((void **)&out, 128, k.watch.count * L * sizeof *out), 0);
     assert_true(lgv_eval_begin(&e, m->graph) && lgv_block_create(&k, 0.7, 0.1, 1, 1, &b));
@@ -199,7 +199,7 @@ struct derived { /* of K = a H + sum w h, by the evaluator */
 };
 
 static void derive(struct lgv_model *m, struct derived *d) {
-    *d = (struct derived){.m = m, .n = m->nq};
+    *d = (struct derived){.m = m, .n = m->np};
     assert_true(lgv_model_increment(m, &d->K));
     lgv_terms_gradient(m->graph, &d->K, LGV_Q, &d->q);
     lgv_terms_gradient(m->graph, &d->K, LGV_P, &d->p);
@@ -400,7 +400,7 @@ static void split_make(struct lgv_model *m, int node, bool unroll, struct split 
 }
 
 static void split_at(struct lgv_model *m, struct lgv_evaluator *e, const double *x, const double *a, struct split *s) {
-    size_t n = m->nq;
+    size_t n = m->np;
     static const double still[MOST];
     struct lgv_env env = {.par = m->par, .t = 0.4, .space = {[LGV_Q] = x, [LGV_P] = x + n, [LGV_DQ] = a}};
     env.space[LGV_DP] = still;
@@ -427,7 +427,7 @@ static double contracted(const struct split *s, const double *a, size_t n) {
 static void compare_splits(struct lgv_model *m, int node, bool has_loop, uint64_t *z) {
     struct split loop, plain, moved;
     struct lgv_evaluator e;
-    size_t n = m->nq;
+    size_t n = m->np;
     double x[2 * MOST], a[MOST];
     split_make(m, node, false, &loop);
     split_make(m, node, true, &plain);

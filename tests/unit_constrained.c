@@ -43,9 +43,9 @@ static void place(const struct lgv_kernel *k, const struct body *b, const struct
         block->path[l] = r->path + 100 * l; /* other lanes have other steps */
         for (size_t i = 0; i < b->n; i++) {
             block->block.state[row_of(b, i) * lanes + l] = r->q0[i];
-            block->block.state[(k->nq + row_of(b, i)) * lanes + l] = r->p0[i];
+            block->block.state[(k->np + row_of(b, i)) * lanes + l] = r->p0[i];
             /* a velocity to begin Newton's method with, if the kernel has one: only that it be near */
-            if (k->nextra >= k->nq) block->block.state[(2 * k->nq + row_of(b, i)) * lanes + l] = r->p0[i];
+            if (k->nextra >= k->np) block->block.state[((k->nx + k->np) + row_of(b, i)) * lanes + l] = r->p0[i];
         }
     }
     block->block.step = r->step;
@@ -54,13 +54,13 @@ static void place(const struct lgv_kernel *k, const struct body *b, const struct
 /* Newton's method leaves errors of 1e-15 in q and, through (q' - q)/dt, of 1e-14 in p, 1e-13 in lambda. */
 static double compare(const struct lgv_kernel *k, const struct body *b, const struct constrained_case *r,
                       const struct lgv_own_block *block, size_t nc) {
-    size_t lanes = k->entry->lanes, multipliers = k->nstate - nc;
+    size_t lanes = k->entry->lanes, multipliers = k->nx + k->np + k->nextra - nc;
     const double *x = block->block.state;
     double e = 0;
     assert_int_equal(block->block.fail[0], 0);
     for (size_t i = 0; i < b->n; i++) {
         e = fmax(e, fabs(x[row_of(b, i) * lanes] - r->q[i]));
-        e = fmax(e, fabs(x[(k->nq + row_of(b, i)) * lanes] - r->p[i]));
+        e = fmax(e, fabs(x[(k->np + row_of(b, i)) * lanes] - r->p[i]));
     }
     if (!(e <= 1e-12)) fail_msg("%s on %s, path %u, step %u: wrong by %.3g", r->method, b->name, r->path, r->step, e);
     for (size_t i = 0; i < b->nc; i++) {

@@ -16,7 +16,7 @@ struct made {
 
 /* Strong errors of Stoermer-Verlet, order 2 without noise, against an exact solution; sizes and spread are 1. */
 static void make(struct made *x, uint64_t groups, uint64_t paths) {
-    *x = (struct made){.kernel = {.method = lgv_method_find("P2N2Q2Lob"), .nq = 1}};
+    *x = (struct made){.kernel = {.method = lgv_method_find("P2N2Q2Lob"), .nx = 1, .np = 1}};
     for (size_t l = 0; l < LEVELS; l++) x->factor[l] = (uint64_t)1 << (LEVELS - 1 - l);
     x->job = (struct lgv_converge_job){.kernel = &x->kernel,
                                        .nmethods = 1,

@@ -179,7 +179,7 @@ static void test_values(void **state) {
     struct lgv_evaluator e;
     probe *run;
     struct lgv_module *module = module_of(m, LGV_FACE_H | LGV_FACE_V3, &run);
-    assert_true(m->nq == NQ && lgv_function_split(g, m->hamiltonian, false, &H));
+    assert_true(m->np == NQ && lgv_function_split(g, m->hamiltonian, false, &H));
     lgv_terms_third(g, &H, &third);
     lgv_terms_gradient(g, &H, LGV_Q, &first);
     row *v = NULL;

@@ -132,10 +132,10 @@ static void test_trajectory(void **state) {
     make_result(&r, 50, 2);
     assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 0); /* one coordinate */
     r.series[1].kind = LGV_SERIES_COORDINATE;
-    r.nq = 2;
+    r.dof = 2;
     assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 1);
     assert_int_equal(f.dimension, 2);
-    r.nq = 40; /* two of many that are shown are not a place */
+    r.dof = 40; /* two of many that are shown are not a place */
     assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 0);
     rename_series(&r, 0, "x[1].y");
     rename_series(&r, 1, "x[1].x");
@@ -388,8 +388,8 @@ static void test_trajectories_drawn(void **state) {
     if (!have_gnuplot()) skip();
     for (size_t way = 0; way < 10; way++) {
         make_single(&r);
-        r.nq = way < 5 ? 3 : 2;
-        for (size_t i = 0; i < r.nq; i++) {
+        r.dof = way < 5 ? 3 : 2;
+        for (size_t i = 0; i < r.dof; i++) {
             static const char *const name[] = {"x.x", "x.y", "x.z"};
             rename_series(&r, i, name[i]);
             r.series[i].kind = LGV_SERIES_COORDINATE;

@@ -38,7 +38,7 @@ static void kernel_uses(unsigned lanes, const char *compiler) {
                                    "noise: [q, 0.5*q]\nexact:\n  q: W[1]\n  p: W[2]\n");
     struct lgv_kernel k = kernel_with(m, "VZ", lanes, compiler);
     struct lgv_own_block b;
-    size_t n = k.entry->lanes, at = 2 * k.nq + k.nextra;
+    size_t n = k.entry->lanes, at = k.nx + k.np + k.nextra;
     double *told = lgv_aligned(8 * 4 * n);
     assert_true(told && lgv_block_create(&k, 0, 0.3, 11, 1, &b));
     lgv_block_start(&k, &b, 5, (unsigned)n);

@@ -84,18 +84,18 @@ static void check_legendre(const char *text) {
         double energy = 0;
         place_make(&x, seed);
         energy -= value_of(m, m->lagrangian, &x);
-        for (size_t i = 0; i < m->nq; i++) d[i] = slope_of(m, m->lagrangian, &x, &x.v[i]);
-        for (size_t i = 0; i < m->nq; i++) {
+        for (size_t i = 0; i < m->np; i++) d[i] = slope_of(m, m->lagrangian, &x, &x.v[i]);
+        for (size_t i = 0; i < m->np; i++) {
             x.p[i] = d[i];
             energy += d[i] * x.v[i];
         }
         assert_near(value_of(m, m->hamiltonian, &x), energy, 1e-9, text);
         struct lgv_function H;
         assert_true(lgv_function_split(m->graph, m->hamiltonian, false, &H));
-        derivatives(m, &H, LGV_P, -1, &x, d, m->nq, 1);
-        for (size_t i = 0; i < m->nq; i++) assert_near(d[i], x.v[i], 1e-9, text);
-        derivatives(m, &H, LGV_Q, -1, &x, d, m->nq, 1);
-        for (size_t i = 0; i < m->nq; i++) assert_near(d[i], -slope_of(m, m->lagrangian, &x, &x.q[i]), 1e-8, text);
+        derivatives(m, &H, LGV_P, -1, &x, d, m->np, 1);
+        for (size_t i = 0; i < m->np; i++) assert_near(d[i], x.v[i], 1e-9, text);
+        derivatives(m, &H, LGV_Q, -1, &x, d, m->np, 1);
+        for (size_t i = 0; i < m->np; i++) assert_near(d[i], -slope_of(m, m->lagrangian, &x, &x.q[i]), 1e-8, text);
         lgv_function_free(&H);
         for (size_t k = 0; k < m->nobservables; k++) {
             assert_false(m->graph->node[m->observable[k].node].uses & LGV_USES(LGV_V));
@@ -186,8 +186,8 @@ static void test_lagrangian_only(void **state) {
         assert_true(m->lagrangian_only);
         energy = -value_of(m, m->lagrangian, &x);
         assert_true(lgv_model_lagrangian(m, &L));
-        derivatives(m, &L, LGV_V, -1, &x, d, m->nq, 1);
-        for (size_t i = 0; i < m->nq; i++) {
+        derivatives(m, &L, LGV_V, -1, &x, d, m->np, 1);
+        for (size_t i = 0; i < m->np; i++) {
             assert_near(d[i], slope_of(m, m->lagrangian, &x, &x.v[i]), 1e-8, text[k]);
             energy += d[i] * x.v[i];
         }

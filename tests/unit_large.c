@@ -73,7 +73,7 @@ static double walk(const struct lgv_kernel *k, double dt, uint64_t steps, double
     for (size_t l = 0; l < k->entry->lanes; l++) b.path[l] = l;
     k->entry->start(&b.block);
     k->entry->advance(&b.block, steps);
-    for (size_t i = 0; i < 2 * k->nq; i++) x[i] = b.block.state[i * k->entry->lanes];
+    for (size_t i = 0; i < k->nx + k->np; i++) x[i] = b.block.state[i * k->entry->lanes];
     assert_int_equal(b.block.fail[0], LGV_FAIL_NONE);
     double iterations = (double)b.block.iterations / (double)steps;
     lgv_block_free(&b);

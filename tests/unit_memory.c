@@ -21,7 +21,7 @@ static double scratch_of(struct lgv_model *m, const char *method) {
     double bytes = (double)b.block.scratch->room / (double)k.entry->lanes;
     lgv_block_free(&b);
     lgv_kernel_free(&k);
-    return bytes / sizeof(double) / (double)m->nq;
+    return bytes / sizeof(double) / (double)m->np;
 }
 
 /* A hundred degrees of freedom show a matrix: it would have 100 numbers for each of them. */

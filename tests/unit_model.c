@@ -57,7 +57,7 @@ static double increment(struct lgv_model *m, const double *q, const double *p, c
 
 /* Gradient of the increment Hamiltonian in one space against central differences. */
 static void check_gradient(struct lgv_model *m, enum lgv_space space) {
-    size_t n = m->nq;
+    size_t n = m->np;
     double *s = lgv_new(2 * n + m->nnoise + 1 + n, sizeof *s), *w = s + 2 * n, *g = w + m->nnoise + 1;
     for (size_t k = 0; k < 2 * n; k++) s[k] = 1 + 0.8 * sin(3 * (double)k + 1);
     for (size_t k = 0; k <= m->nnoise; k++) w[k] = 0.5 + 0.1 * (double)(k % 7);
@@ -95,7 +95,7 @@ static void test_hamiltonian(void **state) {
     double q[2] = {0.3, 0.7}, p[2] = {1.1, -0.4};
     double H = 1.1 * 1.1 / 2 + 0.4 * 0.4 / 5 + cos(0.3) * 0.49 + 0.3;
     assert_string_equal(m->name, "test");
-    assert_int_equal(m->nq, 2);
+    assert_int_equal(m->np, 2);
     assert_int_equal(m->nnoise, 2);
     assert_true(m->par[0] == 2 && m->par[1] == 5);
     assert_close(value(m, m->hamiltonian, q, p, 0.3), H, CLOSE);
@@ -139,7 +139,7 @@ static void test_starts(void **state) {
                                  "  v[2] in R2: [[1, 2], [3, 4]]\n"
                                  "momenta: {pa: a, px: f(i), py: 0, pr: [1, 2], ps: 7, pv: '[r.x, i]'}\n"
                                  "potential: 0\n");
-    assert_int_equal(m->nq, 20);
+    assert_int_equal(m->np, 20);
     double q[20], p[20];
     for (size_t k = 0; k < 20; k++) {
         q[k] = 0;
@@ -295,11 +295,11 @@ static void test_overrides(void **state) {
     assert_int_equal(lgv_model_set(m, "alpha", 5, &err), LGV_OK);
     assert_true(m == same && m->par[2] == 10);
     assert_int_equal(lgv_model_set(m, "N", 3, &err), LGV_OK);
-    assert_int_equal(m->nq, 3);
+    assert_int_equal(m->np, 3);
     assert_true(m->par[2] == 10);
     assert_int_equal(lgv_model_set(m, "alpha", 7, &err), LGV_OK);
     assert_int_equal(m->nsettings, 2);
-    assert_true(m->par[2] == 14 && m->nq == 3);
+    assert_true(m->par[2] == 14 && m->np == 3);
     assert_int_equal(lgv_model_set(m, "b", 1, &err), LGV_OK); /* a derived one */
     assert_true(m->par[2] == 1);
     assert_int_equal(lgv_model_set(m, "alfa", 1, &err), LGV_BAD_INPUT);
@@ -308,7 +308,7 @@ static void test_overrides(void **state) {
     assert_int_equal(lgv_model_set(m, "alpha", INFINITY, NULL), LGV_BAD_INPUT);
     assert_int_equal(lgv_model_set(m, "N", 2.5, &err), LGV_BAD_INPUT);
     assert_non_null(strstr(err.message, "whole number"));
-    assert_true(m->nq == 3 && m->par[1] == 7); /* as it was */
+    assert_true(m->np == 3 && m->par[1] == 7); /* as it was */
     lgv_model_free(m);
     lgv_model_free(NULL);
 }
@@ -319,7 +319,7 @@ static void test_size(void **state) {
     struct lgv_model *m = parsed("parameters: {N: 30000}\ncoordinates: {'x[N] in R3': 0}\n"
                                  "potential: sum(i=1..N, dot(x[i], x[wrap(i+1)]))\nnoise: each(k=1..N, x[k].x)\n");
     struct lgv_function f;
-    assert_int_equal(m->nq, 90000);
+    assert_int_equal(m->np, 90000);
     assert_int_equal(m->nnoise, 30000);
     assert_true(m->graph->nnodes < 30100); /* the constants i of the start values */
     assert_true(lgv_model_increment(m, &f));

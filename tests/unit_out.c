@@ -69,9 +69,9 @@ static void same_head(const struct lgv_result *a, const struct lgv_result *b) {
     same_settings(a->setting, b->setting, a->nsettings);
     assert_int_equal(a->nparameters, b->nparameters);
     same_settings(a->parameter, b->parameter, a->nparameters);
-    const uint64_t counts[2][12] = {{a->nq, a->nnoise, a->nconstraints, a->steps, a->steps_done, a->paths,
+    const uint64_t counts[2][12] = {{a->dof, a->nnoise, a->nconstraints, a->steps, a->steps_done, a->paths,
                                      a->paths_done, a->seed, a->threads, a->lanes, a->sample_paths, a->failed},
-                                    {b->nq, b->nnoise, b->nconstraints, b->steps, b->steps_done, b->paths,
+                                    {b->dof, b->nnoise, b->nconstraints, b->steps, b->steps_done, b->paths,
                                      b->paths_done, b->seed, b->threads, b->lanes, b->sample_paths, b->failed}};
     same_bytes(counts[0], counts[1], sizeof counts[0]);
     const double reals[2][7] = {

@@ -33,9 +33,9 @@ static double difference(struct lgv_model *m, const char *one, const char *two, 
     double worst = 0;
     for (uint64_t path = 0; path < 40; path++) {
         double x[2][16];
-        for (size_t i = 0; i < 2 * m->nq; i++) x[0][i] = x[1][i] = 2 * uniform_of(&random) - 1;
+        for (size_t i = 0; i < m->nx + m->np; i++) x[0][i] = x[1][i] = 2 * uniform_of(&random) - 1;
         for (size_t i = 0; i < 2; i++) assert_true(one_step_of(&k[i], 0.3, dt, 11, path, path, x[i]));
-        for (size_t i = 0; i < 2 * m->nq; i++) worst = fmax(worst, fabs(x[0][i] - x[1][i]));
+        for (size_t i = 0; i < m->nx + m->np; i++) worst = fmax(worst, fabs(x[0][i] - x[1][i]));
     }
     print_message("%s, %s: %.2g\n", one, two, worst);
     lgv_kernel_free(&k[0]);

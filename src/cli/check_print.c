@@ -39,7 +39,7 @@ static void row(const char *name, const char *format, ...) {
 
 static void print_structure(const struct lgv_examination *x) {
     const struct lgv_structure *s = &x->structure;
-    size_t n = x->model->nq;
+    size_t n = x->model->np;
     row("degrees of freedom", "%zu", n);
     if (x->model->nnoise)
         row("noises", "%zu, depending on %s%s", x->model->nnoise, depends_text[s->noise_depends & 3],
@@ -285,11 +285,11 @@ json_t *lgv_examination_json(const struct lgv_examination *x) {
     const struct lgv_structure *s = &x->structure;
     const struct lgv_certificate *c = &x->result.certificate;
     const char *reason = "";
-    double strong = lgv_method_strong_order(x->method, s, x->model->nnoise, &reason), n = (double)x->model->nq;
+    double strong = lgv_method_strong_order(x->method, s, x->model->nnoise, &reason), n = (double)x->model->np;
     bool fits = x->method_fits;
     json_t *d =
         json_pack("{s:o s:o s:I s:I s:b s:s s:s s:o s:s s:o s:o s:o}", "model", text(x->model->name), "file",
-                  text(x->model->file), "dof", (json_int_t)x->model->nq, "noises", (json_int_t)x->model->nnoise,
+                  text(x->model->file), "dof", (json_int_t)x->model->np, "noises", (json_int_t)x->model->nnoise,
                   "separable", s->separable, "kinetic", s->quadratic_kinetic ? "quadratic" : "general",
                   "noise_depends_on", (const char *[]){"nothing", "q", "p", "qp"}[s->noise_depends & 3],
                   "noise_commutes", s->commutes < 0 ? json_null() : json_boolean(s->commutes), "noise_commutes_decided",

@@ -134,7 +134,7 @@ static enum lgv_status read_request(struct lgv_model *m, const struct lgv_flags 
     if (!status) status = read_count("ladder-paths", f->ladder_paths, 1e9, &r->options.ladder_paths, err);
     r->options.no_reference = f->reference && strcmp(f->reference, "none") == 0;
     bool complete = m->exact != NULL;
-    for (size_t i = 0; complete && i < 2 * m->nq; i++) complete = m->exact[i] >= 0;
+    for (size_t i = 0; complete && i < m->nx + m->np; i++) complete = m->exact[i] >= 0;
     if (!status && f->reference && strcmp(f->reference, "exact") == 0 && !complete)
         status = lgv_fail(err, LGV_BAD_INPUT, "--reference exact: the model %s declares no exact solution%s", m->name,
                           m->exact ? " of all coordinates and momenta" : "");

@@ -8,7 +8,7 @@
 #include <string.h>
 
 bool lgv_collection_begin(struct lgv_collection *c, const struct lgv_layout *layout) {
-    size_t n = layout->plan.nsnapshots * LGV_UNIT * 2 * layout->plan.kernel->nq;
+    size_t n = layout->plan.nsnapshots * LGV_UNIT * (layout->plan.kernel->nx + layout->plan.kernel->np);
     *c = (struct lgv_collection){0};
     c->report.snapshot = lgv_new(n + 1, sizeof *c->report.snapshot);
     if (!c->report.snapshot || !lgv_statistics_begin(&c->statistics, &layout->shape)) {

@@ -183,7 +183,7 @@ static enum lgv_status resize(struct lgv_engine *e, const struct lgv_settings *s
     if (!status && !same_paths_kept(e->layout, layout))
         status = lgv_fail(err, LGV_BAD_INPUT, "with %llu paths others would be kept (keep = %s) than in what was run",
                           NUMBER(s->paths), s->keep);
-    size_t n = layout ? layout->plan.nsnapshots * LGV_UNIT * 2 * e->kernel.nq : 0;
+    size_t n = layout ? layout->plan.nsnapshots * LGV_UNIT * (e->kernel.nx + e->kernel.np) : 0;
     if (!status && (!lgv_collection_begin(grown, layout) || !lgv_collection_merge(grown, e->collected, n)))
         status = lgv_fail_memory(err);
     if (status) {
@@ -255,7 +255,7 @@ static bool collecting(struct lgv_engine *e) {
 }
 
 static size_t snapshots(const struct lgv_engine *e) {
-    return e->layout->plan.nsnapshots * LGV_UNIT * 2 * e->kernel.nq;
+    return e->layout->plan.nsnapshots * LGV_UNIT * (e->kernel.nx + e->kernel.np);
 }
 
 /* Nothing may be added to a range that was stopped: some of its units have come to other times than others. */

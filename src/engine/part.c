@@ -105,7 +105,7 @@ static void add_counts(struct lgv_text *out, const struct lgv_run_report *r) {
 
 static void add_body(const struct lgv_engine *e, struct lgv_text *out) {
     const struct lgv_collection *c = e->collected;
-    size_t n = e->layout->plan.nsnapshots * LGV_UNIT * 2 * e->kernel.nq;
+    size_t n = e->layout->plan.nsnapshots * LGV_UNIT * (e->kernel.nx + e->kernel.np);
     lgv_text_append_count(out, strlen(e->description));
     lgv_text_append(out, e->description, strlen(e->description));
     lgv_text_append_count(out, e->layout->settings.paths);
@@ -221,7 +221,7 @@ static enum lgv_status take(struct lgv_engine *e, struct lgv_bytes *b, const cha
     struct lgv_collection c;
     layout.shape.paths = lgv_bytes_count(b);
     if (!lgv_collection_begin(&c, &layout)) return lgv_fail_memory(err);
-    size_t n = layout.plan.nsnapshots * LGV_UNIT * 2 * e->kernel.nq;
+    size_t n = layout.plan.nsnapshots * LGV_UNIT * (e->kernel.nx + e->kernel.np);
     bool ok = take_body(&c, b, layout.shape.paths, n);
     if (!ok)
         status = lgv_fail_memory(err);

@@ -212,7 +212,7 @@ enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel 
     if (!status) status = check_memory(w, err);
     if (!status) status = check_normals(w, err);
     if (!status) status = lgv_clip_check(k, s->step, s->truncate, err);
-    bool tallied = k->nq <= LGV_TALLY_DOF || lgv_settings_given(s, "tally");
+    bool tallied = k->np <= LGV_TALLY_DOF || lgv_settings_given(s, "tally");
     w->plan.tally_units = tallied ? s->tally / LGV_UNIT + (s->tally % LGV_UNIT != 0) : 0;
     if (!status) w->plan.clip = lgv_clip_bound(k, w->plan.dt, s->truncate);
     return status;

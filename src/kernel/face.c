@@ -70,7 +70,7 @@ static void write_row(struct lgv_source *s, const struct lgv_face_row *r) {
     struct lgv_text *o = &s->out;
     if (r->part && !(s->face & r->part)) return;
     if (r->before) r->before(s);
-    lgv_text_add(o, "\n%s void %s%s {\n%s", r->once && s->m->nq > MANY_STARTS ? "ONCE" : "INLINE", r->name,
+    lgv_text_add(o, "\n%s void %s%s {\n%s", r->once && s->m->np > MANY_STARTS ? "ONCE" : "INLINE", r->name,
                  r->arguments, r->opening ? r->opening : "    const double *par = c->par;\n    (void)par;\n");
     if (r->counts) lgv_text_add(o, "    c->evaluations%s;\n", r->counts);
     if (s->face & r->asked)
@@ -87,7 +87,7 @@ static bool of_model(struct lgv_source *s) {
     if (s->watch->tallies) s->face |= LGV_FACE_TALLIES;
     if (s->newton) s->face |= LGV_FACE_NEWTON;
     if (s->m->nconstraints) {
-        s->face |= LGV_FACE_CONSTRAINTS | (s->m->nq <= LGV_SECOND_DOF ? LGV_FACE_S2 : 0);
+        s->face |= LGV_FACE_CONSTRAINTS | (s->m->np <= LGV_SECOND_DOF ? LGV_FACE_S2 : 0);
         if (!lgv_model_constraint_sum(s->m, &s->S)) return false;
     }
     if (!s->constrained) return true;

@@ -25,7 +25,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
     lgv_generate_file(o, "seldom.h");
     lgv_text_add(o, LGV_SHARED_END "#define GROUPS %u\n", width->groups);
     lgv_generate_file(o, "solve.h");
-    lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nq, s->m->nnoise,
+    lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->np, s->m->nnoise,
                  s->slots.instances, s->m->nnoise + (method->correction != 0 && !method->constrained));
     lgv_text_add(o,
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
@@ -75,7 +75,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     lgv_terms_free(&s.Hq);
     lgv_forces_free(&s.slots);
     for (int k = 0; k < 2; k++) lgv_terms_free(&s.kept[k]);
-    if ((s.face & LGV_FACE_K2) && m->nq > LGV_DENSE_DOF) {
+    if ((s.face & LGV_FACE_K2) && m->np > LGV_DENSE_DOF) {
         lgv_text_free(&s.out);
         lgv_method_too_large(method, m, err);
         return NULL;

@@ -38,7 +38,7 @@ void lgv_face_gsize(struct lgv_source *s) {
 void lgv_face_GT(struct lgv_source *s) {
     struct lgv_terms t = {0};
     lgv_terms_gradient(s->g, &s->S, LGV_Q, &t);
-    lgv_face_one(s, "x", &t, (long)s->m->nq, NULL);
+    lgv_face_one(s, "x", &t, (long)s->m->np, NULL);
     lgv_terms_free(&t);
 }
 
@@ -56,7 +56,7 @@ void lgv_face_before_G(struct lgv_source *s) {
     n[0] = ok ? lgv_terms_pattern(s->g, G, LGV_MAX_INSTANCES, &places[0]) : -1;
     n[1] = ok ? lgv_terms_pattern(s->g, mass, LGV_MAX_INSTANCES, &places[1]) : -1;
     ok = n[0] >= 0 && n[1] >= 0 &&
-         lgv_sparse_make(&plan, (int)s->m->nconstraints, (int)s->m->nq, places[0], n[0], places[1], n[1], &s->err) ==
+         lgv_sparse_make(&plan, (int)s->m->nconstraints, (int)s->m->np, places[0], n[0], places[1], n[1], &s->err) ==
              LGV_OK &&
          lgv_sparse_emit(&plan, &s->out) && lgv_generate_map(s, "jacobian_map", G, places[0], (size_t)n[0]) &&
          lgv_generate_map(s, "mass_map", mass, places[1], (size_t)n[1]);
@@ -80,7 +80,7 @@ void lgv_face_G(struct lgv_source *s) {
         return;
     }
     lgv_terms_hessian(s->g, &s->S, LGV_LAMBDA, LGV_Q, &t);
-    lgv_face_one(s, "G", &t, (long)(s->m->nconstraints * s->m->nq), "NQ");
+    lgv_face_one(s, "G", &t, (long)(s->m->nconstraints * s->m->np), "NQ");
     lgv_terms_free(&t);
 }
 
@@ -89,7 +89,7 @@ void lgv_face_mass(struct lgv_source *s) {
     if (s->sparse)
         sparse(s, "mass", &s->kept[1], s->entries[1], "mass_map");
     else if (lgv_algebra_inverse_masses(s->m, &t))
-        lgv_face_one(s, "mass", &t, (long)(s->m->nq * s->m->nq), "NQ");
+        lgv_face_one(s, "mass", &t, (long)(s->m->np * s->m->np), "NQ");
     lgv_terms_free(&t);
 }
 
@@ -98,7 +98,7 @@ void lgv_face_mass(struct lgv_source *s) {
 void lgv_face_S2(struct lgv_source *s) {
     struct lgv_terms t = {0};
     lgv_terms_hessian(s->g, &s->S, LGV_Q, LGV_Q, &t);
-    lgv_face_one(s, "Sqq", &t, (long)(s->m->nq * s->m->nq), "NQ");
+    lgv_face_one(s, "Sqq", &t, (long)(s->m->np * s->m->np), "NQ");
     lgv_terms_free(&t);
 }
 

@@ -16,7 +16,7 @@ void lgv_face_one(struct lgv_source *s, const char *array, const struct lgv_term
 /* Two vectors side by side. */
 static void pair(struct lgv_source *s, const char *first, struct lgv_terms *q, const char *second,
                  struct lgv_terms *p) {
-    long n = (long)s->m->nq;
+    long n = (long)s->m->np;
     struct lgv_target target[] = {{first, q, n, NULL, false, NULL}, {second, p, n, NULL, false, NULL}};
     lgv_emit_targets(&s->out, s->g, target, 2);
     lgv_terms_free(q);
@@ -28,7 +28,7 @@ void lgv_face_derivatives(struct lgv_source *s, const struct lgv_function *f, en
                           const char *const *name, size_t count) {
     struct lgv_terms t[5] = {0};
     struct lgv_target target[5];
-    long n = (long)s->m->nq;
+    long n = (long)s->m->np;
     lgv_terms_gradient(s->g, f, LGV_Q, &t[0]);
     lgv_terms_gradient(s->g, f, other, &t[1]);
     if (count > 2) {
@@ -99,7 +99,7 @@ void lgv_face_force(struct lgv_source *s) {
         t.row = lgv_expr_iconst(s->g, slot++);
         lgv_terms_add(s->g, &hq, t);
     }
-    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->nq, NULL, false, NULL},
+    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->np, NULL, false, NULL},
                                   {"F->h", &hq, slot, NULL, false, NULL}};
     lgv_emit_targets(&s->out, s->g, target, 2);
     noise_loops(s, false);
@@ -156,7 +156,7 @@ void lgv_face_V3(struct lgv_source *s) {
     struct lgv_terms t = {0};
     if (!lgv_function_split(s->g, s->m->hamiltonian, false, &H)) return;
     lgv_terms_third(s->g, &H, &t);
-    lgv_face_one(s, "x", &t, (long)s->m->nq, NULL);
+    lgv_face_one(s, "x", &t, (long)s->m->np, NULL);
     lgv_terms_free(&t);
     lgv_function_free(&H);
 }
@@ -166,7 +166,7 @@ void lgv_face_V3(struct lgv_source *s) {
 /* Start values that are numbers, from number i on; a long run of them becomes a table: of thousands of statements the
  * compiler would take seconds.  Returns where the run ends. */
 static size_t start_numbers(struct lgv_source *s, const int *node, const char *name, size_t i) {
-    size_t n = s->m->nq, end = i;
+    size_t n = s->m->np, end = i;
     double x;
     while (end < n && lgv_expr_is_const(s->g, node[end], &x)) end++;
     if (end - i < 8) return i;
@@ -181,9 +181,9 @@ static size_t start_numbers(struct lgv_source *s, const int *node, const char *n
 }
 
 static void start_values(struct lgv_source *s, const int *node, const char *name) {
-    for (size_t i = 0; i < s->m->nq; i++) {
+    for (size_t i = 0; i < s->m->np; i++) {
         i = start_numbers(s, node, name, i);
-        if (i == s->m->nq) return;
+        if (i == s->m->np) return;
         lgv_text_add(&s->out, "    {\n");
         lgv_emit_nodes(&s->out, s->g, &node[i], 1);
         lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", name, i);
@@ -209,7 +209,7 @@ void lgv_face_start(struct lgv_source *s) {
                      "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
                      m->draws[1], m->draws[1]);
     start_values(s, m->start, "q");
-    start_values(s, m->start + m->nq, "p");
+    start_values(s, m->start + m->nx, "p");
     if (m->start_velocity && s->lagrangian) start_values(s, m->start_velocity, "v");
 }
 

@@ -28,7 +28,7 @@ static bool watch_has(const struct lgv_watch *w, const char *name) {
 }
 
 enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err) {
-    size_t capacity = 0, n = m->nq;
+    size_t capacity = 0, n = m->np;
     *out = (struct lgv_watch){0};
     bool ok = watch_add(out, &capacity, "H", m->hamiltonian_text ? m->hamiltonian_text : "H", 1, m->hamiltonian);
     for (size_t i = 0; ok && i < m->nobservables; i++)
@@ -69,8 +69,8 @@ void lgv_kernel_watch_free(struct lgv_watch *w) {
 #define CONTROL_BRACKETS 20000
 
 bool lgv_kernel_can_control(const struct lgv_model *m) {
-    size_t watched = 2 + m->nobservables + m->nsymmetries + (m->nq <= LGV_WATCHED_DOF ? 2 * m->nq : 0);
-    return m->kind->formulas && !m->nconstraints && !m->lagrangian_only && m->nnoise > 0 && m->nq <= CONTROL_DOF &&
+    size_t watched = 2 + m->nobservables + m->nsymmetries + (m->np <= LGV_WATCHED_DOF ? (m->nx + m->np) : 0);
+    return m->kind->formulas && !m->nconstraints && !m->lagrangian_only && m->nnoise > 0 && m->np <= CONTROL_DOF &&
            watched * m->nnoise <= CONTROL_BRACKETS;
 }
 
@@ -98,17 +98,17 @@ static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watc
 
 /* The widest block whose state and matrices are still served by registers and the first cache (measured).  Sparse
  * systems of constraints are worked on through tables of indices, whose cost more lanes share. */
-static unsigned choose_lanes(size_t nq, bool dense, bool sparse, bool clang) {
-    if (nq < (dense ? 3 : clang ? 10 : 9)) return 16;
+static unsigned choose_lanes(size_t np, bool dense, bool sparse, bool clang) {
+    if (np < (dense ? 3 : clang ? 10 : 9)) return 16;
     if (!clang) return 4;
-    if (sparse) return nq <= 256 ? 16 : 8; /* beyond, compiling takes much longer for a tenth less time per step */
-    double vectors = dense ? 6.0 * (double)nq * (double)nq + 12.0 * (double)nq : 8.0 * (double)nq;
+    if (sparse) return np <= 256 ? 16 : 8; /* beyond, compiling takes much longer for a tenth less time per step */
+    double vectors = dense ? 6.0 * (double)np * (double)np + 12.0 * (double)np : 8.0 * (double)np;
     return vectors * 8 * 8 <= 131072 ? 8 : 4;
 }
 
 /* gcc is only good at vectors of the hardware width, so there a wide block of a small model is made of several. */
-static struct lgv_width choose_width(size_t nq, unsigned lanes, bool clang) {
-    if (clang || lanes <= 4 || 2 * nq * lanes / 4 > 64) return (struct lgv_width){lanes, 1};
+static struct lgv_width choose_width(size_t np, unsigned lanes, bool clang) {
+    if (clang || lanes <= 4 || 2 * np * lanes / 4 > 64) return (struct lgv_width){lanes, 1};
     return (struct lgv_width){4, lanes / 4};
 }
 
@@ -136,9 +136,9 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     unsigned lanes = options->lanes;
     bool sparse = lgv_method_sparse(k->method, m, &k->structure);
     bool dense = (face & LGV_FACE_K2) && !lgv_method_large(k->method, m, &k->structure);
-    if (!lanes) lanes = choose_lanes(m->nq, dense, sparse, cc.kind == LGV_COMPILER_CLANG);
+    if (!lanes) lanes = choose_lanes(m->np, dense, sparse, cc.kind == LGV_COMPILER_CLANG);
     while (!options->lanes && options->paths && lanes > 2 && lanes / 2 >= options->paths) lanes /= 2;
-    struct lgv_width width = choose_width(m->nq, lanes, cc.kind == LGV_COMPILER_CLANG);
+    struct lgv_width width = choose_width(m->np, lanes, cc.kind == LGV_COMPILER_CLANG);
     char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, &width, err);
     if (!source) return LGV_CANNOT_RUN;
     status = load_entry(source, &cc, keep, lanes, k, err);
@@ -168,16 +168,17 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     *out = (struct lgv_kernel){.method = method, .par = m->par};
     if (options->lanes > 16 || (options->lanes & (options->lanes - 1)))
         return lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
-    out->nq = m->nq;
+    out->nx = m->nx;
+    out->np = m->np;
     out->energy_known = m->kind->has_energy(m);
     out->nnoise = m->nnoise;
-    out->nstate = 2 * out->nq + (m->exact ? out->nnoise + 2 * out->nq : 0);
+    out->nstate = out->nx + out->np + (m->exact ? out->nnoise + (out->nx + out->np) : 0);
     enum lgv_status status = lgv_kernel_refresh(out, m, err);
     if (status) return status;
-    out->nextra = m->nconstraints + (lgv_method_lagrangian(method, m, &out->structure) ? m->nq : 0);
+    out->nextra = m->nconstraints + (lgv_method_lagrangian(method, m, &out->structure) ? m->np : 0);
     out->nstate += out->nextra;
     unsigned face = lgv_method_face(method, &out->structure);
-    if ((face & LGV_FACE_K2) && m->nq > LGV_DENSE_DOF && !lgv_method_large(method, m, &out->structure))
+    if ((face & LGV_FACE_K2) && m->np > LGV_DENSE_DOF && !lgv_method_large(method, m, &out->structure))
         return lgv_method_too_large(method, m, err);
     status = lgv_kernel_watch(m, &out->watch, err);
     if (!status && options->control) status = watch_controls(m, &out->watch, err);

@@ -66,7 +66,7 @@ static bool applies(const struct row *r, const struct lgv_method *method, const 
     if ((r->condition & NOISE) && m->nnoise == 0) return false;
     if ((r->condition & NO_NOISE) && m->nnoise > 0) return false;
     if ((r->condition & EXPLICIT) && !lgv_method_explicit(method, s)) return false;
-    if (r->most && m->nq > r->most && !((r->condition & ADDITIVE_TOO) && s->additive)) return false;
+    if (r->most && m->np > r->most && !((r->condition & ADDITIVE_TOO) && s->additive)) return false;
     return !lgv_method_refusal(method, m, s, ignore, sizeof ignore);
 }
 

@@ -32,7 +32,7 @@ bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *
 
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
     bool form = lgv_method_separable(method, s) && !lgv_method_explicit(method, s) && !(s->noise_depends & LGV_ON_P);
-    return m->nq > LGV_LARGE_DOF && form && m->kind->formulas ? method->implicit_sets : 0;
+    return m->np > LGV_LARGE_DOF && form && m->kind->formulas ? method->implicit_sets : 0;
 }
 
 enum lgv_status lgv_method_too_large(const struct lgv_method *method, const struct lgv_model *m,
@@ -40,7 +40,7 @@ enum lgv_status lgv_method_too_large(const struct lgv_method *method, const stru
     return lgv_fail(err, LGV_CANNOT_RUN,
                     "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d; use an "
                     "explicit method",
-                    method->name, m->nq, LGV_DENSE_DOF);
+                    method->name, m->np, LGV_DENSE_DOF);
 }
 
 bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s) {
@@ -82,10 +82,10 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
          "`lagrangian:` and `velocities:`", 0},
         {keeps && corrected && m->lagrangian_only,
          "the correction of %s needs masses that do not depend on the velocities", 0},
-        {keeps && dense && m->nq + m->nconstraints > LGV_SECOND_DOF,
+        {keeps && dense && m->np + m->nconstraints > LGV_SECOND_DOF,
          "%s solves dense equations of all stages here, for up to %d coordinates and constraints; RATTLE and SVE with "
          "constant masses have no such limit", LGV_SECOND_DOF},
-        {keeps && corrected && m->nq > LGV_CORRECTED_DOF,
+        {keeps && corrected && m->np > LGV_CORRECTED_DOF,
          "the correction of %s is for models with up to %d degrees of freedom", LGV_CORRECTED_DOF},
     };
     return first_reason(row, sizeof row / sizeof *row, method->name, why, size);

@@ -134,12 +134,12 @@ bool lgv_algebra_inverse_masses(struct lgv_model *m, struct lgv_terms *out) {
 
 int lgv_algebra_distance(struct lgv_model *m) {
     struct lgv_graph *g = m->graph;
-    struct lgv_arg *arg = lgv_new(2 * m->nq, sizeof *arg);
+    struct lgv_arg *arg = lgv_new(m->nx + m->np, sizeof *arg);
     size_t n = 0;
     if (!arg) no_memory(g);
-    for (size_t i = 0; arg && i < 2 * m->nq; i++) {
+    for (size_t i = 0; arg && i < m->nx + m->np; i++) {
         if (m->exact[i] < 0) continue;
-        int x = lgv_expr_ref_at(g, i < m->nq ? LGV_Q : LGV_P, (long)(i < m->nq ? i : i - m->nq));
+        int x = lgv_expr_ref_at(g, i < m->nx ? LGV_Q : LGV_P, (long)(i < m->nx ? i : i - m->nx));
         arg[n++] = (struct lgv_arg){lgv_expr_power(g, lgv_expr_sub(g, x, m->exact[i]), 2), 1};
     }
     int id = arg ? lgv_expr_power(g, lgv_expr_sum(g, 0, arg, n), 0.5) : 0;
@@ -217,7 +217,7 @@ static void add_ito(struct lgv_graph *g, int h, struct rows *r) {
 
 void lgv_algebra_ito(struct lgv_model *m, struct lgv_terms *Cq, struct lgv_terms *Cp) {
     struct lgv_graph *g = m->graph;
-    size_t n = m->nq;
+    size_t n = m->np;
     struct rows r = {n, lgv_new(2 * n, sizeof *r.count), lgv_new(2 * n, sizeof *r.capacity),
                      lgv_new(2 * n, sizeof *r.arg)};
     int *h = lgv_model_noises(m);
@@ -244,10 +244,10 @@ static int *velocities(struct lgv_model *m) {
     size_t n;
     int T = lgv_loops_instance(g, m->hamiltonian, NULL, 0);
     int *leaf = lgv_diff_leaves(g, T, LGV_USES(LGV_P), &n), *d = lgv_new(n + 1, sizeof *d);
-    int *v = lgv_new(m->nq, sizeof *v), zero = lgv_expr_const(g, 0);
+    int *v = lgv_new(m->np, sizeof *v), zero = lgv_expr_const(g, 0);
     if (leaf && d && v) {
         lgv_diff_gradient(g, T, leaf, n, d);
-        for (size_t i = 0; i < m->nq; i++) v[i] = zero;
+        for (size_t i = 0; i < m->np; i++) v[i] = zero;
         for (size_t i = 0; i < n; i++) v[component(g, leaf[i])] = d[i];
     } else {
         no_memory(g);
@@ -260,8 +260,8 @@ static int *velocities(struct lgv_model *m) {
 struct squares { /* terms of sum_m grad h_m . M^-1 grad h_m */
     struct lgv_arg *term;
     size_t count, capacity;
-    const int *v; /* [nq] H_p */
-    int *at;      /* [nq] 1 + number of the leaf of that component, 0 between two noises */
+    const int *v; /* [np] H_p */
+    int *at;      /* [np] 1 + number of the leaf of that component, 0 between two noises */
     double factor;
 };
 
@@ -294,7 +294,7 @@ static bool add_square(struct lgv_graph *g, struct squares *s, int h) {
 int lgv_algebra_correction(struct lgv_model *m, double factor) {
     struct lgv_graph *g = m->graph;
     int *h = lgv_model_noises(m), *v = velocities(m);
-    struct squares s = {.v = v, .at = lgv_new(m->nq, sizeof *s.at), .factor = factor};
+    struct squares s = {.v = v, .at = lgv_new(m->np, sizeof *s.at), .factor = factor};
     bool ok = h && v && s.at;
     for (size_t i = 0; ok && i < m->nnoise && !g->failed; i++) ok = add_square(g, &s, h[i]);
     if (!ok) no_memory(g);
@@ -379,7 +379,7 @@ static int collected(struct lgv_graph *g, int x) {
 
 bool lgv_algebra_taylor(struct lgv_model *m, bool linear, struct lgv_terms *Xq, struct lgv_terms *Xp) {
     struct fields x;
-    size_t n = m->nq;
+    size_t n = m->np;
     bool ok = fields_of(m, &x), dz = false;
     for (size_t k = 0; ok && k < m->nnoise; k++) dz |= !drift_commutes(&x, x.h[k]);
     for (size_t i = 0; ok && i < 2 * n && !x.g->failed; i++) {
@@ -396,9 +396,9 @@ bool lgv_algebra_taylor(struct lgv_model *m, bool linear, struct lgv_terms *Xq, 
 
 /* The second term moves the bracket to the middle of the step along the drift: known at its beginning too, and what
  * most methods really do. */
-static int martingale_of(const struct fields *x, size_t nq, int f) {
+static int martingale_of(const struct fields *x, size_t np, int f) {
     struct lgv_graph *g = x->g;
-    bool small = x->nnoise * nq <= CONTROL_SMALL;
+    bool small = x->nnoise * np <= CONTROL_SMALL;
     int id = lgv_expr_const(g, 0), node = lgv_loops_instance(g, f, NULL, 0);
     for (size_t m = 0; m < x->nnoise && !g->failed; m++) {
         /* {f, h} = -{h, f}: h has few leaves */
@@ -416,7 +416,7 @@ void lgv_algebra_martingale(struct lgv_model *m, const struct lgv_observable *f,
     for (size_t k = 0; ok && k < count && !x.g->failed; k++) {
         /* The distance to the exact solution depends on W itself and gets none. */
         bool plain = !(x.g->node[f[k].node].uses & LGV_USES(LGV_BROWN));
-        int value = plain ? martingale_of(&x, m->nq, f[k].node) : lgv_expr_const(x.g, 0);
+        int value = plain ? martingale_of(&x, m->np, f[k].node) : lgv_expr_const(x.g, 0);
         lgv_terms_add(x.g, out, (struct lgv_term){-1, lgv_expr_iconst(x.g, (long)k), -1, value});
     }
     free(x.h);

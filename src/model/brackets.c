@@ -73,7 +73,7 @@ static int all_zero(const double *value, const double *size, size_t n) {
 static int vanishes(struct lgv_model *m, const struct lgv_terms *d, const struct lgv_terms *size, int points,
                     int *seen) {
     struct lgv_evaluator e;
-    size_t n = m->nq;
+    size_t n = m->np;
     double *x = lgv_new(4 * n, sizeof *x);
     int answer = -1, count = 0;
     if (x && lgv_eval_begin(&e, m->graph)) {

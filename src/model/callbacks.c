@@ -78,10 +78,10 @@ static double *copy_values(const double *from, size_t n) {
 }
 
 static bool name_components(struct lgv_model *m) {
-    m->component = lgv_new(2 * m->nq, sizeof *m->component);
-    for (size_t i = 0; m->component && i < 2 * m->nq; i++) {
+    m->component = lgv_new(m->nx + m->np, sizeof *m->component);
+    for (size_t i = 0; m->component && i < m->nx + m->np; i++) {
         char name[32];
-        snprintf(name, sizeof name, "%c%zu", i < m->nq ? 'q' : 'p', i % m->nq + 1);
+        snprintf(name, sizeof name, "%c%zu", i < m->nx ? 'q' : 'p', i % m->nx + 1);
         if (!(m->component[i] = lgv_copy(name))) return false;
     }
     return m->component != NULL;
@@ -134,7 +134,7 @@ static enum lgv_status check_callbacks(const struct lgv_callbacks *c, struct lgv
 
 static bool named(const struct lgv_model *m, const char *name) {
     if (strcmp(name, "H") == 0) return true;
-    for (size_t i = 0; i < 2 * m->nq; i++)
+    for (size_t i = 0; i < m->nx + m->np; i++)
         if (strcmp(m->component[i], name) == 0) return true;
     for (size_t i = 0; i < m->nobservables; i++)
         if (strcmp(m->observable[i].name, name) == 0) return true;
@@ -167,7 +167,7 @@ enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, 
     struct lgv_model *m = lgv_new(1, sizeof *m);
     if (!m) return lgv_fail_memory(err);
     m->kind = &lgv_model_functions;
-    m->nq = callbacks->dof;
+    m->nx = m->np = callbacks->dof;
     m->nnoise = callbacks->noises;
     m->lagrangian = m->hamiltonian = -1;
     m->draws[0] = (int)callbacks->normals;
@@ -181,7 +181,7 @@ enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, 
               m->callbacks->name && m->callbacks->q0 && m->callbacks->p0;
     status = ok ? name_observables(m, callbacks, err) : lgv_fail_memory(err);
     if (status) {
-        if (!m->component) m->nq = 0;
+        if (!m->component) m->nx = m->np = 0;
         lgv_model_free(m);
         return status;
     }

@@ -24,14 +24,14 @@ struct lgv_projector {
     struct lgv_terms g, jacobian, size;
     struct lgv_evaluator e;
     bool begun;
-    size_t nc, nq, count, capacity;
+    size_t nc, np, count, capacity;
     struct element {
         size_t row, col;
         double value;
     } * G;                /* sorted by row and column */
     size_t *first;        /* [nc + 1] of a row */
     double *value, *norm; /* [nc] g, length of the rows */
-    double *u, *step;     /* [nc], [nq] */
+    double *u, *step;     /* [nc], [np] */
     size_t *low, *at;     /* [nc] envelope: first column of a row, place of the row */
     double *factor;
     size_t room;
@@ -61,7 +61,7 @@ struct lgv_projector *lgv_projector_create(struct lgv_model *m) {
     if (!c) return NULL;
     c->m = m;
     c->nc = m->nconstraints;
-    c->nq = m->nq;
+    c->np = m->np;
     bool ok = lgv_model_constraint_sum(m, &S);
     if (ok) {
         lgv_terms_gradient(m->graph, &S, LGV_LAMBDA, &c->g);
@@ -77,7 +77,7 @@ struct lgv_projector *lgv_projector_create(struct lgv_model *m) {
     c->value = lgv_new(c->nc + 1, sizeof *c->value);
     c->norm = lgv_new(c->nc + 1, sizeof *c->norm);
     c->u = lgv_new(c->nc + 1, sizeof *c->u);
-    c->step = lgv_new(c->nq + 1, sizeof *c->step);
+    c->step = lgv_new(c->np + 1, sizeof *c->step);
     c->low = lgv_new(c->nc + 1, sizeof *c->low);
     c->at = lgv_new(c->nc + 1, sizeof *c->at);
     ok = ok && c->first && c->value && c->norm && c->u && c->step && c->low && c->at && !m->graph->failed;
@@ -160,12 +160,12 @@ static double *row_of(struct lgv_projector *c, size_t k) { /* [j] for j = low[k]
 
 /* Columns of G as lists of elements: rows that meet in a column are coupled. */
 static bool assemble(struct lgv_projector *c) {
-    size_t *order = lgv_new(c->count + c->nq + 2, sizeof *order), *begin = order ? order + c->count : NULL, total = 0;
+    size_t *order = lgv_new(c->count + c->np + 2, sizeof *order), *begin = order ? order + c->count : NULL, total = 0;
     if (!order) return false;
     for (size_t k = 0; k < c->count; k++) begin[c->G[k].col + 1]++;
-    for (size_t j = 0; j < c->nq; j++) begin[j + 1] += begin[j];
+    for (size_t j = 0; j < c->np; j++) begin[j + 1] += begin[j];
     for (size_t k = 0; k < c->count; k++) order[begin[c->G[k].col]++] = k; /* rows ascend within a column */
-    for (size_t j = c->nq; j > 0; j--) begin[j] = begin[j - 1];
+    for (size_t j = c->np; j > 0; j--) begin[j] = begin[j - 1];
     begin[0] = 0;
     for (size_t k = 0; k < c->nc; k++) {
         c->low[k] = k;
@@ -180,7 +180,7 @@ static bool assemble(struct lgv_projector *c) {
     for (size_t k = 0; k < c->nc; k++) work += (double)(k - c->low[k] + 1) * (double)(k - c->low[k] + 1);
     bool ok = total <= MAX_ENVELOPE && work <= MAX_WORK && lgv_grow(&c->factor, &c->room, total + 1, sizeof *c->factor);
     if (ok) memset(c->factor, 0, total * sizeof *c->factor);
-    for (size_t j = 0; ok && j < c->nq; j++)
+    for (size_t j = 0; ok && j < c->np; j++)
         for (size_t a = begin[j]; a < begin[j + 1]; a++)
             for (size_t b = begin[j]; b <= a; b++) {
                 const struct element *x = &c->G[order[a]], *y = &c->G[order[b]];
@@ -220,7 +220,7 @@ static void newton_step(struct lgv_projector *c) {
         c->u[k] = r[k] > 0 ? c->u[k] / r[k] : 0;
         for (size_t j = c->low[k]; j < k; j++) c->u[j] -= r[j] * c->u[k];
     }
-    memset(c->step, 0, c->nq * sizeof *c->step);
+    memset(c->step, 0, c->np * sizeof *c->step);
     for (size_t k = 0; k < c->count; k++) {
         const struct element *x = &c->G[k];
         if (c->norm[x->row] > 0) c->step[x->col] += x->value * c->u[x->row] / c->norm[x->row];
@@ -248,12 +248,12 @@ static double distance(const struct lgv_projector *c, size_t *which) {
 /* One step of Gauss-Newton, halved while |g| grows. */
 static bool damped_step(struct lgv_projector *c, double *q) {
     double before = largest(c->value, c->nc), length = 1;
-    for (size_t i = 0; i < c->nq; i++) q[i] -= c->step[i];
+    for (size_t i = 0; i < c->np; i++) q[i] -= c->step[i];
     for (int k = 0; k < 30; k++) {
         residual(c, q, c->u);
         if (largest(c->u, c->nc) <= before) return true;
         length /= 2;
-        for (size_t i = 0; i < c->nq; i++) q[i] += length * c->step[i];
+        for (size_t i = 0; i < c->np; i++) q[i] += length * c->step[i];
     }
     return false;
 }
@@ -262,12 +262,12 @@ enum outcome { ON_IT, OFF_IT, UNKNOWN };
 
 /* worst: the constraint that stays farthest off. */
 static enum outcome project(struct lgv_projector *c, double *q, int *iterations, size_t *worst) {
-    double scale = largest(q, c->nq), far = INFINITY;
+    double scale = largest(q, c->np), far = INFINITY;
     if (!isfinite(scale)) return UNKNOWN;
     for (*iterations = 0; *iterations < MAX_STEPS; ++*iterations) {
         residual(c, q, c->value);
         if (!jacobian(c, q)) return UNKNOWN;
-        scale = fmax(scale, largest(q, c->nq));
+        scale = fmax(scale, largest(q, c->np));
         double now = distance(c, worst), unit = scale > 0 ? scale : 1;
         if (now <= 1e-14 * unit || (now <= 1e-11 * unit && now > 0.3 * far)) return ON_IT;
         far = now;
@@ -327,14 +327,14 @@ static void combination(const struct lgv_projector *c, const double *coef, const
         }
 }
 
-/* Orthogonalises the scaled rows of G, the longest remaining one first; a[nc][nq] and coef[nc][nc] are cleared. */
+/* Orthogonalises the scaled rows of G, the longest remaining one first; a[nc][np] and coef[nc][nc] are cleared. */
 static void orthogonalise(const struct lgv_projector *c, double *a, double *coef, size_t *chosen,
                           struct dependence *out) {
-    size_t nc = c->nc, nq = c->nq;
+    size_t nc = c->nc, np = c->np;
     double *length = coef + nc * nc;
     bool *used = (bool *)(chosen + nc);
     for (size_t k = 0; k < c->count; k++)
-        if (c->norm[c->G[k].row] > 0) a[c->G[k].row * nq + c->G[k].col] = c->G[k].value / c->norm[c->G[k].row];
+        if (c->norm[c->G[k].row] > 0) a[c->G[k].row * np + c->G[k].col] = c->G[k].value / c->norm[c->G[k].row];
     for (size_t k = 0; k < nc; k++) length[k] = c->norm[k] > 0;
     while (out->rank < nc) {
         size_t best = nc;
@@ -342,16 +342,16 @@ static void orthogonalise(const struct lgv_projector *c, double *a, double *coef
             if (!used[k] && (best == nc || length[k] > 1.0000001 * length[best])) best = k;
         if (!(length[best] > TINY_ROW)) break;
         size_t s = out->rank++;
-        double *e = a + best * nq;
+        double *e = a + best * np;
         used[best] = true;
         chosen[s] = best;
         coef[best * nc + s] = length[best];
-        for (size_t i = 0; i < nq; i++) e[i] /= length[best];
+        for (size_t i = 0; i < np; i++) e[i] /= length[best];
         for (size_t k = 0; k < nc; k++) {
-            double dot = 0, rest = 0, *r = a + k * nq;
+            double dot = 0, rest = 0, *r = a + k * np;
             if (used[k]) continue;
-            for (size_t i = 0; i < nq; i++) dot += r[i] * e[i];
-            for (size_t i = 0; i < nq; i++) {
+            for (size_t i = 0; i < np; i++) dot += r[i] * e[i];
+            for (size_t i = 0; i < np; i++) {
                 r[i] -= dot * e[i];
                 rest += r[i] * r[i];
             }
@@ -369,8 +369,8 @@ static void orthogonalise(const struct lgv_projector *c, double *a, double *coef
 static bool find_rank(struct lgv_projector *c, struct dependence *out) {
     size_t nc = c->nc;
     *out = (struct dependence){.row = nc};
-    if ((double)nc * (double)nc * (double)c->nq <= DENSE_WORK) {
-        double *a = lgv_new(nc * c->nq, sizeof *a), *coef = lgv_new(nc * nc + 2 * nc, sizeof *coef);
+    if ((double)nc * (double)nc * (double)c->np <= DENSE_WORK) {
+        double *a = lgv_new(nc * c->np, sizeof *a), *coef = lgv_new(nc * nc + 2 * nc, sizeof *coef);
         size_t *chosen = lgv_new(2 * nc, sizeof *chosen);
         bool ok = a && coef && chosen;
         if (ok) orthogonalise(c, a, coef, chosen, out);
@@ -460,9 +460,9 @@ static void velocity_at(struct lgv_model *m, struct lgv_evaluator *e, const stru
                         const struct lgv_point *at, double *v) {
     struct lgv_env env = lgv_point_env(m, at);
     if (m->lagrangian_only)
-        memcpy(v, at->x + 2 * m->nq, m->nq * sizeof *v);
+        memcpy(v, at->x + (m->nx + m->np), m->np * sizeof *v);
     else
-        lgv_eval_terms(e, Hp, &env, v, m->nq, 1);
+        lgv_eval_terms(e, Hp, &env, v, m->np, 1);
 }
 
 /* Residuals of the start as given. */
@@ -471,7 +471,7 @@ static void residuals(struct lgv_projector *c, const double *q, const double *v,
     lgv_eval_terms(&c->e, &c->size, &env, c->value, c->nc, 1);
     for (size_t k = 0; k < c->nc; k++) out->size = fmax(out->size, c->value[k]);
     if (out->size == 0) /* like z = 0: round-off of the other coordinates */
-        out->size = largest(c->norm, c->nc) * largest(q, c->nq);
+        out->size = largest(c->norm, c->nc) * largest(q, c->np);
     residual(c, q, c->value);
     for (size_t k = 0; k < c->nc; k++) {
         double hidden = 0, size = 0;
@@ -487,7 +487,7 @@ static void residuals(struct lgv_projector *c, const double *q, const double *v,
 
 /* A constraint whose gradient is tiny on g = 0 compared with points around: a square, or a singular point. */
 static size_t vanishing(struct lgv_projector *c, const double *q) {
-    double *norm = lgv_new(c->nc + c->nq, sizeof *norm), *x = norm ? norm + c->nc : NULL;
+    double *norm = lgv_new(c->nc + c->np, sizeof *norm), *x = norm ? norm + c->nc : NULL;
     uint64_t seed = 99;
     size_t bad = c->nc;
     if (!norm) return bad;
@@ -496,7 +496,7 @@ static size_t vanishing(struct lgv_projector *c, const double *q) {
         double scale = 0;
         if (norm[k] > 0 && c->nc > VANISHING_ROWS) continue;
         for (size_t a = c->first[k]; a < c->first[k + 1]; a++) scale = fmax(scale, fabs(q[c->G[a].col]));
-        for (size_t i = 0; i < c->nq; i++) x[i] = q[i] + 0.2 * (scale > 0 ? scale : 1) * (lgv_point_draw(&seed) - 0.5);
+        for (size_t i = 0; i < c->np; i++) x[i] = q[i] + 0.2 * (scale > 0 ? scale : 1) * (lgv_point_draw(&seed) - 0.5);
         if (norm[k] == 0 || (jacobian(c, x) && norm[k] < 1e-6 * c->norm[k])) bad = k;
         jacobian(c, q);
     }
@@ -507,11 +507,11 @@ static size_t vanishing(struct lgv_projector *c, const double *q) {
 static enum lgv_status check_at(struct lgv_projector *c, double *q, struct lgv_start_report *out,
                                 struct lgv_error *err) {
     size_t worst = 0;
-    double *start = lgv_new(c->nq, sizeof *start);
+    double *start = lgv_new(c->np, sizeof *start);
     if (!start) return lgv_fail_memory(err);
-    memcpy(start, q, c->nq * sizeof *start);
+    memcpy(start, q, c->np * sizeof *start);
     enum outcome how = project(c, q, &out->iterations, &worst);
-    for (size_t i = 0; i < c->nq; i++) out->moved = fmax(out->moved, fabs(q[i] - start[i]));
+    for (size_t i = 0; i < c->np; i++) out->moved = fmax(out->moved, fabs(q[i] - start[i]));
     free(start);
     if (how == UNKNOWN) return LGV_OK;
     if (how == OFF_IT) return refuse_start(c, worst, out->moved > 0, err);
@@ -533,7 +533,7 @@ enum lgv_status lgv_formulas_constraint_check(struct lgv_model *m, struct lgv_st
         lgv_terms_gradient(m->graph, &H, LGV_P, &Hp);
     lgv_function_free(&H);
     struct lgv_projector *c = lgv_projector_create(m);
-    double *v = lgv_new(m->nq, sizeof *v);
+    double *v = lgv_new(m->np, sizeof *v);
     enum lgv_status status;
     if (lgv_expr_no_memory(m->graph))
         status = lgv_fail_memory(err);
@@ -541,7 +541,7 @@ enum lgv_status lgv_formulas_constraint_check(struct lgv_model *m, struct lgv_st
         status = lgv_fail(err, LGV_BAD_INPUT, "%s: the constraints cannot be analysed: %s", m->file, m->graph->failed);
     else if (!c || !v || !lgv_point_make(m, &c->e, -1, 1, &at))
         status = lgv_fail_memory(err);
-    else if (!isfinite(largest(at.x, m->nq)))
+    else if (!isfinite(largest(at.x, m->np)))
         status = lgv_fail(err, LGV_BAD_INPUT, "%s: start values of the coordinates are not finite", m->file);
     else {
         velocity_at(m, &c->e, &Hp, &at, v);

@@ -58,10 +58,10 @@ static double value_of(struct subject *x, const struct lgv_env *env) {
     return sum;
 }
 
-/* [2 nq], and behind it the sums of the absolute values of its terms, which may cancel. */
+/* [nx + np], and behind it the sums of the absolute values of its terms, which may cancel. */
 static void gradient_at(struct subject *x, const struct lgv_env *env, double *out) {
     const struct lgv_graph *g = x->m->graph;
-    size_t n = x->m->nq;
+    size_t n = x->m->np;
     memset(out, 0, 4 * n * sizeof *out);
     for (size_t k = 0; k < x->count; k++)
         for (size_t part = 0; part < 2; part++)
@@ -96,7 +96,7 @@ static double difference_error(struct subject *s, const struct lgv_env *env, dou
 }
 
 static double error_at(struct subject *s, int number, double *g) {
-    size_t n = s->m->nq, skip = s->velocities ? n : 0; /* x holds q, p, v */
+    size_t n = s->m->np, skip = s->velocities ? n : 0; /* x holds q, p, v */
     struct lgv_point at;
     uint64_t pick = 77 + (uint64_t)number;
     if (!lgv_point_make(s->m, &s->e, number, s->points, &at)) return 0;
@@ -118,7 +118,7 @@ static double error_at(struct subject *s, int number, double *g) {
 static void choose_amount(struct subject *s) {
     long visits = 1;
     for (size_t k = 0; k < s->count; k++) visits += s->sample[k].count * lgv_diff_size(s->m->graph, s->sample[k].body);
-    long amount = MOST_VISITS / (visits * EVALUATIONS), n = 2 * (long)s->m->nq;
+    long amount = MOST_VISITS / (visits * EVALUATIONS), n = 2 * (long)s->m->np;
     s->components = (int)(n < COMPONENTS ? n : COMPONENTS);
     s->points = POINTS;
     while (s->points > 1 && (long)s->points * s->components > amount) s->points--;
@@ -129,7 +129,7 @@ static double function_error(struct lgv_model *m, int node) {
     struct lgv_function f;
     struct subject s = {.m = m, .velocities = (m->graph->node[node].uses & LGV_USES(LGV_V)) != 0};
     if (!lgv_function_split(m->graph, node, false, &f)) return NAN;
-    double *g = lgv_new(4 * m->nq, sizeof *g), worst = NAN;
+    double *g = lgv_new(2 * (m->nx + m->np), sizeof *g), worst = NAN;
     s.sample = lgv_new(f.count + 1, sizeof *s.sample);
     for (; s.sample && s.count < f.count; s.count++)
         take_terms(m->graph, f.group[s.count], s.velocities ? LGV_V : LGV_P, &s.sample[s.count]);

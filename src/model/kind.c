@@ -27,7 +27,7 @@ static bool always(const struct lgv_model *m) {
 }
 
 static int component(struct lgv_model *m, size_t i) {
-    return lgv_expr_ref_at(m->graph, i < m->nq ? LGV_Q : LGV_P, (long)(i < m->nq ? i : i - m->nq));
+    return lgv_expr_ref_at(m->graph, i < m->nx ? LGV_Q : LGV_P, (long)(i < m->nx ? i : i - m->nx));
 }
 
 static void graph_free(struct lgv_model *m) {

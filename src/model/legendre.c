@@ -75,8 +75,8 @@ struct legendre {
     struct lgv_graph *g;
     struct lgv_function L;
     struct lgv_terms gradient, hessian; /* L_v, L_vv */
-    int *block;                         /* [nq] smallest velocity coupled with this one */
-    int largest;                        /* number of velocities in the largest block; nq + 1: not known */
+    int *block;                         /* [np] smallest velocity coupled with this one */
+    int largest;                        /* number of velocities in the largest block; np + 1: not known */
 };
 
 static void legendre_free(struct legendre *x) {
@@ -88,7 +88,7 @@ static void legendre_free(struct legendre *x) {
 
 static bool legendre_make(struct lgv_loader *l, struct legendre *x) {
     *x = (struct legendre){.l = l, .m = l->m, .g = l->m->graph};
-    x->block = lgv_new(x->m->nq, sizeof *x->block);
+    x->block = lgv_new(x->m->np, sizeof *x->block);
     if (!x->block) x->g->failed = "out of memory";
     if (!x->block || !lgv_model_lagrangian(x->m, &x->L)) return false;
     lgv_terms_gradient(x->g, &x->L, LGV_V, &x->gradient);
@@ -160,7 +160,7 @@ static int root(int *of, int k) {
 /* Which velocities are coupled; fails when one has no entry at all. */
 static bool find_blocks(struct legendre *x, int node) {
     struct lgv_place *place = NULL;
-    size_t n = x->m->nq;
+    size_t n = x->m->np;
     long count = lgv_terms_pattern(x->g, &x->hessian, MAX_PLACES, &place);
     x->largest = (int)n + 1;
     if (count < 0) return true;
@@ -260,7 +260,7 @@ static int singular_block(struct legendre *x, struct values *v, int *member) {
 #define MAX_BLOCKS 64
 
 static bool check_regular(struct legendre *x, int node) {
-    size_t n = x->m->nq;
+    size_t n = x->m->np;
     for (size_t k = 0; k < x->hessian.count; k++) lgv_scope_fix(&x->m->scope, x->hessian.term[k].value);
     if (x->largest > MAX_DENSE || x->largest > (int)n) return true;
     struct lgv_evaluator e;
@@ -316,7 +316,7 @@ static bool see(void *user, const long *vars) {
 static int kinetic_loops(struct legendre *x) {
     static const long none[LGV_MAX_LOOPS];
     struct lgv_graph *g = x->g;
-    struct once o = {.g = g, .seen = lgv_new(x->m->nq, 1)};
+    struct once o = {.g = g, .seen = lgv_new(x->m->np, 1)};
     int kinetic = 0, mass = -1;
     bool ok = o.seen != NULL, same = true;
     for (size_t k = 0; ok && k < x->gradient.count && !g->failed; k++) {
@@ -339,7 +339,7 @@ static int kinetic_loops(struct legendre *x) {
         if (a != 0 || (g->node[m].uses & (LGV_USES_LOOPVAR | LGV_USES_LOOP)) || (mass >= 0 && mass != m)) same = false;
         mass = m;
     }
-    ok = ok && o.count == x->m->nq && !g->failed;
+    ok = ok && o.count == x->m->np && !g->failed;
     free(o.seen);
     if (ok && same) x->l->mass = mass;
     return ok ? kinetic : -1;
@@ -381,7 +381,7 @@ static void invert_block(struct lgv_graph *g, int n, int mass[MAX_BLOCK][MAX_BLO
 /* velocity[i] and momentum[i] = p_i - a_i for all components, written out. */
 static bool velocities_of(struct legendre *x, int *velocity, int *momentum) {
     struct lgv_graph *g = x->g;
-    size_t n = x->m->nq, at = 0;
+    size_t n = x->m->np, at = 0;
     struct instances mass = {0}, linear = {0};
     int *head = lgv_new(2 * n, sizeof *head), *next = head + n;
     bool ok = head && write_out(x, &x->hessian, false, &mass) && write_out(x, &x->gradient, true, &linear);
@@ -420,7 +420,7 @@ static bool velocities_of(struct legendre *x, int *velocity, int *momentum) {
 
 static int kinetic_written_out(struct legendre *x) {
     struct lgv_graph *g = x->g;
-    size_t n = x->m->nq;
+    size_t n = x->m->np;
     int *v = lgv_new(2 * n, sizeof *v), id = 0;
     struct lgv_arg *arg = lgv_new(n, sizeof *arg);
     if (v && arg && velocities_of(x, v, v + n)) {
@@ -450,7 +450,7 @@ static void transform(struct legendre *x) {
     struct lgv_model *m = x->m;
     m->lagrangian_only = lgv_terms_use(x->g, &x->hessian, LGV_USES(LGV_V)) || x->largest > MAX_BLOCK;
     int kinetic = m->lagrangian_only || x->largest > 1 ? -1 : kinetic_loops(x);
-    if (!m->lagrangian_only && kinetic < 0 && m->nq > MAX_WRITTEN) m->lagrangian_only = true;
+    if (!m->lagrangian_only && kinetic < 0 && m->np > MAX_WRITTEN) m->lagrangian_only = true;
     if (m->lagrangian_only) {
         m->hamiltonian = energy(x);
         return;
@@ -466,14 +466,14 @@ static bool start_momenta(struct legendre *x) {
     struct lgv_model *m = x->m;
     struct replace r = {.g = x->g, .space = LGV_V, .image = m->start_velocity};
     struct instances p = {0};
-    for (size_t i = 0; i < m->nq && !x->g->failed; i++)
+    for (size_t i = 0; i < m->np && !x->g->failed; i++)
         m->start_velocity[i] = lgv_loops_instance(x->g, m->start_velocity[i], NULL, 0);
     bool ok = !x->g->failed && replace_begin(&r);
-    for (size_t i = 0; ok && i < m->nq; i++) m->start_velocity[i] = replaced(&r, m->start_velocity[i]);
+    for (size_t i = 0; ok && i < m->np; i++) m->start_velocity[i] = replaced(&r, m->start_velocity[i]);
     free(r.memo);
     r.memo = NULL;
     ok = ok && write_out(x, &x->gradient, false, &p) && replace_begin(&r);
-    for (size_t k = 0; ok && k < p.count; k++) m->start[m->nq + (size_t)p.entry[k].row] = replaced(&r, p.entry[k].node);
+    for (size_t k = 0; ok && k < p.count; k++) m->start[m->nx + (size_t)p.entry[k].row] = replaced(&r, p.entry[k].node);
     free(r.memo);
     free(p.entry);
     return ok && !x->g->failed;
@@ -509,11 +509,11 @@ int lgv_load_without_velocities(struct lgv_loader *l, int formula) {
     if (m->lagrangian < 0 || m->lagrangian_only || !(g->node[formula].uses & LGV_USES(LGV_V))) return formula;
     if (l->mass < 0 && !l->velocity_of) {
         struct legendre x;
-        l->velocity_of = lgv_new(2 * m->nq, sizeof *l->velocity_of);
+        l->velocity_of = lgv_new(m->nx + m->np, sizeof *l->velocity_of);
         if (!l->velocity_of)
             g->failed = "out of memory";
         else if (legendre_make(l, &x) && find_blocks(&x, 0))
-            velocities_of(&x, l->velocity_of, l->velocity_of + m->nq);
+            velocities_of(&x, l->velocity_of, l->velocity_of + m->nx);
         legendre_free(&x);
     }
     struct replace r = {.g = g, .space = LGV_V, .image = l->mass < 0 ? l->velocity_of : NULL, .mass = l->mass};

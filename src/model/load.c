@@ -414,8 +414,8 @@ static void free_texts(char **text, size_t count) {
 void lgv_model_free(struct lgv_model *m) {
     if (!m) return;
     free_texts(m->par_name, m->npar + 1); /* one more: a parameter that failed half way */
-    free_texts(m->component, 2 * m->nq);
-    free_texts(m->velocity_name, m->nq);
+    free_texts(m->component, m->nx + m->np);
+    free_texts(m->velocity_name, m->np);
     free_texts(m->setting_name, m->nsettings);
     for (size_t k = 0; k < m->nentries; k++) free(m->noise[k].text);
     for (size_t k = 0; k < m->nobservables; k++) free(m->observable[k].name), free(m->observable[k].text);

@@ -48,7 +48,7 @@ struct lgv_loader {
     size_t noverrides;
     struct lgv_declared *coordinate, *momentum, *velocity;
     size_t ncoordinates, nmomenta, nvelocities;
-    int *velocity_of; /* [nq] velocities in terms of q and p, once they are needed; see legendre.c */
+    int *velocity_of; /* [np] velocities in terms of q and p, once they are needed; see legendre.c */
     int mass;         /* the one mass of all velocities (v = p/mass), or -1 */
 };
 

@@ -116,9 +116,9 @@ static bool read_constraint(struct lgv_loader *l, int node, bool unused) {
         c.count = f.count;
         c.weight = lgv_expr_iop(m->graph, LGV_IADD, f.position, c.weight);
     }
-    if (m->nconstraints + c.count > m->nq)
+    if (m->nconstraints + c.count > m->np)
         return lgv_yaml_fail(l, node, "more constraints than coordinates: %zu up to here, but %zu coordinates",
-                             m->nconstraints + c.count, m->nq);
+                             m->nconstraints + c.count, m->np);
     lgv_yaml_place(l, node, &c.line, &c.column);
     if (!(c.text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
     m->nconstraints += c.count;

@@ -83,7 +83,7 @@ static bool read_exact_entry(struct lgv_loader *l, int key, int value) {
         if (d->size != 1 || d->length || name[n])
             return lgv_yaml_fail(l, key,
                                  "exact solutions are supported for single numbers only, not for arrays and points");
-        int *node = &m->exact[(momentum ? m->nq : 0) + (size_t)d->offset];
+        int *node = &m->exact[(momentum ? m->nx : 0) + (size_t)d->offset];
         if (*node >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
         return lgv_load_number(l, value, "the exact solution",
                                LGV_USES(LGV_BROWN) | LGV_USES(LGV_DQ) | LGV_USES(LGV_DP) | LGV_USES_TIME, node);
@@ -99,9 +99,9 @@ bool lgv_load_exact(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     if (node < 0) return true;
     if (!lgv_yaml_mapping(l, node, "the exact solution as name: formula")) return false;
-    m->exact = lgv_new(2 * m->nq, sizeof *m->exact);
+    m->exact = lgv_new(m->nx + m->np, sizeof *m->exact);
     if (!m->exact) return lgv_yaml_memory(l);
-    for (size_t k = 0; k < 2 * m->nq; k++) m->exact[k] = -1;
+    for (size_t k = 0; k < m->nx + m->np; k++) m->exact[k] = -1;
     size_t known = m->scope.count;
     if (!add_start_names(l, l->coordinate, l->ncoordinates, LGV_DQ)) return false;
     if (!add_start_names(l, l->momentum, l->nmomenta, LGV_DP)) return false;

@@ -168,7 +168,7 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     m->start = lgv_new(2 * (size_t)total, sizeof *m->start);
     m->component = lgv_new(2 * (size_t)total, sizeof *m->component);
     if (!m->start || !m->component) return lgv_yaml_memory(l);
-    m->nq = (size_t)total;
+    m->nx = m->np = (size_t)total;
     return read_starts(l, node, l->coordinate, LGV_Q, m->start, m->component);
 }
 
@@ -187,7 +187,7 @@ static bool standard_momenta(struct lgv_loader *l) {
         }
         struct target t = {.d = d, .space = LGV_P, .start = true}; /* the nodes are 0, the constant 0 */
         if (!known_so_far(l, &t, 1) || (d->length > 1 && !known_so_far(l, &t, d->length))) return false;
-        if (!name_components(l, d, m->component + m->nq + d->offset)) return false;
+        if (!name_components(l, d, m->component + m->nx + d->offset)) return false;
     }
     l->nmomenta = l->ncoordinates;
     return true;
@@ -226,15 +226,15 @@ bool lgv_load_momenta(struct lgv_loader *l, int node) {
     if (!l->momentum) return lgv_yaml_memory(l);
     if (node < 0) return standard_momenta(l);
     return declare_partners(l, node, false, l->momentum, &l->nmomenta) &&
-           read_starts(l, node, l->momentum, LGV_P, m->start + m->nq, m->component + m->nq);
+           read_starts(l, node, l->momentum, LGV_P, m->start + m->nx, m->component + m->nx);
 }
 
 bool lgv_load_velocities(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     if (node < 0) return true;
     l->velocity = lgv_new(l->ncoordinates, sizeof *l->velocity);
-    m->start_velocity = lgv_new(m->nq, sizeof *m->start_velocity);
-    m->velocity_name = lgv_new(m->nq, sizeof *m->velocity_name);
+    m->start_velocity = lgv_new(m->np, sizeof *m->start_velocity);
+    m->velocity_name = lgv_new(m->np, sizeof *m->velocity_name);
     if (!l->velocity || !m->start_velocity || !m->velocity_name) return lgv_yaml_memory(l);
     return declare_partners(l, node, true, l->velocity, &l->nvelocities) &&
            read_starts(l, node, l->velocity, LGV_V, m->start_velocity, m->velocity_name);
@@ -335,11 +335,11 @@ static bool generator_by_name(struct lgv_loader *l, int node, int *xi) {
 }
 
 static bool generator_as_list(struct lgv_loader *l, int node, int *xi) {
-    size_t nq = l->m->nq;
+    size_t np = l->m->np;
     if (!lgv_yaml_sequence(l, node, LGV_MAX_DOF, "a sequence of formulas or a mapping name: formula")) return false;
-    if ((size_t)lgv_yaml_node(l, node)->count != nq)
+    if ((size_t)lgv_yaml_node(l, node)->count != np)
         return lgv_yaml_fail(l, node, "the generator has %d components, the model %zu degrees of freedom",
-                             lgv_yaml_node(l, node)->count, nq);
+                             lgv_yaml_node(l, node)->count, np);
     for (int child = lgv_yaml_node(l, node)->first; child >= 0; child = lgv_yaml_next(l, child))
         if (!lgv_load_number(l, child, "a symmetry", LGV_USES(LGV_Q), xi++)) return false;
     return true;
@@ -383,7 +383,7 @@ bool lgv_load_symmetries(struct lgv_loader *l, int node) {
         struct lgv_symmetry *s = &m->symmetry[m->nsymmetries++];
         s->name = lgv_copy(name);
         s->text = source_of(l, value);
-        s->xi = lgv_new(m->nq, sizeof *s->xi); /* node 0 is the constant 0 */
+        s->xi = lgv_new(m->np, sizeof *s->xi); /* node 0 is the constant 0 */
         if (!s->name || !s->text || !s->xi) return lgv_yaml_memory(l);
         bool named = lgv_yaml_node(l, value)->kind == LGV_YAML_MAPPING;
         if (!(named ? generator_by_name : generator_as_list)(l, value, s->xi)) return false;

@@ -39,7 +39,7 @@ struct lgv_observable {
 #define LGV_MAX_SYMMETRIES 32
 struct lgv_symmetry {
     char *name, *text;
-    int *xi; /* [nq] generator xi_Q(q); the momentum map is p . xi */
+    int *xi; /* [np] generator xi_Q(q); the momentum map is p . xi */
 };
 
 /* An entry of `run:` with its place in the file, to be read by the run stage's option table. */
@@ -71,27 +71,27 @@ struct lgv_model {
     size_t npar;
     char **par_name;
     double *par;
-    size_t nq;
-    char **component; /* [2 nq] "x", "x[3].y", ...: coordinates, then momenta */
+    size_t nx, np; /* rows of the configuration and of the momentum: equal for vectors */
+    char **component; /* [nx + np] "x", "x[3].y", ...: coordinates, then momenta */
     int hamiltonian;  /* node */
     int line, column; /* of the Hamiltonian, potential or Lagrangian in the file */
     char *hamiltonian_text;
     int lagrangian;        /* node of L(q, v, t), or -1 */
     char *lagrangian_text; /* NULL without a Lagrangian */
     bool lagrangian_only; /* no Hamiltonian in closed form: `hamiltonian` is the energy v.L_v - L in terms of q and v */
-    char **velocity_name; /* [nq] like component, or NULL without a Lagrangian */
-    int *start_velocity;  /* [nq] nodes in terms of q and draws, or NULL when the file gives momenta */
+    char **velocity_name; /* [np] like component, or NULL without a Lagrangian */
+    int *start_velocity;  /* [np] nodes in terms of q and draws, or NULL when the file gives momenta */
     size_t nconstraints, nconstraint_entries;
     struct lgv_constraint *constraint;
     size_t nnoise, nentries; /* noises, entries */
     struct lgv_noise *noise;
-    int *start;   /* [2 nq] nodes: start values; may refer to draws and to components that come before */
+    int *start;   /* [nx + np] nodes: start values; may refer to draws and to components that come before */
     int draws[2]; /* numbers of normal() and uniform() draws */
     size_t nobservables;
     struct lgv_observable *observable; /* as declared, in order */
     size_t nsymmetries;
     struct lgv_symmetry *symmetry;
-    int *exact; /* [2 nq] nodes or NULL; -1 where none is declared.  Start values enter as NAME0 */
+    int *exact; /* [nx + np] nodes or NULL; -1 where none is declared.  Start values enter as NAME0 */
     size_t nrun;
     struct lgv_run_entry *run;
     struct lgv_raw *methods; /* the section of that name, or NULL */
@@ -117,7 +117,7 @@ struct lgv_model_kind {
     double (*derivative_error)(struct lgv_model *m);
     bool (*has_second)(const struct lgv_model *m); /* second derivatives are known */
     bool (*has_energy)(const struct lgv_model *m); /* the value of H is known, not only its derivatives */
-    int (*component)(struct lgv_model *m, size_t i); /* node of coordinate or momentum i of 2 nq, or -1 */
+    int (*component)(struct lgv_model *m, size_t i); /* node of coordinate or momentum i of nx + np, or -1 */
     void (*free)(struct lgv_model *m);             /* what only this kind has */
 };
 extern const struct lgv_model_kind lgv_model_formulas, lgv_model_functions;

@@ -26,7 +26,7 @@ static void shake(double *x, size_t n, double amount, uint64_t *seed) {
 
 bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, int count, struct lgv_point *out) {
     uint64_t seed = 0x5eed + (uint64_t)(number < 0 ? -1 - number : number) * 7919;
-    size_t n = m->nq, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
+    size_t n = m->np, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
     double *z = lgv_new(2 * draws + 2, sizeof *z);
     out->x = lgv_new(3 * n, sizeof *out->x);
     if (!z || !out->x) {
@@ -55,7 +55,7 @@ bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int numb
 }
 
 struct lgv_env lgv_point_env(const struct lgv_model *m, const struct lgv_point *at) {
-    size_t n = m->nq;
+    size_t n = m->np;
     return (struct lgv_env){
         .par = m->par, .space = {[LGV_Q] = at->x, [LGV_P] = at->x + n, [LGV_V] = at->x + 2 * n}, .t = at->t};
 }

@@ -7,7 +7,7 @@
 #include "model/model.h"
 
 struct lgv_point {
-    double *x; /* [3 nq] q, then p, then v (0 where there are no velocities); free() it */
+    double *x; /* [nx + 2 np] q, then p, then v (0 where there are no velocities); free() it */
     double t;
 };
 

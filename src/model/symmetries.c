@@ -32,11 +32,11 @@ struct sized {
 };
 
 int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s) {
-    struct lgv_arg *arg = lgv_new(m->nq, sizeof *arg);
+    struct lgv_arg *arg = lgv_new(m->np, sizeof *arg);
     if (!arg) return 0;
-    for (size_t i = 0; i < m->nq; i++)
+    for (size_t i = 0; i < m->np; i++)
         arg[i] = (struct lgv_arg){lgv_expr_mul(m->graph, lgv_expr_ref_at(m->graph, LGV_P, (long)i), s->xi[i]), 1};
-    int id = lgv_expr_sum(m->graph, 0, arg, m->nq);
+    int id = lgv_expr_sum(m->graph, 0, arg, m->np);
     free(arg);
     return id;
 }
@@ -63,7 +63,7 @@ static double pairing_at(struct lgv_evaluator *e, const struct lgv_env *env, con
 /* Is the pairing zero to round-off at random points?  *residual: largest value seen relative to its parts. */
 static enum outcome pairing_zero(struct lgv_model *m, const struct pairing *p, double *residual) {
     struct lgv_evaluator e;
-    size_t n = m->nq;
+    size_t n = m->np;
     double *d = lgv_new(8 * n, sizeof *d);
     int seen = 0, points = p->time ? LGV_TIMED_POINTS : LGV_POINTS;
     bool zero = true;
@@ -107,7 +107,7 @@ static bool of_time(const struct lgv_graph *g, const struct lgv_gradients *d) {
 /* {F, J} */
 static enum outcome bracket_zero(struct lgv_model *m, int F, int J, const struct sized *j, double *residual) {
     double zero;
-    bool symbolic = !(m->graph->node[F].uses & LGV_USES_LOOP) && m->nq <= SYMBOLIC_DOF;
+    bool symbolic = !(m->graph->node[F].uses & LGV_USES_LOOP) && m->np <= SYMBOLIC_DOF;
     if (symbolic && lgv_expr_is_const(m->graph, lgv_algebra_bracket(m->graph, F, J), &zero) && zero == 0)
         return ZERO_BY_FORMULA;
     struct sized f;
@@ -129,7 +129,7 @@ static enum outcome lagrangian_zero(struct lgv_model *m, int L, const struct lgv
     struct sized l, x = {0}; /* x.d.q: xi, x.d.p: its change */
     enum outcome how = NOT_KNOWN;
     bool ok = sized_of(m, L, &l);
-    for (size_t i = 0; ok && i < m->nq; i++) {
+    for (size_t i = 0; ok && i < m->np; i++) {
         int row = lgv_expr_iconst(g, (long)i), xi = lgv_loops_instance(g, s->xi[i], NULL, 0);
         lgv_terms_add(g, &x.d.q, (struct lgv_term){-1, row, -1, xi});
         lgv_terms_add(g, &x.d.p, (struct lgv_term){-1, row, -1, lgv_diff_along(g, xi, LGV_USES(LGV_Q))});
@@ -153,7 +153,7 @@ static enum outcome lagrangian_zero(struct lgv_model *m, int L, const struct lgv
 /* {g, J} = xi . grad g = 0 identically, for every constraint of a small model without families? */
 static bool constraints_invariant(struct lgv_model *m, const struct lgv_symmetry *s) {
     struct lgv_graph *g = m->graph;
-    bool zero = m->nq <= SYMBOLIC_DOF;
+    bool zero = m->np <= SYMBOLIC_DOF;
     int J = zero ? lgv_model_momentum_map(m, s) : 0;
     for (size_t c = 0; zero && c < m->nconstraint_entries; c++) {
         const struct lgv_constraint *h = &m->constraint[c];
@@ -170,7 +170,7 @@ static bool constraints_invariant(struct lgv_model *m, const struct lgv_symmetry
 static double constraint_residual_at(struct lgv_model *m, struct lgv_projector *c, const struct lgv_symmetry *s,
                                      bool onto) {
     struct lgv_evaluator e;
-    double *xi = lgv_new(m->nq, sizeof *xi), worst = NAN, scale = 0;
+    double *xi = lgv_new(m->np, sizeof *xi), worst = NAN, scale = 0;
     uint64_t seed = 4711;
     if (!xi || !lgv_eval_begin(&e, m->graph)) {
         free(xi);
@@ -180,11 +180,11 @@ static double constraint_residual_at(struct lgv_model *m, struct lgv_projector *
         struct lgv_point at;
         if (!lgv_point_make(m, &e, onto ? -1 - k : k, LGV_POINTS, &at)) break;
         struct lgv_env env = lgv_point_env(m, &at);
-        for (size_t i = 0; i < m->nq; i++) scale = fmax(scale, fabs(at.x[i]));
-        double amount = onto && k ? 0.3 * (scale > 0 ? scale : 1) / sqrt((double)m->nq) : 0;
-        for (size_t i = 0; i < m->nq; i++) at.x[i] += amount * (lgv_point_draw(&seed) - 0.5);
+        for (size_t i = 0; i < m->np; i++) scale = fmax(scale, fabs(at.x[i]));
+        double amount = onto && k ? 0.3 * (scale > 0 ? scale : 1) / sqrt((double)m->np) : 0;
+        for (size_t i = 0; i < m->np; i++) at.x[i] += amount * (lgv_point_draw(&seed) - 0.5);
         if (!onto || lgv_projector_move(c, at.x)) {
-            for (size_t i = 0; i < m->nq; i++) xi[i] = lgv_eval_node(&e, s->xi[i], &env, NULL);
+            for (size_t i = 0; i < m->np; i++) xi[i] = lgv_eval_node(&e, s->xi[i], &env, NULL);
             double r = lgv_projector_change(c, at.x, xi);
             if (isfinite(r)) worst = fmax(isnan(worst) ? 0 : worst, r);
         }
@@ -236,7 +236,7 @@ static enum outcome function_invariant(struct asked *a, int F, bool lagrangian, 
 
 static bool affine(struct lgv_model *m, const struct lgv_symmetry *symmetry) {
     bool yes = true;
-    for (size_t i = 0; i < m->nq; i++) {
+    for (size_t i = 0; i < m->np; i++) {
         struct lgv_function f = {0};
         struct lgv_terms d = {0};
         if (lgv_function_add(m->graph, &f, -1, lgv_loops_instance(m->graph, symmetry->xi[i], NULL, 0)))

@@ -46,9 +46,9 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     bool small = k->symplectic_defect <= fmax(k->symplectic_defect_error, k->symplectic_claim ? LGV_DEFECT_LIMIT : 0);
     snprintf(c->value, sizeof c->value, "%.2g", k->symplectic_defect);
     char known[80];
-    if (r->nq > LGV_MANY_DOF)
+    if (r->dof > LGV_MANY_DOF)
         snprintf(known, sizeof known, "known to %.1g, over all %llu degrees of freedom to %.1g",
-                 k->symplectic_defect_error, (unsigned long long)r->nq, k->defect_all_error);
+                 k->symplectic_defect_error, (unsigned long long)r->dof, k->defect_all_error);
     else
         snprintf(known, sizeof known, "known to %.1g", k->symplectic_defect_error);
     snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu state%s, %s)",
@@ -247,8 +247,8 @@ bool lgv_stored_line(const struct lgv_result *r, char *out, size_t size) {
     snprintf(out, size,
              "stored: H and what is observed, of all paths%s.  With %llu degrees of freedom single\n  "
              "coordinates are stored only where named, as in observe: { first: \"x[1]\" }; keep: N stores N paths",
-             paths, (unsigned long long)r->nq);
-    return r->nseries > 0 && coordinates < r->nq;
+             paths, (unsigned long long)r->dof);
+    return r->nseries > 0 && coordinates < r->dof;
 }
 
 const char *lgv_series_kind_name(int kind) {

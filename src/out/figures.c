@@ -138,7 +138,7 @@ static size_t find_place(const struct lgv_result *r, size_t place[3]) {
         if (scalars < 3) place[scalars] = i;
         scalars++;
     }
-    return scalars == r->nq && (scalars == 2 || scalars == 3) ? scalars : 0;
+    return scalars == r->dof && (scalars == 2 || scalars == 3) ? scalars : 0;
 }
 
 static void plan_trajectory(const struct lgv_result *r, struct lgv_figure *list, size_t *count) {

@@ -23,7 +23,7 @@ const struct lgv_hdf5_field lgv_hdf5_result[] = {
     ROW(lgv_result, "compiler", LGV_HDF5_TEXT, compiler),
     ROW(lgv_result, "command", LGV_HDF5_TEXT, command),
     ROW(lgv_result, "date", LGV_HDF5_TEXT, date),
-    ROW(lgv_result, "dof", LGV_HDF5_COUNT, nq),
+    ROW(lgv_result, "dof", LGV_HDF5_COUNT, dof),
     ROW(lgv_result, "noises", LGV_HDF5_COUNT, nnoise),
     ROW(lgv_result, "constraints", LGV_HDF5_COUNT, nconstraints),
     ROW(lgv_result, "start", LGV_HDF5_REAL, t0),

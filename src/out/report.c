@@ -153,7 +153,7 @@ static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
     snprintf(b, sizeof b, "%llu", (unsigned long long)r->seed);
     lgv_page_fact(out, "seed", b);
     if (r->increments_file) lgv_page_fact(out, "increments from", r->increments_file);
-    fact_count(out, "degrees of freedom", r->nq);
+    fact_count(out, "degrees of freedom", r->dof);
     fact_count(out, "noises", r->nnoise);
     if (r->nconstraints > 0) fact_count(out, "constraints", r->nconstraints);
     snprintf(b, sizeof b, "%.3g s", r->seconds);

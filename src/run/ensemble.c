@@ -62,7 +62,7 @@ struct worker {
 
 /* Marks lanes whose state is not finite; true when there is a new one. */
 static bool mark_broken(const struct lgv_plan *p, struct lgv_block *b, int reason, uint64_t step) {
-    size_t lanes = p->kernel->entry->lanes, rows = 2 * p->kernel->nq;
+    size_t lanes = p->kernel->entry->lanes, rows = p->kernel->nx + p->kernel->np;
     bool found = false;
     for (size_t i = 0; i < rows; i++)
         for (size_t lane = 0; lane < lanes; lane++) {
@@ -148,7 +148,7 @@ static uint64_t advance_unit(struct worker *w, uint64_t step, uint64_t last) {
 
 static void take_snapshot(const struct worker *w, size_t time) {
     const struct lgv_plan *p = w->job->plan;
-    size_t n = 2 * p->kernel->nq;
+    size_t n = p->kernel->nx + p->kernel->np;
     for (size_t s = 0; s < p->nsnapshots; s++) {
         if (p->time_step[p->snapshot[s]] != w->time_step[time]) continue;
         for (unsigned l = 0; l < w->piece.used; l++) {
@@ -432,7 +432,7 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
                     .units = (plan->paths + LGV_UNIT - 1) / LGV_UNIT,
                     .next_unit = plan->first_unit};
     j.total = (double)plan->steps * (double)(plan->paths - plan->first_unit * LGV_UNIT);
-    size_t n = plan->nsnapshots * LGV_UNIT * 2 * plan->kernel->nq;
+    size_t n = plan->nsnapshots * LGV_UNIT * (plan->kernel->nx + plan->kernel->np);
     size_t row = plan->kernel->watch.count * LGV_UNIT * sizeof(double);
     j.rows = row && row < PIECE_BYTES ? PIECE_BYTES / row : 1;
     if (j.rows > PIECE_TIMES) j.rows = PIECE_TIMES;

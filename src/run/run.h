@@ -116,7 +116,7 @@ struct lgv_run_report {
     uint64_t iterated, block_steps; /* Newton iterations, and the steps of vecs they were for */
     unsigned threads;
     bool stopped;
-    double *snapshot; /* [nsnapshots][LGV_UNIT][2 nq]; NaN where there is none */
+    double *snapshot; /* [nsnapshots][LGV_UNIT][nx + np]; NaN where there is none */
 };
 
 enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,

@@ -32,7 +32,7 @@ struct probe {
     const struct lgv_kernel *k;
     struct lgv_own_block b;
     const double *x;
-    size_t n; /* 2 nq */
+    size_t n; /* nx + np */
     uint64_t path, step;
     const double *scale; /* [n] */
     double action;
@@ -193,19 +193,19 @@ static void add_part(double *u, double scale, uint64_t random) {
  * freedom: omega(u, v) is not just 0.  Every degree of freedom is in one pair.  A pair of very many is known less well,
  * so that beyond MANY half of the pairs have PLACES each at random, others at each state. */
 static void direction(const struct probe *p, size_t i, double *u) {
-    size_t nq = p->n / 2, pair = i / 2, shares = nq <= MANY ? FEW_DIRECTIONS / 2 : FEW_DIRECTIONS / 4;
+    size_t np = p->n / 2, pair = i / 2, shares = np <= MANY ? FEW_DIRECTIONS / 2 : FEW_DIRECTIONS / 4;
     memset(u, 0, p->n * sizeof *u);
     if (p->n <= MAX_DIRECTIONS) {
         u[i] = p->scale[i];
         return;
     }
     uint64_t z = 0x9E3779B97F4A7C15ull * (pair + 1) + 0xD1B54A32D192ED03ull * (p->path + 1000 * p->step);
-    size_t entries = pair < shares ? (nq - pair + shares - 1) / shares : PLACES;
+    size_t entries = pair < shares ? (np - pair + shares - 1) / shares : PLACES;
     for (size_t k = 0; k < entries; k++) {
         uint64_t place = next(&z), of_q = next(&z), of_p = next(&z);
-        size_t at = pair < shares ? pair + k * shares : (size_t)(place % nq);
+        size_t at = pair < shares ? pair + k * shares : (size_t)(place % np);
         if (i % 2)
-            add_part(&u[nq + at], p->scale[nq + at], of_p);
+            add_part(&u[np + at], p->scale[np + at], of_p);
         else
             add_part(&u[at], p->scale[at], of_q);
     }
@@ -221,13 +221,13 @@ static bool set_given(struct probe *p, const double *given) {
 
 /* In units of x itself where none are given. */
 static bool own_scales(struct probe *p, double *scale) {
-    size_t nq = p->n / 2;
+    size_t np = p->n / 2;
     double size[2] = {0, 0}; /* of the coordinates and of the momenta */
     for (size_t i = 0; i < p->n; i++) {
         if (!isfinite(p->x[i])) return false;
-        size[i >= nq] = fmax(size[i >= nq], fabs(p->x[i]));
+        size[i >= np] = fmax(size[i >= np], fabs(p->x[i]));
     }
-    for (size_t i = 0; i < p->n; i++) scale[i] = size[i >= nq] > 0 ? size[i >= nq] : 1;
+    for (size_t i = 0; i < p->n; i++) scale[i] = size[i >= np] > 0 ? size[i >= np] : 1;
     return true;
 }
 
@@ -236,7 +236,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
                               struct lgv_defect *how) {
     struct probe p = {.k = k,
                       .x = x,
-                      .n = 2 * k->nq,
+                      .n = k->nx + k->np,
                       .path = path,
                       .step = n,
                       .size = how->size - 1,
@@ -248,7 +248,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     struct column *c = lgv_new(count, sizeof *c);
     if (!vectors || !own || !work || !c || !own_scales(&p, own) || !set_given(&p, how->given)) goto done;
     p.scale = scale ? scale : own;
-    for (size_t i = 0; i < k->nq; i++) p.action = fmax(p.action, p.scale[i] * p.scale[k->nq + i]);
+    for (size_t i = 0; i < k->np; i++) p.action = fmax(p.action, p.scale[i] * p.scale[k->np + i]);
     if (!lgv_block_create(k, t0, dt, seed, 1, &p.b)) goto done;
     for (size_t i = 0; i < count; i++) {
         double *at = vectors + 4 * i * p.n;
@@ -263,7 +263,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
             double d = omega(c[i].Ju, c[j].Ju, p.n) - omega(c[i].u, c[j].u, p.n);
             double e = omega_error(c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error, p.n) +
                        omega_error(c[i].u, c[i].u_error, c[j].u, c[j].u_error, p.n);
-            bool all = k->nq > MANY && i < FEW_DIRECTIONS / 2;
+            bool all = k->np > MANY && i < FEW_DIRECTIONS / 2;
             d = fabs(d) / p.action;
             e = e / p.action + 1e-13;
             if (d > e && d - e > worst[0] - worst[1]) worst[0] = d, worst[1] = e;
@@ -298,23 +298,23 @@ static bool one_name(const char *a, const char *b) { /* "x[3].y" and "x[4].x" */
  * one name have one unit and one scale; one that is always 0 gets that of the others. */
 static double *state_scales(const struct lgv_model *m, const struct lgv_plan *plan,
                             const struct lgv_run_report *report) {
-    size_t nq = m->nq;
-    double *scale = lgv_new(2 * nq, sizeof *scale), most[2] = {0, 0};
-    for (size_t i = 0, end; scale && i < 2 * nq; i = end) {
+    size_t np = m->np;
+    double *scale = lgv_new(2 * np, sizeof *scale), most[2] = {0, 0};
+    for (size_t i = 0, end; scale && i < 2 * np; i = end) {
         double moved = 0, size = 0;
-        for (end = i; end < (i < nq ? nq : 2 * nq) && one_name(m->component[i], m->component[end]); end++) {
+        for (end = i; end < (i < np ? np : 2 * np) && one_name(m->component[i], m->component[end]); end++) {
             double low = INFINITY, high = -INFINITY;
             for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
-                double x = report->snapshot[k * 2 * nq + end];
+                double x = report->snapshot[k * 2 * np + end];
                 if (isfinite(x)) low = fmin(low, x), high = fmax(high, x);
             }
             if (low <= high) moved = fmax(moved, high - low), size = fmax(size, fmax(fabs(low), fabs(high)));
         }
         for (size_t k = i; k < end; k++) scale[k] = moved > CONSTANT * size ? moved : size;
-        most[i >= nq] = fmax(most[i >= nq], scale[i]);
+        most[i >= np] = fmax(most[i >= np], scale[i]);
     }
-    for (size_t i = 0; scale && i < 2 * nq; i++)
-        if (!(scale[i] > ROUND_OFF * most[i >= nq])) scale[i] = most[i >= nq] > 0 ? most[i >= nq] : 1;
+    for (size_t i = 0; scale && i < 2 * np; i++)
+        if (!(scale[i] > ROUND_OFF * most[i >= np])) scale[i] = most[i >= np] > 0 ? most[i >= np] : 1;
     return scale;
 }
 
@@ -322,7 +322,7 @@ double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *
                                 const struct lgv_run_report *report) {
     struct lgv_evaluator e;
     double largest = 0;
-    size_t n = m->nq;
+    size_t n = m->np;
     if (!lgv_eval_begin(&e, m->graph)) return 0;
     for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
         const double *x = report->snapshot + k * 2 * n;
@@ -336,10 +336,10 @@ double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *
 }
 
 /* A path of the first unit that is alive at snapshot `snap`, beginning with number `first`; -1 when there is none. */
-static long living_path(const struct lgv_run_report *report, size_t snap, size_t first, size_t nq) {
+static long living_path(const struct lgv_run_report *report, size_t snap, size_t first, size_t np) {
     for (size_t k = 0; k < LGV_UNIT; k++) {
         size_t path = (first + k) % LGV_UNIT;
-        if (isfinite(report->snapshot[(snap * LGV_UNIT + path) * 2 * nq])) return (long)path;
+        if (isfinite(report->snapshot[(snap * LGV_UNIT + path) * 2 * np])) return (long)path;
     }
     return -1;
 }
@@ -381,14 +381,14 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;
     struct lgv_defect how = {.given = given};
     /* by size, not by the clock: the certificate must not depend on the machine */
-    uint64_t states = k->nq > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
+    uint64_t states = k->np > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
     if (plan->increments && !given) states = 0; /* no memory */
     for (size_t i = 0; scale && plan->nsnapshots && !report->stopped && i < states; i++) {
         /* path i at snapshot i, cycling through both */
         size_t snap = i % plan->nsnapshots;
-        long path = living_path(report, snap, i, k->nq);
+        long path = living_path(report, snap, i, k->np);
         if (path < 0) continue;
-        const double *x = report->snapshot + (snap * LGV_UNIT + (size_t)path) * 2 * k->nq;
+        const double *x = report->snapshot + (snap * LGV_UNIT + (size_t)path) * (k->nx + k->np);
         uint64_t step = plan->time_step[plan->snapshot[snap]];
         if (given) lgv_increments_lay(plan->increments, lgv_increments_rows(k), 1, (uint64_t)path, step, 1, given);
         double d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path, step, x, scale, progress,

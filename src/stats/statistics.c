@@ -109,7 +109,7 @@ static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
     r->version = lgv_copy(LGV_VERSION);
     r->compiler = lgv_copy(k->compiler);
     r->date = lgv_copy(date);
-    r->nq = k->nq;
+    r->dof = k->np;
     r->nnoise = k->nnoise;
     r->nconstraints = m->nconstraints;
     r->t0 = s->start;

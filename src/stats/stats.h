@@ -85,7 +85,7 @@ struct lgv_result {
     struct lgv_setting *setting; /* run options */
     size_t nparameters;
     struct lgv_setting *parameter;
-    uint64_t nq, nnoise, nconstraints;
+    uint64_t dof, nnoise, nconstraints;
     double t0, step, until;
     uint64_t steps, steps_done, paths, paths_done, seed, threads, lanes;
     int interrupted;
@@ -173,8 +173,8 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
 /* Largest sum_i |p_i xi_i(q)| of a symmetry over the states kept of the run. */
 double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *symmetry, const struct lgv_plan *plan,
                                 const struct lgv_run_report *report);
-/* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (2 nq) at step number n of a
- * path, in units of scale[2 nq] (NULL: the sizes of x).  NaN when the step fails there, or when progress (NULL allowed)
+/* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (nx + np) at step number n of a
+ * path, in units of scale[nx + np] (NULL: the sizes of x).  NaN when the step fails there, or when progress (NULL allowed)
  * asks to stop. */
 struct lgv_defect {   /* begins as {0} */
     double error;     /* how well J is known */

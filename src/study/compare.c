@@ -465,7 +465,7 @@ static enum lgv_status choose_reference(struct study *x) {
     static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "Lobatto3-W1"};
     static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "RATTLE"};
     static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE"};
-    const char *const *good = x->m->nq > SMALL_DOF ? large : x->m->nnoise ? small : still;
+    const char *const *good = x->m->np > SMALL_DOF ? large : x->m->nnoise ? small : still;
     struct lgv_structure structure;
     char why[400];
     bool all_given = true;
@@ -574,7 +574,7 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     struct grid time = {0}, ladder = {0};
     double begin = lgv_seconds();
     bool exact = m->exact != NULL; /* of every component, or it is no solution to measure errors by */
-    for (size_t i = 0; exact && i < 2 * m->nq; i++) exact = m->exact[i] >= 0;
+    for (size_t i = 0; exact && i < m->nx + m->np; i++) exact = m->exact[i] >= 0;
     lgv_settings_times(settings, m);
     *out = (struct lgv_comparison){.exact = exact && !options->reference, .control = lgv_kernel_can_control(m)};
     out->no_control = why_no_control(m);

@@ -162,7 +162,7 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
     static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", "Lobatto4", "Lobatto3", NULL};
     static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE", NULL};
     const struct lgv_method *best = NULL;
-    bool large = m->nq > SMALL_SYSTEM;
+    bool large = m->np > SMALL_SYSTEM;
     double order = 0;
     for (const char *const *name = m->nnoise ? (large ? noisy_large : noisy)
                                    : large ? quiet_large
@@ -180,7 +180,7 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
 }
 
 static bool exact_complete(const struct lgv_model *m) {
-    for (size_t i = 0; m->exact && i < 2 * m->nq; i++)
+    for (size_t i = 0; m->exact && i < m->nx + m->np; i++)
         if (m->exact[i] < 0) return false;
     return m->exact != NULL;
 }
@@ -234,7 +234,7 @@ static enum lgv_status build(struct study *s, struct lgv_model *m, const struct 
 static enum lgv_status add_quantity(struct study *s, struct lgv_convergence *out, const char *name, const char *text,
                                     struct lgv_converge_quantity q, struct lgv_error *err) {
     struct lgv_converge_job *j = &s->job;
-    bool whole = !j->weak && q.of_state && q.count == 2 * s->kernel[0].nq;
+    bool whole = !j->weak && q.of_state && q.count == s->kernel[0].nx + s->kernel[0].np;
     q.width = j->weak && q.of_state ? q.count : 1;
     q.slot = whole ? LGV_SLOT_STATE : j->width;
     if (!whole) j->width += q.width;
@@ -248,13 +248,13 @@ static enum lgv_status add_quantity(struct study *s, struct lgv_convergence *out
 static enum lgv_status named_quantity(struct study *s, struct lgv_convergence *out, const char *name,
                                       struct lgv_error *err) {
     const struct lgv_watch *w = &s->kernel[0].watch;
-    size_t nq = s->kernel[0].nq;
+    size_t np = s->kernel[0].np;
     const struct {
         const char *name, *text;
         struct lgv_converge_quantity q;
-    } group[] = {{"state", "all q and p", {.of_state = true, .first = 0, .count = 2 * nq}},
-                 {"positions", "all q", {.of_state = true, .first = 0, .count = nq}},
-                 {"momenta", "all p", {.of_state = true, .first = nq, .count = nq}}};
+    } group[] = {{"state", "all q and p", {.of_state = true, .first = 0, .count = 2 * np}},
+                 {"positions", "all q", {.of_state = true, .first = 0, .count = np}},
+                 {"momenta", "all p", {.of_state = true, .first = np, .count = np}}};
     const char *known[200];
     size_t n = 0;
     for (size_t i = 0; i < w->count; i++) /* the distance to the exact solution is no observable of the reference */
@@ -448,7 +448,7 @@ static bool describe(const struct study *s, const struct lgv_model *m, const str
     out->weak = o->weak;
     out->seed = set->seed;
     out->target = o->target;
-    out->nq = s->kernel[0].nq;
+    out->dof = s->kernel[0].np;
     out->nnoise = s->kernel[0].nnoise;
     out->noise_commutes = s->structure.commutes;
     out->random = out->nnoise > 0 || m->draws[0] > 0 || m->draws[1] > 0;

@@ -112,7 +112,7 @@ struct lgv_convergence {
     double target;
     bool target_reached, interrupted, random;
     int noise_commutes;
-    size_t nq, nnoise;
+    size_t dof, nnoise;
     const struct lgv_method *reference; /* NULL: the exact solution */
     double reference_step;
     bool reference_fine;  /* no level was left out because of it */

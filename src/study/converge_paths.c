@@ -25,7 +25,7 @@ struct shared {
 
 /* The end of a unit of paths. */
 struct ends {
-    double *state; /* [2 nq][LGV_UNIT] */
+    double *state; /* [nx + np][LGV_UNIT] */
     double *value; /* [nquantities + 1][LGV_UNIT]: observables, then the distance to the exact solution */
     bool failed[LGV_UNIT];
 };
@@ -46,7 +46,7 @@ static size_t kernels(const struct lgv_converge_job *j) {
 
 static bool worker_begin(struct worker *w, struct shared *s) {
     const struct lgv_converge_job *j = s->job;
-    size_t n = 2 * j->kernel->nq * LGV_UNIT;
+    size_t n = (j->kernel->nx + j->kernel->np) * LGV_UNIT;
     *w = (struct worker){.shared = s};
     w->block = lgv_new(kernels(j), sizeof *w->block);
     w->part = lgv_new((j->nmethods + 1) * j->nlevels, sizeof *w->part);
@@ -126,7 +126,7 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
         if (!run_block(w, k, b, steps, path + at, n)) return false;
         for (unsigned l = 0; l < n; l++) {
             bool failed = b->block.fail[l] != 0;
-            for (size_t i = 0; i < 2 * k->nq; i++) {
+            for (size_t i = 0; i < k->nx + k->np; i++) {
                 double x = b->block.state[i * lanes + l];
                 end->state[i * LGV_UNIT + at + l] = x;
                 failed = failed || !isfinite(x);
@@ -162,7 +162,7 @@ static double square_distance(const struct ends *end, const struct ends *fine, u
 static void add_path(const struct lgv_converge_job *j, const struct ends *end, const struct ends *fine, unsigned lane,
                      double *total) {
     double far = end->value[j->nquantities * LGV_UNIT + lane];
-    double d = fine ? square_distance(end, fine, lane, 0, 2 * j->kernel->nq) : far * far;
+    double d = fine ? square_distance(end, fine, lane, 0, j->kernel->nx + j->kernel->np) : far * far;
     total[LGV_SLOT_STATE] += d;
     if (d > j->lost * j->lost) total[LGV_SLOT_LOST] += d;
     for (size_t k = 0; fine && k < j->nquantities; k++) {

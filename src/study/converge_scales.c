@@ -19,13 +19,13 @@
 #define CHUNK 4096 /* most steps between two looks at the stop flag */
 
 struct scales {
-    double n, *shift, *sum, *square; /* [2 nq] and then the quantities; of x - shift, shift the first x */
+    double n, *shift, *sum, *square; /* [nx + np] and then the quantities; of x - shift, shift the first x */
     double *watched;                 /* [count][lanes] */
 };
 
 static double row(const struct lgv_converge_job *j, const struct lgv_own_block *b, const struct scales *s,
                   unsigned lanes, unsigned lane, size_t i) {
-    size_t rows = 2 * j->kernel->nq;
+    size_t rows = j->kernel->nx + j->kernel->np;
     if (i < rows) return b->block.state[i * lanes + lane];
     return j->quantity[i - rows].of_state ? 0 : s->watched[j->quantity[i - rows].first * lanes + lane];
 }
@@ -33,7 +33,7 @@ static double row(const struct lgv_converge_job *j, const struct lgv_own_block *
 static void sample(const struct lgv_converge_job *j, const struct lgv_kernel *k, struct lgv_own_block *b,
                    unsigned used, struct scales *s) {
     unsigned lanes = k->entry->lanes;
-    size_t count = 2 * k->nq + j->nquantities;
+    size_t count = k->nx + k->np + j->nquantities;
     k->entry->observe(&b->block, s->watched);
     for (unsigned l = 0; l < used; l++) {
         bool good = !b->block.fail[l];
@@ -80,7 +80,7 @@ static double mean_square(const struct scales *s, size_t i) {
 
 /* Takes spread and sizes over when this spread is the smallest yet. */
 static void settle(struct lgv_converge_job *j, const struct scales *s) {
-    size_t rows = 2 * j->kernel->nq;
+    size_t rows = j->kernel->nx + j->kernel->np;
     double var = 0;
     if (!(s->n > 0)) return;
     for (size_t i = 0; i < rows; i++) var += variance(s, i);
@@ -96,7 +96,7 @@ static void settle(struct lgv_converge_job *j, const struct scales *s) {
 }
 
 bool lgv_converge_scales(struct lgv_converge_job *j, uint64_t paths) {
-    size_t count = 2 * j->kernel->nq + j->nquantities;
+    size_t count = j->kernel->nx + j->kernel->np + j->nquantities;
     bool good = true;
     j->spread = NAN;
     j->lost = INFINITY;
