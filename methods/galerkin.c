@@ -68,7 +68,7 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 /* ---- the general equations ---- */
 
 /* q_d and its slope at a node: shape and slope rows of the table start at TABLE(first) and TABLE(second). */
-INLINE void curve(struct ctx *c, const vec *q, const vec *x, long shape, long slope, vec *Q, vec *V) {
+INLINE void curve_at(struct ctx *c, const vec *q, const vec *x, long shape, long slope, vec *Q, vec *V) {
     for (long i = 0; i < NQ; i++) {
         Q[i] = TABLE(shape) * q[i];
         if (V) V[i] = TABLE(slope) * q[i];
@@ -101,7 +101,7 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
         noise_weights(c, METHOD_DZ, NBETA(j), NGAMMA(j), dW, dZ, w);
     else
         noise_weights(c, METHOD_DZ, BETA(j), GAMMA(j), dW, dZ, w);
-    curve(c, q, x, shape, slope, Q, noise ? 0 : V);
+    curve_at(c, q, x, shape, slope, Q, noise ? 0 : V);
     const vec *P = x + (GS + (noise ? 0 : j)) * NQ;
     if (A)
         model_K2(c, t, Q, P, a, w, Kq, noise ? 0 : Kp, Kqq, noise ? 0 : Kqp, noise ? 0 : Kpp);
@@ -132,12 +132,51 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
     }
 }
 
-INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
+struct curve {
+    const vec *q, *p, *dW, *dZ, *w;
+    vec *A, *moved; /* the matrix; what the momentum moved by, see below */
+};
+
+INLINE ivec curve_correct(struct ctx *c, struct newton *s, void *of) {
+    struct curve *h = of;
     const long n = UNKNOWNS;
+    vec *top = c->top;
+    for (long i = 0; i < n; i++) s->e[i] = i < NQ ? h->p[i] : vec_set(0);
+    for (long i = 0; i < n * n; i++) h->A[i] = vec_set(0);
+    for (long k = 0; k < GR + GN; k++) {
+        add_node(c, k, h->q, s->x, h->dW, h->dZ, s->e, h->A, 0);
+        c->top = top;
+    }
+    return system_solve(SYSTEM_FREE, n, h->A, s->e, 0);
+}
+
+/* The momenta count through sum_i alpha_i P_i l_s'(c_i): other combinations may be free and do not matter. */
+INLINE ivec curve_moving(struct ctx *c, struct newton *s, void *of) {
+    struct curve *h = of;
+    vec moved = vec_set(0), size = vec_set(0);
+    (void)c;
+    for (long i = 0; i < NQ; i++) {
+        h->moved[i] = vec_set(0);
+        for (long k = 0; k < GR; k++) ADD_PRODUCT(h->moved[i], ALPHA(k) * SLOPE(k, GS), s->e[(GS + k) * NQ + i]);
+        moved += vec_abs(h->moved[i]);
+        size += vec_abs(h->p[i]) + vec_abs(s->x[(GS + GR - 1) * NQ + i]);
+    }
+    ivec momentum = (ivec)(moved > 1e-10 * size + 1e-300);
+    return still_moving(GS * NQ, s->e, s->x, s->x, 1e-10) | momentum;
+}
+
+INLINE ivec curve_settled(struct ctx *c, struct newton *s, void *of) {
+    struct curve *h = of;
+    ivec settled;
+    settle(c, time_at(c, 0), h->q, h->p, c->dt, h->w, s->e + (GS - 1) * NQ, h->moved, &settled);
+    return settled;
+}
+
+INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
     ARRAY(x, UNKNOWNS);
     ARRAY(r, UNKNOWNS);
     ARRAY(A, UNKNOWNS * UNKNOWNS);
-    ARRAY(e, NQ);
+    ARRAY(moved, NQ);
     ARRAY(Kp, NQ);
     ARRAY(w, NM);
     noise_weights(c, METHOD_DZ, 1, 0, dW, dZ, w);
@@ -148,34 +187,9 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
         for (long nu = 1; nu <= GS; nu++) x[(nu - 1) * NQ + i] = q[i] + (double)nu / (double)GS * Kp[i];
         for (long k = 0; k < GR; k++) x[(GS + k) * NQ + i] = p[i];
     }
-    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
-    int it = 0;
-    do {
-        for (long i = 0; i < n; i++) r[i] = i < NQ ? p[i] : vec_set(0);
-        for (long i = 0; i < n * n; i++) A[i] = vec_set(0);
-        for (long k = 0; k < GR + GN; k++) {
-            add_node(c, k, q, x, dW, dZ, r, A, 0);
-            c->top = top;
-        }
-        solve_pivoted((int)n, A, r, &now);
-        singular |= now & live;
-        for (long i = 0; i < n; i++) x[i] = vec_select(live, x[i] - r[i], x[i]);
-        /* the momenta count through sum_i alpha_i P_i l_s'(c_i): other combinations may be free and do not matter */
-        vec moved = vec_set(0), size = vec_set(0);
-        for (long i = 0; i < NQ; i++) {
-            e[i] = vec_set(0);
-            for (long k = 0; k < GR; k++) ADD_PRODUCT(e[i], ALPHA(k) * SLOPE(k, GS), r[(GS + k) * NQ + i]);
-            moved += vec_abs(e[i]);
-            size += vec_abs(p[i]) + vec_abs(x[(GS + GR - 1) * NQ + i]);
-        }
-        ivec momentum = (ivec)(moved > 1e-10 * size + 1e-300);
-        live &= (still_moving(GS * NQ, r, x, x, 1e-10) | momentum) & ~singular;
-        c->iterations++;
-        if (it >= NEWTON_PATIENT && vec_any(live))
-            settle(c, time_at(c, 0), q, p, c->dt, w, r + (GS - 1) * NQ, e, &live);
-    } while (++it < NEWTON_MAX && vec_any(live));
-    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    struct curve path = {q, p, dW, dZ, w, A, moved};
+    struct newton s = {.n = UNKNOWNS, .x = x, .e = r, .live = (ivec)(p[0] == p[0])};
+    newton(c, &s, NEWTON_MAX, curve_correct, curve_moving, curve_settled, &path);
     for (long i = 0; i < NQ; i++) Kp[i] = vec_set(0);
     for (long k = 0; k < GR + GN; k++) {
         add_node(c, k, q, x, dW, dZ, 0, 0, Kp);

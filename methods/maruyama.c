@@ -16,16 +16,10 @@
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
 /* IEM on separable models with noise h(q): behind the kick of the noise, one implicit node at the end of the step. */
-#define NYS_STRAIGHT 1
-#define NYS_N 1L
-#define NYS_PRE 0L
-#define NYS_IMP 1L
-#define NYS_END (-1L)
-#define NYS_CARRY 0
+#define NYS_ONE
 #define NYS(k) maruyama_node[k]
 static const double maruyama_node[] = {1, 1, 0, 0, 1, 1};
 #include "kernel/text/nystrom.h"
-
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     (void)c, (void)q, (void)p, (void)carry;
@@ -45,57 +39,65 @@ INLINE void add_ito_drift(struct ctx *c, double t, const vec *z, vec *x, const v
 
 /* z = base + dt (f + C)(z).  Newton's method with the Jacobian of f; C vanishes for h(q), is linear in z for quadratic
  * models (its Jacobian then comes from its values at unit vectors), and else is left to the iteration. */
-INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *z, const vec *none) {
+#define IEM_WHOLE (MODEL_LINEAR && NQ <= 2) /* the system with the Jacobian of C too */
+struct drift {
+    double t;
+    const vec *base, *none;
+    vec *to, *Kqq, *Kqp, *Kpp, *A;
+};
+
+/* A = 1 - dt D(f + C). */
+INLINE void whole_matrix(struct ctx *c, const struct drift *h) {
     const long n = 2 * NQ;
-    const int whole = MODEL_LINEAR && NQ <= 2; /* the system with the Jacobian of C too */
-    const double rate = MODEL_NOISE_OF_Q || whole ? NEWTON_RATE : 1e-14;
+    vec *top = c->top;
+    for (long j = 0; j < n; j++) {
+        ARRAY(unit, 2 * NQ);
+        ARRAY(zero, 2 * NQ);
+        ARRAY(at, 4 * NQ);
+        for (long i = 0; i < n; i++) {
+            unit[i] = vec_set(i == j ? 1.0 : 0.0);
+            zero[i] = at[i] = at[n + i] = vec_set(0);
+        }
+        add_ito_drift(c, h->t, unit, at, h->none);
+        add_ito_drift(c, h->t, zero, at + n, h->none);
+        for (long i = 0; i < n; i++) h->A[i * n + j] = (i == j ? 1.0 : 0.0) - (at[i] - at[n + i]);
+        c->top = top;
+    }
+}
+
+INLINE ivec drift_correction(struct ctx *c, struct newton *s, void *of) {
+    struct drift *h = of;
+    vec *top = c->top;
+    for (long i = 0; i < 2 * NQ; i++) h->to[i] = h->base[i];
+    add_ito_drift(c, h->t, s->x, h->to, h->none);
+    c->top = top;
+    for (long i = 0; i < 2 * NQ; i++) s->e[i] = s->x[i] - h->to[i];
+    if (IEM_WHOLE) {
+        ARRAY(scratch, SYSTEM_SCRATCH(2 * NQ));
+        whole_matrix(c, h);
+        return system_solve(SYSTEM_NEAR_ONE, 2 * NQ, h->A, s->e, scratch);
+    }
+    model_K2(c, h->t, s->x, s->x + NQ, c->dt, h->none, 0, 0, h->Kqq, h->Kqp, h->Kpp);
+    return solve_partitioned(c, 1, h->Kqq, h->Kqp, h->Kpp, s->e);
+}
+
+INLINE ivec drift_moving(struct ctx *c, struct newton *s, void *of) {
+    (void)c, (void)of;
+    return still_moving(2 * NQ, s->e, s->x, s->x, MODEL_NOISE_OF_Q ? NEWTON_RATE : 1e-14);
+}
+
+INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *z, const vec *none) {
     ARRAY(r, 2 * NQ);
     ARRAY(x, 2 * NQ);
     ARRAY(Kqq, NQ * NQ);
     ARRAY(Kqp, NQ * NQ);
     ARRAY(Kpp, NQ * NQ);
-    ARRAY(A, whole ? 4 * NQ * NQ : 1);
-    ivec live = (ivec)(base[0] == base[0]), singular = {0}, now;
-    vec *top = c->top;
-    int k = 0;
-    for (long i = 0; whole && i < n; i++) z[i] = vec_set(0); /* one correction leads from anywhere to the solution */
-    do {
-        for (long i = 0; i < n; i++) x[i] = base[i];
-        add_ito_drift(c, t, z, x, none);
-        c->top = top;
-        for (long i = 0; i < n; i++) r[i] = z[i] - x[i];
-        if (whole) {
-            for (long j = 0; j < n; j++) {
-                ARRAY(unit, 2 * NQ);
-                ARRAY(zero, 2 * NQ);
-                ARRAY(at, 4 * NQ);
-                for (long i = 0; i < n; i++) {
-                    unit[i] = vec_set(i == j ? 1.0 : 0.0);
-                    zero[i] = at[i] = at[n + i] = vec_set(0);
-                }
-                add_ito_drift(c, t, unit, at, none);
-                add_ito_drift(c, t, zero, at + n, none);
-                for (long i = 0; i < n; i++) A[i * n + j] = (i == j ? 1.0 : 0.0) - (at[i] - at[n + i]);
-                c->top = top;
-            }
-            if (n <= 3) {
-                now = solve_near_one((int)n, A, r);
-            } else {
-                ARRAY(scratch, 4 * NQ * NQ + 2 * NQ);
-                solve_dense((int)n, A, r, scratch, &now);
-            }
-        } else {
-            model_K2(c, t, z, z + NQ, c->dt, none, 0, 0, Kqq, Kqp, Kpp);
-            solve_partitioned(c, 1, Kqq, Kqp, Kpp, r, &now);
-        }
-        c->top = top;
-        singular |= now & live;
-        for (long i = 0; i < n; i++) z[i] = whole ? z[i] - r[i] : vec_select(live, z[i] - r[i], z[i]);
-        live &= still_moving(n, r, z, z, rate) & ~singular;
-        c->iterations++;
-    } while (!whole && ++k < NEWTON_MAX && vec_any(live));
-    if (!whole && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    ARRAY(A, IEM_WHOLE ? 4 * NQ * NQ : 1);
+    struct drift step = {t, base, none, x, Kqq, Kqp, Kpp, A};
+    struct newton s = {.n = 2 * NQ, .x = z, .e = r, .live = (ivec)(base[0] == base[0])};
+    /* one correction leads from anywhere to the solution */
+    for (long i = 0; IEM_WHOLE && i < 2 * NQ; i++) z[i] = vec_set(0);
+    newton(c, &s, IEM_WHOLE ? 1 : NEWTON_MAX, drift_correction, drift_moving, 0, &step);
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {

@@ -10,12 +10,7 @@
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
-#define NYS_STRAIGHT 1
-#define NYS_N 1L
-#define NYS_PRE 0L
-#define NYS_IMP 1L
-#define NYS_END (-1L)
-#define NYS_CARRY 0
+#define NYS_ONE
 #define NYS(k) midpoint_node[k]
 static const double midpoint_node[] = {0.5, 1, 1, 0, 0.5, 0.5};
 
@@ -27,48 +22,62 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
     (void)c, (void)q, (void)p, (void)carry;
 }
 
+/* Unknowns x, then y; m: the midpoint. */
+struct midpoint {
+    double t;
+    const vec *q, *p, *dW;
+    vec *m, *K, *Kqq, *Kqp, *Kpp;
+};
+
+INLINE ivec midpoint_correct(struct ctx *c, struct newton *s, void *of) {
+    struct midpoint *h = of;
+    for (long i = 0; i < NQ; i++) {
+        h->m[i] = FUSED(0.5, s->x[i], h->q[i]);
+        h->m[NQ + i] = FUSED(0.5, s->x[NQ + i], h->p[i]);
+    }
+    model_K2(c, h->t, h->m, h->m + NQ, c->dt, h->dW, h->K, h->K + NQ, h->Kqq, h->Kqp, h->Kpp);
+    for (long i = 0; i < NQ; i++) {
+        s->e[i] = s->x[i] - h->K[NQ + i];
+        s->e[NQ + i] = s->x[NQ + i] + h->K[i];
+    }
+    return solve_partitioned(c, 0.5, h->Kqq, h->Kqp, h->Kpp, s->e);
+}
+
+INLINE ivec midpoint_moving(struct ctx *c, struct newton *s, void *of) {
+    struct midpoint *h = of;
+    (void)c;
+    return still_moving(NQ, s->e, s->x, h->q, NEWTON_RATE) |
+           still_moving(NQ, s->e + NQ, s->x + NQ, h->p, NEWTON_RATE);
+}
+
+INLINE ivec midpoint_settled(struct ctx *c, struct newton *s, void *of) {
+    struct midpoint *h = of;
+    ivec settled;
+    settle(c, h->t, h->m, h->m + NQ, c->dt, h->dW, s->e, s->e + NQ, &settled);
+    return settled;
+}
+
 INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
-    double t = time_at(c, 0.5);
-    ARRAY(x, 2 * NQ); /* x, then y */
-    ARRAY(m, 2 * NQ); /* midpoint */
+    ARRAY(x, 2 * NQ);
+    ARRAY(m, 2 * NQ);
     ARRAY(e, 2 * NQ);
     ARRAY(K, 2 * NQ);
     ARRAY(Kqq, NQ * NQ);
     ARRAY(Kqp, NQ * NQ);
     ARRAY(Kpp, NQ * NQ);
+    struct midpoint rule = {time_at(c, 0.5), q, p, dW, m, K, Kqq, Kqp, Kpp};
+    struct newton s = {.n = 2 * NQ, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
     /* The guess: none for linear equations, which one iteration solves; else an Euler step. */
-    if (!MODEL_LINEAR) model_K1(c, t, q, p, c->dt, dW, K, K + NQ);
+    if (!MODEL_LINEAR) model_K1(c, rule.t, q, p, c->dt, dW, K, K + NQ);
     for (long i = 0; i < NQ; i++) {
         x[i] = MODEL_LINEAR ? vec_set(0) : K[NQ + i];
         x[NQ + i] = MODEL_LINEAR ? vec_set(0) : -K[i];
     }
-    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
-    vec *top = c->top;
-    int k = 0;
-    do {
-        for (long i = 0; i < NQ; i++) {
-            m[i] = FUSED(0.5, x[i], q[i]);
-            m[NQ + i] = FUSED(0.5, x[NQ + i], p[i]);
-        }
-        model_K2(c, t, m, m + NQ, c->dt, dW, K, K + NQ, Kqq, Kqp, Kpp);
-        for (long i = 0; i < NQ; i++) {
-            e[i] = x[i] - K[NQ + i];
-            e[NQ + i] = x[NQ + i] + K[i];
-        }
-        solve_partitioned(c, 0.5, Kqq, Kqp, Kpp, e, &now);
-        singular |= now & live;
-        c->top = top;
-        for (long i = 0; i < 2 * NQ; i++) x[i] = MODEL_LINEAR ? x[i] - e[i] : vec_select(live, x[i] - e[i], x[i]);
-        live &= (still_moving(NQ, e, x, q, NEWTON_RATE) | still_moving(NQ, e + NQ, x + NQ, p, NEWTON_RATE)) & ~singular;
-        c->iterations++;
-        if (!MODEL_LINEAR && k >= NEWTON_PATIENT && vec_any(live)) settle(c, t, m, m + NQ, c->dt, dW, e, e + NQ, &live);
-    } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
+    newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, midpoint_correct, midpoint_moving, midpoint_settled, &rule);
     for (long i = 0; i < NQ; i++) {
         q[i] += x[i];
         p[i] += x[NQ + i];
     }
-    if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {

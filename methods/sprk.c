@@ -130,42 +130,45 @@ INLINE void residual(const struct ctx *c, const vec *x, const vec *G, vec *r) {
         }
 }
 
-/* |e| against |x| + round-off of the state, as still_moving does for one stage. */
-INLINE ivec stages_moving(const struct ctx *c, const vec *e, const vec *x, const vec *q, const vec *p) {
+struct rk {
+    const vec *q, *p, *dW, *zero;
+    vec *G, *A, *scratch;
+};
+
+INLINE ivec rk_correct(struct ctx *c, struct newton *s, void *of) {
+    struct rk *h = of;
+    const long n = UNKNOWNS;
+    vec *top = c->top;
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < n; j++) h->A[i * n + j] = vec_set(i == j ? 1.0 : 0.0);
+    for (long j = 0; j < SR; j++) {
+        add_stage(c, j, h->q, h->p, s->x, h->dW, h->zero, h->G, h->A);
+        c->top = top;
+    }
+    residual(c, s->x, h->G, s->e);
+    return system_solve(SYSTEM_ANY, n, h->A, s->e, h->scratch);
+}
+
+/* Every stage for itself. */
+INLINE ivec rk_moving(struct ctx *c, struct newton *s, void *of) {
+    struct rk *h = of;
     ivec moving = {0};
     (void)c;
     for (long i = 0; i < SR; i++)
-        moving |= still_moving(NQ, e + 2 * i * NQ, x + 2 * i * NQ, q, NEWTON_RATE) |
-                  still_moving(NQ, e + (2 * i + 1) * NQ, x + (2 * i + 1) * NQ, p, NEWTON_RATE);
+        moving |= still_moving(NQ, s->e + 2 * i * NQ, s->x + 2 * i * NQ, h->q, NEWTON_RATE) |
+                  still_moving(NQ, s->e + (2 * i + 1) * NQ, s->x + (2 * i + 1) * NQ, h->p, NEWTON_RATE);
     return moving;
 }
 
 INLINE void implicit_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *zero, vec *x, vec *G) {
-    const long n = UNKNOWNS;
     ARRAY(A, UNKNOWNS * UNKNOWNS);
-    ARRAY(scratch, UNKNOWNS * UNKNOWNS + UNKNOWNS);
+    ARRAY(scratch, SYSTEM_SCRATCH(UNKNOWNS));
     ARRAY(r, UNKNOWNS);
-    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
-    vec *top = c->top;
-    int it = 0;
-    for (long i = 0; i < n; i++) x[i] = vec_set(0);
-    do {
-        for (long i = 0; i < n; i++)
-            for (long j = 0; j < n; j++) A[i * n + j] = vec_set(i == j ? 1.0 : 0.0);
-        for (long j = 0; j < SR; j++) {
-            add_stage(c, j, q, p, x, dW, zero, G, A);
-            c->top = top;
-        }
-        residual(c, x, G, r);
-        solve_dense((int)n, A, r, scratch, &now);
-        singular |= now & live;
-        for (long i = 0; i < n; i++) x[i] = vec_select(live, x[i] - r[i], x[i]);
-        live &= stages_moving(c, r, x, q, p) & ~singular;
-        c->iterations++;
-    } while (!MODEL_LINEAR && ++it < NEWTON_MAX && vec_any(live));
+    struct rk stages = {q, p, dW, zero, G, A, scratch};
+    struct newton s = {.n = UNKNOWNS, .x = x, .e = r, .live = (ivec)(p[0] == p[0])};
+    for (long i = 0; i < UNKNOWNS; i++) x[i] = vec_set(0);
+    newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, rk_correct, rk_moving, 0, &stages);
     for (long j = 0; j < SR; j++) stage_gradient(c, j, q, p, x, dW, zero, 1, 1, G);
-    if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {

@@ -64,8 +64,10 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (watch->tallies) lgv_text_add(&s.out, "#define TALLIES %zuL\n", watch->tallies);
         lgv_generate_file(&s.out, "face.h");
         lgv_face_write(&s);
-        lgv_generate_file(&s.out, "stages.h");
         if (s.sparse || s.large) lgv_generate_file(&s.out, "sparse_lanes.h");
+        lgv_generate_file(&s.out, "system.h");
+        lgv_generate_file(&s.out, "newton.h");
+        lgv_generate_file(&s.out, "stages.h");
         if (m->nconstraints || method->constrained) lgv_generate_file(&s.out, "constrained.h");
         lgv_generate_method(&s.out, method);
         lgv_generate_file(&s.out, "loop.h");

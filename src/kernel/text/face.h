@@ -90,23 +90,6 @@ INLINE void lanes_failed(struct ctx *c, const ivec *mask, long nq, int reason) {
     fail_lanes(c->b, c->step, mask, nq, c->q, c->p, reason);
 }
 
-/* Newton bookkeeping on lanes.  The correction `e` was just subtracted from x for the lanes alive; `base` holds the
- * state that x is an increment of (or x itself).  A lane is done when |e| <= rate |x| + round-off of base:
- * convergence is quadratic, so with rate = 1e-7 the error left is of the order 1e-14 |x| times the nonlinearity of
- * one step, which is small where Newton's method converges at all. */
-INLINE ivec still_moving(long n, const vec *e, const vec *x, const vec *base, double rate) {
-    vec se = vec_set(0), sx = vec_set(0), sb = vec_set(0);
-    for (long i = 0; i < n; i++) {
-        se += vec_abs(e[i]);
-        sx += vec_abs(x[i]);
-        sb += vec_abs(base[i]);
-    }
-    return (ivec)(se > rate * sx + 2e-15 * sb);
-}
-
-#define NEWTON_RATE 1e-7
-#define NEWTON_MAX 40
-
 INLINE double num_sign(double x) {
     return (double)((x > 0) - (x < 0));
 }

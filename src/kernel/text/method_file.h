@@ -24,6 +24,8 @@
 #include "kernel/text/solve.h"
 /* the callback face needs those above */
 #include "kernel/text/face_callbacks.h"
+#include "kernel/text/system.h"
+#include "kernel/text/newton.h"
 #include "kernel/text/stages.h"
 
 #endif

@@ -17,8 +17,17 @@
  * The unknowns of the implicit nodes are x_i = (Q_i - q) / c_i, which are all equal for s = 1 (NYS_STRAIGHT).
  *
  * The including file defines NYS_STRAIGHT, NYS_N, NYS_PRE, NYS_IMP, NYS_END (the node at 1, or -1), NYS_CARRY,
- * METHOD_DZ and NYS(k), the numbers c alpha beta gamma [n], R [n + 1][n], whose last row is that of q'.
- * Include-free. */
+ * METHOD_DZ and NYS(k), the numbers c alpha beta gamma [n], R [n + 1][n], whose last row is that of q'.  With NYS_ONE,
+ * one implicit node, METHOD_DZ and the numbers are enough.  Include-free. */
+
+#ifdef NYS_ONE
+#define NYS_STRAIGHT 1
+#define NYS_N 1L
+#define NYS_PRE 0L
+#define NYS_IMP 1L
+#define NYS_END (-1L)
+#define NYS_CARRY 0
+#endif
 
 #define NYS_KEEP (NYS_CARRY && !(MODEL_LINEAR && NQ <= 2))
 #define NYS_C(k) NYS(k)
@@ -97,22 +106,68 @@ INLINE void nystrom_rows(struct ctx *c, long i, const vec *q, const vec *p, cons
     }
 }
 
-/* Nodes that need each other: Newton's method for x.  The forces follow the last correction by their
- * linear term, which is exact to round-off by then. */
+struct nodes {
+    const vec *q, *p, *dW, *dZ;
+    vec *N, *found, *A, *scratch, *Kqq, *Kpp, *Q, *K, *w;
+};
+
+INLINE ivec nodes_correct(struct ctx *c, struct newton *s, void *of) {
+    struct nodes *h = of;
+    vec *top = c->top;
+    for (long i = 0; i < NYS_IMP; i++) {
+        long k = NYS_PRE + i;
+        noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), h->dW, h->dZ, h->w);
+        for (long j = 0; j < NQ; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NQ + j], h->q[j]);
+        model_K2(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0, h->Kqq + i * NQ * NQ, 0, 0);
+        for (long j = 0; j < NQ; j++) h->N[k * NQ + j] = -h->K[j];
+    }
+    for (long i = 0; i < NYS_SETS; i++) {
+        nystrom_rows(c, i, h->q, h->p, h->dW, h->N, s->x, h->Kqq, h->Kpp, s->e, h->A);
+        c->top = top;
+    }
+    return system_solve(SYSTEM_NEAR_ONE, NYS_UNKNOWNS, h->A, s->e, h->scratch);
+}
+
+/* The forces follow the last correction by their linear term, which is exact to round-off by then, and rest with their
+ * lane. */
+INLINE ivec nodes_moving(struct ctx *c, struct newton *s, void *of) {
+    struct nodes *h = of;
+    ivec moving = {0};
+    (void)c;
+    for (long i = 0; i < NYS_SETS; i++) moving |= still_moving(NQ, s->e + i * NQ, s->x + i * NQ, h->q, NEWTON_RATE);
+    for (long i = 0; i < NYS_IMP; i++)
+        for (long j = 0; j < NQ; j++) {
+            vec next = h->N[(NYS_PRE + i) * NQ + j], *found = h->found + i * NQ + j;
+            for (long l = 0; l < NQ; l++)
+                ADD_PRODUCT(next, NYS_C(NYS_PRE + i) * h->Kqq[(i * NQ + j) * NQ + l], s->e[NYS_SET(i) * NQ + l]);
+            *found = MODEL_LINEAR || s->round == 0 ? next : vec_select(s->live, next, *found);
+        }
+    return moving;
+}
+
+INLINE ivec nodes_settled(struct ctx *c, struct newton *s, void *of) {
+    struct nodes *h = of;
+    ivec all = ~(ivec){0}, settled;
+    for (long i = 0; i < NYS_SETS; i++) {
+        settle(c, time_at(c, 0.5), h->q, h->p, c->dt, h->dW, s->e + i * NQ, 0, &settled);
+        all &= settled;
+    }
+    return all;
+}
+
+/* Nodes that need each other: Newton's method for x. */
 INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, vec *N, vec *x) {
-    const long n = NYS_UNKNOWNS;
-    ARRAY(found, NYS_IMP * NQ); /* the forces, which rest with their lane */
+    ARRAY(found, NYS_IMP * NQ);
     ARRAY(e, NYS_UNKNOWNS);
     ARRAY(A, NYS_UNKNOWNS * NYS_UNKNOWNS);
-    ARRAY(scratch, NYS_UNKNOWNS * NYS_UNKNOWNS + NYS_UNKNOWNS);
+    ARRAY(scratch, SYSTEM_SCRATCH(NYS_UNKNOWNS));
     ARRAY(Kqq, NYS_IMP * NQ * NQ);
     ARRAY(Kpp, NQ * NQ);
     ARRAY(Q, NQ);
     ARRAY(K, NQ);
     ARRAY(w, NM);
-    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
-    vec *top = c->top;
-    int it = 0;
+    struct nodes nodes = {q, p, dW, dZ, N, found, A, scratch, Kqq, Kpp, Q, K, w};
+    struct newton s = {.n = NYS_UNKNOWNS, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
     for (long i = 0; i < NYS_SETS; i++) {
         if (!MODEL_LINEAR) {
             nystrom_momentum(c, NYS_PRE + i, NYS_PRE, p, N, Q);
@@ -120,60 +175,12 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
         }
         for (long j = 0; j < NQ; j++) x[i * NQ + j] = MODEL_LINEAR ? vec_set(0) : K[j];
     }
-    do {
-        for (long i = 0; i < NYS_IMP; i++) {
-            long k = NYS_PRE + i;
-            noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
-            for (long j = 0; j < NQ; j++) Q[j] = FUSED(NYS_C(k), x[NYS_SET(i) * NQ + j], q[j]);
-            model_K2(c, time_at(c, NYS_C(k)), Q, p, NYS_ALPHA(k) * c->dt, w, K, 0, Kqq + i * NQ * NQ, 0, 0);
-            for (long j = 0; j < NQ; j++) N[k * NQ + j] = -K[j];
-        }
-        for (long i = 0; i < NYS_SETS; i++) {
-            nystrom_rows(c, i, q, p, dW, N, x, Kqq, Kpp, e, A);
-            c->top = top;
-        }
-        if (n <= 3) {
-            now = solve_near_one((int)n, A, e);
-        } else { /* A is 1 + ...; where those cancel, what is left is round-off */
-            vec residual = vec_set(0), solution = vec_set(0);
-            for (long i = 0; i < n; i++) residual += vec_abs(e[i]);
-            solve_dense((int)n, A, e, scratch, &now);
-            for (long i = 0; i < n; i++) solution += vec_abs(e[i]);
-            now |= (ivec)(solution > 1e12 * residual);
-        }
-        singular |= MODEL_LINEAR ? now : now & live;
-        ivec before = live, moving = {0}, unsettled = {0};
-        for (long i = 0; i < NYS_SETS; i++) {
-            for (long j = 0; j < NQ; j++) {
-                vec next = x[i * NQ + j] - e[i * NQ + j];
-                x[i * NQ + j] = MODEL_LINEAR ? next : vec_select(before, next, x[i * NQ + j]);
-            }
-            moving |= still_moving(NQ, e + i * NQ, x + i * NQ, q, NEWTON_RATE);
-        }
-        for (long i = 0; i < NYS_IMP; i++)
-            for (long j = 0; j < NQ; j++) {
-                vec next = N[(NYS_PRE + i) * NQ + j];
-                for (long l = 0; l < NQ; l++)
-                    ADD_PRODUCT(next, NYS_C(NYS_PRE + i) * Kqq[(i * NQ + j) * NQ + l], e[NYS_SET(i) * NQ + l]);
-                found[i * NQ + j] = MODEL_LINEAR || it == 0 ? next : vec_select(before, next, found[i * NQ + j]);
-            }
-        live &= moving & ~singular;
-        c->iterations++;
-        for (long i = 0; !MODEL_LINEAR && it >= NEWTON_PATIENT && i < NYS_SETS; i++) {
-            ivec left = live;
-            settle(c, time_at(c, 0.5), q, p, c->dt, dW, e + i * NQ, 0, &left);
-            unsettled |= left;
-        }
-        if (!MODEL_LINEAR && it >= NEWTON_PATIENT) live &= unsettled;
-    } while (!MODEL_LINEAR && ++it < NEWTON_MAX && vec_any(live));
+    newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, nodes_correct, nodes_moving, nodes_settled, &nodes);
     for (long i = 0; i < NYS_IMP * NQ; i++) N[NYS_PRE * NQ + i] = found[i];
-    if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
 }
 
 #if MODEL_LARGE
 #include "kernel/text/nystrom_large.h"
-#else
 #endif
 
 INLINE void nystrom_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {

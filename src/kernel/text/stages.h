@@ -15,10 +15,9 @@ INLINE void noise_weights(const struct ctx *c, int dz, double beta, double gamma
 /* Near an equilibrium the increments themselves are round-off of K's derivatives, and no correction is small against
  * them. Lanes that still move after NEWTON_PATIENT iterations are done when their corrections (a null pointer: none)
  * are within round-off of what the derivatives consist of, |q| + |K''| |(q,p)|. */
-#define NEWTON_PATIENT 6
 static __attribute__((noinline, cold, unused)) void settle(struct ctx *c, double t, const vec *q, const vec *p,
                                                            double a, const vec *w, const vec *eq, const vec *ep,
-                                                           ivec *live) {
+                                                           ivec *settled) {
     vec *top = c->top, dq = vec_set(0), dp = vec_set(0), sq = vec_set(0), sp = vec_set(0);
     ARRAY(Kqq, NQ * NQ);
     ARRAY(Kqp, NQ * NQ);
@@ -34,71 +33,88 @@ static __attribute__((noinline, cold, unused)) void settle(struct ctx *c, double
             sp += vec_abs(Kqq[i * NQ + j] * q[j]) + vec_abs(Kqp[i * NQ + j] * p[j]);
         }
     }
-    *live &= ~((ivec)(dq <= 2e-14 * sq) & (ivec)(dp <= 2e-14 * sp));
+    *settled = (ivec)(dq <= 2e-14 * sq) & (ivec)(dp <= 2e-14 * sp);
     c->top = top;
+}
+
+/* One implicit stage in q or in p: unknown x, the other half y known. */
+struct half_stage {
+    double t, a;
+    const vec *from, *y, *w;
+    vec *K, *Kqp, *A, *scratch;
+};
+
+/* x = p - K_q(y, x) */
+INLINE ivec kick_correct(struct ctx *c, struct newton *s, void *of) {
+    struct half_stage *h = of;
+    model_K2(c, h->t, h->y, s->x, h->a, h->w, h->K, 0, 0, h->Kqp, 0);
+    for (long i = 0; i < NQ; i++) {
+        s->e[i] = s->x[i] - h->from[i] + h->K[i];
+        for (long j = 0; j < NQ; j++) h->A[i * NQ + j] = h->Kqp[i * NQ + j] + (i == j ? 1.0 : 0.0);
+    }
+    return system_solve(SYSTEM_ANY, NQ, h->A, s->e, h->scratch);
+}
+
+/* x = q + K_p(x, y) */
+INLINE ivec drift_correct(struct ctx *c, struct newton *s, void *of) {
+    struct half_stage *h = of;
+    model_K2(c, h->t, s->x, h->y, h->a, h->w, 0, h->K, 0, h->Kqp, 0);
+    for (long i = 0; i < NQ; i++) {
+        s->e[i] = s->x[i] - h->from[i] - h->K[i];
+        for (long j = 0; j < NQ; j++) h->A[i * NQ + j] = (i == j ? 1.0 : 0.0) - h->Kqp[j * NQ + i];
+    }
+    return system_solve(SYSTEM_ANY, NQ, h->A, s->e, h->scratch);
+}
+
+INLINE ivec stage_moving(struct ctx *c, struct newton *s, void *of) {
+    (void)c, (void)of;
+    return still_moving(s->n, s->e, s->x, s->x, NEWTON_RATE);
+}
+
+INLINE ivec kick_settled(struct ctx *c, struct newton *s, void *of) {
+    struct half_stage *h = of;
+    ivec settled;
+    settle(c, h->t, h->y, s->x, h->a, h->w, 0, s->e, &settled);
+    return settled;
+}
+
+INLINE ivec drift_settled(struct ctx *c, struct newton *s, void *of) {
+    struct half_stage *h = of;
+    ivec settled;
+    settle(c, h->t, s->x, h->y, h->a, h->w, s->e, 0, &settled);
+    return settled;
+}
+
+INLINE void implicit_stage(struct ctx *c, double t, const vec *from, const vec *y, double a, const vec *w, vec *x,
+                           ivec live, newton_correct *correct, newton_settled *settled) {
+    ARRAY(K, NQ);
+    ARRAY(Kqp, NQ * NQ);
+    ARRAY(A, NQ * NQ);
+    ARRAY(r, NQ);
+    ARRAY(scratch, SYSTEM_SCRATCH(NQ));
+    struct half_stage stage = {t, a, from, y, w, K, Kqp, A, scratch};
+    struct newton s = {.n = NQ, .x = x, .e = r, .live = live};
+    newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, correct, stage_moving, settled, &stage);
 }
 
 /* P = p - K_q(q, P; a, w): on entry P is the guess.  Returns nothing; lanes without a solution are marked. */
 INLINE void implicit_kick(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *P) {
-    ARRAY(Kq, NQ);
-    ARRAY(Kqp, NQ * NQ);
-    ARRAY(A, NQ * NQ);
-    ARRAY(r, NQ);
-    ARRAY(scratch, NQ * NQ + NQ);
-    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
-    int k = 0;
-    do {
-        model_K2(c, t, q, P, a, w, Kq, 0, 0, Kqp, 0);
-        for (long i = 0; i < NQ; i++) {
-            r[i] = P[i] - p[i] + Kq[i];
-            for (long j = 0; j < NQ; j++) A[i * NQ + j] = Kqp[i * NQ + j] + (i == j ? 1.0 : 0.0);
-        }
-        solve_dense((int)NQ, A, r, scratch, &now);
-        singular |= now & live;
-        for (long i = 0; i < NQ; i++) P[i] = vec_select(live, P[i] - r[i], P[i]);
-        live &= still_moving(NQ, r, P, P, NEWTON_RATE) & ~singular;
-        c->iterations++;
-        if (!MODEL_LINEAR && k >= NEWTON_PATIENT && vec_any(live)) settle(c, t, q, P, a, w, 0, r, &live);
-    } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
-    if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    implicit_stage(c, t, p, q, a, w, P, (ivec)(p[0] == p[0]), kick_correct, kick_settled);
 }
 
 /* Q = q + K_p(Q, p; a, w): on entry Q is the guess. */
 INLINE void implicit_drift(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Q) {
-    ARRAY(Kp, NQ);
-    ARRAY(Kqp, NQ * NQ);
-    ARRAY(A, NQ * NQ);
-    ARRAY(r, NQ);
-    ARRAY(scratch, NQ * NQ + NQ);
-    ivec live = (ivec)(p[0] == p[0]), singular = {0}, now;
-    int k = 0;
-    do {
-        model_K2(c, t, Q, p, a, w, 0, Kp, 0, Kqp, 0);
-        for (long i = 0; i < NQ; i++) {
-            r[i] = Q[i] - q[i] - Kp[i];
-            for (long j = 0; j < NQ; j++) A[i * NQ + j] = (i == j ? 1.0 : 0.0) - Kqp[j * NQ + i];
-        }
-        solve_dense((int)NQ, A, r, scratch, &now);
-        singular |= now & live;
-        for (long i = 0; i < NQ; i++) Q[i] = vec_select(live, Q[i] - r[i], Q[i]);
-        live &= still_moving(NQ, r, Q, Q, NEWTON_RATE) & ~singular;
-        c->iterations++;
-        if (!MODEL_LINEAR && k >= NEWTON_PATIENT && vec_any(live)) settle(c, t, Q, p, a, w, r, 0, &live);
-    } while (!MODEL_LINEAR && ++k < NEWTON_MAX && vec_any(live));
-    if (!MODEL_LINEAR && vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    implicit_stage(c, t, q, p, a, w, Q, (ivec)(p[0] == p[0]), drift_correct, drift_settled);
 }
 
 /* Solves (1 - theta K_pq) e - theta K_pp f = r,  theta K_qq e + (1 + theta K_qp) f = s: Newton's correction for
  * implicit steps x = theta-part of the field.  (r, s) in x [2 NQ] become (e, f).  For separable models f = s - theta
  * K_qq e leaves half the size, (1 + theta^2 K_pp K_qq) e = r + theta K_pp s. */
-INLINE void solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const vec *Kqp, const vec *Kpp, vec *x,
-                              ivec *singular) {
+INLINE ivec solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const vec *Kqp, const vec *Kpp, vec *x) {
     vec *f = x + NQ;
     if (MODEL_SEPARABLE) {
         ARRAY(A, NQ * NQ);
-        ARRAY(scratch, NQ * NQ + NQ);
+        ARRAY(scratch, SYSTEM_SCRATCH(NQ));
         for (long i = 0; i < NQ; i++) {
             for (long j = 0; j < NQ; j++) ADD_PRODUCT(x[i], theta * Kpp[i * NQ + j], f[j]);
             for (long j = 0; j < NQ; j++) {
@@ -107,14 +123,14 @@ INLINE void solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const
                 A[i * NQ + j] = a;
             }
         }
-        solve_dense((int)NQ, A, x, scratch, singular);
+        ivec singular = system_solve(SYSTEM_ANY, NQ, A, x, scratch);
         for (long i = 0; i < NQ; i++)
             for (long j = 0; j < NQ; j++) ADD_PRODUCT(f[i], -theta * Kqq[i * NQ + j], x[j]);
-        return;
+        return singular;
     }
     const long n = 2 * NQ;
     ARRAY(A, 4 * NQ * NQ);
-    ARRAY(scratch, 4 * NQ * NQ + 2 * NQ);
+    ARRAY(scratch, SYSTEM_SCRATCH(2 * NQ));
     for (long i = 0; i < NQ; i++)
         for (long j = 0; j < NQ; j++) {
             double one = i == j ? 1.0 : 0.0;
@@ -123,5 +139,5 @@ INLINE void solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const
             A[(NQ + i) * n + j] = theta * Kqq[i * NQ + j];
             A[(NQ + i) * n + NQ + j] = FUSED(theta, Kqp[i * NQ + j], one);
         }
-    solve_dense((int)n, A, x, scratch, singular);
+    return system_solve(SYSTEM_ANY, n, A, x, scratch);
 }
