@@ -7,38 +7,25 @@
  * the second derivatives (sparse.h).  Every lane takes its own way and rests when it is there, so its bits do not
  * depend on the others.
  *
- * Both stop by one rule.  A correction e after one of size |e0| leaves an error of about |e|^2 / |e0|, whatever the
- * factors of the matrix are worth: a lane is done when that is round-off of x, or e is round-off of q.
+ * Both are iterations of newton.h and stop by its rule of the pace, which does not trust the factors.
  * Include-free. */
 
-#define LARGE_ROUND 4e-16
-#define LARGE_FLOOR 1e-13 /* corrections below this part of the state that no longer fall are round-off of forces */
-#define LARGE_SLOW 0.125  /* beyond, Newton's method is cheaper: it needs three or four iterations */
+#define LARGE_SLOW 0.125 /* beyond, Newton's method is cheaper: it needs three or four iterations */
+#define LARGE_ROUNDS 1000 /* of x <- f(x): more than an error that falls by LARGE_SLOW a time can take */
 
-/* The pace of an iteration on lanes. */
-struct pace {
-    ivec live;
-    vec last; /* size of the last correction, 0 before the first */
+struct large {
+    const vec *q, *p, *dW, *dZ;
+    vec base; /* size of q, squared */
+    vec *N, *Q, *K, *w;
+    vec moved, size, step; /* sizes squared; of x <- f(x) the part of a move that is taken */
+    ivec slow;
+    vec *A, *M, *H, *work;
 };
 
 INLINE vec square_sum(long n, const vec *x) {
     vec sum = vec_set(0);
     for (long i = 0; i < n; i++) ADD_PRODUCT(sum, x[i], x[i]);
     return sum;
-}
-
-/* Takes the lanes that are done from s->live; e, x, base: squares of the sizes of correction, unknowns, positions.
- * Returns how much smaller the correction is than the one before it, 0 when there was none. */
-INLINE vec pace_check(struct pace *s, vec e, vec x, vec base) {
-    e = vec_sqrt(e);
-    vec size = vec_sqrt(x), whole = vec_sqrt(base) + size;
-    ivec first = (ivec)(s->last == 0.0);
-    vec rate = vec_select(first, vec_set(1), e / s->last);
-    ivec done = (ivec)(rate * e <= LARGE_ROUND * FUSED(rate, whole, size)) | (ivec)(e == 0.0);
-    ivec stalled = ~first & (ivec)(rate >= 0.5) & (ivec)(e <= LARGE_FLOOR * whole);
-    s->live &= ~(done | stalled);
-    s->last = e;
-    return vec_select(first, vec_set(0), rate);
 }
 
 /* The guess: K_p with the forces of the nodes before. */
@@ -50,117 +37,121 @@ INLINE void large_guess(struct ctx *c, const vec *q, const vec *p, const vec *dW
     }
 }
 
-/* x <- x + step (f(x) - x) as long as lanes of s are live and not slow; the step of those that rest is 0.  Where K_qq
+/* x <- x + step (f(x) - x) as long as lanes are live and not slow; the step of those that rest is 0.  Where K_qq
  * and K_pp are positive the derivative of f has eigenvalues from -rate to 0, and a step of 1 / (1 + rate/2) puts those
  * of the iteration around 0: half as large.  (Several sets have complex ones; their step is 1.) */
-INLINE void large_fixed(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, vec base, vec *N,
-                        vec *x, struct pace *s, ivec *slow) {
-    ARRAY(Q, NQ);
-    ARRAY(K, NQ);
-    ARRAY(w, NM);
-    vec step = vec_set(1);
-    do {
-        vec moved = vec_set(0), size = vec_set(0), part = vec_select(s->live, step, vec_set(0));
-        ivec before = s->live, first = (ivec)(s->last == 0.0);
-        for (long i = 0; i < NYS_IMP; i++) {
-            long k = NYS_PRE + i;
-            noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
-            for (long j = 0; j < NQ; j++) Q[j] = FUSED(NYS_C(k), x[NYS_SET(i) * NQ + j], q[j]);
-            model_K1(c, time_at(c, NYS_C(k)), Q, p, NYS_ALPHA(k) * c->dt, w, K, 0);
-            for (long j = 0; i + 1 < NYS_IMP && j < NQ; j++) N[k * NQ + j] = vec_select(before, -K[j], N[k * NQ + j]);
+INLINE ivec fixed_correct(struct ctx *c, struct newton *s, void *of) {
+    struct large *h = of;
+    vec moved = vec_set(0), size = vec_set(0), part = vec_select(s->live, h->step, vec_set(0));
+    for (long i = 0; i < NYS_IMP; i++) {
+        long k = NYS_PRE + i;
+        noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), h->dW, h->dZ, h->w);
+        for (long j = 0; j < NQ; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NQ + j], h->q[j]);
+        model_K1(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0);
+        for (long j = 0; i + 1 < NYS_IMP && j < NQ; j++)
+            h->N[k * NQ + j] = vec_select(s->live, -h->K[j], h->N[k * NQ + j]);
+    }
+    for (long i = 0; i < NYS_SETS; i++) {
+        for (long j = 0; j < NQ; j++) { /* nystrom_momentum, with the force of the last node on the way */
+            vec *force = h->N + (NYS_PRE + NYS_IMP - 1) * NQ + j, P = h->p[j];
+            if (i == 0) *force = vec_select(s->live, -h->K[j], *force);
+            for (long k = 0; k < NYS_PRE + NYS_IMP; k++)
+                if (NYS_R(NYS_PRE + i, k) != 0) ADD_PRODUCT(P, NYS_R(NYS_PRE + i, k), h->N[k * NQ + j]);
+            h->Q[j] = P;
         }
-        for (long i = 0; i < NYS_SETS; i++) {
-            for (long j = 0; j < NQ; j++) { /* nystrom_momentum, with the force of the last node on the way */
-                vec *force = N + (NYS_PRE + NYS_IMP - 1) * NQ + j, P = p[j];
-                if (i == 0) *force = vec_select(before, -K[j], *force);
-                for (long k = 0; k < NYS_PRE + NYS_IMP; k++)
-                    if (NYS_R(NYS_PRE + i, k) != 0) ADD_PRODUCT(P, NYS_R(NYS_PRE + i, k), N[k * NQ + j]);
-                Q[j] = P;
-            }
-            model_K1(c, time_at(c, 0.5), q, Q, c->dt, dW, 0, K);
-            for (long j = 0; j < NQ; j++) {
-                vec e = K[j] - x[i * NQ + j];
-                ADD_PRODUCT(moved, e, e);
-                ADD_PRODUCT(size, K[j], K[j]);
-                ADD_PRODUCT(x[i * NQ + j], part, e);
-            }
+        model_K1(c, time_at(c, 0.5), h->q, h->Q, c->dt, h->dW, 0, h->K);
+        for (long j = 0; j < NQ; j++) {
+            vec e = h->K[j] - s->x[i * NQ + j];
+            ADD_PRODUCT(moved, e, e);
+            ADD_PRODUCT(size, h->K[j], h->K[j]);
+            ADD_PRODUCT(s->x[i * NQ + j], part, e);
         }
-        vec rate = pace_check(s, moved, size, base);
-        if (NYS_SETS == 1) step = vec_select(first | (ivec)(step != 1.0), step, 1.0 / (1.0 + 0.5 * rate));
-        *slow |= before & s->live & ~(ivec)(rate <= LARGE_SLOW);
-        s->live &= ~*slow;
-        c->iterations++;
-    } while (vec_any(s->live));
+    }
+    h->moved = moved;
+    h->size = size;
+    return (ivec){0};
+}
+
+INLINE ivec fixed_moving(struct ctx *c, struct newton *s, void *of) {
+    struct large *h = of;
+    ivec first = (ivec)(s->last == 0.0);
+    vec rate;
+    ivec moving = still_falling(s, h->moved, h->size, h->base, &rate);
+    (void)c;
+    if (NYS_SETS == 1) h->step = vec_select(first | (ivec)(h->step != 1.0), h->step, 1.0 / (1.0 + 0.5 * rate));
+    h->slow |= s->live & moving & ~(ivec)(rate <= LARGE_SLOW);
+    return moving & ~h->slow;
 }
 
 _Static_assert(SPARSE_SETS == NYS_SETS, "the tables are for another form");
 
-/* Newton's method on the lanes of s.  Forces follow the last correction by their linear term. */
-OUTLINE __attribute__((cold)) void large_newton(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ,
-                                                const vec *size_of_q, vec *N, vec *x, struct pace *s, ivec *singular) {
-    ARRAY(Q, NQ);
-    ARRAY(K, NQ);
-    ARRAY(w, NM);
+INLINE ivec sparse_correct(struct ctx *c, struct newton *s, void *of) {
+    struct large *h = of;
+    for (long i = 0; i < NYS_IMP; i++) {
+        long k = NYS_PRE + i;
+        noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), h->dW, h->dZ, h->w);
+        for (long j = 0; j < NQ; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NQ + j], h->q[j]);
+        model_K2_sparse(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0, h->H + i * SPARSE_NG,
+                        0);
+        for (long j = 0; j < NQ; j++) h->N[k * NQ + j] = vec_select(s->live, -h->K[j], h->N[k * NQ + j]);
+    }
+    sparse_one(h->A);
+    for (long i = 0; i < NYS_SETS; i++) {
+        nystrom_momentum(c, NYS_PRE + i, NYS_PRE + NYS_IMP, h->p, h->N, h->Q);
+        model_K2_sparse(c, time_at(c, 0.5), h->q, h->Q, c->dt, h->dW, 0, h->K, 0, h->M);
+        for (long j = 0; j < NQ; j++) s->e[i * NQ + j] = s->x[i * NQ + j] - h->K[j];
+        for (long k = 0; k < NYS_IMP; k++)
+            sparse_add_block((int)i, (int)NYS_SET(k), NYS_C(NYS_PRE + k) * NYS_R(NYS_PRE + i, NYS_PRE + k), h->M,
+                             h->H + k * SPARSE_NG, h->A);
+    }
+    vec residual = square_sum(NYS_UNKNOWNS, s->e);
+    ivec singular = system_solve(SYSTEM_SPARSE, NYS_UNKNOWNS, h->A, s->e, h->work);
+    h->moved = square_sum(NYS_UNKNOWNS, s->e);
+    return singular | (ivec)(h->moved > SYSTEM_CANCELLED * SYSTEM_CANCELLED * residual);
+}
+
+/* Forces follow the last correction by their linear term. */
+INLINE ivec sparse_moving(struct ctx *c, struct newton *s, void *of) {
+    struct large *h = of;
+    vec rate;
+    (void)c;
+    for (long i = 0; i < NYS_IMP; i++) {
+        sparse_multiply_rows(SPARSE_NQ, h->H + i * SPARSE_NG, s->e + NYS_SET(i) * NQ, h->K);
+        vec *to = h->N + (NYS_PRE + i) * NQ;
+        for (long j = 0; j < NQ; j++)
+            to[j] = vec_select(s->live, FUSED(NYS_C(NYS_PRE + i), h->K[j], to[j]), to[j]);
+    }
+    return still_falling(s, h->moved, square_sum(NYS_UNKNOWNS, s->x), h->base, &rate);
+}
+
+/* Newton's method on the lanes that are slow, from the first guess. */
+OUTLINE __attribute__((cold)) void large_newton(struct ctx *c, struct large *h, vec *x) {
     ARRAY(e, NYS_UNKNOWNS);
     ARRAY(work, SPARSE_NC);
     ARRAY(A, SPARSE_NA);
     ARRAY(M, SPARSE_NM);
     ARRAY(H, NYS_IMP * SPARSE_NG);
-    ivec now;
-    int it = 0;
-    do {
-        vec size = vec_set(0);
-        for (long i = 0; i < NYS_IMP; i++) {
-            long k = NYS_PRE + i;
-            noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
-            for (long j = 0; j < NQ; j++) Q[j] = FUSED(NYS_C(k), x[NYS_SET(i) * NQ + j], q[j]);
-            model_K2_sparse(c, time_at(c, NYS_C(k)), Q, p, NYS_ALPHA(k) * c->dt, w, K, 0, H + i * SPARSE_NG, 0);
-            for (long j = 0; j < NQ; j++) N[k * NQ + j] = vec_select(s->live, -K[j], N[k * NQ + j]);
-        }
-        sparse_one(A);
-        for (long i = 0; i < NYS_SETS; i++) {
-            nystrom_momentum(c, NYS_PRE + i, NYS_PRE + NYS_IMP, p, N, Q);
-            model_K2_sparse(c, time_at(c, 0.5), q, Q, c->dt, dW, 0, K, 0, M);
-            for (long j = 0; j < NQ; j++) e[i * NQ + j] = x[i * NQ + j] - K[j];
-            for (long k = 0; k < NYS_IMP; k++)
-                sparse_add_block((int)i, (int)NYS_SET(k), NYS_C(NYS_PRE + k) * NYS_R(NYS_PRE + i, NYS_PRE + k), M,
-                                 H + k * SPARSE_NG, A);
-        }
-        vec residual = square_sum(NYS_UNKNOWNS, e);
-        sparse_solve(A, e, work, &now);
-        vec moved = square_sum(NYS_UNKNOWNS, e);
-        now |= (ivec)(moved > 1e24 * residual); /* A is 1 + ...; where those cancel, what is left is round-off */
-        *singular |= now & s->live;
-        for (long j = 0; j < NYS_UNKNOWNS; j++) {
-            x[j] = vec_select(s->live, x[j] - e[j], x[j]);
-            ADD_PRODUCT(size, x[j], x[j]);
-        }
-        for (long i = 0; i < NYS_IMP; i++) {
-            sparse_multiply_rows(SPARSE_NQ, H + i * SPARSE_NG, e + NYS_SET(i) * NQ, K);
-            vec *to = N + (NYS_PRE + i) * NQ;
-            for (long j = 0; j < NQ; j++)
-                to[j] = vec_select(s->live, FUSED(NYS_C(NYS_PRE + i), K[j], to[j]), to[j]);
-        }
-        (void)pace_check(s, moved, size, *size_of_q);
-        s->live &= ~*singular;
-        c->iterations++;
-    } while (++it < NEWTON_MAX && vec_any(s->live));
+    vec *top = c->top;
+    large_guess(c, h->q, h->p, h->dW, h->N, e);
+    c->top = top;
+    for (long i = 0; i < NYS_UNKNOWNS; i++) x[i] = vec_select(h->slow, e[i], x[i]);
+    h->A = A, h->M = M, h->H = H, h->work = work;
+    struct newton s = {.n = NYS_UNKNOWNS, .x = x, .e = e, .live = h->slow};
+    newton(c, &s, NEWTON_MAX, sparse_correct, sparse_moving, 0, h);
 }
 
 INLINE void nystrom_large(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, vec *N, vec *x) {
-    ivec slow = {0}, singular = {0};
-    struct pace s = {(ivec)(p[0] == p[0]), vec_set(0)};
-    vec base = square_sum(NQ, q), *top = c->top;
+    vec *top = c->top;
     large_guess(c, q, p, dW, N, x);
     c->top = top;
-    large_fixed(c, q, p, dW, dZ, base, N, x, &s, &slow);
-    c->top = top;
-    if (!RARELY(vec_any(slow))) return;
-    ARRAY(guess, NYS_UNKNOWNS);
-    large_guess(c, q, p, dW, N, guess);
-    for (long i = 0; i < NYS_UNKNOWNS; i++) x[i] = vec_select(slow, guess[i], x[i]);
-    s = (struct pace){slow, vec_set(0)};
-    large_newton(c, q, p, dW, dZ, &base, N, x, &s, &singular);
-    if (vec_any(s.live)) lanes_failed(c, &s.live, NQ, LGV_FAIL_NEWTON);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    ARRAY(Q, NQ);
+    ARRAY(K, NQ);
+    ARRAY(w, NM);
+    struct large h = {q, p, dW, dZ, square_sum(NQ, q), N, Q, K, w, .step = vec_set(1)};
+    struct newton s = {.x = x, .live = (ivec)(p[0] == p[0])};
+    newton_iterate(c, &s, LARGE_ROUNDS, fixed_correct, fixed_moving, 0, &h);
+    h.slow |= s.live;
+    if (!RARELY(vec_any(h.slow))) return;
+    struct large again = h;
+    large_newton(c, &again, x);
 }
