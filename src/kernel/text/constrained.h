@@ -105,19 +105,14 @@ INLINE void constraint_system(struct ctx *c, const vec *G1, const vec *MG, vec *
     *singular = (ivec){0};
 #if NC > 0
     ARRAY(A, NC * NC);
-    ARRAY(scratch, NC * NC + NC);
+    ARRAY(scratch, SYSTEM_SCRATCH(NC));
     for (long k = 0; k < NC; k++)
         for (long l = 0; l < NC; l++) {
             vec sum = G1[k * NQ] * MG[l * NQ];
             for (long i = 1; i < NQ; i++) ADD_PRODUCT(sum, G1[k * NQ + i], MG[l * NQ + i]);
             A[k * NC + l] = sum;
         }
-    if (NC == 1) { /* what solve_dense adds to the division would be on the critical path of RATTLE */
-        b[0] = b[0] / A[0];
-        *singular = ~vec_finite(b[0]);
-    } else {
-        solve_dense((int)NC, A, b, scratch, singular);
-    }
+    *singular = system_solve(SYSTEM_GRAM, NC, A, b, scratch);
 #else
     (void)G1, (void)MG, (void)b;
 #endif
@@ -131,7 +126,7 @@ INLINE void constraint_solve(struct ctx *c, const vec *G1, const vec *mass, cons
     ARRAY(A, SPARSE_NA);
     ARRAY(work, NC);
     sparse_assemble(G1, mass, G0, A);
-    sparse_solve(A, b, work, singular);
+    *singular = system_solve(SYSTEM_SPARSE, NC, A, b, work);
 #else
     ARRAY(MG, NC * NQ);
     constraint_rows(c, G0, mass, MG);
@@ -147,13 +142,12 @@ INLINE void constraint_masses(struct ctx *c, double t, const vec *q, const vec *
         ARRAY(Lvv, NQ * NQ);
         ARRAY(A, NQ * NQ);
         ARRAY(b, NQ);
-        ARRAY(scratch, NQ * NQ + NQ);
-        ivec singular;
+        ARRAY(scratch, SYSTEM_SCRATCH(NQ));
         model_L2(c, t, q, v, 1.0, no_noise, 0, 0, 0, 0, Lvv);
         for (long j = 0; j < NQ; j++) {
             for (long i = 0; i < NQ * NQ; i++) A[i] = Lvv[i];
             for (long i = 0; i < NQ; i++) b[i] = vec_set(i == j ? 1.0 : 0.0);
-            solve_dense((int)NQ, A, b, scratch, &singular);
+            (void)system_solve(SYSTEM_ANY, NQ, A, b, scratch); /* where L_vv is singular, mass is NaN */
             for (long i = 0; i < NQ; i++) mass[i * NQ + j] = b[i];
         }
     } else {
@@ -202,65 +196,84 @@ INLINE void damp(long n, ivec outside, vec *r, vec *last) {
     for (long i = 0; i < n; i++) last[i] = vec_select(outside, last[i], r[i]);
 }
 
-/* Newton's method for L_v(q, v) = p + G^T mu, G v = 0, in (v, mu); one step is exact for quadratic L.  p becomes p +
- * G^T mu. With no G it finds the velocity that belongs to p.  *lost: no solution found. */
+/* L_v(q, v) = p + G^T mu, G v = 0, in (v, mu). */
+struct velocity {
+    double t;
+    long nc; /* NC, or 0: no G */
+    const vec *q, *p, *G;
+    vec size; /* of G */
+    vec *Lvv, *A, *scratch, *last;
+    ivec outside;
+};
+
+INLINE ivec velocity_correct(struct ctx *c, struct newton *s, void *of) {
+    struct velocity *h = of;
+    const long n = s->n, nc = h->nc;
+    const vec *G = h->G, *v = s->x, *mu = s->x + NQ;
+    vec *r = s->e, *A = h->A, *Lvv = h->Lvv, size = h->size;
+    vec left = vec_set(0), parts = vec_set(0), hidden = vec_set(0), speed = vec_set(0);
+    model_L2(c, h->t, h->q, v, 1.0, no_noise, 0, r, 0, 0, Lvv);
+    vec m = largest_of(Lvv, NQ, NQ + 1);
+    for (long i = 0; i < NQ; i++) {
+        parts += vec_abs(r[i]) + vec_abs(h->p[i]);
+        r[i] -= h->p[i];
+        for (long k = 0; k < nc; k++) {
+            ADD_PRODUCT(r[i], -G[k * NQ + i], mu[k]);
+            parts += vec_abs(G[k * NQ + i] * mu[k]);
+        }
+        left += vec_abs(r[i]);
+        r[i] = r[i] / m;
+        for (long j = 0; j < NQ; j++) A[i * n + j] = Lvv[i * NQ + j] / m;
+        for (long k = 0; k < nc; k++) {
+            A[i * n + NQ + k] = -G[k * NQ + i] / size;
+            A[(NQ + k) * n + i] = G[k * NQ + i] / size;
+        }
+    }
+    for (long k = 0; k < nc; k++) {
+        r[NQ + k] = vec_set(0);
+        for (long i = 0; i < NQ; i++) {
+            r[NQ + k] += G[k * NQ + i] * v[i] / size;
+            speed += vec_abs(G[k * NQ + i] * v[i] / size);
+        }
+        hidden += vec_abs(r[NQ + k]);
+        for (long l = 0; l < nc; l++) A[(NQ + k) * n + NQ + l] = vec_set(0);
+    }
+    /* round-off of p moves v by its part of p / m */
+    ivec done = (ivec)(left <= 1e-14 * parts) & (ivec)(hidden <= 1e-14 * (speed + parts / m));
+    if (s->round > 0) s->live &= ~done;
+    h->outside = s->round > 0 && !MODEL_QUADRATIC_L ? left_domain(NQ, r, s->live) : (ivec){0};
+    ivec singular = system_solve(SYSTEM_ANY, n, A, r, h->scratch);
+    for (long k = 0; k < nc; k++) r[NQ + k] *= m / size; /* moves of mu itself: damping goes back by what was moved */
+    if (!MODEL_QUADRATIC_L) damp(n, h->outside, r, h->last);
+    return singular & ~h->outside;
+}
+
+INLINE ivec velocity_moving(struct ctx *c, struct newton *s, void *of) {
+    struct velocity *h = of;
+    (void)c;
+    return still_moving(NQ, s->e, s->x, s->x, 1e-9) | h->outside;
+}
+
+/* Newton's method for them; one step is exact for quadratic L.  p becomes p + G^T mu.  With no G it finds the velocity
+ * that belongs to p.  *lost: no solution found. */
 INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G, long nc, vec *p, vec *v, vec *mu,
                              ivec *singular, ivec *lost) {
-    const long n = NQ + nc;
     vec *top = c->top;
     ARRAY(Lvv, NQ * NQ);
     ARRAY(A, (NQ + NC) * (NQ + NC));
-    ARRAY(scratch, (NQ + NC) * (NQ + NC) + NQ + NC);
+    ARRAY(scratch, SYSTEM_SCRATCH(NQ + NC));
+    ARRAY(x, NQ + NC);
     ARRAY(r, NQ + NC);
     ARRAY(last, NQ + NC);
-    ivec live = (ivec)(p[0] == p[0]), now, outside;
-    vec s = nc ? largest_of(G, NC * NQ, 1) : vec_set(1);
-    int it = 0;
-    *singular = (ivec){0};
-    for (long k = 0; k < nc; k++) mu[k] = vec_set(0);
-    do {
-        vec left = vec_set(0), parts = vec_set(0), hidden = vec_set(0), speed = vec_set(0);
-        model_L2(c, t, q, v, 1.0, no_noise, 0, r, 0, 0, Lvv);
-        vec m = largest_of(Lvv, NQ, NQ + 1);
-        for (long i = 0; i < NQ; i++) {
-            parts += vec_abs(r[i]) + vec_abs(p[i]);
-            r[i] -= p[i];
-            for (long k = 0; k < nc; k++) {
-                ADD_PRODUCT(r[i], -G[k * NQ + i], mu[k]);
-                parts += vec_abs(G[k * NQ + i] * mu[k]);
-            }
-            left += vec_abs(r[i]);
-            r[i] = r[i] / m;
-            for (long j = 0; j < NQ; j++) A[i * n + j] = Lvv[i * NQ + j] / m;
-            for (long k = 0; k < nc; k++) {
-                A[i * n + NQ + k] = -G[k * NQ + i] / s;
-                A[(NQ + k) * n + i] = G[k * NQ + i] / s;
-            }
-        }
-        for (long k = 0; k < nc; k++) {
-            r[NQ + k] = vec_set(0);
-            for (long i = 0; i < NQ; i++) {
-                r[NQ + k] += G[k * NQ + i] * v[i] / s;
-                speed += vec_abs(G[k * NQ + i] * v[i] / s);
-            }
-            hidden += vec_abs(r[NQ + k]);
-            for (long l = 0; l < nc; l++) A[(NQ + k) * n + NQ + l] = vec_set(0);
-        }
-        /* round-off of p moves v by its part of p / m */
-        ivec done = (ivec)(left <= 1e-14 * parts) & (ivec)(hidden <= 1e-14 * (speed + parts / m));
-        if (it > 0) live &= ~done;
-        outside = it > 0 && !MODEL_QUADRATIC_L ? left_domain(NQ, r, live) : (ivec){0};
-        solve_dense((int)n, A, r, scratch, &now);
-        for (long k = 0; k < nc; k++) r[NQ + k] *= m / s; /* moves of mu itself: damping goes back by what was moved */
-        if (!MODEL_QUADRATIC_L) damp(n, outside, r, last);
-        *singular |= now & live & ~outside;
-        for (long i = 0; i < NQ; i++) v[i] = vec_select(live, v[i] - r[i], v[i]);
-        for (long k = 0; k < nc; k++) mu[k] = vec_select(live, mu[k] - r[NQ + k], mu[k]);
-        live &= (still_moving(NQ, r, v, v, 1e-9) | outside) & ~*singular;
-        if (MODEL_QUADRATIC_L) live = (ivec){0};
-        c->iterations++;
-    } while (++it < NEWTON_MAX && vec_any(live));
-    *lost = live;
+    ivec known = (ivec)(p[0] == p[0]);
+    struct velocity h = {t, nc, q, p, G, nc ? largest_of(G, NC * NQ, 1) : vec_set(1), Lvv, A, scratch, last, {0}};
+    struct newton s = {.n = NQ + nc, .x = x, .e = r, .live = known};
+    for (long i = 0; i < NQ + nc; i++) x[i] = i < NQ ? v[i] : vec_set(0);
+    newton_iterate(c, &s, MODEL_QUADRATIC_L ? 1 : NEWTON_MAX, velocity_correct, velocity_moving, 0, &h);
+    for (long i = 0; i < NQ; i++) v[i] = x[i];
+    for (long k = 0; k < nc; k++) mu[k] = x[NQ + k];
+    *singular = s.singular & known;
+    *lost = MODEL_QUADRATIC_L ? (ivec){0} : s.live;
     if (nc) constraint_add(G, mu, p);
     c->top = top;
 }
@@ -285,6 +298,38 @@ INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G
 
 #define START_MAX 100
 
+/* g(q) = 0 along M^-1 G^T. */
+struct onto {
+    double t;
+    vec *v, *G, *mass, *g;
+};
+
+INLINE ivec onto_correct(struct ctx *c, struct newton *s, void *of) {
+    struct onto *h = of;
+    ivec singular;
+    model_g(c, s->x, h->g);
+    model_G(c, s->x, h->G);
+    if (MASSES_NEEDED) constraint_masses(c, h->t, s->x, h->v, h->mass);
+    constraint_solve(c, h->G, h->mass, h->G, h->g, &singular);
+    for (long i = 0; i < NQ; i++) s->e[i] = vec_set(0);
+    constraint_add(h->G, h->g, s->e);
+    apply_masses(c, h->t, s->x, h->mass, s->e);
+    return singular;
+}
+
+INLINE ivec onto_moving(struct ctx *c, struct newton *s, void *of) {
+    vec size = vec_set(0), moved = vec_set(0);
+    (void)of;
+    for (long i = 0; i < NQ; i++) {
+        size += vec_abs(s->x[i]);
+        moved += vec_abs(s->e[i]);
+    }
+    ivec far = (ivec)(moved > 1e-15 * size), met;
+    if (s->round < 3 || !vec_any(s->live & far)) return far;
+    constraints_met(c, s->x, &met);
+    return far & ~met;
+}
+
 /* A state near T*S onto it; mu is what moved the momenta.  Lanes where that fails are marked with `reason`. */
 static __attribute__((noinline)) void project_onto(struct ctx *c, vec *q, vec *p, vec *v, vec *mu, int reason) {
     double t = time_at(c, 0);
@@ -293,35 +338,17 @@ static __attribute__((noinline)) void project_onto(struct ctx *c, vec *q, vec *p
     ARRAY(mass, MASSES_NEEDED ? MASSES : 0);
     ARRAY(g, NC);
     ARRAY(x, NQ);
-    ivec live = (ivec)(p[0] == p[0]), lost = {0}, now;
-    if (NC == 0) live = (ivec){0};
-    for (int it = 0; it < START_MAX && vec_any(live); it++) {
-        model_g(c, q, g);
-        model_G(c, q, G);
-        if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
-        constraint_solve(c, G, mass, G, g, &now);
-        lost |= now & live;
-        for (long i = 0; i < NQ; i++) x[i] = vec_set(0);
-        constraint_add(G, g, x);
-        apply_masses(c, t, q, mass, x);
-        vec size = vec_set(0), moved = vec_set(0);
-        for (long i = 0; i < NQ; i++) {
-            q[i] = vec_select(live, q[i] - x[i], q[i]);
-            size += vec_abs(q[i]);
-            moved += vec_abs(x[i]);
-        }
-        live &= (ivec)(moved > 1e-15 * size) & ~lost;
-        if (it >= 3 && vec_any(live)) {
-            constraints_met(c, q, &now);
-            live &= ~now;
-        }
+    ivec known = (ivec)(p[0] == p[0]), lost = {0}, singular, unsolved;
+    if (NC > 0 && vec_any(known)) {
+        struct onto h = {t, v, G, mass, g};
+        struct newton s = {.n = NQ, .x = q, .e = x, .live = known};
+        newton_iterate(c, &s, START_MAX, onto_correct, onto_moving, 0, &h);
+        lost = s.live | s.singular;
     }
-    lost |= live;
     model_G(c, q, G);
     if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
-    ivec unsolved;
-    project_momentum(c, t, q, G, mass, p, v, mu, &now, &unsolved);
-    lost |= (now | unsolved) & (ivec)(p[0] == p[0]);
+    project_momentum(c, t, q, G, mass, p, v, mu, &singular, &unsolved);
+    lost |= (singular | unsolved) & (ivec)(p[0] == p[0]);
     if (vec_any(lost)) lanes_failed(c, &lost, NQ, reason);
     c->top = top;
 }

@@ -57,15 +57,15 @@ INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, ve
  * everything.  Where p is NaN the lane had failed before. */
 static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, const vec *p, const vec *lam, vec *P,
                                                                  vec *Q, const ivec *live) {
-    ivec known = (ivec)(p[0] == p[0]), newton = known & *live, singular = known & ~vec_finite(lam[0]) & ~newton, met;
-    if (!vec_any(newton | singular)) return;
+    ivec known = (ivec)(p[0] == p[0]), stuck = known & *live, singular = known & ~vec_finite(lam[0]) & ~stuck, met;
+    if (!vec_any(stuck | singular)) return;
     constraints_met(c, Q, &met); /* the rest was round-off of g, which near the origin is larger than that of q */
-    newton &= ~met;
-    lanes_failed(c, &newton, NQ, LGV_FAIL_NEWTON);
+    stuck &= ~met;
+    lanes_failed(c, &stuck, NQ, LGV_FAIL_NEWTON);
     lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
     for (long i = 0; i < NQ; i++) {
-        P[i] = vec_select(newton | singular, vec_set(__builtin_nan("")), P[i]);
-        Q[i] = vec_select(newton | singular, vec_set(__builtin_nan("")), Q[i]);
+        P[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), P[i]);
+        Q[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), Q[i]);
     }
 }
 
@@ -198,46 +198,59 @@ INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, 
 
 #define NEWTON_LEFT (2e-16 / NQ)
 
-/* Newton's method from Q on, two moves at least; sum grows by what they add to e.  Then a lane is done when the
- * error left, e^3 / e_before^2 by quadratic convergence, is below round-off of the coordinates that move; after
- * three also by the rule of still_moving, where round-off is larger than that. */
+struct along { /* M^-1 G(q)^T */
+    const vec *q;
+    const struct kept *kept;
+    vec *Q, *sum, *e, *move, *row_size, *G1, moved, size;
+};
+
+/* Moves Q itself: in lanes that rest by 0. */
+INLINE ivec along_correct(struct ctx *c, struct newton *s, void *of) {
+    struct along *h = of;
+    ivec now;
+    model_g(c, h->Q, h->e);
+    model_G(c, h->Q, h->G1);
+    kept_solve(c, h->kept, h->G1, h->e, &now);
+    for (long k = 0; s->round > 1 && k < NC; k++) h->e[k] = vec_select(s->live, h->e[k], vec_set(0));
+    for (long k = 0; k < NC; k++) h->sum[k] += h->e[k];
+    h->moved = kept_move(c, h->kept, h->row_size, h->e, h->move);
+    for (long i = 0; i < NQ; i++) {
+        h->Q[i] -= h->move[i];
+        if (s->round == 0) h->size += vec_select((ivec)(h->move[i] == 0.0), vec_set(0), vec_abs(h->q[i]));
+    }
+    return (ivec){0}; /* a singular lane shows in lam */
+}
+
+/* A lane is done when the error left, e^3 / e_before^2 by quadratic convergence, is below round-off of the coordinates
+ * that move; after three moves also by the rule of still_moving, where round-off is larger than that. */
+INLINE ivec along_moving(struct ctx *c, struct newton *s, void *of) {
+    struct along *h = of;
+    vec moved = h->moved, before = s->last, length = vec_set(0);
+    ivec far = ~(ivec){0};
+    (void)c;
+    if (s->round > 0) far = (ivec)(moved * moved * moved > NEWTON_LEFT * h->size * before * before);
+    if (s->round > 1) {
+        for (long i = 0; i < NQ; i++) length += vec_abs(h->Q[i] - h->q[i]);
+        far &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * h->size);
+    }
+    s->last = moved;
+    return far;
+}
+
+/* Newton's method from Q on, two moves at least; sum grows by what they add to e.  *live: lanes without a solution. */
 INLINE void newton_drift(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *sum, ivec *live) {
     ARRAY(e, NC);
     ARRAY(move, NQ);
     ARRAY(row_size, NC);
     ARRAY(G1, JACOBIAN);
-    ivec still = ~(ivec){0}, now;
-    vec *top = c->top, size = vec_set(0), before = vec_set(0);
-    int it = 0;
     for (long k = 0; k < NC; k++) {
         row_size[k] = vec_set(0);
         for (long i = 0; !MODEL_SPARSE && i < NQ; i++) row_size[k] += vec_abs(kept->MG[k * NQ + i]);
     }
-    do {
-        model_g(c, Q, e);
-        model_G(c, Q, G1);
-        kept_solve(c, kept, G1, e, &now);
-        for (long k = 0; it > 1 && k < NC; k++) e[k] = vec_select(still, e[k], vec_set(0));
-        for (long k = 0; k < NC; k++) sum[k] += e[k];
-        vec moved = kept_move(c, kept, row_size, e, move);
-        for (long i = 0; i < NQ; i++) {
-            Q[i] -= move[i];
-            if (it == 0) size += vec_select((ivec)(move[i] == 0.0), vec_set(0), vec_abs(q[i]));
-        }
-        if (it > 0) {
-            ivec far = (ivec)(moved * moved * moved > NEWTON_LEFT * size * before * before);
-            still = (ivec)vec_select(still, (vec)far, vec_set(0)); /* of `&` clang makes more than this */
-        }
-        if (it > 1) {
-            vec length = vec_set(0);
-            for (long i = 0; i < NQ; i++) length += vec_abs(Q[i] - q[i]);
-            still &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * size);
-        }
-        before = moved;
-        c->top = top;
-        c->iterations++;
-    } while (++it < NEWTON_MAX && (it == 1 || vec_any(still)));
-    *live = it < NEWTON_MAX ? (ivec){0} : still;
+    struct along h = {q, kept, Q, sum, e, move, row_size, G1, vec_set(0), vec_set(0)};
+    struct newton s = {.live = ~(ivec){0}};
+    newton_iterate(c, &s, NEWTON_MAX, along_correct, along_moving, 0, &h);
+    *live = s.round < NEWTON_MAX ? (ivec){0} : s.live;
 }
 
 /* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q. */

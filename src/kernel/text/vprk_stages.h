@@ -175,49 +175,61 @@ static __attribute__((noinline, cold)) ivec stages_met(struct ctx *c, const vec 
     return met;
 }
 
-/* Newton's method for all stages, on the lanes *live; those left had no solution. */
-INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
-                          const vec *mass, struct stages *s, ivec *live) {
+struct all_stages {
+    const vec *q, *p, *dW, *dZ, *extra, *mass;
+    struct stages *at;
+    vec *A, *scratch, *last, *end, *move, *x;
+    ivec outside;
+};
+
+INLINE ivec stages_correct(struct ctx *c, struct newton *s, void *of) {
+    struct all_stages *h = of;
+    struct stages *at = h->at;
     const long n = UNKNOWNS;
+    vec *r = s->e;
+    stage_system(c, h->q, h->p, h->dW, h->dZ, h->extra, h->mass, at, r, h->A);
+    if (s->round >= NEWTON_PATIENT) s->live &= ~stages_met(c, h->q, h->p, at, r);
+    h->outside = s->round > 0 ? left_domain(n, r, s->live) : (ivec){0};
+    vec m = MODEL_L ? largest_of(at->PY, NQ, NQ + 1) : 1.0 / largest_of(h->mass, NQ, NQ + 1);
+    vec g = NC > 0 ? largest_of(at->GX, NC * NQ, 1) : vec_set(1);
+    scale_system(m, g, r, h->A);
+    ivec singular = system_solve(SYSTEM_ANY, n, h->A, r, h->scratch);
+    for (long i = 0; i < n; i++) r[i] *= i >= VS * NQ ? m / g : MODEL_L ? vec_set(1) : m;
+    damp(n, h->outside, r, h->last);
+    return singular & ~h->outside;
+}
+
+/* By how far the end of the step moves. */
+INLINE ivec stages_moving(struct ctx *c, struct newton *s, void *of) {
+    struct all_stages *h = of;
+    for (long i = 0; i < NQ; i++) h->move[i] = h->end[i];
+    stage_positions(c, h->q, h->at);
+    combine(c, h->q, vprk_table, h->at->V, h->end);
+    for (long i = 0; i < NQ; i++) {
+        h->x[i] = h->end[i] - h->q[i];
+        h->move[i] -= h->end[i];
+    }
+    ivec first = (ivec)(vec_set(s->round == 0 ? 1.0 : 0.0) > 0.5);
+    return still_moving(NQ, h->move, h->x, h->q, 1e-9) | h->outside | first;
+}
+
+/* Newton's method for all stages, on the lanes `live`; those without a solution fail.  The unknowns are Y and lam,
+ * which stand one behind the other. */
+INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
+                          const vec *mass, struct stages *at, ivec live) {
     vec *top = c->top;
     ARRAY(A, UNKNOWNS * UNKNOWNS);
-    ARRAY(scratch, UNKNOWNS * UNKNOWNS + UNKNOWNS);
+    ARRAY(scratch, SYSTEM_SCRATCH(UNKNOWNS));
     ARRAY(r, UNKNOWNS);
     ARRAY(last, UNKNOWNS);
     ARRAY(end, NQ);
     ARRAY(move, NQ);
     ARRAY(x, NQ);
-    vec *inner = c->top;
-    ivec singular = {0}, now, outside;
-    int it = 0;
-    stage_positions(c, q, s);
-    combine(c, q, vprk_table, s->V, end);
-    do {
-        stage_system(c, q, p, dW, dZ, extra, mass, s, r, A);
-        if (it >= NEWTON_PATIENT) *live &= ~stages_met(c, q, p, s, r);
-        outside = it > 0 ? left_domain(n, r, *live) : (ivec){0};
-        vec m = MODEL_L ? largest_of(s->PY, NQ, NQ + 1) : 1.0 / largest_of(mass, NQ, NQ + 1);
-        vec g = NC > 0 ? largest_of(s->GX, NC * NQ, 1) : vec_set(1);
-        scale_system(m, g, r, A);
-        solve_dense((int)n, A, r, scratch, &now);
-        for (long i = 0; i < n; i++) r[i] *= i >= VS * NQ ? m / g : MODEL_L ? vec_set(1) : m;
-        damp(n, outside, r, last);
-        singular |= now & *live & ~outside;
-        for (long i = 0; i < VS * NQ; i++) s->Y[i] = vec_select(*live, s->Y[i] - r[i], s->Y[i]);
-        for (long i = 0; i < VM * NC; i++) s->lam[i] = vec_select(*live, s->lam[i] - r[VS * NQ + i], s->lam[i]);
-        for (long i = 0; i < NQ; i++) move[i] = end[i];
-        stage_positions(c, q, s);
-        combine(c, q, vprk_table, s->V, end);
-        for (long i = 0; i < NQ; i++) {
-            x[i] = end[i] - q[i];
-            move[i] -= end[i];
-        }
-        ivec first = (ivec)(vec_set(it == 0 ? 1.0 : 0.0) > 0.5);
-        *live &= (still_moving(NQ, move, x, q, 1e-9) | outside | first) & ~singular;
-        c->top = inner;
-        c->iterations++;
-    } while (++it < NEWTON_MAX && vec_any(*live));
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+    struct all_stages h = {q, p, dW, dZ, extra, mass, at, A, scratch, last, end, move, x, {0}};
+    struct newton s = {.n = UNKNOWNS, .x = at->Y, .e = r, .live = live};
+    stage_positions(c, q, at);
+    combine(c, q, vprk_table, at->V, end);
+    newton(c, &s, NEWTON_MAX, stages_correct, stages_moving, 0, &h);
     c->top = top;
 }
 
@@ -260,68 +272,91 @@ INLINE void quick_momenta(struct ctx *c, const vec *q, const vec *p, const ivec 
     }
 }
 
+struct quick {
+    const vec *q, *p, *w, *extra;
+    struct stages *at;
+    vec *G, *MG, *A, *scratch, *r, *old;
+    vec moved, size; /* of the coordinates that move */
+    ivec stuck;
+};
+
+/* Position of stage j, from the second round on, its force and its part of the system. */
+INLINE void quick_stage(struct ctx *c, long j, int round, struct quick *h) {
+    struct stages *at = h->at;
+    if (round > 0 && j > 0) {
+        combine(c, h->q, &V_A(j, 0), at->V, at->Q + j * NQ);
+        for (long i = 0; i < NQ; i++) {
+            vec step = vec_abs(at->Q[j * NQ + i] - h->old[j * NQ + i]);
+            h->moved += step;
+            h->size += vec_select((ivec)(step == 0.0), vec_set(0), vec_abs(h->q[i]));
+        }
+    }
+    for (long i = 0; i < NQ; i++) h->old[j * NQ + i] = at->Q[j * NQ + i];
+    if (round > 0 && j == 0) return; /* the first stage is q */
+    model_K1(c, time_at(c, V_TIME(j)), at->Q + j * NQ, h->p, c->dt * V_B(j), h->w + j * NM, at->f + j * NQ, 0);
+    for (long i = 0; i < NQ; i++) {
+        at->f[j * NQ + i] = -at->f[j * NQ + i];
+        if (CORRECTED && V_TIME(j) == 0) ADD_PRODUCT(at->f[j * NQ + i], V_B(j), h->extra[i]);
+    }
+    if (NC == 0) return;
+    model_G(c, at->Q + j * NQ, h->G + j * NC * NQ);
+    if (j < VM) constraint_rows(c, h->G + j * NC * NQ, 0, h->MG + j * NC * NQ);
+    if (round > 0 && j > 0) model_g(c, at->Q + j * NQ, h->r + (j - 1) * NC);
+}
+
+INLINE ivec quick_correct(struct ctx *c, struct newton *s, void *of) {
+    struct quick *h = of;
+    struct stages *at = h->at;
+    ivec live = s->live;
+    h->moved = h->size = vec_set(0);
+    for (long j = 0; j < VS; j++) quick_stage(c, j, s->round, h);
+    if (NC > 0 && s->round > 0) {
+        quick_system(h->G, h->MG, h->A);
+        for (long k = 0; k < QUICK_SIZE; k++) h->r[k] *= 1 / c->dt;
+        (void)system_solve(SYSTEM_ANY, QUICK_SIZE, h->A, h->r, h->scratch);
+        for (long k = 0; k < QUICK_SIZE; k++) at->lam[k] -= vec_select(live, h->r[k], vec_set(0));
+    }
+    for (long m = 0; NC > 0 && m < VM; m++) {
+        for (long i = 0; i < NQ; i++) at->GT[m * NQ + i] = vec_set(0);
+        constraint_add(h->G + m * NC * NQ, at->lam + m * NC, at->GT + m * NQ);
+    }
+    quick_momenta(c, h->q, h->p, &live, at);
+    return (ivec){0}; /* a singular lane has no finite momentum */
+}
+
+INLINE ivec quick_moving(struct ctx *c, struct newton *s, void *of) {
+    struct quick *h = of;
+    vec moved = h->moved, size = h->size, before = s->last;
+    ivec far = ~(ivec){0};
+    (void)c;
+    if (s->round > 1) far = (ivec)(moved * moved > 1e-18 * size * before) & (ivec)(moved > 1e-15 * size);
+    if (s->round > 2) h->stuck |= s->live & far & (ivec)(moved > 0.5 * before);
+    s->last = moved;
+    return far & ~h->stuck;
+}
+
 INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
-                         struct stages *s, ivec *live) {
+                         struct stages *at, ivec *live) {
     vec *top = c->top;
     ARRAY(G, VS * NC * NQ);
     ARRAY(MG, VS * NC * NQ);
     ARRAY(A, QUICK_SIZE * QUICK_SIZE);
-    ARRAY(scratch, QUICK_SIZE * QUICK_SIZE + QUICK_SIZE);
+    ARRAY(scratch, SYSTEM_SCRATCH(QUICK_SIZE));
     ARRAY(r, QUICK_SIZE);
     ARRAY(w, VS * NM);
     ARRAY(old, VS * NQ);
-    vec *inner = c->top, before = vec_set(0);
-    ivec known = *live, far = known, stuck = {0}, now;
-    int round = 0;
+    ivec known = *live;
     for (long j = 0; j < VS; j++) noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w + j * NM);
     for (long j = 0; j < VS; j++)
         for (long i = 0; i < NQ; i++) {
-            s->Q[j * NQ + i] = q[i];
-            s->Y[j * NQ + i] = p[i];
+            at->Q[j * NQ + i] = q[i];
+            at->Y[j * NQ + i] = p[i];
         }
-    do {
-        vec moved = vec_set(0), size = vec_set(0); /* of the coordinates that move */
-        for (long j = 0; j < VS; j++) {
-            if (round > 0 && j > 0) {
-                combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
-                for (long i = 0; i < NQ; i++) {
-                    vec step = vec_abs(s->Q[j * NQ + i] - old[j * NQ + i]);
-                    moved += step;
-                    size += vec_select((ivec)(step == 0.0), vec_set(0), vec_abs(q[i]));
-                }
-            }
-            for (long i = 0; i < NQ; i++) old[j * NQ + i] = s->Q[j * NQ + i];
-            if (round > 0 && j == 0) continue; /* the first stage is q */
-            model_K1(c, time_at(c, V_TIME(j)), s->Q + j * NQ, p, c->dt * V_B(j), w + j * NM, s->f + j * NQ, 0);
-            for (long i = 0; i < NQ; i++) {
-                s->f[j * NQ + i] = -s->f[j * NQ + i];
-                if (CORRECTED && V_TIME(j) == 0) ADD_PRODUCT(s->f[j * NQ + i], V_B(j), extra[i]);
-            }
-            if (NC == 0) continue;
-            model_G(c, s->Q + j * NQ, G + j * NC * NQ);
-            if (j < VM) constraint_rows(c, G + j * NC * NQ, 0, MG + j * NC * NQ);
-            if (round > 0 && j > 0) model_g(c, s->Q + j * NQ, r + (j - 1) * NC);
-        }
-        if (NC > 0 && round > 0) {
-            quick_system(G, MG, A);
-            for (long k = 0; k < QUICK_SIZE; k++) r[k] *= 1 / c->dt;
-            solve_dense((int)QUICK_SIZE, A, r, scratch, &now);
-            for (long k = 0; k < QUICK_SIZE; k++) s->lam[k] -= vec_select(far, r[k], vec_set(0));
-        }
-        for (long m = 0; NC > 0 && m < VM; m++) {
-            for (long i = 0; i < NQ; i++) s->GT[m * NQ + i] = vec_set(0);
-            constraint_add(G + m * NC * NQ, s->lam + m * NC, s->GT + m * NQ);
-        }
-        quick_momenta(c, q, p, &far, s);
-        if (round > 1) far &= (ivec)(moved * moved > 1e-18 * size * before) & (ivec)(moved > 1e-15 * size);
-        if (round > 2) stuck |= far & (ivec)(moved > 0.5 * before);
-        far &= ~stuck;
-        before = moved;
-        c->top = inner;
-        c->iterations++;
-    } while (++round < QUICK_ROUNDS && vec_any(far));
-    for (long i = 0; i < NQ; i++) far |= known & ~vec_finite(s->Y[(VS - 1) * NQ + i]);
-    *live = far | stuck;
+    struct quick h = {q, p, w, extra, at, G, MG, A, scratch, r, old, vec_set(0), vec_set(0), {0}};
+    struct newton s = {.live = known};
+    newton_iterate(c, &s, QUICK_ROUNDS, quick_correct, quick_moving, 0, &h);
+    *live = s.live | h.stuck;
+    for (long i = 0; i < NQ; i++) *live |= known & ~vec_finite(at->Y[(VS - 1) * NQ + i]);
     c->top = top;
 }
 
@@ -346,19 +381,20 @@ INLINE void stages_end(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
 }
 
 INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
-    ARRAY(values, VS * 5 * NQ);
+    ARRAY(unknowns, UNKNOWNS);
+    ARRAY(values, VS * 4 * NQ);
     ARRAY(blocks, 4 * NQ * NQ);
-    ARRAY(multipliers, VM * (2 * NQ + NC * NQ + NQ * NQ + NC));
+    ARRAY(multipliers, VM * (2 * NQ + NC * NQ + NQ * NQ));
     ARRAY(mass, NQ * NQ);
     ARRAY(v, NQ);
     ARRAY(mu, NC);
     ARRAY(extra, NQ);
     ARRAY(G, NC * NQ);
-    struct stages s = {.Y = values,
-                       .V = values + VS * NQ,
-                       .Q = values + 2 * VS * NQ,
-                       .P = values + 3 * VS * NQ,
-                       .f = values + 4 * VS * NQ,
+    struct stages s = {.Y = unknowns,
+                       .V = values,
+                       .Q = values + VS * NQ,
+                       .P = values + 2 * VS * NQ,
+                       .f = values + 3 * VS * NQ,
                        .PQ = blocks,
                        .PY = blocks + NQ * NQ,
                        .fQ = blocks + 2 * NQ * NQ,
@@ -367,7 +403,7 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
                        .GT = multipliers + VM * NQ,
                        .GX = multipliers + 2 * VM * NQ,
                        .S = multipliers + VM * (2 * NQ + NC * NQ),
-                       .lam = multipliers + VM * (2 * NQ + NC * NQ + NQ * NQ)};
+                       .lam = unknowns + VS * NQ};
     ivec live = (ivec)(p[0] == p[0]), singular = {0};
     for (long i = 0; i < NQ; i++) v[i] = MODEL_L ? c->extra[i * GROUPS] : p[i];
     for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_set(0);
@@ -383,8 +419,7 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
             for (long i = 0; i < NQ; i++) s.Y[j * NQ + i] = QUICK ? vec_select(live, v[i], s.Y[j * NQ + i]) : v[i];
         for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_select(live, vec_set(0), s.lam[i]);
         if (!MODEL_L) constraint_masses(c, time_at(c, 0), q, v, mass);
-        newton_stages(c, q, p, dW, dZ, extra, mass, &s, &live);
-        if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+        newton_stages(c, q, p, dW, dZ, extra, mass, &s, live);
     }
     stage_positions(c, q, &s);
     stages_end(c, q, p, dW, dZ, extra, &s, v);
