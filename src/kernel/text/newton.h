@@ -54,11 +54,11 @@ INLINE void newton_iterate(struct ctx *c, struct newton *s, int most, newton_cor
 INLINE void newton(struct ctx *c, struct newton *s, int most, newton_correct *correct, newton_moving *moving,
                    newton_settled *settled, void *of) {
     newton_iterate(c, s, most, correct, moving, settled, of);
-    ivec left = s->live, singular = s->singular; /* whose address is known elsewhere does not live in registers */
+    ivec left = s->live; /* a copy: what has its address known elsewhere does not live in registers */
     if (most > 1 && vec_any(left)) lanes_failed(c, &left, NQ, LGV_FAIL_NEWTON);
-    if (!vec_any(singular)) return;
-    ivec here = most == 1 ? singular & s->live : singular;
-    lanes_failed(c, &here, NQ, LGV_FAIL_SINGULAR);
+    if (!vec_any(s->singular)) return;
+    ivec bad = most == 1 ? s->singular & s->live : s->singular;
+    lanes_failed(c, &bad, NQ, LGV_FAIL_SINGULAR);
 }
 
 /* ---- stopping rules ---- */
