@@ -147,3 +147,13 @@ stopped "${mlmc[@]}" --tolerance 1e-6 --out cut2
 has out interrupted 'cost '
 hasnot out 'plain Monte Carlo'
 hasnot cut2/report.html 'cost of plain Monte Carlo'
+
+# Steps that do not divide the time are made shorter as in a run, all by one factor, and that is said.
+gives 0 "$LGV" compare "$kubo" --methods midpoint,verlet --step 3 --until 10 --paths 16 --ladder 2 --json
+has out '"until": 10' '"step": 2.5' '"step": 1.25' '"reference_step": 0.625' '"steps": 4'
+has err 'the step of P2N2Q2Lob is 2.5 instead of 3'
+gives 0 "$LGV" compare "$kubo" --methods midpoint,verlet --steps 0.2,0.3 --until 1 --paths 16 --ladder 0 --json
+has out '"until": 1' '"step": 0.25' '"steps": 4' '"steps": 6'
+gives 0 "$LGV" compare "$kubo" --methods midpoint --step 0.1 --until 0.3 --paths 16 --ladder 0 --json
+has out '"step": 0.1' '"steps": 3'
+empty err

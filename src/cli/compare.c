@@ -195,8 +195,9 @@ static int compare_model(const struct lgv_arguments *a, struct lgv_model *m, con
     }
     free(c.command);
     c.command = lgv_copy(a->line);
-    if (fabs(c.until - s->until) > 1e-9 * fabs(s->until - s->start))
-        lgv_warn("until is %.8g instead of %.8g: it has to be a multiple of every step", c.until, s->until);
+    for (size_t i = 0; c.shorter < 1 && i < c.count; i++)
+        lgv_warn("the step of %s is %.8g instead of %.8g: the steps have to meet at until = %.8g", c.method[i].name,
+                 c.method[i].step, r->contender[i].step, s->until);
     if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; only the runs that were finished are shown\n", stderr);
     if (!a->flags.json && !a->flags.quiet) lgv_comparison_summary(stdout, &c, lgv_colour(stdout));
     int code = lgv_study_show(a, lgv_comparison_json(&c), dir, "comparison", status ? LGV_EXIT_BROKEN : LGV_EXIT_DONE);
@@ -210,17 +211,6 @@ static int compare_model(const struct lgv_arguments *a, struct lgv_model *m, con
     return code;
 }
 
-char *lgv_study_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix) {
-    char name[80];
-    struct lgv_text t = {0};
-    if (a->flags.no_files || (a->flags.json && !a->flags.out)) return NULL;
-    if (a->flags.out) return lgv_copy(a->flags.out);
-    lgv_file_name(name, sizeof name, "lgv", m->name);
-    lgv_text_add(&t, "%s-%s", name, suffix);
-    if (t.failed) lgv_text_free(&t);
-    return t.data;
-}
-
 static int command_compare(const struct lgv_arguments *a) {
     struct lgv_error err = {0};
     struct lgv_model *m = NULL;
@@ -229,7 +219,7 @@ static int command_compare(const struct lgv_arguments *a) {
     lgv_stop_on_signals();
     enum lgv_status status = lgv_arguments_model(a, &m, &s, &err);
     if (!status) status = read_request(m, &a->flags, &s, &r, &err);
-    char *dir = status ? NULL : lgv_study_directory(a, m, "compare");
+    char *dir = status ? NULL : lgv_output_directory(a, m, "-compare");
     bool made = false;
     if (dir) status = lgv_directory(dir, &made, &err);
     int code = status == LGV_OK ? compare_model(a, m, &s, &r, dir) : lgv_complain(&err, status);

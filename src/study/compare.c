@@ -195,6 +195,7 @@ struct grid {
     size_t count;
     double *step, base;
     uint64_t *multiple, every, total; /* every: least common multiple; total: base steps to the end */
+    double shorter;                   /* steps are this much of those asked for: 1 when they end at `until` */
 };
 
 static void grid_free(struct grid *g) {
@@ -211,6 +212,8 @@ static uint64_t divisor(uint64_t a, uint64_t b) {
     return a;
 }
 
+/* The steps have to meet at the end: where the time they first meet at does not divide the run, all are made shorter by
+ * one factor, as a run makes its step shorter. */
 static enum lgv_status make_grid(const struct study *x, struct grid *g) {
     double span = x->s->until - x->s->start;
     if (!(span > 0))
@@ -230,10 +233,15 @@ static enum lgv_status make_grid(const struct study *x, struct grid *g) {
                 "other",
                 (double)g->every * g->base, span);
     }
-    double units = span / ((double)g->every * g->base), whole = floor(units + 0.5);
-    if (fabs(units - whole) > 1e-6 * fmax(1, units)) whole = ceil(units);
-    if (whole * (double)g->every > 2.8e14) return lgv_fail(x->err, LGV_BAD_INPUT, "the run would take too many steps");
-    g->total = (uint64_t)fmax(1, whole) * g->every;
+    double unit = (double)g->every * g->base, fits;
+    uint64_t units = lgv_whole_steps(span, unit, &fits);
+    if ((double)units * (double)g->every > 2.8e14)
+        return lgv_fail(x->err, LGV_BAD_INPUT, "the run would take too many steps");
+    g->total = units * g->every;
+    g->shorter = fits / unit;
+    if (g->shorter == 1) return LGV_OK;
+    g->base *= g->shorter;
+    for (size_t i = 0; i < g->count; i++) g->step[i] = (double)g->multiple[i] * g->base;
     return LGV_OK;
 }
 
@@ -496,27 +504,32 @@ static enum lgv_status plan_grids(struct study *x, struct grid *time, struct gri
     for (size_t i = 0; i < n; i++) {
         time->step[time->count++] = x->o->contender[i].step;
         least = fmin(least, x->o->contender[i].step);
-        for (size_t j = 0; j < rungs; j++) ladder->step[ladder->count++] = ldexp(x->o->contender[i].step, -(int)j);
     }
     double fine = x->o->reference_step > 0 ? x->o->reference_step : least / 4;
-    double finest = fmin(fine, ldexp(least, 1 - (int)rungs) / 4);
+    if (x->reference_wanted) time->step[time->count++] = fine;
+    enum lgv_status status = make_grid(x, time);
+    if (status) return status;
+    fine *= time->shorter;
+    double finest = fmin(fine, ldexp(least * time->shorter, 1 - (int)rungs) / 4);
     x->out->reference_step = fine;
     x->out->chosen = x->o->chosen;
     x->out->ladder_reference_step = finest;
-    if (x->reference_wanted) time->step[time->count++] = fine;
+    for (size_t i = 0; i < n; i++) {
+        x->out->method[i].step = time->step[i];
+        for (size_t j = 0; j < rungs; j++) ladder->step[ladder->count++] = ldexp(time->step[i], -(int)j);
+    }
     if (x->out->ladder_reference) ladder->step[ladder->count++] = finest;
-    enum lgv_status status = make_grid(x, time);
-    if (!status && rungs) status = make_grid(x, ladder);
+    if (rungs) status = make_grid(x, ladder);
     if (status) return status;
-    double end = (double)time->total * time->base;
-    if (rungs && fabs((double)ladder->total * ladder->base - end) > 1e-6 * end)
-        return lgv_fail(
-            x->err, LGV_BAD_INPUT,
-            "the runs would end after %g and the ladder after %g: choose a reference step that divides the steps", end,
-            (double)ladder->total * ladder->base);
+    if (rungs && ladder->shorter != 1)
+        return lgv_fail(x->err, LGV_BAD_INPUT,
+                        "the steps of the ladder meet at %g only, which does not divide the time %g: choose a "
+                        "reference step that divides the steps",
+                        (double)ladder->every * ladder->base / ladder->shorter, x->s->until - x->s->start);
     double most = LADDER_STEPS / (double)(ladder->total * (ladder->count + 1) + 1);
     if (!x->o->ladder_paths) x->out->ladder_paths = (uint64_t)fmin((double)x->s->paths, fmax(64, fmin(1000, most)));
-    x->out->until = x->s->start + (double)time->total * time->base;
+    x->out->until = x->s->until;
+    x->out->shorter = time->shorter;
     x->work = (double)time->total * (double)time->count * (double)x->s->paths;
     if (rungs) x->work += (double)ladder->total * (double)ladder->count * (double)x->out->ladder_paths;
     return LGV_OK;
@@ -549,7 +562,8 @@ static bool describe(struct study *x) {
     c->method = lgv_new(x->o->count, sizeof *c->method);
     x->kernel = lgv_new(x->o->count + 1, sizeof *x->kernel);
     x->plain = lgv_new(x->o->count + 1, sizeof *x->plain);
-    if (!c->method || !x->kernel || !x->plain || !c->model_name) return false;
+    bool copied = c->date && c->version && c->model_name && (c->model_file || !x->m->file);
+    if (!c->method || !x->kernel || !x->plain || !copied) return false;
     for (size_t i = 0; i < x->o->count; i++) {
         c->method[i].name = lgv_copy(x->o->contender[i].method->name);
         c->method[i].step = x->o->contender[i].step;

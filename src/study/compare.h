@@ -61,7 +61,7 @@ struct lgv_compared { /* one method */
 
 struct lgv_comparison {
     char *model_name, *model_file, *version, *command, *date;
-    double t0, until;
+    double t0, until, shorter; /* shorter: steps are this much of those asked for, so that they end at `until` */
     uint64_t paths, seed, threads;
     size_t ntimes;
     double *time;
