@@ -60,6 +60,8 @@ static const struct bad structure[] = {
     {Q "hamiltonian: !f q\n", 3, 17, "tags"},
     {Q "hamiltonian: p\n---\nname: b\n", 4, 1, "a second document"},
     {Q "hamiltonian: p: q\n", 3, 15, "best quoted"},
+    {"coordinates: {q: normal(0, 0.5)}\nhamiltonian: p\n", 1, 26, "this comma ends the value"},
+    {Q "hamiltonian: p\nnoise: [min(q, p) ]\n", 4, 14, "has to be quoted"},
     {Q "hamiltonian: p\nnoise: [x[1]]\n", 4, 10, "best quoted"},
     {Q "hamiltonian: \"p\n", 0, 0, "quoted"},
     {Q "hamiltonian: p\n\tnoise: q\n", 0, 0, "bad.yaml:"},

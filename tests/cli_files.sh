@@ -35,6 +35,11 @@ for end in one two; do
     gives 0 "$LGV" run m.yaml "${quick[@]}" --no-report
 done
 [ "$(ls -d lgv-a-model* | wc -l)" = 2 ] || die "two models share a directory"
+for name in a.b "a b" a_b; do
+    { echo "name: $name" && grep -v '^name:' "$kubo"; } > m.yaml
+    gives 0 "$LGV" run m.yaml "${quick[@]}" --no-report
+done
+[ -d lgv-a_b ] && [ "$(ls -d lgv-a_b* | wc -l)" = 3 ] || die "names that differ in one character share a directory"
 
 # Messages name flags as they are written.
 gives 2 "$LGV" run "$kubo" --check_states 99

@@ -98,16 +98,20 @@ void lgv_file_sweep(const char *dir) {
     if (d) closedir(d);
 }
 
-void lgv_file_name(char *out, size_t size, const char *prefix, const char *text) {
+void lgv_file_name(char *out, size_t size, const char *prefix, const char *text, bool distinct) {
     int n = snprintf(out, size, "%s-", prefix);
     size_t used = n > 0 && (size_t)n < size ? (size_t)n : 0, start = used;
+    bool replaced = false;
     for (const char *s = text ? text : ""; *s && used + 1 < size && used < start + 40; s++) {
         bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '-';
+        replaced |= !plain && *s != '_';
         out[used++] = plain ? *s : '_';
     }
+    bool cut = text && strlen(text) > used - start;
     if (used == start && used + 1 < size) out[used++] = '_';
     out[used] = '\0';
-    /* Names that differ only behind the cut must not become one. */
-    if (text && strlen(text) > used - start && used > start + 9)
-        snprintf(out + used - 9, 10, "-%08x", (unsigned)lgv_hash(LGV_HASH_START, text, strlen(text)));
+    if (!cut && !(distinct && replaced)) return;
+    size_t end = used < start + 31 ? used : start + 31; /* names that differ only in what is lost must not become one */
+    if (end + 10 > size) end = size > 10 ? size - 10 : 0;
+    if (end > start) snprintf(out + end, size - end, "-%08x", (unsigned)lgv_hash(LGV_HASH_START, text, strlen(text)));
 }

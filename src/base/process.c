@@ -171,16 +171,17 @@ static bool collect(const struct lgv_process *p, int fd) {
 }
 
 /* Waits for the end of the output, then of the program.  *why is set when it was ended here. */
-static bool wait_for(const struct lgv_process *p, pid_t pid, int output, int *status, int *why) {
+static bool wait_for(const struct lgv_process *p, pid_t pid, int output, int *why) {
     double begin = lgv_seconds(), told = begin;
     bool open = true, killed = false;
     for (;;) {
         struct pollfd ready = {.fd = open ? output : -1, .events = POLLIN};
         if (poll(&ready, 1, open ? LOOK : 1) > 0 && open) open = collect(p, output);
         if (!open) {
-            pid_t got = waitpid(pid, status, WNOHANG);
-            if (got == pid) return true;
-            if (got < 0 && errno != EINTR) return false;
+            siginfo_t end = {0}; /* it is not reaped here: while it is in the list its number must not become another's */
+            int failed = waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
+            if (!failed && end.si_pid == pid) return true;
+            if (failed && errno != EINTR) return false;
         }
         double t = lgv_seconds();
         if (*why == 0 && (*why = asked_to_end(p, t - begin)) != 0) {
@@ -202,8 +203,10 @@ int lgv_process_run(const struct lgv_process *p) {
         return LGV_PROCESS_NOT_STARTED;
     }
     note(0, pid);
-    bool known = wait_for(p, pid, output, &status, &why);
+    bool known = wait_for(p, pid, output, &why);
     note(pid, 0);
+    while (known && waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) known = false;
     close(output);
     if (why) return why;
     if (!known) return LGV_PROCESS_UNKNOWN;

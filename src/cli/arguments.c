@@ -278,3 +278,14 @@ void lgv_warn_unused(const struct lgv_model *m) {
     for (size_t k = 0; (s = lgv_model_unused(m, k, &k)); k++)
         lgv_warn("%s:%d:%d: %s is not used", m->file, s->line, s->column, s->name);
 }
+
+char *lgv_output_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix) {
+    char name[80];
+    struct lgv_text t = {0};
+    if (a->flags.no_files || (a->flags.json && !a->flags.out)) return NULL;
+    if (a->flags.out) return lgv_copy(a->flags.out);
+    lgv_file_name(name, sizeof name, "lgv", m->name, true);
+    lgv_text_add(&t, "%s%s", name, suffix);
+    if (t.failed) lgv_text_free(&t);
+    return t.data;
+}

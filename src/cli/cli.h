@@ -67,11 +67,13 @@ extern const struct lgv_command lgv_command_run, lgv_command_compare, lgv_comman
 /* False: a message was printed, the caller ends with LGV_EXIT_INPUT (or _CANNOT when memory is out). */
 bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv, struct lgv_arguments *out);
 void lgv_arguments_free(struct lgv_arguments *a);
-/* The model file with the parameters of --set, and the settings of its run: section with the options given. */
 /* Says which parameters and abbreviations of the file no formula uses. */
 void lgv_warn_unused(const struct lgv_model *m);
+/* The model file with the parameters of --set, and the settings of its run: section with the options given. */
 enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_model **m, struct lgv_settings *settings,
                                     struct lgv_error *err);
+/* Directory for the files of a command, malloc'd: as given, or lgv-NAME and the suffix.  NULL: no files are wanted. */
+char *lgv_output_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix);
 
 /* ---- help.c ---- */
 
@@ -135,8 +137,6 @@ int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struc
 
 /* ---- compare.c ---- */
 
-/* Directory for a study, malloc'd; NULL when no files are wanted. */
-char *lgv_study_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix);
 /* Prints (--json) and writes (dir/NAME.json) the document, frees it; returns the exit code. */
 int lgv_study_show(const struct lgv_arguments *a, char *json, const char *dir, const char *name, int code);
 /* Says what was written; returns the exit code. */

@@ -130,17 +130,6 @@ static int show(const struct lgv_arguments *a, const struct lgv_convergence *c, 
 
 /* ---- the command ---- */
 
-static char *choose_directory(const struct lgv_arguments *a, const struct lgv_model *m) {
-    char name[80];
-    struct lgv_text t = {0};
-    if (a->flags.no_files || (a->flags.json && !a->flags.out)) return NULL;
-    if (a->flags.out) return lgv_copy(a->flags.out);
-    lgv_file_name(name, sizeof name, "lgv", m->name);
-    lgv_text_add(&t, "%s-converge", name);
-    if (t.failed) lgv_text_free(&t);
-    return t.data;
-}
-
 static int study(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s,
                  const struct lgv_convergence_options *o, const char *dir) {
     struct lgv_error err = {0};
@@ -176,7 +165,7 @@ static int command_converge(const struct lgv_arguments *a) {
     lgv_stop_on_signals();
     enum lgv_status status = lgv_arguments_model(a, &m, &settings, &err);
     if (status != LGV_OK) return lgv_complain(&err, status);
-    char *dir = choose_directory(a, m);
+    char *dir = lgv_output_directory(a, m, "-converge");
     bool made = false;
     status = read_options(a, &settings, &options, &err);
     if (status == LGV_OK && dir) status = lgv_directory(dir, &made, &err);

@@ -111,15 +111,6 @@ static bool claims_hold(const struct lgv_result *r) {
 
 /* ---- the command ---- */
 
-/* The directory for results as malloc'd text; NULL when no files are wanted. */
-static char *choose_directory(const struct lgv_arguments *a, const struct lgv_model *m) {
-    char name[80];
-    if (a->flags.no_files || (a->flags.json && !a->flags.out)) return NULL;
-    if (a->flags.out) return lgv_copy(a->flags.out);
-    lgv_file_name(name, sizeof name, "lgv", m->name);
-    return lgv_copy(name);
-}
-
 static int show(const struct lgv_arguments *a, const struct lgv_result *r, int code) {
     if (!a->flags.json) {
         if (!a->flags.quiet) lgv_summary(stdout, r, lgv_colour(stdout));
@@ -226,7 +217,7 @@ static int command_run(const struct lgv_arguments *a) {
         status = lgv_increments_read(a->flags.increments, m->nnoise, &increments, &err);
         settings.increments = &increments;
     }
-    char *dir = choose_directory(a, m);
+    char *dir = lgv_output_directory(a, m, "");
     bool made = false;
     if (dir && status == LGV_OK) status = lgv_directory(dir, &made, &err);
     code = status == LGV_OK ? run_model(a, m, &settings, dir, &err) : lgv_complain(&err, status);

@@ -242,6 +242,15 @@ static bool open_collection(struct builder *b, enum lgv_yaml_kind kind, size_t a
     return true;
 }
 
+/* `q: normal(0, 0.5)` inside { } is read as `q: normal(0` and another entry `0.5)`. */
+static bool cut_at_comma(const struct builder *b, const char *text, size_t size) {
+    const char *next = b->l->text + b->seen;
+    int open = 0;
+    for (size_t k = 0; k < size; k++) open += (text[k] == '(') - (text[k] == ')');
+    while (*next == ' ') next++;
+    return open > 0 && *next == ',';
+}
+
 static bool add_scalar(struct builder *b, struct fy_event *e, size_t at) {
     struct fy_token *t = e->scalar.value;
     static const char quotes[] = {[FYSS_PLAIN] = 0,
@@ -256,6 +265,10 @@ static bool add_scalar(struct builder *b, struct fy_event *e, size_t at) {
     if (memchr(text, 0, size)) return lgv_yaml_fail_at(b->l, at, "a zero character in a text");
     enum fy_scalar_style style = t ? fy_token_scalar_style(t) : FYSS_PLAIN;
     n.quote = style >= FYSS_PLAIN && (size_t)style < sizeof quotes ? quotes[style] : 0;
+    if (style == FYSS_PLAIN && cut_at_comma(b, text, size))
+        return lgv_yaml_fail_at(b->l, b->seen,
+                                "this comma ends the value, whose brackets are still open: inside { } and [ ] a "
+                                "formula with a comma has to be quoted, as in {q: \"normal(0, 0.5)\"}");
     n.text = lgv_copy_n(text, size);
     return n.text ? add_node(b, n) : lgv_yaml_memory(b->l);
 }

@@ -26,7 +26,7 @@ static bool any_finite(const double *x, size_t n) {
 static void plan_add(struct lgv_figure *list, size_t *count, struct lgv_figure f, const char *prefix,
                      const char *name) {
     char base[80];
-    lgv_file_name(base, 64, prefix, name);
+    lgv_file_name(base, 64, prefix, name, false);
     snprintf(f.file, sizeof f.file, "%s", base);
     unsigned again = 2;
     for (size_t i = 0; i < *count;) {

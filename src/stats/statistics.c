@@ -72,23 +72,30 @@ double lgv_statistics_bytes(const struct lgv_shape *shape, double threads) {
 
 /* ---- what was run ---- */
 
+static char *copied(const char *text, bool *ok) {
+    char *copy = text ? lgv_copy(text) : NULL;
+    *ok &= copy || !text;
+    return copy;
+}
+
 static bool settings_text(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_result *r) {
     r->setting = lgv_new(lgv_run_option_count, sizeof *r->setting);
     r->parameter = lgv_new(m->npar + 1, sizeof *r->parameter);
-    if (!r->setting || !r->parameter) return false;
+    bool ok = r->setting && r->parameter;
+    if (!ok) return false;
     for (size_t i = 0; i < lgv_run_option_count; i++) {
         char value[128];
         lgv_option_get(&lgv_run_options[i], s, value, sizeof value);
-        r->setting[i] = (struct lgv_setting){lgv_copy(lgv_run_options[i].name), lgv_copy(value)};
+        r->setting[i] = (struct lgv_setting){copied(lgv_run_options[i].name, &ok), copied(value, &ok)};
         r->nsettings++;
     }
     for (size_t i = 0; i < m->npar; i++) {
         char value[64];
         snprintf(value, sizeof value, "%.17g", m->par[i]);
-        r->parameter[i] = (struct lgv_setting){lgv_copy(m->par_name[i]), lgv_copy(value)};
+        r->parameter[i] = (struct lgv_setting){copied(m->par_name[i], &ok), copied(value, &ok)};
         r->nparameters++;
     }
-    return true;
+    return ok;
 }
 
 static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
@@ -96,19 +103,20 @@ static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
     const struct lgv_model *m = ran->model;
     const struct lgv_kernel *k = ran->plan->kernel;
     char date[32];
+    bool ok = true;
     time_t t = time(NULL);
     struct tm utc;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
-    r->model_name = lgv_copy(m->name);
-    r->model_text = lgv_copy(m->text ? m->text : "(a model of C functions)");
-    r->model_file = m->file ? lgv_copy(m->file) : NULL;
-    r->increments_file = s->increments ? lgv_copy(s->increments->file) : NULL;
-    r->method = lgv_copy(k->method->name);
-    r->method_doc = lgv_copy(k->method->doc);
-    r->method_reason = ran->chosen ? lgv_copy(ran->chosen) : NULL;
-    r->version = lgv_copy(LGV_VERSION);
-    r->compiler = lgv_copy(k->compiler);
-    r->date = lgv_copy(date);
+    r->model_name = copied(m->name, &ok);
+    r->model_text = copied(m->text ? m->text : "(a model of C functions)", &ok);
+    r->model_file = copied(m->file, &ok);
+    r->increments_file = copied(s->increments ? s->increments->file : NULL, &ok);
+    r->method = copied(k->method->name, &ok);
+    r->method_doc = copied(k->method->doc, &ok);
+    r->method_reason = copied(ran->chosen, &ok);
+    r->version = copied(LGV_VERSION, &ok);
+    r->compiler = copied(k->compiler, &ok);
+    r->date = copied(date, &ok);
     r->dof = k->np;
     r->nnoise = k->nnoise;
     r->nconstraints = m->nconstraints;
@@ -118,7 +126,7 @@ static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
     r->lanes = k->entry->lanes;
     r->compile_seconds = k->compile_seconds;
     r->series = lgv_new(k->watch.count, sizeof *r->series);
-    if (!r->series || !r->model_name || !r->model_text || !r->method || !settings_text(s, m, r)) return false;
+    if (!r->series || !settings_text(s, m, r)) return false;
     size_t symmetry = 0;
     for (size_t i = 0; i < k->watch.count; i++) {
         if (k->watch.item[i].kind == LGV_SERIES_MOMENTUM && symmetry < 32) {
@@ -128,12 +136,12 @@ static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
                 r->series[i].claim = k->structure.symmetry[symmetry].unknown ? -2 : -1;
             symmetry++;
         }
-        r->series[i].name = lgv_copy(k->watch.item[i].name);
-        r->series[i].formula = lgv_copy(k->watch.item[i].text);
+        r->series[i].name = copied(k->watch.item[i].name, &ok);
+        r->series[i].formula = copied(k->watch.item[i].text, &ok);
         r->series[i].kind = k->watch.item[i].kind;
         r->nseries++;
     }
-    return true;
+    return ok;
 }
 
 /* ---- the result ---- */
