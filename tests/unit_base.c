@@ -240,11 +240,56 @@ static void test_with_error(void **state) {
     }
 }
 
+/* Vandermonde matrices: the determinant is a product of differences, and the solution for a right side of values of a
+ * polynomial its coefficients.  Then pivots that are 0 or tiny. */
+static void test_linear(void **state) {
+    (void)state;
+    enum { N = 6 };
+    static const long double point[N] = {0, 3, -1, 2, 0.5L, -2}, coefficient[N] = {1, -2, 0, 4, 0.25L, 3};
+    for (int n = 1; n <= N; n++) {
+        long double A[N * N], copy[N * N], B[2 * N], product = 1;
+        for (int i = 0; i < n; i++) {
+            long double power = 1;
+            B[2 * i] = B[2 * i + 1] = 0;
+            for (int j = 0; j < n; j++, power *= point[i]) {
+                copy[i * n + j] = A[i * n + j] = power;
+                B[2 * i] += coefficient[j] * power;
+                B[2 * i + 1] -= 2 * coefficient[j] * power;
+            }
+            for (int j = 0; j < i; j++) product *= point[i] - point[j];
+        }
+        assert_true(fabsl(lgv_linear_determinant(n, A) - product) <= 1e-15L * fabsl(product));
+        memcpy(A, copy, sizeof A);
+        assert_true(lgv_linear_solve(n, 2, A, B, 0));
+        for (int j = 0; j < n; j++) {
+            assert_true(fabsl(B[2 * j] - coefficient[j]) < 1e-15L);
+            assert_true(fabsl(B[2 * j + 1] + 2 * coefficient[j]) < 1e-15L);
+        }
+        memcpy(A, copy, sizeof A);
+        for (int j = 0; j < n; j++) A[j] *= 1e-30L; /* units of a row do not count */
+        assert_int_equal(lgv_linear_dependent(n, A, 1e-13L), -1);
+        for (int k = 1; k < n; k++) { /* column k: the sum of those before it */
+            memcpy(A, copy, sizeof A);
+            for (int i = 0; i < n; i++) {
+                A[i * n + k] = 0;
+                for (int j = 0; j < k; j++) A[i * n + k] += A[i * n + j];
+            }
+            assert_int_equal(lgv_linear_dependent(n, A, 1e-13L), k);
+            assert_false(lgv_linear_solve(n, 2, A, B, 1e-13L));
+        }
+    }
+    long double zero = 0, turned[4] = {0, 2, 3, 0}, tiny[4] = {1e-25L, 1, 1, 1}, right[2] = {1, 2};
+    assert_true(lgv_linear_determinant(1, &zero) == 0);
+    assert_true(lgv_linear_determinant(2, turned) == -6);
+    assert_true(lgv_linear_solve(2, 1, tiny, right, 0)); /* (1, 1); without interchanges (0, 1) */
+    assert_true(fabsl(right[0] - 1) < 1e-18L && fabsl(right[1] - 1) < 1e-18L);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_error),      cmocka_unit_test(test_text),    cmocka_unit_test(test_memory),
         cmocka_unit_test(test_read_file),  cmocka_unit_test(test_nearest), cmocka_unit_test(test_option_set),
-        cmocka_unit_test(test_option_get), cmocka_unit_test(test_with_error),
+        cmocka_unit_test(test_option_get), cmocka_unit_test(test_with_error), cmocka_unit_test(test_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,13 @@ const char *lgv_grouped(char *out, size_t size, uint64_t n);
 /* 1.5e8 -> "150 million" */
 const char *lgv_rate(char *out, size_t size, double per_second);
 
+/* Small dense matrices A [n][n] by rows, destroyed; elimination with row interchanges. */
+/* X of A X = B [n][m] replaces B.  False when a pivot is not above `least`. */
+bool lgv_linear_solve(int n, int m, long double *A, long double *B, long double least);
+long double lgv_linear_determinant(int n, long double *A); /* 0 when a column has no pivot at all */
+/* The first column that depends on those before it, to within `least` of rows scaled to 1; -1: none. */
+int lgv_linear_dependent(int n, long double *A, long double least);
+
 /* Writes by way of path.tmp, fsync and rename; removes path.tmp when anything fails. */
 enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err);
 /* Removes temporary files in dir of processes that have ended without doing so. */

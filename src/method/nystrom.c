@@ -16,35 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Solves T X = B by elimination with row interchanges; X [n][m] replaces B.  False when T is singular. */
-static bool solve(int n, int m, long double T[][LGV_GALERKIN_DEGREE], long double B[][LGV_NYSTROM_NODES + 1]) {
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k + 1; i < n; i++)
-            if (fabsl(T[i][k]) > fabsl(T[best][k])) best = i;
-        if (!(fabsl(T[best][k]) > 1e-9L)) return false;
-        for (int j = 0; j < n; j++) {
-            long double swap = T[k][j];
-            T[k][j] = T[best][j];
-            T[best][j] = swap;
-        }
-        for (int j = 0; j < m; j++) {
-            long double swap = B[k][j];
-            B[k][j] = B[best][j];
-            B[best][j] = swap;
-        }
-        for (int i = 0; i < n; i++) {
-            long double f = T[i][k] / T[k][k];
-            if (i == k) continue;
-            for (int j = k; j < n; j++) T[i][j] -= f * T[k][j];
-            for (int j = 0; j < m; j++) B[i][j] -= f * B[k][j];
-        }
-    }
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < m; j++) B[i][j] /= T[i][i];
-    return true;
-}
-
 /* b_j: the Lagrange polynomial j on the points (i + 1/2) / s. */
 static long double basis(int s, int j, long double x) {
     long double value = 1;
@@ -81,7 +52,8 @@ static void collect(const struct lgv_galerkin *g, struct lgv_nystrom *f) {
 
 static bool coefficients(const struct lgv_galerkin *g, struct lgv_nystrom *f) {
     int s = g->degree, n = f->count;
-    long double T[LGV_GALERKIN_DEGREE][LGV_GALERKIN_DEGREE] = {{0}}, B[LGV_GALERKIN_DEGREE][LGV_NYSTROM_NODES + 1];
+    long double T[LGV_GALERKIN_DEGREE * LGV_GALERKIN_DEGREE] = {0};
+    long double B[LGV_GALERKIN_DEGREE * (LGV_NYSTROM_NODES + 1)]; /* by rows of n + 1 */
     double value, slope;
     struct lgv_galerkin gauss;
     char name[32], ignore[64];
@@ -90,22 +62,22 @@ static bool coefficients(const struct lgv_galerkin *g, struct lgv_nystrom *f) {
     for (int mu = 0; mu < s; mu++) {
         for (int i = 0; i < g->rule.count; i++) {
             lgv_rule_lagrange(s, mu, g->rule.node[i], &value, &slope);
-            for (int j = 0; j < s; j++) T[mu][j] += g->rule.weight[i] * slope * basis(s, j, g->rule.node[i]);
+            for (int j = 0; j < s; j++) T[mu * s + j] += g->rule.weight[i] * slope * basis(s, j, g->rule.node[i]);
         }
         for (int k = 0; k < n; k++) {
             lgv_rule_lagrange(s, mu, f->node[k], &value, &slope);
-            B[mu][k] = -value;
+            B[mu * (n + 1) + k] = -value;
         }
-        B[mu][n] = mu == 0 ? -1 : 0;
+        B[mu * (n + 1) + n] = mu == 0 ? -1 : 0;
     }
-    if (!solve(s, n + 1, T, B)) return false;
+    if (!lgv_linear_solve(s, n + 1, T, B, 1e-9L)) return false;
     for (int j = 0; j < s; j++)
-        if (fabsl(B[j][n] - 1) > 1e-12L) return false;
+        if (fabsl(B[j * (n + 1) + n] - 1) > 1e-12L) return false;
     for (int i = 0; i <= n; i++) {
         double c = i < n ? f->node[i] : 1;
         for (int k = 0; k < n; k++) {
             long double sum = 0;
-            for (int j = 0; c != 0 && j < s; j++) sum += integral(s, j, c, &gauss.rule) / c * B[j][k];
+            for (int j = 0; c != 0 && j < s; j++) sum += integral(s, j, c, &gauss.rule) / c * B[j * (n + 1) + k];
             f->r[i][k] = fabsl(sum) < 1e-14L ? 0 : (double)sum;
         }
     }

@@ -35,14 +35,21 @@ static void legendre(int n, long double x, long double *value, long double *slop
     *slope = n == 0 ? 0 : n * (x * b - a) / (x * x - 1);
 }
 
+/* A root of P_n, or of its derivative with (1 - x^2) P'' = 2x P' - n(n+1) P: Newton's method from x. */
+static long double root(int n, bool of_slope, long double x) {
+    for (int k = 0; k < 100; k++) {
+        long double f, d, move;
+        legendre(n, x, &f, &d);
+        move = of_slope ? d / ((2 * x * d - n * (n + 1) * f) / (1 - x * x)) : f / d;
+        x -= move;
+        if (fabsl(move) < 1e-19L) break;
+    }
+    return x;
+}
+
 static void gauss(int n, struct lgv_rule *r) {
     for (int i = 0; i < n; i++) {
-        long double x = -cosl(3.14159265358979323846L * (i + 0.75L) / (n + 0.5L)), f, d;
-        for (int k = 0; k < 100; k++) {
-            legendre(n, x, &f, &d);
-            x -= f / d;
-            if (fabsl(f / d) < 1e-19L) break;
-        }
+        long double x = root(n, false, -cosl(3.14159265358979323846L * (i + 0.75L) / (n + 0.5L))), f, d;
         legendre(n, x, &f, &d);
         r->node[i] = (double)((1 + x) / 2);
         r->weight[i] = (double)(1 / ((1 - x * x) * d * d));
@@ -50,17 +57,12 @@ static void gauss(int n, struct lgv_rule *r) {
     if (n % 2) r->node[n / 2] = 0.5;
 }
 
-/* Inner nodes: P'_{n-1} = 0, with (1 - x^2) P'' = 2x P' - m(m+1) P. */
+/* Inner nodes: P'_{n-1} = 0. */
 static void lobatto(int n, struct lgv_rule *r) {
     int m = n - 1;
     for (int i = 0; i < n; i++) {
         long double x = -cosl(3.14159265358979323846L * i / m), f, d;
-        for (int k = 0; i > 0 && i < m && k < 100; k++) {
-            legendre(m, x, &f, &d);
-            long double second = (2 * x * d - m * (m + 1) * f) / (1 - x * x), move = d / second;
-            x -= move;
-            if (fabsl(move) < 1e-19L) break;
-        }
+        if (i > 0 && i < m) x = root(m, true, x);
         if (i == 0 || i == m)
             f = (i == 0 && m % 2) ? -1 : 1;
         else

@@ -20,30 +20,9 @@ extern const struct lgv_method lgv_method_vprk;
 
 /* ---- tableaux ---- */
 
-static double determinant(int n, double A[LGV_VPRK_STAGES][LGV_VPRK_STAGES]) {
-    double det = 1;
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k + 1; i < n; i++)
-            if (fabs(A[i][k]) > fabs(A[best][k])) best = i;
-        if (A[best][k] == 0) return 0;
-        for (int j = 0; j < n && best != k; j++) {
-            double swap = A[k][j];
-            A[k][j] = A[best][j];
-            A[best][j] = swap;
-        }
-        det *= best == k ? A[k][k] : -A[k][k];
-        for (int i = k + 1; i < n; i++) {
-            double f = A[i][k] / A[k][k];
-            for (int j = k; j < n; j++) A[i][j] -= f * A[k][j];
-        }
-    }
-    return det;
-}
-
 bool lgv_vprk_complete(struct lgv_vprk *t, char *why, size_t size) {
     int s = t->stages;
-    double A[LGV_VPRK_STAGES][LGV_VPRK_STAGES] = {{0}};
+    long double A[LGV_VPRK_STAGES * LGV_VPRK_STAGES] = {0};
     if (s < 2 || s > LGV_VPRK_STAGES) {
         snprintf(why, size, "a tableau has 2 to %d stages", LGV_VPRK_STAGES);
         return false;
@@ -77,8 +56,8 @@ bool lgv_vprk_complete(struct lgv_vprk *t, char *why, size_t size) {
         }
     for (int i = 1; i < s; i++)
         for (int j = 0; j + 1 < s; j++)
-            for (int k = 0; k < s; k++) A[i - 1][j] += t->a[i][k] * t->ahat[k][j];
-    double det = determinant(s - 1, A);
+            for (int k = 0; k < s; k++) A[(i - 1) * (s - 1) + j] += t->a[i][k] * t->ahat[k][j];
+    double det = (double)lgv_linear_determinant(s - 1, A);
     if (!(fabs(det) > 1e-10)) {
         snprintf(why, size,
                  "the solvability condition fails: the matrix sum_k a_ik (1 - a_jk/b_k), i = 2..s, j = 1..s-1, is "

@@ -196,38 +196,13 @@ static bool find_blocks(struct legendre *x, int node) {
         x->m->velocity_name[missing]);
 }
 
-/* Elimination of a[n][n] with row pivots; the first column without one, or -1.  Rows are scaled before. */
-static int without_pivot(double *a, int n) {
-    for (int i = 0; i < n; i++) {
-        double big = 0;
-        for (int j = 0; j < n; j++) big = fmax(big, fabs(a[i * n + j]));
-        for (int j = 0; j < n && big > 0; j++) a[i * n + j] /= big;
-    }
-    for (int k = 0; k < n; k++) {
-        int at = k;
-        for (int i = k + 1; i < n; i++)
-            if (fabs(a[i * n + k]) > fabs(a[at * n + k])) at = i;
-        if (fabs(a[at * n + k]) < 1e-13) return k;
-        for (int j = k; j < n; j++) {
-            double swap = a[k * n + j];
-            a[k * n + j] = a[at * n + j];
-            a[at * n + j] = swap;
-        }
-        for (int i = k + 1; i < n; i++) {
-            double f = a[i * n + k] / a[k * n + k];
-            for (int j = k; j < n; j++) a[i * n + j] -= f * a[k * n + j];
-        }
-    }
-    return -1;
-}
-
 struct values { /* of L_vv at a point, by place */
     struct lgv_evaluator *e;
     const struct lgv_env *env;
     const struct lgv_term *term;
     const int *block, *position;
     int only, size;
-    double *a;
+    long double *a;
 };
 
 static bool put_value(void *user, const long *vars) {
@@ -252,7 +227,7 @@ static int singular_block(struct legendre *x, struct values *v, int *member) {
     }
     for (int k = 0; k < v->size * v->size; k++)
         if (!isfinite(v->a[k])) return -1;
-    int bad = without_pivot(v->a, v->size);
+    int bad = lgv_linear_dependent(v->size, v->a, 1e-13L);
     return bad < 0 ? -1 : member[bad];
 }
 
@@ -266,7 +241,7 @@ static bool check_regular(struct legendre *x, int node) {
     struct lgv_evaluator e;
     struct lgv_point at = {0};
     int *position = lgv_new(2 * n, sizeof *position), *member = position + n, bad = -1, tested = 0;
-    double *a = lgv_new((size_t)x->largest * (size_t)x->largest, sizeof *a);
+    long double *a = lgv_new((size_t)x->largest * (size_t)x->largest, sizeof *a);
     bool ok = position && a && lgv_eval_begin(&e, x->g);
     if (ok && lgv_point_make(x->m, &e, 0, LGV_POINTS, &at)) {
         struct lgv_env env = lgv_point_env(x->m, &at);
