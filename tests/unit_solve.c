@@ -460,7 +460,8 @@ int main(void) {
         cmocka_unit_test(test_newton_like), cmocka_unit_test(test_general), cmocka_unit_test(test_pivoting),
         cmocka_unit_test(test_singular), cmocka_unit_test(test_scaled), cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_near_one), cmocka_unit_test(test_free_unknown), cmocka_unit_test(test_newton_lanes),
-        cmocka_unit_test(test_newton_failures), cmocka_unit_test(test_newton_linear), cmocka_unit_test(test_newton_pace),
+        cmocka_unit_test(test_newton_failures), cmocka_unit_test(test_newton_linear),
+        cmocka_unit_test(test_newton_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
