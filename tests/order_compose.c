@@ -231,6 +231,11 @@ static void test_names(void **state) {
                                        "BB", "ABABABABAB", "ABC", "BA-Suzuki4"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (lgv_method_find(none[i])) fail_msg("%s is a method", none[i]);
+    char why[400];
+    lgv_method_unknown(NULL, "RK4-Yoshida4", why, sizeof why);
+    assert_non_null(strstr(why, "symmetric in time, and RK4 is not"));
+    lgv_method_unknown(NULL, "gauss4-Suzuki4", why, sizeof why);
+    assert_non_null(strstr(why, "P2N2Q4Gau has order 4"));
     assert_string_equal(lgv_method_find("verlet-yoshida4")->name, "P2N2Q2Lob-Yoshida4");
     assert_ptr_equal(lgv_method_find("verlet-yoshida4"), lgv_method_find("leapfrog-YOSHIDA4"));
     assert_string_equal(lgv_method_find("bab")->name, "BAB");

@@ -73,24 +73,26 @@ static void print_rule(void) {
     for (size_t i = 0; (r = lgv_default_at(i)); i++) {
         char line[300];
         snprintf(line, sizeof line, "%s: %s", r->condition, r->reason);
-        printf("  %-11s", r->method);
-        lgv_wrap(stdout, line, 13, 13);
+        printf("  %-12s", r->method);
+        lgv_wrap(stdout, line, 14, 14);
     }
 }
 
 static void print_table(void) {
     bool colour = lgv_colour(stdout);
-    printf("%s%-17s %-10s %5s %6s %5s  %-10s %-16s %-12s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
+    printf("%s%-18s %-11s %5s %6s %5s  %-10s %-16s %-12s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
            "strong", "weak", "symplectic", "explicit for", "needs", "aliases", colour ? "\033[0m" : "");
     for (size_t i = 0; i < lgv_method_count; i++) {
         const struct lgv_method *m = lgv_method_at(i);
         char need[80];
         join_needs(m, need, sizeof need);
-        printf("%-17s %-10s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
+        printf("%-18s %-11s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
                m->weak_order, m->symplectic ? "yes" : "no", lgv_cli_explicit(m), need, m->aliases ? m->aliases : "");
     }
     print_rule();
-    puts("\norder: without noise; strong and weak: with one noise or commuting noises. `lgv methods NAME` tells more,\n"
+    puts("\nNAME-Yoshida4 and NAME-Suzuki4 compose any symmetric method NAME of order 2 to order 4; words of the letters\n"
+         "A (drift) and B (kick), such as ABABA, are splittings; PsNrQu are Galerkin methods of any degree.");
+    puts("order: without noise; strong and weak: with one noise or commuting noises. `lgv methods NAME` tells more,\n"
          "`lgv check FILE` which of them fit a model.");
 }
 

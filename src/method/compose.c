@@ -134,23 +134,46 @@ static bool fill_composition(const char *name, const void *what, struct lgv_meth
     return m->program && m->name && m->doc;
 }
 
-static const struct lgv_method *find_composition(const char *name) {
+/* NAME-SUFFIX; *base is NULL when NAME is no method. */
+static const struct composition *split(const char *name, const struct lgv_method **base) {
     for (size_t i = 0; i < sizeof compositions / sizeof *compositions; i++) {
         const struct composition *c = &compositions[i];
         size_t n = strlen(name), tail = strlen(c->suffix) + 1;
         if (n <= tail || name[n - tail] != '-' || strcasecmp(name + n - tail + 1, c->suffix) != 0) continue;
         char *first = lgv_copy_n(name, n - tail);
-        const struct lgv_method *base = first ? lgv_method_find(first) : NULL, *found = NULL;
+        *base = first ? lgv_method_find(first) : NULL;
         free(first);
-        if (!base || !base->symmetric || base->order != 2) return NULL;
-        struct lgv_text whole = {0};
-        lgv_text_add(&whole, "%s-%s", base->name, c->suffix);
-        const void *what[] = {base, c};
-        if (!whole.failed) found = lgv_method_keep(whole.data, fill_composition, what);
-        lgv_text_free(&whole);
-        return found;
+        return c;
     }
     return NULL;
+}
+
+static bool can_compose(const struct lgv_method *base) {
+    return base && base->symmetric && base->order == 2;
+}
+
+static const struct lgv_method *find_composition(const char *name) {
+    const struct lgv_method *base, *found = NULL;
+    const struct composition *c = split(name, &base);
+    if (!c || !can_compose(base)) return NULL;
+    struct lgv_text whole = {0};
+    lgv_text_add(&whole, "%s-%s", base->name, c->suffix);
+    const void *what[] = {base, c};
+    if (!whole.failed) found = lgv_method_keep(whole.data, fill_composition, what);
+    lgv_text_free(&whole);
+    return found;
+}
+
+void lgv_compose_explain(const char *name, char *why, size_t size) {
+    const struct lgv_method *base;
+    const struct composition *c = split(name, &base);
+    if (!c || can_compose(base)) return;
+    if (!base)
+        snprintf(why, size, "what %s composes is not a method", c->suffix);
+    else if (!base->symmetric)
+        snprintf(why, size, "%s composes methods that are symmetric in time, and %s is not", c->suffix, base->name);
+    else
+        snprintf(why, size, "%s composes methods of order 2, and %s has order %g", c->suffix, base->name, base->order);
 }
 
 /* ---- words ---- */

@@ -8,6 +8,8 @@
 
 /* NULL when the name is none of a composition or a word, or memory is out. */
 const struct lgv_method *lgv_compose_find(const char *name);
+/* Why a name that looks like a composition is none; nothing is written for others. */
+void lgv_compose_explain(const char *name, char *why, size_t size);
 void lgv_program_free(struct lgv_program *p);
 
 /* registry.c: descriptions made from names are kept for ever; the same name gives the same pointer.  `fill` makes one

@@ -130,6 +130,7 @@ void lgv_method_explain(const char *name, char *why, size_t size) {
     why[0] = 0;
     if (toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1]))
         lgv_galerkin_parse(name, &g, why, size);
+    lgv_compose_explain(name, why, size);
 }
 
 static bool has_alias(const char *list, const char *name) {
