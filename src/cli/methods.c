@@ -90,8 +90,8 @@ static void print_table(void) {
                m->weak_order, m->symplectic ? "yes" : "no", lgv_cli_explicit(m), need, m->aliases ? m->aliases : "");
     }
     print_rule();
-    puts("\nNAME-Yoshida4 and NAME-Suzuki4 compose any symmetric method NAME of order 2 to order 4; words of the letters\n"
-         "A (drift) and B (kick), such as ABABA, are splittings; PsNrQu are Galerkin methods of any degree.");
+    puts("\nNAME-Yoshida4 and NAME-Suzuki4 compose any symmetric method NAME of order 2 to order 4; words of the\n"
+         "letters A (drift) and B (kick), such as ABABA, are splittings; PsNrQu are Galerkin methods of any degree.");
     puts("order: without noise; strong and weak: with one noise or commuting noises. `lgv methods NAME` tells more,\n"
          "`lgv check FILE` which of them fit a model.");
 }
