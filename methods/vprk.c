@@ -21,7 +21,19 @@
  * then kicks and a drift, and only lam is unknown: g(q + dt H_p(p + F + G(q)^T lam)) = 0, in closed form for one
  * quadratic constraint.  All others are in vprk_stages.h: the multipliers alone for constant masses, else Newton's
  * method for all stages. */
-#ifdef NQ /* in a kernel */
+#include "kernel/text/constrained_file.h"
+
+/* Compiled with the library it is the form of kicks and a drift, with the coefficients of the method at run time: the
+ * values are s, whether dZ is used, the factor of the correction, and the table. */
+#ifdef LGV_HOST
+#define VPRK_S ((long)c->option[0])
+#define VPRK_M 1L
+#define VPRK_DZ (c->option[1] != 0)
+#define VPRK_CORRECTION (c->option[2])
+#define VPRK_KICKS 1
+#define VPRK_PROJECT 1
+#define vprk_table (c->option + 3)
+#endif
 
 #define METHOD_DZ VPRK_DZ
 #define METHOD_LOOSE (!VPRK_PROJECT)
@@ -72,10 +84,10 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
         }
         for (long i = 0; i < NQ; i++) u[i] = d[i];
         apply_masses(c, t, q, mass, u);
-        constraint_multiply(G, u, y);
+        constraint_multiply(c, G, u, y);
         constraint_solve(c, G, mass, G, y, &singular);
         for (long i = 0; i < NQ; i++) u[i] = vec_set(0);
-        constraint_add(G, y, u);
+        constraint_add(c, G, y, u);
         for (long i = 0; i < NQ; i++) u[i] = d[i] - u[i];
         apply_masses(c, t, q, mass, u);
         model_S2(c, q, y, Sqq);
@@ -95,12 +107,14 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
 
 #include "kernel/text/vprk_kicks.h"
 
+#ifndef LGV_HOST
 #include "kernel/text/vprk_stages.h"
+#endif
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     if (KICKS) {
         vec *top = c->top;
-        struct kept k = kept_in(carry);
+        struct kept k = kept_in(c, carry);
         if (MODEL_SPARSE) constraint_masses(c, time_at(c, 0), q, p, k.mass);
         keep(c, time_at(c, 0), q, p, &k);
         c->top = top;
@@ -108,13 +122,16 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    if (KICKS)
-        kicks_step(c, q, p, dW, dZ, carry);
-    else
-        stages_step(c, q, p, dW, dZ);
-}
+#if KICKS
+    kicks_step(c, q, p, dW, dZ, carry);
 #else
-#include "method/method.h"
+    (void)carry;
+    stages_step(c, q, p, dW, dZ);
+#endif
+}
+
+#include "kernel/text/method_end.h"
+#ifdef LGV_HOST
 const struct lgv_method lgv_method_vprk = {
     .family = "variational",
     .source = "vprk.c",
@@ -123,5 +140,6 @@ const struct lgv_method lgv_method_vprk = {
     .symplectic = true,
     .linear_momentum_maps = true,
     .constrained = true,
+    .callbacks = &KERNEL_NAME, /* of those that are kicks */
 };
 #endif

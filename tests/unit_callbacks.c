@@ -103,6 +103,132 @@ static void test_pendulum(void **state) {
     lgv_model_free(formulas);
 }
 
+/* ---- a spherical pendulum ---- */
+
+static void sphere_value(void *user, const struct lgv_batch *b, double *H, double *h) {
+    (void)user;
+    size_t n = b->lanes;
+    for (size_t l = 0; l < n; l++) {
+        const double *q = b->q + l, *p = b->p + l;
+        if (H) H[l] = 0.5 * (p[0] * p[0] + p[n] * p[n] + p[2 * n] * p[2 * n]) + q[2 * n];
+        if (h) h[l] = 0.3 * q[0] * q[0];
+    }
+}
+
+static void sphere_gradient(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q,
+                            double *h_p) {
+    (void)user;
+    size_t n = b->lanes;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t l = 0; l < n; l++) {
+            if (H_q) H_q[i * n + l] = i == 2;
+            if (H_p) H_p[i * n + l] = b->p[i * n + l];
+            if (h_q) h_q[i * n + l] = i == 0 ? 0.6 * b->q[l] : 0;
+            if (h_p) h_p[i * n + l] = 0;
+        }
+}
+
+static void sphere_hessian(void *user, const struct lgv_batch *b, double *H_qq, double *H_qp, double *H_pp,
+                           double *h_qq, double *h_qp, double *h_pp) {
+    (void)user;
+    double *const all[] = {H_qq, H_qp, H_pp, h_qq, h_qp, h_pp};
+    for (size_t k = 0; k < 6; k++)
+        for (size_t i = 0; all[k] && i < 9; i++)
+            for (size_t l = 0; l < b->lanes; l++)
+                all[k][i * b->lanes + l] = k == 2 ? i % 4 == 0 : k == 3 && i == 0 ? 0.6 : 0;
+}
+
+static void sphere_constraint(void *user, const struct lgv_batch *b, double *g, double *G) {
+    (void)user;
+    size_t n = b->lanes;
+    for (size_t l = 0; l < n; l++) {
+        const double *q = b->q + l;
+        if (g) g[l] = q[0] * q[0] + q[n] * q[n] + q[2 * n] * q[2 * n] - 1;
+        for (size_t i = 0; G && i < 3; i++) G[i * n + l] = 2 * q[i * n];
+    }
+}
+
+static void sphere_bend(void *user, const struct lgv_batch *b, const double *lambda, double *S_qq) {
+    (void)user;
+    for (size_t i = 0; i < 9; i++)
+        for (size_t l = 0; l < b->lanes; l++) S_qq[i * b->lanes + l] = i % 4 == 0 ? 2 * lambda[l] : 0;
+}
+
+static const double sphere_q[] = {0.6, 0, -0.8}, sphere_p[] = {0, 1, 0};
+static const struct lgv_callbacks sphere = {
+    .dof = 3, .noises = 1, .q0 = sphere_q, .p0 = sphere_p, .separable = 1, .noise_of_q = 1, .constant_mass = 1,
+    .value = sphere_value, .gradient = sphere_gradient, .hessian = sphere_hessian, .constraints = 1,
+    .constraint = sphere_constraint, .constraint_hessian = sphere_bend};
+static const char sphere_text[] = "coordinates: {x in R3: '[0.6, 0, -0.8]'}\nmomenta: {p: '[0, 1, 0]'}\n"
+                                  "hamiltonian: dot(p, p)/2 + x.z\nnoise: 0.3*x.x^2\nconstraints: dot(x, x) - 1\n";
+
+static void test_constraints(void **state) {
+    (void)state;
+    static const char *const method[] = {"RATTLE", "SVE", "VE-adjoint", "RATTLE-J", "RATTLE-Jc"};
+    struct lgv_model *m, *formulas = model_of(sphere_text);
+    assert_int_equal(lgv_model_from_callbacks(&sphere, &m, &err), LGV_OK);
+    for (size_t i = 0; i < 5; i++) {
+        struct lgv_result *a = run_of(m, method[i], "2"), *b = run_of(formulas, method[i], "2");
+        same_paths(a, "q1", b, "x.x", 1e-11);
+        same_paths(a, "q3", b, "x.z", 1e-11);
+        same_paths(a, "p2", b, "p.y", 1e-11);
+        same_paths(a, "H", b, "H", 1e-11);
+        assert_true(a->certificate.constraint < 1e-14 && a->certificate.hidden_constraint < 1e-13);
+        assert_true(a->certificate.symplectic_defect < 1e-11 && a->certificate.constraint_size >= 1);
+        for (size_t k = 0; k < a->nverdicts; k++)
+            if (a->verdict[k].holds == 0) fail_msg("%s: %s", method[i], a->verdict[k].name);
+        lgv_result_free(a);
+        lgv_result_free(b);
+    }
+    lgv_model_free(m);
+    lgv_model_free(formulas);
+}
+
+/* Two constraints, one of them linear: the pendulum of a plane.  Methods that are not kicks are refused. */
+static void plane_constraint(void *user, const struct lgv_batch *b, double *g, double *G) {
+    sphere_constraint(user, b, g, G);
+    for (size_t l = 0; l < b->lanes; l++) {
+        if (g) g[b->lanes + l] = b->q[b->lanes + l];
+        for (size_t i = 0; G && i < 3; i++) G[(3 + i) * b->lanes + l] = i == 1;
+    }
+}
+
+static void method_refused(struct lgv_model *m, const char *method, const char *words) {
+    struct lgv_run *run;
+    struct lgv_result *r;
+    assert_int_equal(lgv_run_create(m, &run, &err), LGV_OK);
+    assert_int_equal(lgv_run_set(run, "method", method, &err), LGV_OK);
+    assert_int_equal(lgv_run_execute(run, &r, &err), LGV_BAD_INPUT);
+    if (!strstr(err.message, words)) fail_msg("'%s' is not in: %s", words, err.message);
+    lgv_run_free(run);
+}
+
+static void test_two_constraints(void **state) {
+    (void)state;
+    static const double p[] = {0.8, 0, 0.6};
+    struct lgv_callbacks c = sphere;
+    c.constraints = 2;
+    c.constraint = plane_constraint;
+    c.constraint_hessian = NULL;
+    c.p0 = p;
+    struct lgv_model *m, *formulas = model_of("coordinates: {x in R3: '[0.6, 0, -0.8]'}\n"
+                                              "momenta: {p: '[0.8, 0, 0.6]'}\n"
+                                              "hamiltonian: dot(p, p)/2 + x.z\nnoise: 0.3*x.x^2\n"
+                                              "constraints: ['dot(x, x) - 1', x.y]\n");
+    assert_int_equal(lgv_model_from_callbacks(&c, &m, &err), LGV_OK);
+    struct lgv_result *a = run_of(m, "RATTLE", "1"), *b = run_of(formulas, "RATTLE", "1");
+    same_paths(a, "q1", b, "x.x", 1e-11);
+    same_paths(a, "p3", b, "p.z", 1e-11);
+    method_refused(m, "RATTLE-Jc", "constraint_hessian");
+    method_refused(m, "Lobatto3", "kicks around one drift");
+    method_refused(m, "SHAKE", "kicks around one drift");
+    method_refused(m, "verlet", "does not keep them");
+    lgv_result_free(a);
+    lgv_result_free(b);
+    lgv_model_free(m);
+    lgv_model_free(formulas);
+}
+
 static void refused(struct lgv_callbacks c, const char *words) {
     struct lgv_model *m;
     assert_int_equal(lgv_model_from_callbacks(&c, &m, &err), LGV_BAD_INPUT);
@@ -124,12 +250,22 @@ static void test_wrong(void **state) {
     c = pendulum;
     c.start = NULL;
     refused(c, "start");
+    c = sphere;
+    c.constraint = NULL;
+    refused(c, "constraint");
+    c = sphere;
+    c.constraints = 3;
+    refused(c, "constraints");
+    c = sphere;
+    c.constant_mass = 0;
+    refused(c, "constant masses");
     c = pendulum;
     c.normals = SIZE_MAX;
     refused(c, "normals");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pendulum), cmocka_unit_test(test_wrong)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pendulum), cmocka_unit_test(test_constraints),
+                                       cmocka_unit_test(test_two_constraints), cmocka_unit_test(test_wrong)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,14 @@ struct lgv_callbacks {
     size_t normals, uniforms;
     void (*start)(void *user, const struct lgv_batch *b, const double *normal, const double *uniform, double *q,
                   double *p);
+
+    /* Constraints g(q) = 0: values g [constraint][lane] and derivatives G = g_q [constraint][dof][lane].  They need
+     * constant_mass and a method that keeps constraints by kicks: RATTLE, SVE and their relatives.  b->p is not for
+     * them.  constraint_hessian gives sum_k lambda_k g_k,qq [dof][dof][lane] for lambda [constraint][lane]; NULL:
+     * methods with a correction (RATTLE-Jc) are refused. */
+    size_t constraints;
+    void (*constraint)(void *user, const struct lgv_batch *b, double *g, double *G);
+    void (*constraint_hessian)(void *user, const struct lgv_batch *b, const double *lambda, double *S_qq);
 };
 LGV_API enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, struct lgv_model **out,
                                                  struct lgv_error *err);

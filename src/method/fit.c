@@ -26,8 +26,8 @@ bool lgv_method_lagrangian(const struct lgv_method *method, const struct lgv_mod
 }
 
 bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
-    return m->nconstraints > (s->diagonal_mass ? LGV_DENSE_CONSTRAINTS : LGV_DENSE_MIXED) && method->kicks &&
-           !lgv_method_lagrangian(method, m, s);
+    size_t dense = s->diagonal_mass ? LGV_DENSE_CONSTRAINTS : LGV_DENSE_MIXED;
+    return m->kind->formulas && m->nconstraints > dense && method->kicks && !lgv_method_lagrangian(method, m, s);
 }
 
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
@@ -76,7 +76,9 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
         {for_constraints && !s->flat, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", 0},
         {m->lagrangian_only && !keeps,
          "the Lagrangian is not quadratic in the velocities, so there is no formula for H, which %s needs", 0},
-        {keeps && !m->kind->formulas, "%s needs formulas: it works with the Lagrangian and the constraints", 0},
+        {keeps && !m->kind->formulas && !method->callbacks,
+         "%s needs formulas; with C functions constraints are kept by RATTLE, SVE and others that are kicks around one "
+         "drift", 0},
         {keeps && m->lagrangian < 0 && !s->flat,
          "%s works with a Lagrangian, or with H = p.M^-1 p/2 + U(q) with constant masses: write this model with "
          "`lagrangian:` and `velocities:`", 0},
@@ -96,7 +98,8 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
                                    const struct lgv_structure *s, char *why, size_t size) {
     unsigned face = lgv_method_face(method, s), needs = method->needs;
     bool formulas = m->kind->formulas, noise_of_p = s->noise_depends & LGV_ON_P;
-    bool third = method->correction != 0 || (method->face_general & (LGV_FACE_TAYLOR | LGV_FACE_V3));
+    bool third = (method->correction != 0 && !method->constrained) || /* that of RATTLE-Jc has second ones only */
+                 (method->face_general & (LGV_FACE_TAYLOR | LGV_FACE_V3));
     bool pairs = m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH;
     const struct reason row[] = {
         {(needs & LGV_NEEDS_NO_NOISE) && m->nnoise > 0,
@@ -120,6 +123,8 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
          "%s needs a separable model: H and every h of the form A(p) + B(q)", 0},
         {!m->kind->has_second(m) && (face & (LGV_FACE_K2 | LGV_FACE_ITO)),
          "%s needs second derivatives, and the model gives no hessian function", 0},
+        {!m->kind->has_bends(m) && method->correction != 0,
+         "%s needs second derivatives of the constraints, and the model gives no constraint_hessian function", 0},
         {!m->kind->has_energy(m) && (face & LGV_FACE_H),
          "%s needs the value of H, and the model gives no value function", 0},
     };

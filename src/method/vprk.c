@@ -160,7 +160,15 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, st
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     m->constants = lgv_table_text(defines, "vprk_table", table, count);
-    return m->name && m->doc && m->constants;
+    m->callbacks = m->kicks && t->project ? lgv_method_vprk.callbacks : NULL; /* values as methods/vprk.c has them */
+    double *values = lgv_new(3 + count, sizeof *values);
+    if (values) {
+        const double head[] = {t->stages, m->uses_dz, t->correction};
+        memcpy(values, head, sizeof head);
+        memcpy(values + 3, table, count * sizeof *table);
+    }
+    m->values = values;
+    return m->name && m->doc && m->constants && m->values;
 }
 
 /* Order without noise, up to 4, of the partitioned method (a, abar_ij = ahat_ij b_j). */

@@ -26,9 +26,34 @@ static enum lgv_status structure(struct lgv_model *m, struct lgv_structure *out,
     return LGV_OK;
 }
 
+/* Of the start values as they are given, one path wide.  The terms of g are not known: what g changes by when q does by
+ * all of itself is of their size. */
 static enum lgv_status constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err) {
-    (void)m, (void)out, (void)err;
-    return LGV_OK;
+    const struct lgv_callbacks *c = m->callbacks;
+    const struct lgv_batch b = {1, m->from, c->q0, c->p0};
+    double *g = lgv_new(c->constraints, sizeof *g), *G = lgv_new(c->constraints * c->dof, sizeof *G);
+    double *v = lgv_new(c->dof, sizeof *v);
+    if (g && G && v) {
+        c->constraint(c->user, &b, g, G);
+        c->gradient(c->user, &b, NULL, v, NULL, NULL);
+    }
+    for (size_t k = 0; g && G && v && k < c->constraints; k++) {
+        double size = fabs(g[k]), hidden = 0, hidden_size = 0;
+        for (size_t i = 0; i < c->dof; i++) {
+            size += fabs(G[k * c->dof + i] * c->q0[i]);
+            hidden += G[k * c->dof + i] * v[i];
+            hidden_size += fabs(G[k * c->dof + i] * v[i]);
+        }
+        if (fabs(g[k]) > out->residual) out->residual = fabs(g[k]), out->worst = k;
+        if (fabs(hidden) > out->hidden) out->hidden = fabs(hidden), out->worst_hidden = k;
+        out->size = fmax(out->size, size);
+        out->hidden_size = fmax(out->hidden_size, hidden_size);
+    }
+    bool ok = g && G && v;
+    free(g);
+    free(G);
+    free(v);
+    return ok ? LGV_OK : lgv_fail_memory(err);
 }
 
 static double derivative_error(struct lgv_model *m) {
@@ -38,6 +63,10 @@ static double derivative_error(struct lgv_model *m) {
 
 static bool has_second(const struct lgv_model *m) {
     return m->callbacks->hessian != NULL;
+}
+
+static bool has_bends(const struct lgv_model *m) {
+    return !m->nconstraints || m->callbacks->constraint_hessian;
 }
 
 static bool has_energy(const struct lgv_model *m) {
@@ -64,6 +93,7 @@ const struct lgv_model_kind lgv_model_functions = {
     .constraint_check = constraint_check,
     .derivative_error = derivative_error,
     .has_second = has_second,
+    .has_bends = has_bends,
     .has_energy = has_energy,
     .component = component,
     .free = callbacks_free,
@@ -103,8 +133,9 @@ static char *describe(const struct lgv_callbacks *c) {
     struct lgv_text t = {0};
     if (!c || !c->q0 || !c->p0) return NULL;
     uint64_t start = lgv_hash(lgv_hash(LGV_HASH_START, c->q0, c->dof * sizeof *c->q0), c->p0, c->dof * sizeof *c->p0);
-    lgv_text_add(&t, "# a model given as C functions: %zu degrees of freedom, %zu noises, start values %016llx\n",
-                 c->dof, c->noises, (unsigned long long)start);
+    lgv_text_add(&t, "# a model given as C functions: %zu degrees of freedom, %zu noises, %zu constraints, start "
+                 "values %016llx\n",
+                 c->dof, c->noises, c->constraints, (unsigned long long)start);
     if (t.failed) lgv_text_free(&t);
     return t.data;
 }
@@ -122,12 +153,16 @@ static enum lgv_status check_callbacks(const struct lgv_callbacks *c, struct lgv
     enum lgv_status status = out_of_range("dof", c->dof, 1, MOST_DOF, err);
     if (!status) status = out_of_range("noises", c->noises, 0, MOST_NOISES, err);
     if (!status) status = out_of_range("observables", c->observables, 0, MOST_OBSERVABLES, err);
+    if (!status) status = out_of_range("constraints", c->constraints, 0, c->dof - 1, err);
     if (!status) status = out_of_range("normals", c->normals, 0, MOST_DRAWS, err);
     if (!status) status = out_of_range("uniforms", c->uniforms, 0, MOST_DRAWS, err);
     if (status) return status;
     if (!c->gradient) return missing("gradient", "every method needs first derivatives", err);
     if (c->observables && (!c->observe || !c->observable_names))
         return missing("observe", "it gives the values of the observables, which need names too", err);
+    if (c->constraints && !c->constraint) return missing("constraint", "it gives the constraints their values", err);
+    if (c->constraints && !c->constant_mass)
+        return lgv_fail(err, LGV_BAD_INPUT, "constraints: they need constant masses (separable and constant_mass)");
     if ((c->normals || c->uniforms) && !c->start) return missing("start", "nothing else uses the draws", err);
     return LGV_OK;
 }
@@ -169,6 +204,7 @@ enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *callbacks, 
     m->kind = &lgv_model_functions;
     m->nx = m->np = callbacks->dof;
     m->nnoise = callbacks->noises;
+    m->nconstraints = callbacks->constraints;
     m->lagrangian = m->hamiltonian = -1;
     m->draws[0] = (int)callbacks->normals;
     m->draws[1] = (int)callbacks->uniforms;

@@ -41,6 +41,7 @@ const struct lgv_model_kind lgv_model_formulas = {
     .constraint_check = lgv_formulas_constraint_check,
     .derivative_error = lgv_formulas_derivative_error,
     .has_second = always,
+    .has_bends = always,
     .has_energy = always,
     .component = component,
     .free = graph_free,

@@ -116,6 +116,7 @@ struct lgv_model_kind {
     enum lgv_status (*constraint_check)(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err);
     double (*derivative_error)(struct lgv_model *m);
     bool (*has_second)(const struct lgv_model *m); /* second derivatives are known */
+    bool (*has_bends)(const struct lgv_model *m);  /* those of the constraints too */
     bool (*has_energy)(const struct lgv_model *m); /* the value of H is known, not only its derivatives */
     int (*component)(struct lgv_model *m, size_t i); /* node of coordinate or momentum i of nx + np, or -1 */
     void (*free)(struct lgv_model *m);             /* what only this kind has */

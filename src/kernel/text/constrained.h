@@ -20,7 +20,14 @@
 #endif
 #define MASSES_NEEDED (MODEL_L || MODEL_SPARSE) /* else H_p says what they do to a vector */
 
-#if NC == 0
+#ifdef LGV_HOST /* how many there are is known at run time */
+#define NC_NONE 0
+#else
+#define NC_NONE (NC == 0)
+static const vec no_noise[NM + 1] = {{0}}; /* weights of the derivatives of H or L alone */
+#endif
+
+#if NC_NONE
 INLINE void model_g(struct ctx *c, const vec *q, vec *g) {
     (void)c, (void)q, (void)g;
 }
@@ -45,12 +52,11 @@ INLINE void model_bend(struct ctx *c, const vec *q, vec *x) {
 #define MODEL_QUADRIC 0
 #endif
 
-static const vec no_noise[NM + 1] = {{0}}; /* weights of the derivatives of H or L alone */
-
 /* ---- linear algebra ---- */
 
 /* y = G x */
-INLINE void constraint_multiply(const vec *G, const vec *x, vec *y) {
+INLINE void constraint_multiply(struct ctx *c, const vec *G, const vec *x, vec *y) {
+    (void)c; /* sizes of callback models come from it */
 #if MODEL_SPARSE
     sparse_multiply(G, x, y);
 #else
@@ -62,7 +68,8 @@ INLINE void constraint_multiply(const vec *G, const vec *x, vec *y) {
 }
 
 /* x += G^T y */
-INLINE void constraint_add(const vec *G, const vec *y, vec *x) {
+INLINE void constraint_add(struct ctx *c, const vec *G, const vec *y, vec *x) {
+    (void)c; /* sizes of callback models come from it */
 #if MODEL_SPARSE
     sparse_multiply_transposed(G, y, x);
 #else
@@ -103,7 +110,7 @@ INLINE void constraint_rows(struct ctx *c, const vec *G, const vec *mass, vec *M
 INLINE void constraint_system(struct ctx *c, const vec *G1, const vec *MG, vec *b, ivec *singular) {
     vec *top = c->top;
     *singular = (ivec){0};
-#if NC > 0
+#if !NC_NONE
     ARRAY(A, NC * NC);
     ARRAY(scratch, SYSTEM_SCRATCH(NC));
     for (long k = 0; k < NC; k++)
@@ -274,7 +281,7 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
     for (long k = 0; k < nc; k++) mu[k] = x[NQ + k];
     *singular = s.singular & known;
     *lost = MODEL_QUADRATIC_L ? (ivec){0} : s.live;
-    if (nc) constraint_add(G, mu, p);
+    if (nc) constraint_add(c, G, mu, p);
     c->top = top;
 }
 
@@ -289,10 +296,10 @@ INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G
     vec *top = c->top;
     ARRAY(Kp, NQ);
     model_K1(c, t, q, p, 1.0, no_noise, 0, Kp);
-    constraint_multiply(G, Kp, mu);
+    constraint_multiply(c, G, Kp, mu);
     for (long k = 0; k < NC; k++) mu[k] = -mu[k];
     constraint_solve(c, G, mass, G, mu, singular);
-    constraint_add(G, mu, p);
+    constraint_add(c, G, mu, p);
     c->top = top;
 }
 
@@ -312,7 +319,7 @@ INLINE ivec onto_correct(struct ctx *c, struct newton *s, void *of) {
     if (MASSES_NEEDED) constraint_masses(c, h->t, s->x, h->v, h->mass);
     constraint_solve(c, h->G, h->mass, h->G, h->g, &singular);
     for (long i = 0; i < NQ; i++) s->e[i] = vec_set(0);
-    constraint_add(h->G, h->g, s->e);
+    constraint_add(c, h->G, h->g, s->e);
     apply_masses(c, h->t, s->x, h->mass, s->e);
     return singular;
 }
@@ -363,7 +370,7 @@ INLINE void project_state(struct ctx *c, vec *q, vec *p, vec *v) {
 
 /* Rows for the certificate: the largest |g_k| and |(G v)_k|. */
 INLINE void observe_constraints(struct ctx *c, const vec *q, const vec *p, const vec *rows, vec *seen) {
-#if NC > 0
+#if !NC_NONE
     vec *top = c->top, most[2] = {vec_set(0), vec_set(0)};
     ARRAY(G, JACOBIAN);
     ARRAY(g, NC);
@@ -375,7 +382,7 @@ INLINE void observe_constraints(struct ctx *c, const vec *q, const vec *p, const
     model_g(c, q, g);
     for (long k = 0; k < NC; k++) most[0] = vec_max(most[0], vec_abs(g[k]));
     model_G(c, q, G);
-    constraint_multiply(G, v, g);
+    constraint_multiply(c, G, v, g);
     for (long k = 0; k < NC; k++) most[1] = vec_max(most[1], vec_abs(g[k]));
     seen[WATCH_CONSTRAINT] = most[0];
     seen[WATCH_CONSTRAINT + 1] = most[1];

@@ -18,11 +18,19 @@
 #define MODEL_FLAT (c->cb->separable && c->cb->constant_mass)
 #define MODEL_KINETIC_TIME 0 /* `separable` promises it */
 #define MODEL_LARGE 0
+#define GROUPS 1
 #define TRACK_BROWN 0
 #define DRAWS ((long)(c->cb->normals + c->cb->uniforms))
 #define FACE_WORK (10 + DRAWS)
 #define OBSERVED ((long)c->cb->observables)
-#define WATCHED (1 + OBSERVED + (NQ <= LGV_WATCHED_DOF ? 2 * NQ : 0))
+#define WATCHED (1 + OBSERVED + (NQ <= LGV_WATCHED_DOF ? 2 * NQ : 0) + (NC > 0 ? 2 : 0))
+#define NC ((long)c->cb->constraints)
+#define WATCH_CONSTRAINT (WATCHED - 2)
+#define MODEL_L 0 /* constrained methods work with H, and dense */
+#define MODEL_SPARSE 0
+#define MODEL_QUADRIC 0
+#define MODEL_QUADRATIC_L 0
+#define no_noise ((const vec *)0)
 #define ARRAY(name, n) vec *name = take(c, (n))
 #define KERNEL_LINKAGE static
 #define KERNEL_NAME callback_kernel
@@ -57,18 +65,20 @@ INLINE void model_kick(struct ctx *c, vec *p, const struct force *F, double a, c
         for (long i = 0; i < NQ; i++) p[i] -= w[m] * F->h[m * NQ + i];
 }
 
+/* No weights at all: those of H alone. */
 INLINE void model_K1(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, vec *Kq, vec *Kp) {
     c->evaluations += Kq != 0;
     vec *top = c->top;
-    ARRAY(hq, NM * NQ);
-    ARRAY(hp, NM * NQ);
+    const long noises = w ? NM : 0;
+    ARRAY(hq, noises * NQ);
+    ARRAY(hp, noises * NQ);
     struct lgv_batch b = batch_of(t, q, p);
-    c->cb->gradient(c->cb->user, &b, (double *)Kq, (double *)Kp, Kq && NM ? (double *)hq : 0,
-                    Kp && NM ? (double *)hp : 0);
+    c->cb->gradient(c->cb->user, &b, (double *)Kq, (double *)Kp, Kq && noises ? (double *)hq : 0,
+                    Kp && noises ? (double *)hp : 0);
     for (long i = 0; i < NQ; i++) {
         if (Kq) Kq[i] *= a;
         if (Kp) Kp[i] *= a;
-        for (long m = 0; m < NM; m++) {
+        for (long m = 0; m < noises; m++) {
             if (Kq) Kq[i] += w[m] * hq[m * NQ + i];
             if (Kp) Kp[i] += w[m] * hp[m * NQ + i];
         }
@@ -140,6 +150,51 @@ INLINE void model_H(struct ctx *c, double t, const vec *q, const vec *p, vec *H)
 /* Like model_taylor. */
 INLINE void model_V3(struct ctx *c, double t, const vec *q, const vec *p, const vec *dq, vec *x) {
     (void)c, (void)t, (void)q, (void)p, (void)dq, (void)x;
+    __builtin_trap();
+}
+
+/* ---- constraints; functions of a Lagrangian do not exist ---- */
+
+INLINE void model_g(struct ctx *c, const vec *q, vec *g) {
+    struct lgv_batch b = batch_of(time_at(c, 0), q, q);
+    if (NC) c->cb->constraint(c->cb->user, &b, (double *)g, 0);
+}
+INLINE void model_G(struct ctx *c, const vec *q, vec *G) {
+    struct lgv_batch b = batch_of(time_at(c, 0), q, q);
+    if (NC) c->cb->constraint(c->cb->user, &b, 0, (double *)G);
+}
+/* The sizes of the terms of g are not known: what g changes by when q does by all of itself is of their size. */
+INLINE void model_gsize(struct ctx *c, const vec *q, vec *g) {
+    vec *top = c->top;
+    ARRAY(G, NC * NQ);
+    model_g(c, q, g);
+    model_G(c, q, G);
+    for (long k = 0; k < NC; k++) {
+        g[k] = vec_abs(g[k]);
+        for (long i = 0; i < NQ; i++) g[k] += vec_abs(G[k * NQ + i] * q[i]);
+    }
+    c->top = top;
+}
+INLINE void model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq) {
+    struct lgv_batch b = batch_of(time_at(c, 0), q, q);
+    for (long i = 0; i < NQ * NQ; i++) Sqq[i] = vec_set(0);
+    if (NC) c->cb->constraint_hessian(c->cb->user, &b, (const double *)lambda, (double *)Sqq);
+}
+INLINE void model_bend(struct ctx *c, const vec *q, vec *x) {
+    (void)c, (void)q, (void)x;
+    __builtin_trap();
+}
+INLINE void model_mass(struct ctx *c, const vec *q, const vec *p, vec *mass) {
+    (void)c, (void)q, (void)p, (void)mass;
+    __builtin_trap();
+}
+INLINE void model_L1(struct ctx *c, double t, const vec *q, const vec *v, double a, const vec *w, vec *Lq, vec *Lv) {
+    (void)c, (void)t, (void)q, (void)v, (void)a, (void)w, (void)Lq, (void)Lv;
+    __builtin_trap();
+}
+INLINE void model_L2(struct ctx *c, double t, const vec *q, const vec *v, double a, const vec *w, vec *Lq, vec *Lv,
+                     vec *Lqq, vec *Lqv, vec *Lvv) {
+    (void)c, (void)t, (void)q, (void)v, (void)a, (void)w, (void)Lq, (void)Lv, (void)Lqq, (void)Lqv, (void)Lvv;
     __builtin_trap();
 }
 

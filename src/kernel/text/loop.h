@@ -140,6 +140,8 @@ static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *
     }
 }
 static void kernel_project(struct lgv_block *b) {
+    struct ctx context = {0}, *c = &context; /* sizes of callback models come from it */
+    CONTEXT_SETUP(c, b->user);
     guarded_project(b, project_inside, &(struct sizes){2 * NQ, STATE_ROWS, WATCHED, GROUPS});
 }
 #if METHOD_LOOSE /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */

@@ -13,13 +13,15 @@ struct kept {
     vec *inverse;           /* of G M^-1 G^T: a number, or sparse factors and the lanes without; used twice */
 };
 
-INLINE struct kept kept_in(vec *carry) {
+INLINE struct kept kept_in(struct ctx *c, vec *carry) {
+    (void)c; /* sizes of callback models come from it */
     vec *C = carry + NQ + NHQ, *G = C + (CORRECTED ? NQ : 0);
     vec *MG = G + JACOBIAN, *mass = MG + KEPT_ROWS;
     return (struct kept){{carry, carry + NQ}, C, G, MG, mass, mass + KEPT_MASSES};
 }
 
-INLINE vec dot(const vec *a, const vec *b) {
+INLINE vec dot(struct ctx *c, const vec *a, const vec *b) {
+    (void)c;
     vec sum = a[0] * b[0];
     for (long i = 1; i < NQ; i++) ADD_PRODUCT(sum, a[i], b[i]);
     return sum;
@@ -31,7 +33,7 @@ INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kep
     model_force(c, t, q, p, &k->F);
     model_G(c, q, k->G);
     if (!MODEL_SPARSE) constraint_rows(c, k->G, k->mass, k->MG);
-    if (ONE_ROW) k->inverse[0] = 1.0 / dot(k->G, k->MG);
+    if (ONE_ROW) k->inverse[0] = 1.0 / dot(c, k->G, k->MG);
 #if MODEL_SPARSE
     ivec bad;
     sparse_assemble(k->G, k->mass, k->G, k->inverse);
@@ -102,7 +104,7 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
     vec *top = c->top;
     ARRAY(impulse, NQ);
     for (long i = 0; i < NQ; i++) impulse[i] = vec_set(0);
-    constraint_add(k->G, b, impulse);
+    constraint_add(c, k->G, b, impulse);
     sparse_multiply_mass(k->mass, impulse, x);
     for (long i = 0; i < NQ; i++) size += vec_abs(x[i]);
     c->top = top;
@@ -126,7 +128,7 @@ INLINE void tangent_point(struct ctx *c, const vec *q, const struct kept *kept, 
     ivec now;
     for (long i = 0; i < NQ; i++) move[i] = Q[i] - q[i];
     for (long k = 0; k < NC; k++) row_size[k] = vec_set(0);
-    constraint_multiply(kept->G, move, e);
+    constraint_multiply(c, kept->G, move, e);
     kept_solve_here(c, kept, e, &now);
     kept_move(c, kept, row_size, e, move);
     for (long i = 0; i < NQ; i++) Q[i] -= move[i];
@@ -143,7 +145,7 @@ INLINE vec quadric_move(struct ctx *c, const struct kept *kept, const vec *Q, ve
     model_bend(c, kept->MG, a);
     vec unit = kept->inverse[0], half = 0.5 * a[0] * unit;
     g[0] *= unit;
-    *b = dot(G1, kept->MG) * unit;
+    *b = dot(c, G1, kept->MG) * unit;
     vec square = *b * *b - 4.0 * half * g[0], root = vec_sqrt(square);
     *live = (ivec)(square < 0.0);
     return 2.0 * g[0] / (*b + root);
@@ -196,7 +198,7 @@ INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, 
     e[0] += more;
 }
 
-#define NEWTON_LEFT (2e-16 / NQ)
+#define NEWTON_LEFT (2e-16 / (double)NQ)
 
 struct along { /* M^-1 G(q)^T */
     const vec *q;
@@ -271,14 +273,14 @@ INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const s
         newton_drift(c, q, kept, Q, lam, &live);
     }
     for (long k = 0; k < NC; k++) lam[k] *= -1 / c->dt;
-    constraint_add(kept->G, lam, P);
+    constraint_add(c, kept->G, lam, P);
     if (RARELY(!vec_all(vec_finite(lam[0])) || (!MODEL_QUADRIC && vec_any(live)))) drift_failed(c, p, lam, P, Q, &live);
 }
 
 /* Stages lie at q (their row of a vanishes) or at q'. */
 INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     double b[2] = {0, 0}, beta[2] = {0, 0}, gamma[2] = {0, 0};
-    struct kept k = kept_in(carry);
+    struct kept k = kept_in(c, carry);
     ARRAY(w, NM);
     ARRAY(P, NQ);
     ARRAY(Q, NQ);
@@ -307,10 +309,10 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
     if (NC > 0 && VPRK_PROJECT) {
         model_K1(c, time_at(c, 1), q, p, 1.0, no_noise, 0, v);
-        constraint_multiply(k.G, v, mu);
+        constraint_multiply(c, k.G, v, mu);
         for (long m = 0; m < NC; m++) mu[m] = -mu[m];
         kept_solve_here(c, &k, mu, &singular);
-        constraint_add(k.G, mu, p);
+        constraint_add(c, k.G, mu, p);
     }
     if (NC > 0 && RARELY(vec_any(singular))) {
         singular &= (ivec)(v[0] == v[0]);

@@ -244,7 +244,7 @@ INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *
 #define QUICK_SIZE (VM * NC)
 
 /* The rows of the system for the multipliers. */
-INLINE void quick_system(const vec *G, const vec *MG, vec *A) {
+INLINE void quick_system(struct ctx *c, const vec *G, const vec *MG, vec *A) {
     for (long i = 1; i < VS; i++)
         for (long m = 0; m < VM; m++) {
             double C = 0;
@@ -252,7 +252,7 @@ INLINE void quick_system(const vec *G, const vec *MG, vec *A) {
             for (long a = 0; a < NC; a++)
                 for (long b = 0; b < NC; b++)
                     A[((i - 1) * NC + a) * QUICK_SIZE + m * NC + b] =
-                        C * dot(G + (i * NC + a) * NQ, MG + (m * NC + b) * NQ);
+                        C * dot(c, G + (i * NC + a) * NQ, MG + (m * NC + b) * NQ);
         }
 }
 
@@ -311,14 +311,14 @@ INLINE ivec quick_correct(struct ctx *c, struct newton *s, void *of) {
     h->moved = h->size = vec_set(0);
     for (long j = 0; j < VS; j++) quick_stage(c, j, s->round, h);
     if (NC > 0 && s->round > 0) {
-        quick_system(h->G, h->MG, h->A);
+        quick_system(c, h->G, h->MG, h->A);
         for (long k = 0; k < QUICK_SIZE; k++) h->r[k] *= 1 / c->dt;
         (void)system_solve(SYSTEM_ANY, QUICK_SIZE, h->A, h->r, h->scratch);
         for (long k = 0; k < QUICK_SIZE; k++) at->lam[k] -= vec_select(live, h->r[k], vec_set(0));
     }
     for (long m = 0; NC > 0 && m < VM; m++) {
         for (long i = 0; i < NQ; i++) at->GT[m * NQ + i] = vec_set(0);
-        constraint_add(h->G + m * NC * NQ, at->lam + m * NC, at->GT + m * NQ);
+        constraint_add(c, h->G + m * NC * NQ, at->lam + m * NC, at->GT + m * NQ);
     }
     quick_momenta(c, h->q, h->p, &live, at);
     return (ivec){0}; /* a singular lane has no finite momentum */
