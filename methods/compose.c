@@ -45,34 +45,36 @@ INLINE void part_step(struct ctx *c, long j, vec *q, vec *p, const vec *dW, cons
 }
 #endif
 
-INLINE void enter(struct ctx *c, double from, double width) {
-    c->from = (double)c->step + from;
+INLINE void enter(struct ctx *c, double begin, double from, double width) {
+    c->from = begin + from;
     c->width = width;
     c->dt = width * c->b->dt;
 }
 
 /* Steps whose first part does not begin by itself. */
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    double begin = c->from;
     for (long j = 0; j < PROGRAM_STEPS; j++) {
         long k = 0;
         while (PART_STEP(k) != j) k++;
-        enter(c, PART_FROM(k), PART_WIDTH(k));
+        enter(c, begin, PART_FROM(k), PART_WIDTH(k));
         if (!PART_BEGINS(k)) part_begin(c, j, q, p, carry);
     }
-    enter(c, 0, 1);
+    enter(c, begin, 0, 1);
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     ARRAY(w, NM);
     vec *top = c->top;
+    double begin = c->from;
     for (long k = 0; k < PROGRAM_PARTS; k++) {
-        enter(c, PART_FROM(k), PART_WIDTH(k));
+        enter(c, begin, PART_FROM(k), PART_WIDTH(k));
         for (long m = 0; m < NM; m++) w[m] = PART_WIDTH(k) * dW[m];
         if (PART_BEGINS(k) || (MODEL_TIME && k == 0)) part_begin(c, PART_STEP(k), q, p, carry);
         part_step(c, PART_STEP(k), q, p, w, dZ, carry);
         c->top = top;
     }
-    enter(c, 0, 1);
+    enter(c, begin, 0, 1);
 }
 
 #include "kernel/text/method_end.h"

@@ -6,8 +6,8 @@
  * nodes c_i. With K_i = K(q_d(c_i), P_i; dt alpha_i, w_i), w_i = beta_i dW + gamma_i J, J = dZ/dt, and (for noise
  * h(q) with a rule of its own) k_j = K(q_d(chat_j); 0, what_j):
  *
- *     R_mu = [mu = 0] p + sum_i [alpha_i P_i l_mu'(c_i) - K_i,q l_mu(c_i)] - sum_j k_j,q l_mu(chat_j) = 0     mu = 0..s-1
- *     S_i  = alpha_i sum_nu q^nu l_nu'(c_i) - K_i,p = 0                                                       i = 1..r
+ *     R_mu = [mu = 0] p + sum_i [alpha_i P_i l_mu'(c_i) - K_i,q l_mu(c_i)] - sum_j k_j,q l_mu(chat_j) = 0   mu = 0..s-1
+ *     S_i  = alpha_i sum_nu q^nu l_nu'(c_i) - K_i,p = 0                                                     i = 1..r
  *     q' = q^s,   p' = p - sum_i K_i,q - sum_j k_j,q          (sum of all R_mu: the l_mu add up to 1)
  *
  * solved by Newton's method for (q^1..q^s, P_1..P_r).  Separable models have a shorter form, nystrom.h, which is

@@ -65,7 +65,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 static const double heun[] = {0}, milstein[] = {1};
 #define COMPARISON                                                                                                     \
     .family = "baseline", .source = "heun.c", .strong_order = 1, .strong_noncommuting = 0.5, .strong_additive = 1,     \
-    .weak_order = 1, .explicit_separable = true, .explicit_always = true, .callbacks = &KERNEL_NAME, .step = &KERNEL_STEP
+    .weak_order = 1, .explicit_separable = true, .explicit_always = true, .callbacks = &KERNEL_NAME,            \
+    .step = &KERNEL_STEP
 const struct lgv_method lgv_method_heun = {
     COMPARISON,
     .name = "Heun",

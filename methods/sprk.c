@@ -3,8 +3,10 @@
  * Stochastic partitioned Runge-Kutta methods with coefficients of the user: Ma, Ding & Ding (2012), Ma & Ding (2015),
  * Holm & Tyranowski (2018).
  *
- *     Q_i = q + sum_j [a_ij dt H_p + b_ij dW.h_p](Q_j, P_j)        q' = q + sum_i [alpha_i dt H_p + beta_i dW.h_p](Q_i, P_i)
- *     P_i = p - sum_j [abar_ij dt H_q + bbar_ij dW.h_q](Q_j, P_j)  p' = p - sum_i [alpha_i dt H_q + beta_i dW.h_q](Q_i, P_i)
+ *     Q_i = q + sum_j [a_ij dt H_p + b_ij dW.h_p](Q_j, P_j)
+ *     P_i = p - sum_j [abar_ij dt H_q + bbar_ij dW.h_q](Q_j, P_j)
+ *     q'  = q + sum_i [alpha_i dt H_p + beta_i dW.h_p](Q_i, P_i)
+ *     p'  = p - sum_i [alpha_i dt H_q + beta_i dW.h_q](Q_i, P_i)
  *
  * The parts (dt, 0) and (0, dW) of K are evaluated separately, unless both have the same coefficients.  Newton's
  * method for X_i = Q_i - q, Y_i = P_i - p with the exact Hessians; for separable models Q_i needs P_j only and P_i

@@ -20,7 +20,9 @@ try() {
     *) die "$fault: exit code $code: $*" ;;
     esac
     [ -z "$(find . -name '*.tmp')" ] || die "$fault: a temporary file is left"
-    if [ $code = 0 ] && [[ "$2 $*" == "run "*" --out part"* ]]; then [ -s part/results.h5 ] || die "$fault: no results"; fi
+    if [ $code = 0 ] && [[ "$2 $*" == "run "*" --out part"* ]] && [ ! -s part/results.h5 ]; then
+        die "$fault: no results"
+    fi
     if [ $code != 0 ]; then
         case $fault in
         memory*) grep -q 'memory' err || die "$fault: the message does not say what is wrong" ;;

@@ -11,7 +11,8 @@ has out 'degrees of freedom' 'refused P1N1Q1Rec' 'do not depend on the momenta' 
 gives 0 "$LGV" check "$rotation" --json
 for f in dof noises separable kinetic noise_depends_on noise_commutes predicted_strong_order derivative_error \
          symplectic_defect symmetries methods name invariant drift; do has out "\"$f\":"; done
-has out '"dof": 2' '"separable": true' '"kinetic": "quadratic"' '"noise_depends_on": "q"' '"invariant": true' '"holds": true'
+has out '"dof": 2' '"separable": true' '"kinetic": "quadratic"' '"noise_depends_on": "q"' '"invariant": true' \
+    '"holds": true'
 empty err
 
 # Parameters may be sizes.
@@ -48,7 +49,8 @@ noise: [ 0.01*exp(q)*p, 0.01*exp(q)^2*p^2 + exp(100*t - 2000)*q^2 ]
 run: { until: 1, step: 0.001, paths: 16 }
 YAML
 gives 0 "$LGV" check late.yaml --json
-has out '"noise_commutes": true' '"noise_commutes_decided": "points"' 'constant to 1e-13 of its terms at 48 random points'
+has out '"noise_commutes": true' '"noise_commutes_decided": "points"' \
+    'constant to 1e-13 of its terms at 48 random points'
 gives 0 "$LGV" check late.yaml --json --until 30
 has out '"noise_commutes": false' 't from 0 to 30'
 gives 0 "$LGV" check late.yaml --json --start 19 --until 30
@@ -70,7 +72,8 @@ noise: cos(q)*cos(p)
 run: { method: P2N3Q4Lob, step: 0.01, until: 0.05, paths: 2 }
 YAML
 "$LGV" check curved.yaml > out 2> err || [ $? = 1 ] || die "check of a method that loses paths"
-has out 'expected order      none (dt H_pp' 'fits    P2N3Q4Lob        no order' 'fits    P2N2Q4Gau        strong 1, weak 1'
+has out 'expected order      none (dt H_pp' 'fits    P2N3Q4Lob        no order' \
+    'fits    P2N2Q4Gau        strong 1, weak 1'
 hasnot out nan
 "$LGV" check curved.yaml --json > out 2> err || [ $? = 1 ] || die "check of a method that loses paths"
 has out '"predicted_strong_order": null' '"predicted_weak_order": null' 'paths are lost'
@@ -118,4 +121,5 @@ hamiltonian: sum(i=1..3, p[i]^2/2)
 noise: "each(k=1..3, 0.05*(q[wrap(k+1)] - q[k]))"
 YAML
 gives 0 "$LGV" check ring.yaml --json
-grep -qE '"derivative_error": [0-9.]+e-[0-9]+' out || grep -q '"derivative_error": 0' out || die "derivatives of a sum that cancels"
+grep -qE '"derivative_error": [0-9.]+e-[0-9]+' out || grep -q '"derivative_error": 0' out ||
+    die "derivatives of a sum that cancels"

@@ -14,10 +14,13 @@ for f in comparison.json report.html mean-1.svg mean-1.png bias-1.svg work-stron
 
 # Steps per method, the reference by name, the contract of the JSON document; nothing but it, no files.
 mkdir empty && cd empty
-gives 0 "$LGV" compare "$anharmonic" "${few[@]}" --methods verlet,Taylor15 --steps 0.25,0.125 --reference VZc --observe H --json
+gives 0 "$LGV" compare "$anharmonic" "${few[@]}" --methods verlet,Taylor15 --steps 0.25,0.125 --reference VZc \
+    --observe H --json
 [ "$(head -c1 out)" = '{' ] && [ "$(tail -n1 out)" = '}' ] || die "not one document"
-for f in model until paths seed methods method step failed evaluations_per_step energy_drift_max observables mean stderr bias \
-         bias_stderr work_precision strong weak seconds_per_path evaluations_per_path reference; do has out "\"$f\":"; done
+for f in model until paths seed methods method step failed evaluations_per_step energy_drift_max observables mean \
+         stderr bias bias_stderr work_precision strong weak seconds_per_path evaluations_per_path reference; do
+    has out "\"$f\":"
+done
 has out '"reference": "VZc"' '"bias_against": "reference"'
 [ "$(ls)" = "$(printf 'err\nout')" ] || die "--json wrote files"
 cd ..
@@ -122,12 +125,13 @@ gives 2 "$LGV" run still.yaml --mlmc --tolerance 0.01
 has err 'nothing is random: one path is enough (leave out --mlmc)'
 
 # One path; a method that runs away has a figure with a logarithmic axis.
-gives 0 "$LGV" compare "$kubo" --methods midpoint,verlet,Milstein --step 0.25 --observe H --reference none --ladder 0 --until 100 \
-    --paths 1 --out away
+gives 0 "$LGV" compare "$kubo" --methods midpoint,verlet,Milstein --step 0.25 --observe H --reference none --ladder 0 \
+    --until 100 --paths 1 --out away
 hasnot out 'n/a'
 has away/mean-1-escapes.svg Milstein
 has away/report.html 'logarithmic axis'
-gives 0 "$LGV" compare "$kubo" --methods midpoint,verlet --observe H --reference none --ladder 0 --until 10 --paths 16 --out near
+gives 0 "$LGV" compare "$kubo" --methods midpoint,verlet --observe H --reference none --ladder 0 --until 10 \
+    --paths 16 --out near
 [ ! -e near/mean-1-escapes.svg ] || die "nothing leaves the frame"
 
 # Ctrl-C: exit 1, what was done is said, and no more than that.

@@ -59,8 +59,8 @@ YAML
 gives 4 "$LGV" converge still.yaml --methods RK4 --reference P1N1Q1Rec --until 1 --largest 0.2 --levels 4 --no-files
 has out 'no verdict: the reference is not reliable' 'name another --reference' 'not fitted: reference'
 hasnot out WORSE
-gives 4 "$LGV" converge "$synchrotron" --until 24 --set beta=2 --methods verlet --reference MRT32 --largest 0.1 --levels 3 \
-    --paths 64 --no-files
+gives 4 "$LGV" converge "$synchrotron" --until 24 --set beta=2 --methods verlet --reference MRT32 --largest 0.1 \
+    --levels 3 --paths 64 --no-files
 has out 'no verdict: at 3 of 3 levels' 'lost the solution' 'would do'
 hasnot out WORSE
 
@@ -90,7 +90,9 @@ hasnot out nan
 # Nothing is random: no standard errors anywhere.
 gives 0 "$LGV" converge still.yaml --methods verlet,midpoint --until 1 --largest 0.1 --levels 3 --out quiet
 has out 'as expected: 2, off by' 'Orders of 2 methods: all as expected.'
-for f in out quiet/report.html quiet/convergence.svg; do for t in '±' '&plusmn;' stderr nan; do hasnot $f "$t"; done; done
+for f in out quiet/report.html quiet/convergence.svg; do
+    for t in '±' '&plusmn;' stderr nan; do hasnot $f "$t"; done
+done
 has quiet/report.html 'Orders of 2 methods: all as expected.'
 # Too few paths for standard errors: said in words.
 gives 4 "$LGV" converge "$synchrotron" --until 1 --largest 0.1 --levels 3 --paths 16 --no-files

@@ -14,7 +14,9 @@ for alias in leapfrog velocity-verlet; do
 done
 gives 0 "$LGV" methods --json
 [ "$(head -c1 out)" = '[' ] || die "not a list"
-for f in name family paper needs strong_order weak_order symplectic explicit doc aliases order claims; do has out "\"$f\":"; done
+for f in name family paper needs strong_order weak_order symplectic explicit doc aliases order claims; do
+    has out "\"$f\":"
+done
 gives 2 "$LGV" methods midpiont
 has err 'did you mean midpoint'
 empty out

@@ -42,7 +42,8 @@ YAML
 printf 'title: Not an experiment\nruns: 3\n' > mine/broken/experiment.yaml
 export LGV_EXAMPLES=$PWD/mine
 gives 1 "$LGV" reproduce wrong
-has out 'holds energy is kept' 'FAILS energy is seven' 'measured 0.5' 'FAILS no such number' 'not measured' '1 of 3 claims hold'
+has out 'holds energy is kept' 'FAILS energy is seven' 'measured 0.5' 'FAILS no such number' 'not measured' \
+    '1 of 3 claims hold'
 has lgv-reproduce/report.html 'does not hold' 'energy is seven'
 gives 1 "$LGV" reproduce wrong --json
 has out '"holds": false' '"measured": null'
@@ -55,7 +56,8 @@ chmod +x cc-x
 for words in "--compiler $work/cc-x" "--compiler=$work/cc-x" "--set compiler=$work/cc-x" "--keep-source $work/started" \
              "--keep_source=$work/started" "--out $work/started" "-o $work/started"; do
     mkdir -p mine/hostile
-    printf 'runs: [ { name: a, command: run ../kubo/kubo.yaml %s } ]\nclaims: []\n' "$words" > mine/hostile/experiment.yaml
+    printf 'runs: [ { name: a, command: run ../kubo/kubo.yaml %s } ]\nclaims: []\n' "$words" \
+        > mine/hostile/experiment.yaml
     gives 2 "$LGV" reproduce hostile
     has err 'hostile/experiment.yaml' 'must not'
     printf 'runs: [ { name: a, command: run ../kubo/kubo.yaml, quick: "%s" } ]\nclaims: []\n' "$words" \
@@ -70,7 +72,8 @@ gives 2 "$LGV" reproduce hostile
 # A claim can fail: with 5 % more noise the energy on the torus is not what it should be.
 mkdir -p mine/torus
 cp "$SRC/examples/torus/torus.yaml" mine/torus/
-awk '/^runs:|^claims:|^title:/ { print } /name: growth,/ { sub("sigma=0.5", "sigma=0.525"); print } /"noise: mean energy 0.305/ { print }' \
+awk '/^runs:|^claims:|^title:|"noise: mean energy 0.305/ { print }
+     /name: growth,/ { sub("sigma=0.5", "sigma=0.525"); print }' \
     "$SRC/examples/torus/experiment.yaml" > mine/torus/experiment.yaml
 gives 1 "$LGV" reproduce torus
 has out 'FAILS noise: mean energy 0.305' '0 of 1 claims hold'

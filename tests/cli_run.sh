@@ -24,8 +24,8 @@ gives 0 "$LGV" run "$kubo" "${small[@]}" --no-files
 gives 0 "$LGV" run "$kubo" "${small[@]}" --json
 [ "$(head -c1 out)" = '{' ] && [ "$(tail -n1 out)" = '}' ] || die "not one document"
 empty err
-for f in model method step until paths seed steps failed seconds path_steps_per_second final certificate mean std stderr \
-         min max symplectic_defect constraint hidden_constraint momentum; do has out "\"$f\":"; done
+for f in model method step until paths seed steps failed seconds path_steps_per_second final certificate mean std \
+         stderr min max symplectic_defect constraint hidden_constraint momentum; do has out "\"$f\":"; done
 has out '"model": "kubo"' '"paths": 64' '"steps": 50' '"failed": 0'
 mkdir json
 gives 0 "$LGV" run "$kubo" "${small[@]}" --json --out json --no-report
@@ -62,7 +62,8 @@ gives 0 "$LGV" run "$kubo" "${small[@]}" --no-files --step 1 --until 5
 gives 0 "$LGV" run "$rotation" "${small[@]}" --method EEM --no-files
 has out "NOT kept"
 
-# Without a method the rule chooses one and says why, everywhere: on the terminal, in JSON, in the file and so in the report.
+# Without a method the rule chooses one and says why, everywhere: on the terminal, in JSON, in the file and so in the
+# report.
 cat > toda.yaml <<'YAML'
 name: toda
 coordinates: { 'q[64]': 0 }

@@ -148,7 +148,8 @@ static void check_order(const char *text, const char *method, const char *refere
     double slope = sxy / sxx, error = sqrt(left / 3 / sxx);
     print_message("%s: order %.4f +- %.4f\n", method, slope, error);
     /* the standard error tells how far the largest steps are from where only one term counts */
-    if (!(error < 0.05 && fabs(slope - order) < 0.02 + 3 * error)) fail_msg("%s: order %g, expected %g", method, slope, order);
+    if (!(error < 0.05 && fabs(slope - order) < 0.02 + 3 * error))
+        fail_msg("%s: order %g, expected %g", method, slope, order);
     lgv_model_free(m);
 }
 

@@ -12,8 +12,8 @@
 #define SYNCHROTRON                                                                                                    \
     "parameters: {beta: 2}\ncoordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nnoise: beta*sin(q)\n"
 
-/* Methods of higher degree and compositions: on Kubo their step is exact to higher powers of dt + beta dW, so the fit there is larger.
- * */
+/* Methods of higher degree and compositions: on Kubo their step is exact to higher powers of dt + beta dW, so the fit
+ * there is larger. */
 static bool better_on_kubo(const char *name) {
     return strcmp(name, "P2N2Q4Gau") == 0 || strcmp(name, "P3N3Q6Gau") == 0 || strcmp(name, "P2N3Q4Lob") == 0 ||
            strcmp(name, "P3N4Q6Lob") == 0 || strstr(name, "-Yoshida4") || strstr(name, "-Suzuki4");

@@ -399,7 +399,8 @@ static void test_foreign(void **state) {
     write_file("other", text, sizeof text);
     refused(lgv_engine_load(e, file_of("other"), &err), "not a saved part");
     lgv_engine_free(e);
-    struct lgv_model *second = model_of("name: other\ncoordinates: {q: 1}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2\n");
+    struct lgv_model *second =
+        model_of("name: other\ncoordinates: {q: 1}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2\n");
     struct lgv_engine *o = engine_of(second, "1");
     refused(lgv_engine_load(o, file_of("good"), &err), "model is barrier there and other here");
     struct lgv_engine *f = engine_of(m, "1");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The certificate sees a fault in any single degree of freedom of a large system: oscillators given as C functions, one
- * of which is pulled by another that is not pulled back.  And it sees changes of H and of momentum maps at every step. */
+ * of which is pulled by another that is not pulled back.  And it sees changes of H and of momentum maps at every
+ * step. */
 #include <lgv/lgv.h>
 
 #include <math.h>
@@ -105,15 +106,18 @@ static void test_every_step(void **state) {
         const char *text, *method, *name;
         bool tally;
     } cases[] = {
-        {"coordinates: {q: 0.4}\nmomenta: {p: normal()}\nhamiltonian: p^2/2 - cos(q)\nnoise: 0.3*sin(q)\n", "verlet", "energy", true},
-        {"coordinates: {q: 0.4}\nmomenta: {p: normal()}\nhamiltonian: p^2/2*(1+sin(q)/4) - cos(q)*sin(5*t)\n", "midpoint", "energy", true},
-        {"coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1+0.1*normal()}\nhamiltonian: (px^2+py^2)/2 - 1/sqrt(x^2+y^2)\n"
-         "symmetries: {rotation: [-y, x]}\n", "RK4", "momentum/rotation", true},
+        {"coordinates: {q: 0.4}\nmomenta: {p: normal()}\nhamiltonian: p^2/2 - cos(q)\nnoise: 0.3*sin(q)\n", "verlet",
+         "energy", true},
+        {"coordinates: {q: 0.4}\nmomenta: {p: normal()}\nhamiltonian: p^2/2*(1+sin(q)/4) - cos(q)*sin(5*t)\n",
+         "midpoint", "energy", true},
+        {"coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1+0.1*normal()}\nhamiltonian: (px^2+py^2)/2 - "
+         "1/sqrt(x^2+y^2)\nsymmetries: {rotation: [-y, x]}\n", "RK4", "momentum/rotation", true},
         {"coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1+0.1*normal()}\nhamiltonian: (px^2+py^2)/2 + y\n"
          "constraints: [x^2+y^2-1]\n", "RATTLE", "energy", true},
         {"coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1+0.1*normal()}\nhamiltonian: (px^2+py^2)/2 + y\n"
          "constraints: [x^2+y^2-1]\n", "SHAKE", "energy", false}, /* shows other momenta than it has: no tally */
-        {"coordinates: {q: 0.4}\nvelocities: {v: 0.3+0.1*normal()}\nlagrangian: -sqrt(1-v^2) - q^2/2\n", "Lobatto3", "energy", true},
+        {"coordinates: {q: 0.4}\nvelocities: {v: 0.3+0.1*normal()}\nlagrangian: -sqrt(1-v^2) - q^2/2\n", "Lobatto3",
+         "energy", true},
     };
     int between = 0; /* cases in which outputs alone miss the largest change */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

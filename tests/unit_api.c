@@ -231,8 +231,8 @@ static void test_null(void **state) {
 static void test_verdicts(void **state) {
     (void)state;
     static const char text[] = "coordinates: {x: 1, y: 0}\nmomenta: {px: 0.3, py: 1}\n"
-                               "hamiltonian: (px^2 + py^2)/2 + (x^2 + y^2)/2 + (x^2 + y^2)^2/8\nnoise: 0.2*(x^2 + y^2)\n"
-                               "symmetries: {turn: [-y, x], shift: [1, 0]}\n";
+                               "hamiltonian: (px^2 + py^2)/2 + (x^2 + y^2)/2 + (x^2 + y^2)^2/8\n"
+                               "noise: 0.2*(x^2 + y^2)\nsymmetries: {turn: [-y, x], shift: [1, 0]}\n";
     static const struct {
         const char *method, *name;
         int claim, holds;

@@ -162,7 +162,8 @@ static struct lgv_module *module_of(struct lgv_model *m, unsigned asked, probe *
 
 static struct lgv_model *probed_model(void) {
     return model_of("parameters: {alpha: 0.7, N: 30}\ncoordinates: {q: 0.4, 'x[N]': 0.1*i}\n"
-                    "momenta: {p: -0.6, s: 0.2}\nhamiltonian: p^2*(1 + q^2)/2 + sin(q*x[1]*p)*t + alpha*q^3 + sum(i=1..N, s[i]^2/2 + "
+                    "momenta: {p: -0.6, s: 0.2}\n"
+                    "hamiltonian: p^2*(1 + q^2)/2 + sin(q*x[1]*p)*t + alpha*q^3 + sum(i=1..N, s[i]^2/2 + "
                     "cos(x[i] - q)*s[i] + (x[wrap(i+1)] - x[i])^4)\nnoise: 0.1*q*p\n");
 }
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Stages include downwards only, and from another stage only its public header: STAGE/STAGE.h, any header of base,
-# kernel/text/abi.h.  Files of methods/ are part of the text of a kernel: they see kernel/text and the headers before it.
+# kernel/text/abi.h.  Files of methods/ are part of the text of a kernel: they see kernel/text and the headers before
+# it.
 
 # complaints FOLDER: one line per forbidden include below FOLDER/src and FOLDER/methods
 complaints() {

@@ -63,8 +63,8 @@ static void test_kernel_uses_what_it_tells(void **state) {
 
 /* A run that keeps its increments, then one that is given them: other paths number, other seed unless it starts at
  * random. */
-static void round_trip(struct lgv_model *m, const char *method, const char *compiler, double truncate, bool random_start,
-                       bool uses_dz) {
+static void round_trip(struct lgv_model *m, const char *method, const char *compiler, double truncate,
+                       bool random_start, bool uses_dz) {
     struct lgv_settings s = settings_of(m), again;
     struct lgv_result one, two;
     struct lgv_increments x;
@@ -175,7 +175,8 @@ static void test_callbacks(void **state) {
 
 /* ---- by hand: dq = p dt, dp = -q dt - dW / 2 from (0.5, 1), step 0.1 ---- */
 
-static const double hand_dW[2][3] = {{0.3, -0.2, 0.1}, {-1.5, 0.25, 0}}, hand_dZ[2][3] = {{0.01, 0.02, -0.03}, {0, 0.04, 1}};
+static const double hand_dW[2][3] = {{0.3, -0.2, 0.1}, {-1.5, 0.25, 0}},
+                    hand_dZ[2][3] = {{0.01, 0.02, -0.03}, {0, 0.04, 1}};
 
 static void kick_drift_kick(double *q, double *p, double first, double second) {
     *p -= 0.05 * *q + 0.5 * first;

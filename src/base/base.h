@@ -81,8 +81,8 @@ int lgv_linear_dependent(int n, long double *A, long double least);
 enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err);
 /* Removes temporary files in dir of processes that have ended without doing so. */
 void lgv_file_sweep(const char *dir);
-/* Name for a file from any text: letters, digits, '_' and '-' only, not empty.  A text that is too long ends in a number
- * made from all of it; with `distinct` also one in which a character was replaced. */
+/* Name for a file from any text: letters, digits, '_' and '-' only, not empty.  A text that is too long ends in a
+ * number made from all of it; with `distinct` also one in which a character was replaced. */
 void lgv_file_name(char *out, size_t size, const char *prefix, const char *text, bool distinct);
 #define LGV_HASH_START 14695981039346656037u
 uint64_t lgv_hash(uint64_t hash, const void *data, size_t size); /* FNV-1a; goes on from `hash` */

@@ -178,7 +178,7 @@ static bool wait_for(const struct lgv_process *p, pid_t pid, int output, int *wh
         struct pollfd ready = {.fd = open ? output : -1, .events = POLLIN};
         if (poll(&ready, 1, open ? LOOK : 1) > 0 && open) open = collect(p, output);
         if (!open) {
-            siginfo_t end = {0}; /* it is not reaped here: while it is in the list its number must not become another's */
+            siginfo_t end = {0}; /* not reaped here: while it is in the list its number must not become another's */
             int failed = waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
             if (!failed && end.si_pid == pid) return true;
             if (failed && errno != EINTR) return false;

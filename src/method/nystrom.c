@@ -10,7 +10,7 @@
  *
  * so P^j = p - sum_k (T^-1 l(c_k))_j N_k (constants are integrated exactly), and since q_d' = K_p(P),
  *
- *     Q_i = q + c_i K_p(p + sum_k R_ik N_k),     R_ik = -1/c_i sum_j (integral of b_j from 0 to c_i) (T^-1 l(c_k))_j. */
+ *     Q_i = q + c_i K_p(p + sum_k R_ik N_k),    R_ik = -1/c_i sum_j (integral of b_j from 0 to c_i) (T^-1 l(c_k))_j. */
 #include "base/base.h"
 #include "method/rules.h"
 #include <math.h>

@@ -525,7 +525,8 @@ static enum lgv_status check_at(struct lgv_projector *c, double *q, struct lgv_s
     return d.rank < c->nc ? refuse_dependent(c->m, &d, true, err) : LGV_OK;
 }
 
-enum lgv_status lgv_formulas_constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err) {
+enum lgv_status lgv_formulas_constraint_check(struct lgv_model *m, struct lgv_start_report *out,
+                                              struct lgv_error *err) {
     struct lgv_function H = {0};
     struct lgv_terms Hp = {0};
     struct lgv_point at = {0};

@@ -133,8 +133,8 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
                                struct lgv_model **out, struct lgv_error *err);
 /* The text of a model file; free() it.  NULL with the error filled. */
 char *lgv_model_text(const char *path, struct lgv_error *err);
-/* Another value for a parameter whose value was not needed to read the formulas.  False: there is none of that name, the
- * value is not finite or the text has to be read again with it. */
+/* Another value for a parameter whose value was not needed to read the formulas.  False: there is none of that name,
+ * the value is not finite or the text has to be read again with it. */
 bool lgv_model_adjust(struct lgv_model *m, const char *parameter, double value);
 /* The next parameter or abbreviation from number `from` on that no formula uses, or NULL; *number is its own. */
 const struct lgv_symbol *lgv_model_unused(const struct lgv_model *m, size_t from, size_t *number);

@@ -11,8 +11,8 @@
  *   /paths            index [sample], value [sample][series][time]; dense_time, dense [sample][series][dense_time]
  *                     with keep_increments: increments, integrals [sample][step][noise], attributes bound and cut
  *   /failures         path step reason
- *   /certificate      attributes: the rows of lgv_hdf5_certificate; verdicts, one name a line, of which value error limit
- *                     claim holds are arrays (the reader judges the numbers anew)
+ *   /certificate      attributes: the rows of lgv_hdf5_certificate; verdicts, one name a line, of which value error
+ *                     limit claim holds are arrays (the reader judges the numbers anew)
  *
  * Texts have fixed length, numbers are little-endian 64 bit, datasets are contiguous: the reader accepts nothing else,
  * because every other feature of HDF5 is a way for a hostile file to reach less tested code. */

@@ -16,9 +16,8 @@
 #define FAILURES_SHOWN 20
 
 static const char style[] =
-    ":root{--ink:#1b2430;--soft:#5b6675;--line:#dfe4ea;--page:#f5f7f9;--card:#fff;--blue:#0072b2;--good:#007a5a;--bad:#"
-    "b84a00;"
-    "--code:#f0f3f6}\n"
+    ":root{--ink:#1b2430;--soft:#5b6675;--line:#dfe4ea;--page:#f5f7f9;--card:#fff;--blue:#0072b2;--good:#007a5a;"
+    "--bad:#b84a00;--code:#f0f3f6}\n"
     "@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--soft:#a3adba;--line:#343c48;--page:#14181e;--card:#1d232b;"
     "--blue:#6db9e8;--good:#4cc9a0;--bad:#ff9a57;--code:#262d37}}\n"
     "*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);"
@@ -26,8 +25,8 @@ static const char style[] =
     "main{max-width:1080px;margin:0 auto;padding:28px 20px 48px}h1{font-size:1.9rem;margin:0;overflow-wrap:anywhere}"
     "h2{font-size:1.2rem;margin:34px 0 10px}\n"
     ".sub{color:var(--soft);margin:2px 0 14px}.gap{margin-top:14px}.verdict{border-left:5px solid "
-    "var(--good);background:var(--card);"
-    "padding:12px 16px;border-radius:4px;font-weight:600}.verdict.bad{border-color:var(--bad)}\n"
+    "var(--good);background:var(--card);padding:12px 16px;border-radius:4px;font-weight:600}"
+    ".verdict.bad{border-color:var(--bad)}\n"
     ".card{background:var(--card);border:1px solid var(--line);border-radius:8px;overflow-x:auto}\n"
     ".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;padding:0;margin:16px 0 0}"
     ".facts div{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:9px 14px;min-width:0}"

@@ -321,9 +321,8 @@ static void put_observable(struct lgv_text *out, const struct lgv_comparison *c,
         lgv_html(out, c->expected_text[k]);
         lgv_text_add(out, "</code> = %s", lgv_brief(b, sizeof b, c->expected[k][last], 8));
     }
-    lgv_text_add(out, "</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th "
-                      "class=\"n\">step</th><th class=\"n\">mean"
-                      "</th><th class=\"n\">&plusmn; stderr</th>");
+    lgv_text_add(out, "</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th>"
+                      "<th class=\"n\">step</th><th class=\"n\">mean</th><th class=\"n\">&plusmn; stderr</th>");
     if (c->control) lgv_text_add(out, "<th class=\"n\">plain stderr</th><th class=\"n\">variance left</th>");
     lgv_text_add(out, "<th class=\"n\">bias</th><th class=\"n\">&plusmn; stderr</th><th>against</th></tr>\n");
     for (size_t i = 0; i < c->count; i++) {
@@ -368,10 +367,10 @@ static void put_ladder(struct lgv_text *out, const struct lgv_comparison *c) {
     lgv_html(out, errors_against(c, against, sizeof against));
     lgv_text_add(
         out,
-        "%s.</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th class=\"n\">step</th><th "
-        "class=\"n\">strong error"
-        "</th><th class=\"n\">&plusmn; stderr</th><th class=\"n\">weak error</th><th class=\"n\">&plusmn; stderr"
-        "</th><th class=\"n\">&micro;s per path</th><th class=\"n\">evaluations per path</th>"
+        "%s.</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th><th class=\"n\">step</th>"
+        "<th class=\"n\">strong error</th><th class=\"n\">&plusmn; stderr</th>"
+        "<th class=\"n\">weak error</th><th class=\"n\">&plusmn; stderr</th>"
+        "<th class=\"n\">&micro;s per path</th><th class=\"n\">evaluations per path</th>"
         "<th class=\"n\">failed</th></tr>\n",
         c->strong_energy ? "; the system is large, strong errors are of the energy alone" : "");
     for (size_t i = 0; i < c->count; i++)

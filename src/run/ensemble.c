@@ -3,9 +3,9 @@
  * The ensemble: units over threads, blocks of lanes inside a unit.
  *
  * The blocks of a unit go through time together, piece by piece: a piece ends when its buffer of output times is full.
- * Inside a piece they advance in chunks of steps.  After a chunk the state is checked; when a lane has become infinite or
- * NaN the chunk is repeated step by step from a copy, to find the step at which that happened.  Between chunks the stop
- * flag is read, so chunks are kept short in time.  Neither pieces nor chunks change any bit. */
+ * Inside a piece they advance in chunks of steps.  After a chunk the state is checked; when a lane has become infinite
+ * or NaN the chunk is repeated step by step from a copy, to find the step at which that happened.  Between chunks the
+ * stop flag is read, so chunks are kept short in time.  Neither pieces nor chunks change any bit. */
 #include "run/run.h"
 #include <math.h>
 #include <omp.h>
@@ -354,8 +354,8 @@ static enum lgv_status no_memory(const struct job *j, unsigned threads, struct l
     double values = (double)(j->rows * k->watch.count * LGV_UNIT) * sizeof(double) * (lanes < LGV_UNIT ? 2 : 1);
     double states = (double)k->nstate * (LGV_UNIT + lanes) * sizeof(double);
     return lgv_fail(err, LGV_CANNOT_RUN,
-                    "out of memory: each of %u threads needs %.3g MB for %d paths at a time: %.3g MB for their step, %.3g MB "
-                    "for their states, %.3g MB for what is observed",
+                    "out of memory: each of %u threads needs %.3g MB for %d paths at a time: %.3g MB for their step, "
+                    "%.3g MB for their states, %.3g MB for what is observed",
                     threads, 1e-6 * (step + values + states), LGV_UNIT, 1e-6 * step, 1e-6 * states, 1e-6 * values);
 }
 

@@ -14,15 +14,14 @@ const struct lgv_option lgv_run_options[] = {
      "methods prints",
      AT(method)},
     {"step", LGV_REAL, "0.01", 1e-300, 1e300, "time", "size of a time step", AT(step)},
-    {"until", LGV_REAL, "10", -1e300, 1e300, "time", "end of the run; a step that does not divide the time is made shorter",
-     AT(until)},
+    {"until", LGV_REAL, "10", -1e300, 1e300, "time",
+     "end of the run; a step that does not divide the time is made shorter", AT(until)},
     {"start", LGV_REAL, "0", -1e300, 1e300, "time", "time at which the run starts", AT(start)},
     {"paths", LGV_COUNT, "1000", 1, 1e15, "", "number of paths of the ensemble", AT(paths)},
     {"seed", LGV_COUNT, "1", 0, 1.8446744073709552e19, "", "seed of all noise and of random start values", AT(seed)},
     {"truncate", LGV_REAL, "-1", -1, 1000, "",
      "k of truncated increments |dW| <= sqrt(2 k dt |ln dt|), 0 for none; -1: k = 4 for implicit methods but never "
-     "below 6 "
-     "sqrt(dt), none for explicit methods",
+     "below 6 sqrt(dt), none for explicit methods",
      AT(truncate)},
     {"outputs", LGV_COUNT, "200", 1, 1000000, "", "number of output intervals; statistics are kept at their ends",
      AT(outputs)},
@@ -39,8 +38,8 @@ const struct lgv_option lgv_run_options[] = {
      "also store the Brownian increments of the sample paths, step by step, so that another program can follow them",
      AT(keep_increments)},
     {"tally", LGV_COUNT, "256", 0, 1e15, "",
-     "paths, from the first on, whose largest changes of H and of momentum maps are taken over every step, not only over "
-     "output times; above 64 degrees of freedom none unless it is given",
+     "paths, from the first on, whose largest changes of H and of momentum maps are taken over every step, not only "
+     "over output times; above 64 degrees of freedom none unless it is given",
      AT(tally)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"check_states", LGV_COUNT, "4", 0, 16, "",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Largest change of every observable along a path, over its output times, and of H and the momentum maps over every step
- * where they were tallied: the largest over paths, and the mean over the paths that started. */
+ * Largest change of every observable along a path, over its output times, and of H and the momentum maps over every
+ * step where they were tallied: the largest over paths, and the mean over the paths that started. */
 #include "base/exact.h"
 #include "stats/collect.h"
 #include "stats/four.h"

@@ -26,8 +26,8 @@ extern const double lgv_quantile_levels[LGV_QUANTILES];
 struct lgv_series {
     char *name, *formula;
     int kind; /* enum lgv_series_kind */
-    int claim; /* momentum maps: 1 method and model promise that it is kept, 0 the method does not, -1 H or a noise has not
-                  this symmetry, -2 that is not known */
+    int claim; /* momentum maps: 1 method and model promise that it is kept, 0 the method does not, -1 H or a noise has
+                  not this symmetry, -2 that is not known */
     double scale; /* momentum maps: largest sum |p_i xi_i(q)| over kept states, what its round-off is measured by */
     double *mean, *std, *err, *min, *max;
     double *quantile[LGV_QUANTILES]; /* from the first result->sample_paths paths */
@@ -174,8 +174,8 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
 double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *symmetry, const struct lgv_plan *plan,
                                 const struct lgv_run_report *report);
 /* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (nx + np) at step number n of a
- * path, in units of scale[nx + np] (NULL: the sizes of x).  NaN when the step fails there, or when progress (NULL allowed)
- * asks to stop. */
+ * path, in units of scale[nx + np] (NULL: the sizes of x).  NaN when the step fails there, or when progress (NULL
+ * allowed) asks to stop. */
 struct lgv_defect {   /* begins as {0} */
     double error;     /* how well J is known */
     double all_error; /* how well a fault in any single one of many degrees of freedom is known */

@@ -18,8 +18,8 @@ enum lgv_fail_reason {
     LGV_FAIL_SCRATCH = 6    /* there was not enough memory for the scratch of the step */
 };
 
-/* Scratch memory of a block.  A kernel that needs more calls `grow` and begins its call again from what it found; nobody
- * counts in advance. */
+/* Scratch memory of a block.  A kernel that needs more calls `grow` and begins its call again from what it found;
+ * nobody counts in advance. */
 struct lgv_scratch {
     double *memory;            /* aligned to 128 bytes */
     unsigned long long room;   /* bytes there, never less than the kernel's `work` */

@@ -310,7 +310,8 @@ static void kernel_start(struct lgv_block *b) {
         model_start(c, paths_at(part.path), state, state + NQ, state + 2 * NQ);
         for (long m = 0; TRACK_BROWN && m < NM; m++) state[BROWN_ROW + m] = vec_set(0);
         for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
-        for (long k = 0; k < 2 * TALLIES; k++) state[TALLY_ROW + k] = vec_set(k % 2 ? -__builtin_inf() : __builtin_inf());
+        for (long k = 0; k < 2 * TALLIES; k++)
+            state[TALLY_ROW + k] = vec_set(k % 2 ? -__builtin_inf() : __builtin_inf());
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
     }
     kernel_project(b);
