@@ -104,6 +104,8 @@ struct lgv_option {
     const char *unit, *doc;
     size_t offset; /* of the field in the options struct: double, uint64_t, char[64], bool or char[64] */
 };
+#define LGV_DIGITS(limit) LGV_DIGITS_(limit) /* a limit as a literal, for texts that name it */
+#define LGV_DIGITS_(limit) #limit
 #define LGV_WORD_SIZE 64
 enum lgv_status lgv_option_set(const struct lgv_option *table, size_t count, void *options, const char *name,
                                const char *value, struct lgv_error *err);

@@ -201,7 +201,7 @@ const struct lgv_command lgv_command_converge = {
         "is too coarse for; the message then says why, and which --until would do.\n\n"
         "Exit code 1: a strong order is worse, paths failed, the study was interrupted or --target was not reached. "
         "Exit code 4: none of that, but there is an order without a verdict. Paths default to those of the file, at "
-        "most 2048.",
+        "most " LGV_DIGITS(USUAL_PATHS) ".",
     .examples = "  lgv converge kubo.yaml --methods P1N1Q2Gau,P2N2Q2Lob --largest 0.02 --levels 6 --until 3.2\n"
                 "  lgv converge synchrotron.yaml --methods VZc --steps 0.16,0.08,0.04 --until 3.2 --set beta=2\n"
                 "  lgv converge kubo.yaml --observe positions,momenta --until 3.2\n"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DENSE 4000           /* times of kept paths, unless asked for otherwise */
 #define DENSE_VALUES 1000000 /* of all observables and kept paths */
 #define KEPT_VALUES 1e8      /* the same when asked for */
 #define MAX_BYTES 4e9 /* of accumulators: beyond it ask for fewer outputs */
@@ -22,10 +21,10 @@ static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps
     return LGV_OK;
 }
 
-/* The output steps and every `every` steps; 0: at most DENSE of these, and fewer of many values. */
+/* The output steps and every `every` steps; 0: at most LGV_DENSE_TIMES of these, and fewer of many values. */
 static uint64_t *dense_steps(uint64_t steps, uint64_t every, size_t values, const uint64_t *output, size_t noutputs,
                              size_t *count) {
-    uint64_t most = values && DENSE_VALUES / values < DENSE ? DENSE_VALUES / values : DENSE;
+    uint64_t most = values && DENSE_VALUES / values < LGV_DENSE_TIMES ? DENSE_VALUES / values : LGV_DENSE_TIMES;
     if (!every) every = most ? (steps + most - 1) / most : steps;
     uint64_t *at = lgv_new((size_t)(steps / every) + noutputs + 1, sizeof *at), next = 0;
     for (size_t i = 0, n = 0; at && i < noutputs;) {

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DOF 100000
-#define MOST_NOISES 65535
 #define MOST_DRAWS 1000000
 #define MOST_OBSERVABLES 100000
 
@@ -150,8 +148,8 @@ static enum lgv_status missing(const char *what, const char *why, struct lgv_err
 }
 
 static enum lgv_status check_callbacks(const struct lgv_callbacks *c, struct lgv_error *err) {
-    enum lgv_status status = out_of_range("dof", c->dof, 1, MOST_DOF, err);
-    if (!status) status = out_of_range("noises", c->noises, 0, MOST_NOISES, err);
+    enum lgv_status status = out_of_range("dof", c->dof, 1, LGV_MAX_DOF, err);
+    if (!status) status = out_of_range("noises", c->noises, 0, LGV_MAX_NOISES, err);
     if (!status) status = out_of_range("observables", c->observables, 0, MOST_OBSERVABLES, err);
     if (!status) status = out_of_range("constraints", c->constraints, 0, c->dof - 1, err);
     if (!status) status = out_of_range("normals", c->normals, 0, MOST_DRAWS, err);

@@ -11,8 +11,6 @@
 
 #define LGV_MAX_FILE 1000000 /* bytes */
 #define LGV_MAX_ENTRIES 1000 /* of one section */
-#define LGV_MAX_DOF 100000
-#define LGV_MAX_NOISES 65535
 
 enum lgv_yaml_kind { LGV_YAML_SCALAR, LGV_YAML_SEQUENCE, LGV_YAML_MAPPING, LGV_YAML_ALIAS };
 

@@ -29,13 +29,27 @@ struct lgv_constraint {
     int line, column;    /* in the file */
 };
 
+/* What a column of values is.  The numbers are in results.h5. */
+enum lgv_series_kind {
+    LGV_SERIES_OBSERVABLE = 0, /* from `observe:` */
+    LGV_SERIES_ENERGY = 1,     /* the Hamiltonian itself, always present, named "H" */
+    LGV_SERIES_MOMENTUM = 2,   /* momentum map of a declared symmetry */
+    LGV_SERIES_COORDINATE = 3, /* a coordinate q (small systems: all of them) */
+    LGV_SERIES_CONJUGATE = 4,  /* a momentum p */
+    LGV_SERIES_ERROR = 5,      /* distance to the declared exact solution */
+    LGV_SERIES_MARTINGALE = 6, /* martingale part of another (control variate), in kernels of studies only */
+    LGV_SERIES_CONSTRAINT = 7, /* |g(q)| */
+    LGV_SERIES_HIDDEN = 8      /* |G(q) v| */
+};
+
 struct lgv_observable {
     char *name, *text;
-    int kind; /* as enum lgv_series_kind of the statistics stage: 0 observable 1 energy 2 momentum map 3 q 4 p 5 error
-               * 6 martingale part of another (control variate) */
+    int kind; /* enum lgv_series_kind */
     int node;
 };
 
+#define LGV_MAX_DOF 100000
+#define LGV_MAX_NOISES 65535
 #define LGV_MAX_SYMMETRIES 32
 struct lgv_symmetry {
     char *name, *text;

@@ -129,7 +129,7 @@ static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
     if (!r->series || !settings_text(s, m, r)) return false;
     size_t symmetry = 0;
     for (size_t i = 0; i < k->watch.count; i++) {
-        if (k->watch.item[i].kind == LGV_SERIES_MOMENTUM && symmetry < 32) {
+        if (k->watch.item[i].kind == LGV_SERIES_MOMENTUM && symmetry < LGV_MAX_SYMMETRIES) {
             r->series[i].claim = k->method->linear_momentum_maps && k->structure.symmetry[symmetry].invariant &&
                                  k->structure.symmetry[symmetry].affine;
             if (!k->structure.symmetry[symmetry].invariant)

@@ -7,18 +7,6 @@
 
 #include "run/run.h"
 
-enum lgv_series_kind {
-    LGV_SERIES_OBSERVABLE = 0, /* from `observe:` */
-    LGV_SERIES_ENERGY = 1,     /* the Hamiltonian itself, always present, named "H" */
-    LGV_SERIES_MOMENTUM = 2,   /* momentum map of a declared symmetry */
-    LGV_SERIES_COORDINATE = 3, /* a coordinate q (small systems: all of them) */
-    LGV_SERIES_CONJUGATE = 4,  /* a momentum p */
-    LGV_SERIES_ERROR = 5,      /* distance to the declared exact solution */
-    /* 6: martingale parts, in kernels of studies only */
-    LGV_SERIES_CONSTRAINT = 7, /* |g(q)| */
-    LGV_SERIES_HIDDEN = 8      /* |G(q) v| */
-};
-
 #define LGV_QUANTILES 5 /* levels 0.05 0.25 0.5 0.75 0.95 */
 extern const double lgv_quantile_levels[LGV_QUANTILES];
 
@@ -122,7 +110,6 @@ struct lgv_result {
     struct lgv_arrays *arrays; /* made by lgv_result_array when it is first asked; NULL before */
 };
 
-#define LGV_MANY_DOF 64        /* degrees of freedom: beyond, the certificate measures fewer directions and states */
 #define LGV_DEFECT_KNOWN 1e-6  /* a defect whose uncertainty is larger says nothing */
 #define LGV_DEFECT_LIMIT 1e-11 /* a defect below this (or below its own uncertainty) is round-off */
 

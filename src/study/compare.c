@@ -76,11 +76,13 @@ static enum lgv_status choose_columns(struct study *x) {
             x->column[x->nseries++] = at;
     }
     for (size_t i = 0; !status && !x->o->nobserve && i < w.count; i++)
-        if (w.item[i].kind <= 1) x->column[x->nseries++] = i;
+        if (w.item[i].kind <= LGV_SERIES_ENERGY) x->column[x->nseries++] = i;
     x->ncolumns = x->nseries;
-    int wanted = x->out->exact ? 5 : 3; /* the distance to the exact solution, else all coordinates and momenta */
+    /* the distance to the exact solution, else all coordinates and momenta */
+    int wanted = x->out->exact ? LGV_SERIES_ERROR : LGV_SERIES_COORDINATE;
     for (size_t i = 0; !status && i < w.count; i++)
-        if (w.item[i].kind == wanted || (!x->out->exact && w.item[i].kind == 4)) x->column[x->ncolumns++] = i;
+        if (w.item[i].kind == wanted || (!x->out->exact && w.item[i].kind == LGV_SERIES_CONJUGATE))
+            x->column[x->ncolumns++] = i;
     if (!status && x->ncolumns == x->nseries) { /* a large system: the energy alone */
         x->column[x->ncolumns++] = 0;
         x->out->strong_energy = true;

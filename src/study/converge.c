@@ -258,7 +258,7 @@ static enum lgv_status named_quantity(struct study *s, struct lgv_convergence *o
     const char *known[200];
     size_t n = 0;
     for (size_t i = 0; i < w->count; i++) /* the distance to the exact solution is no observable of the reference */
-        if (strcmp(w->item[i].name, name) == 0 && w->item[i].kind != 5)
+        if (strcmp(w->item[i].name, name) == 0 && w->item[i].kind != LGV_SERIES_ERROR)
             return add_quantity(s, out, name, w->item[i].text, (struct lgv_converge_quantity){.first = i}, err);
     for (size_t i = 0; i < 3; i++)
         if (strcmp(group[i].name, name) == 0) return add_quantity(s, out, name, group[i].text, group[i].q, err);
@@ -278,7 +278,7 @@ static enum lgv_status plan_quantities(struct study *s, const struct lgv_converg
     s->job.width = LGV_SLOTS;
     out->whole = !o->weak && !o->observe;
     for (size_t i = 0; s->job.exact && i < w->count; i++)
-        if (w->item[i].kind == 5) s->job.distance = i;
+        if (w->item[i].kind == LGV_SERIES_ERROR) s->job.distance = i;
     for (const char *c = o->observe ? o->observe : o->weak ? "H" : "state"; !status && *c;) {
         char name[LGV_WORD_SIZE];
         size_t n = strcspn(c, ",");
