@@ -15,10 +15,10 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    ARRAY(Kp, NQ);
+    ARRAY(Kp, NP);
     (void)dZ, (void)carry;
     model_K1(c, time_at(c, 0.5), q, p, c->dt, dW, 0, Kp);
-    for (long i = 0; i < NQ; i++) q[i] += Kp[i];
+    for (long i = 0; i < NP; i++) q[i] += Kp[i];
 }
 
 #include "kernel/text/method_end.h"

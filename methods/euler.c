@@ -16,19 +16,19 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     double t1 = time_at(c, 1);
-    ARRAY(K, NQ);
+    ARRAY(K, NP);
     (void)dZ, (void)carry;
     model_K1(c, t1, q, p, c->dt, dW, 0, K);
     if (MODEL_SEPARABLE) {
-        for (long i = 0; i < NQ; i++) q[i] += K[i];
+        for (long i = 0; i < NP; i++) q[i] += K[i];
     } else {
-        ARRAY(Q, NQ);
-        for (long i = 0; i < NQ; i++) Q[i] = q[i] + K[i];
+        ARRAY(Q, NP);
+        for (long i = 0; i < NP; i++) Q[i] = q[i] + K[i];
         implicit_drift(c, t1, q, p, c->dt, dW, Q);
-        for (long i = 0; i < NQ; i++) q[i] = Q[i];
+        for (long i = 0; i < NP; i++) q[i] = Q[i];
     }
     model_K1(c, t1, q, p, c->dt, dW, K, 0);
-    for (long i = 0; i < NQ; i++) p[i] -= K[i];
+    for (long i = 0; i < NP; i++) p[i] -= K[i];
 }
 
 #include "kernel/text/method_end.h"

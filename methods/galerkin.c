@@ -54,10 +54,10 @@
 #define NYSTROM                                                                                                        \
     (NYS_N > 0 && !GALERKIN_GENERAL && MODEL_SEPARABLE && !MODEL_KINETIC_TIME && (GS == 1 || MODEL_FLAT) &&            \
      (MODEL_NOISE_OF_Q || (GALERKIN_DIAGONAL && GN == 0)))
-#define UNKNOWNS ((GS + GR) * NQ)
+#define UNKNOWNS ((GS + GR) * NP)
 
 #define NYS_STRAIGHT (GS == 1)
-#define METHOD_CARRY (NYSTROM && NYS_KEEP ? NQ + NHQ : 0)
+#define METHOD_CARRY (NYSTROM && NYS_KEEP ? NP + NHQ : 0)
 
 #include "kernel/text/nystrom.h"
 
@@ -69,12 +69,12 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 
 /* q_d and its slope at a node: shape and slope rows of the table start at TABLE(first) and TABLE(second). */
 INLINE void curve_at(struct ctx *c, const vec *q, const vec *x, long shape, long slope, vec *Q, vec *V) {
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         Q[i] = TABLE(shape) * q[i];
         if (V) V[i] = TABLE(slope) * q[i];
         for (long nu = 1; nu <= GS; nu++) {
-            ADD_PRODUCT(Q[i], TABLE(shape + nu), x[(nu - 1) * NQ + i]);
-            if (V) ADD_PRODUCT(V[i], TABLE(slope + nu), x[(nu - 1) * NQ + i]);
+            ADD_PRODUCT(Q[i], TABLE(shape + nu), x[(nu - 1) * NP + i]);
+            if (V) ADD_PRODUCT(V[i], TABLE(slope + nu), x[(nu - 1) * NP + i]);
         }
     }
 }
@@ -82,13 +82,13 @@ INLINE void curve_at(struct ctx *c, const vec *q, const vec *x, long shape, long
 /* Adds a node's part to the rows R_mu and S_k of the residual r and of the matrix A (0: residual only). */
 INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const vec *dW, const vec *dZ, vec *r, vec *A,
                      vec *total) {
-    ARRAY(Q, NQ);
-    ARRAY(V, NQ);
-    ARRAY(Kq, NQ);
-    ARRAY(Kp, NQ);
-    ARRAY(Kqq, NQ * NQ);
-    ARRAY(Kqp, NQ * NQ);
-    ARRAY(Kpp, NQ * NQ);
+    ARRAY(Q, NP);
+    ARRAY(V, NP);
+    ARRAY(Kq, NP);
+    ARRAY(Kp, NP);
+    ARRAY(Kqq, NP * NP);
+    ARRAY(Kqp, NP * NP);
+    ARRAY(Kpp, NP * NP);
     ARRAY(w, NM);
     const long n = UNKNOWNS;
     int noise = k >= GR;
@@ -102,33 +102,33 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
     else
         noise_weights(c, METHOD_DZ, BETA(j), GAMMA(j), dW, dZ, w);
     curve_at(c, q, x, shape, slope, Q, noise ? 0 : V);
-    const vec *P = x + (GS + (noise ? 0 : j)) * NQ;
+    const vec *P = x + (GS + (noise ? 0 : j)) * NP;
     if (A)
         model_K2(c, t, Q, P, a, w, Kq, noise ? 0 : Kp, Kqq, noise ? 0 : Kqp, noise ? 0 : Kpp);
     else
         model_K1(c, t, Q, P, a, w, Kq, 0);
-    for (long i = 0; total && i < NQ; i++) total[i] += Kq[i];
+    for (long i = 0; total && i < NP; i++) total[i] += Kq[i];
     if (!A) return;
     for (long mu = 0; mu < GS; mu++) {
         double l = TABLE(shape + mu), d = noise ? 0 : alpha * TABLE(slope + mu);
-        for (long i = 0; i < NQ; i++) {
-            vec *row = A + (mu * NQ + i) * n;
-            ADD_PRODUCT(r[mu * NQ + i], -l, Kq[i]);
-            if (!noise) ADD_PRODUCT(r[mu * NQ + i], d, P[i]);
+        for (long i = 0; i < NP; i++) {
+            vec *row = A + (mu * NP + i) * n;
+            ADD_PRODUCT(r[mu * NP + i], -l, Kq[i]);
+            if (!noise) ADD_PRODUCT(r[mu * NP + i], d, P[i]);
             for (long nu = 1; nu <= GS; nu++)
-                for (long h = 0; h < NQ; h++)
-                    ADD_PRODUCT(row[(nu - 1) * NQ + h], -l * TABLE(shape + nu), Kqq[i * NQ + h]);
-            for (long h = 0; !noise && h < NQ; h++) row[(GS + j) * NQ + h] += (i == h ? d : 0.0) - l * Kqp[i * NQ + h];
+                for (long h = 0; h < NP; h++)
+                    ADD_PRODUCT(row[(nu - 1) * NP + h], -l * TABLE(shape + nu), Kqq[i * NP + h]);
+            for (long h = 0; !noise && h < NP; h++) row[(GS + j) * NP + h] += (i == h ? d : 0.0) - l * Kqp[i * NP + h];
         }
     }
-    for (long i = 0; !noise && i < NQ; i++) {
-        vec *row = A + ((GS + j) * NQ + i) * n;
-        r[(GS + j) * NQ + i] = FUSED(alpha, V[i], -Kp[i]);
+    for (long i = 0; !noise && i < NP; i++) {
+        vec *row = A + ((GS + j) * NP + i) * n;
+        r[(GS + j) * NP + i] = FUSED(alpha, V[i], -Kp[i]);
         for (long nu = 1; nu <= GS; nu++)
-            for (long h = 0; h < NQ; h++)
-                row[(nu - 1) * NQ + h] =
-                    (i == h ? alpha * TABLE(slope + nu) : 0.0) - TABLE(shape + nu) * Kqp[h * NQ + i];
-        for (long h = 0; h < NQ; h++) row[(GS + j) * NQ + h] = -Kpp[i * NQ + h];
+            for (long h = 0; h < NP; h++)
+                row[(nu - 1) * NP + h] =
+                    (i == h ? alpha * TABLE(slope + nu) : 0.0) - TABLE(shape + nu) * Kqp[h * NP + i];
+        for (long h = 0; h < NP; h++) row[(GS + j) * NP + h] = -Kpp[i * NP + h];
     }
 }
 
@@ -141,7 +141,7 @@ INLINE ivec curve_correct(struct ctx *c, struct newton *s, void *of) {
     struct curve *h = of;
     const long n = UNKNOWNS;
     vec *top = c->top;
-    for (long i = 0; i < n; i++) s->e[i] = i < NQ ? h->p[i] : vec_set(0);
+    for (long i = 0; i < n; i++) s->e[i] = i < NP ? h->p[i] : vec_set(0);
     for (long i = 0; i < n * n; i++) h->A[i] = vec_set(0);
     for (long k = 0; k < GR + GN; k++) {
         add_node(c, k, h->q, s->x, h->dW, h->dZ, s->e, h->A, 0);
@@ -155,20 +155,20 @@ INLINE ivec curve_moving(struct ctx *c, struct newton *s, void *of) {
     struct curve *h = of;
     vec moved = vec_set(0), size = vec_set(0);
     (void)c;
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         h->moved[i] = vec_set(0);
-        for (long k = 0; k < GR; k++) ADD_PRODUCT(h->moved[i], ALPHA(k) * SLOPE(k, GS), s->e[(GS + k) * NQ + i]);
+        for (long k = 0; k < GR; k++) ADD_PRODUCT(h->moved[i], ALPHA(k) * SLOPE(k, GS), s->e[(GS + k) * NP + i]);
         moved += vec_abs(h->moved[i]);
-        size += vec_abs(h->p[i]) + vec_abs(s->x[(GS + GR - 1) * NQ + i]);
+        size += vec_abs(h->p[i]) + vec_abs(s->x[(GS + GR - 1) * NP + i]);
     }
     ivec momentum = (ivec)(moved > 1e-10 * size + 1e-300);
-    return still_moving(GS * NQ, s->e, s->x, s->x, 1e-10) | momentum;
+    return still_moving(GS * NP, s->e, s->x, s->x, 1e-10) | momentum;
 }
 
 INLINE ivec curve_settled(struct ctx *c, struct newton *s, void *of) {
     struct curve *h = of;
     ivec settled;
-    settle(c, time_at(c, 0), h->q, h->p, c->dt, h->w, s->e + (GS - 1) * NQ, h->moved, &settled);
+    settle(c, time_at(c, 0), h->q, h->p, c->dt, h->w, s->e + (GS - 1) * NP, h->moved, &settled);
     return settled;
 }
 
@@ -176,28 +176,28 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
     ARRAY(x, UNKNOWNS);
     ARRAY(r, UNKNOWNS);
     ARRAY(A, UNKNOWNS * UNKNOWNS);
-    ARRAY(moved, NQ);
-    ARRAY(Kp, NQ);
+    ARRAY(moved, NP);
+    ARRAY(Kp, NP);
     ARRAY(w, NM);
     noise_weights(c, METHOD_DZ, 1, 0, dW, dZ, w);
     vec *top = c->top;
     model_K1(c, time_at(c, 0.5), q, p, c->dt, w, 0, Kp);
     c->top = top;
-    for (long i = 0; i < NQ; i++) {
-        for (long nu = 1; nu <= GS; nu++) x[(nu - 1) * NQ + i] = q[i] + (double)nu / (double)GS * Kp[i];
-        for (long k = 0; k < GR; k++) x[(GS + k) * NQ + i] = p[i];
+    for (long i = 0; i < NP; i++) {
+        for (long nu = 1; nu <= GS; nu++) x[(nu - 1) * NP + i] = q[i] + (double)nu / (double)GS * Kp[i];
+        for (long k = 0; k < GR; k++) x[(GS + k) * NP + i] = p[i];
     }
     struct curve path = {q, p, dW, dZ, w, A, moved};
     struct newton s = {.n = UNKNOWNS, .x = x, .e = r, .live = (ivec)(p[0] == p[0])};
     newton(c, &s, NEWTON_MAX, curve_correct, curve_moving, curve_settled, &path);
-    for (long i = 0; i < NQ; i++) Kp[i] = vec_set(0);
+    for (long i = 0; i < NP; i++) Kp[i] = vec_set(0);
     for (long k = 0; k < GR + GN; k++) {
         add_node(c, k, q, x, dW, dZ, 0, 0, Kp);
         c->top = top;
     }
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         vec keep = p[i];
-        q[i] = vec_select((ivec)(keep == keep), x[(GS - 1) * NQ + i], q[i]);
+        q[i] = vec_select((ivec)(keep == keep), x[(GS - 1) * NP + i], q[i]);
         p[i] = keep - Kp[i];
     }
 }

@@ -20,42 +20,42 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     double t = time_at(c, 0), t1 = time_at(c, 1);
-    ARRAY(K, 2 * NQ);
+    ARRAY(K, 2 * NP);
     (void)dZ, (void)carry;
-    model_K1(c, t, q, p, c->dt, dW, K, K + NQ);
+    model_K1(c, t, q, p, c->dt, dW, K, K + NP);
     if (MILSTEIN && MODEL_NOISE_OF_Q) { /* the Milstein term vanishes */
-        for (long i = 0; i < NQ; i++) {
-            q[i] += K[NQ + i];
+        for (long i = 0; i < NP; i++) {
+            q[i] += K[NP + i];
             p[i] -= K[i];
         }
         return;
     }
     if (MILSTEIN) {
-        ARRAY(k, 2 * NQ);
-        ARRAY(Kqq, NQ * NQ);
-        ARRAY(Kqp, NQ * NQ);
-        ARRAY(Kpp, NQ * NQ);
-        model_K2(c, t, q, p, 0, dW, k, k + NQ, Kqq, Kqp, Kpp);
-        for (long i = 0; i < NQ; i++) {
-            vec x = K[NQ + i], y = -K[i];
-            for (long j = 0; j < NQ; j++) {
-                ADD_PRODUCT(x, 0.5, FUSED(Kqp[j * NQ + i], k[NQ + j], -(Kpp[i * NQ + j] * k[j])));
-                ADD_PRODUCT(y, -0.5, FUSED(Kqq[i * NQ + j], k[NQ + j], -(Kqp[i * NQ + j] * k[j])));
+        ARRAY(k, 2 * NP);
+        ARRAY(Kqq, NP * NP);
+        ARRAY(Kqp, NP * NP);
+        ARRAY(Kpp, NP * NP);
+        model_K2(c, t, q, p, 0, dW, k, k + NP, Kqq, Kqp, Kpp);
+        for (long i = 0; i < NP; i++) {
+            vec x = K[NP + i], y = -K[i];
+            for (long j = 0; j < NP; j++) {
+                ADD_PRODUCT(x, 0.5, FUSED(Kqp[j * NP + i], k[NP + j], -(Kpp[i * NP + j] * k[j])));
+                ADD_PRODUCT(y, -0.5, FUSED(Kqq[i * NP + j], k[NP + j], -(Kqp[i * NP + j] * k[j])));
             }
             q[i] += x;
             p[i] += y;
         }
         return;
     }
-    ARRAY(z, 2 * NQ);
-    ARRAY(L, 2 * NQ);
-    for (long i = 0; i < NQ; i++) {
-        z[i] = q[i] + K[NQ + i];
-        z[NQ + i] = p[i] - K[i];
+    ARRAY(z, 2 * NP);
+    ARRAY(L, 2 * NP);
+    for (long i = 0; i < NP; i++) {
+        z[i] = q[i] + K[NP + i];
+        z[NP + i] = p[i] - K[i];
     }
-    model_K1(c, t1, z, z + NQ, c->dt, dW, L, L + NQ);
-    for (long i = 0; i < NQ; i++) {
-        ADD_PRODUCT(q[i], 0.5, K[NQ + i] + L[NQ + i]);
+    model_K1(c, t1, z, z + NP, c->dt, dW, L, L + NP);
+    for (long i = 0; i < NP; i++) {
+        ADD_PRODUCT(q[i], 0.5, K[NP + i] + L[NP + i]);
         ADD_PRODUCT(p[i], -0.5, K[i] + L[i]);
     }
 }

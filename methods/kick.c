@@ -8,11 +8,11 @@
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
-#define METHOD_CARRY (NQ + NHQ)
+#define METHOD_CARRY (NP + NHQ)
 
 INLINE struct force carried(const struct ctx *c, vec *carry) {
     (void)c;
-    return (struct force){carry, carry + NQ};
+    return (struct force){carry, carry + NP};
 }
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {

@@ -27,19 +27,19 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 
 /* x += dt (f + C) at z, both halves. */
 INLINE void add_ito_drift(struct ctx *c, double t, const vec *z, vec *x, const vec *none) {
-    ARRAY(K, 2 * NQ);
-    ARRAY(C, 2 * NQ);
-    model_K1(c, t, z, z + NQ, c->dt, none, K, K + NQ);
-    model_ito(c, t, z, z + NQ, C, C + NQ);
-    for (long i = 0; i < NQ; i++) {
-        x[i] += FUSED(c->dt, C[i], K[NQ + i]);
-        x[NQ + i] += FUSED(c->dt, C[NQ + i], -K[i]);
+    ARRAY(K, 2 * NP);
+    ARRAY(C, 2 * NP);
+    model_K1(c, t, z, z + NP, c->dt, none, K, K + NP);
+    model_ito(c, t, z, z + NP, C, C + NP);
+    for (long i = 0; i < NP; i++) {
+        x[i] += FUSED(c->dt, C[i], K[NP + i]);
+        x[NP + i] += FUSED(c->dt, C[NP + i], -K[i]);
     }
 }
 
 /* z = base + dt (f + C)(z).  Newton's method with the Jacobian of f; C vanishes for h(q), is linear in z for quadratic
  * models (its Jacobian then comes from its values at unit vectors), and else is left to the iteration. */
-#define IEM_WHOLE (MODEL_LINEAR && NQ <= 2) /* the system with the Jacobian of C too */
+#define IEM_WHOLE (MODEL_LINEAR && NP <= 2) /* the system with the Jacobian of C too */
 struct drift {
     double t;
     const vec *base, *none;
@@ -48,12 +48,12 @@ struct drift {
 
 /* A = 1 - dt D(f + C). */
 INLINE void whole_matrix(struct ctx *c, const struct drift *h) {
-    const long n = 2 * NQ;
+    const long n = 2 * NP;
     vec *top = c->top;
     for (long j = 0; j < n; j++) {
-        ARRAY(unit, 2 * NQ);
-        ARRAY(zero, 2 * NQ);
-        ARRAY(at, 4 * NQ);
+        ARRAY(unit, 2 * NP);
+        ARRAY(zero, 2 * NP);
+        ARRAY(at, 4 * NP);
         for (long i = 0; i < n; i++) {
             unit[i] = vec_set(i == j ? 1.0 : 0.0);
             zero[i] = at[i] = at[n + i] = vec_set(0);
@@ -68,76 +68,76 @@ INLINE void whole_matrix(struct ctx *c, const struct drift *h) {
 INLINE ivec drift_correction(struct ctx *c, struct newton *s, void *of) {
     struct drift *h = of;
     vec *top = c->top;
-    for (long i = 0; i < 2 * NQ; i++) h->to[i] = h->base[i];
+    for (long i = 0; i < 2 * NP; i++) h->to[i] = h->base[i];
     add_ito_drift(c, h->t, s->x, h->to, h->none);
     c->top = top;
-    for (long i = 0; i < 2 * NQ; i++) s->e[i] = s->x[i] - h->to[i];
+    for (long i = 0; i < 2 * NP; i++) s->e[i] = s->x[i] - h->to[i];
     if (IEM_WHOLE) {
-        ARRAY(scratch, SYSTEM_SCRATCH(2 * NQ));
+        ARRAY(scratch, SYSTEM_SCRATCH(2 * NP));
         whole_matrix(c, h);
-        return system_solve(SYSTEM_NEAR_ONE, 2 * NQ, h->A, s->e, scratch);
+        return system_solve(SYSTEM_NEAR_ONE, 2 * NP, h->A, s->e, scratch);
     }
-    model_K2(c, h->t, s->x, s->x + NQ, c->dt, h->none, 0, 0, h->Kqq, h->Kqp, h->Kpp);
+    model_K2(c, h->t, s->x, s->x + NP, c->dt, h->none, 0, 0, h->Kqq, h->Kqp, h->Kpp);
     return solve_partitioned(c, 1, h->Kqq, h->Kqp, h->Kpp, s->e);
 }
 
 INLINE ivec drift_moving(struct ctx *c, struct newton *s, void *of) {
     (void)c, (void)of;
-    return still_moving(2 * NQ, s->e, s->x, s->x, MODEL_NOISE_OF_Q ? NEWTON_RATE : 1e-14);
+    return still_moving(2 * NP, s->e, s->x, s->x, MODEL_NOISE_OF_Q ? NEWTON_RATE : 1e-14);
 }
 
 INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *z, const vec *none) {
-    ARRAY(r, 2 * NQ);
-    ARRAY(x, 2 * NQ);
-    ARRAY(Kqq, NQ * NQ);
-    ARRAY(Kqp, NQ * NQ);
-    ARRAY(Kpp, NQ * NQ);
-    ARRAY(A, IEM_WHOLE ? 4 * NQ * NQ : 1);
+    ARRAY(r, 2 * NP);
+    ARRAY(x, 2 * NP);
+    ARRAY(Kqq, NP * NP);
+    ARRAY(Kqp, NP * NP);
+    ARRAY(Kpp, NP * NP);
+    ARRAY(A, IEM_WHOLE ? 4 * NP * NP : 1);
     struct drift step = {t, base, none, x, Kqq, Kqp, Kpp, A};
-    struct newton s = {.n = 2 * NQ, .x = z, .e = r, .live = (ivec)(base[0] == base[0])};
+    struct newton s = {.n = 2 * NP, .x = z, .e = r, .live = (ivec)(base[0] == base[0])};
     /* one correction leads from anywhere to the solution */
-    for (long i = 0; IEM_WHOLE && i < 2 * NQ; i++) z[i] = vec_set(0);
+    for (long i = 0; IEM_WHOLE && i < 2 * NP; i++) z[i] = vec_set(0);
     newton(c, &s, IEM_WHOLE ? 1 : NEWTON_MAX, drift_correction, drift_moving, 0, &step);
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     double t = time_at(c, 0), t1 = time_at(c, 1);
-    ARRAY(K, 2 * NQ);
+    ARRAY(K, 2 * NP);
     if (MODEL_LARGE) {
         model_K1(c, t, q, p, 0, dW, K, 0);
-        for (long i = 0; i < NQ; i++) p[i] -= K[i];
+        for (long i = 0; i < NP; i++) p[i] -= K[i];
         nystrom_step(c, q, p, dW, dZ, carry);
         return;
     }
-    ARRAY(z, 2 * NQ);
-    ARRAY(x, 2 * NQ);
+    ARRAY(z, 2 * NP);
+    ARRAY(x, 2 * NP);
     ARRAY(none, NM);
     (void)dZ, (void)carry;
     for (long m = 0; m < NM; m++) none[m] = vec_set(0);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         z[i] = q[i];
-        z[NQ + i] = p[i];
+        z[NP + i] = p[i];
     }
-    model_K1(c, t, q, p, 0, dW, K, K + NQ);
-    for (long i = 0; i < NQ; i++) {
-        x[i] = q[i] + K[NQ + i];
-        x[NQ + i] = p[i] - K[i];
+    model_K1(c, t, q, p, 0, dW, K, K + NP);
+    for (long i = 0; i < NP; i++) {
+        x[i] = q[i] + K[NP + i];
+        x[NP + i] = p[i] - K[i];
     }
     if (IMPLICIT_DRIFT) {
         if (MODEL_SEPARABLE &&
             MODEL_NOISE_OF_Q) { /* a better guess costs nothing: p follows from q in the first correction */
-            model_K1(c, t1, q, x + NQ, c->dt, none, 0, K);
-            for (long i = 0; i < NQ; i++) z[i] = x[i] + K[i];
+            model_K1(c, t1, q, x + NP, c->dt, none, 0, K);
+            for (long i = 0; i < NP; i++) z[i] = x[i] + K[i];
         }
         solve_implicit_drift(c, t1, x, z, none);
     } else {
         add_ito_drift(c, t, z, x, none);
-        for (long i = 0; i < 2 * NQ; i++) z[i] = x[i];
+        for (long i = 0; i < 2 * NP; i++) z[i] = x[i];
     }
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         vec bad = q[i]; /* a lane marked as failed by the solver has NaN here; keep it */
         q[i] = IMPLICIT_DRIFT ? vec_select((ivec)(bad == bad), z[i], bad) : z[i];
-        p[i] = IMPLICIT_DRIFT ? vec_select((ivec)(bad == bad), z[NQ + i], bad) : z[NQ + i];
+        p[i] = IMPLICIT_DRIFT ? vec_select((ivec)(bad == bad), z[NP + i], bad) : z[NP + i];
     }
 }
 

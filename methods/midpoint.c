@@ -31,14 +31,14 @@ struct midpoint {
 
 INLINE ivec midpoint_correct(struct ctx *c, struct newton *s, void *of) {
     struct midpoint *h = of;
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         h->m[i] = FUSED(0.5, s->x[i], h->q[i]);
-        h->m[NQ + i] = FUSED(0.5, s->x[NQ + i], h->p[i]);
+        h->m[NP + i] = FUSED(0.5, s->x[NP + i], h->p[i]);
     }
-    model_K2(c, h->t, h->m, h->m + NQ, c->dt, h->dW, h->K, h->K + NQ, h->Kqq, h->Kqp, h->Kpp);
-    for (long i = 0; i < NQ; i++) {
-        s->e[i] = s->x[i] - h->K[NQ + i];
-        s->e[NQ + i] = s->x[NQ + i] + h->K[i];
+    model_K2(c, h->t, h->m, h->m + NP, c->dt, h->dW, h->K, h->K + NP, h->Kqq, h->Kqp, h->Kpp);
+    for (long i = 0; i < NP; i++) {
+        s->e[i] = s->x[i] - h->K[NP + i];
+        s->e[NP + i] = s->x[NP + i] + h->K[i];
     }
     return solve_partitioned(c, 0.5, h->Kqq, h->Kqp, h->Kpp, s->e);
 }
@@ -46,37 +46,37 @@ INLINE ivec midpoint_correct(struct ctx *c, struct newton *s, void *of) {
 INLINE ivec midpoint_moving(struct ctx *c, struct newton *s, void *of) {
     struct midpoint *h = of;
     (void)c;
-    return still_moving(NQ, s->e, s->x, h->q, NEWTON_RATE) |
-           still_moving(NQ, s->e + NQ, s->x + NQ, h->p, NEWTON_RATE);
+    return still_moving(NP, s->e, s->x, h->q, NEWTON_RATE) |
+           still_moving(NP, s->e + NP, s->x + NP, h->p, NEWTON_RATE);
 }
 
 INLINE ivec midpoint_settled(struct ctx *c, struct newton *s, void *of) {
     struct midpoint *h = of;
     ivec settled;
-    settle(c, h->t, h->m, h->m + NQ, c->dt, h->dW, s->e, s->e + NQ, &settled);
+    settle(c, h->t, h->m, h->m + NP, c->dt, h->dW, s->e, s->e + NP, &settled);
     return settled;
 }
 
 INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
-    ARRAY(x, 2 * NQ);
-    ARRAY(m, 2 * NQ);
-    ARRAY(e, 2 * NQ);
-    ARRAY(K, 2 * NQ);
-    ARRAY(Kqq, NQ * NQ);
-    ARRAY(Kqp, NQ * NQ);
-    ARRAY(Kpp, NQ * NQ);
+    ARRAY(x, 2 * NP);
+    ARRAY(m, 2 * NP);
+    ARRAY(e, 2 * NP);
+    ARRAY(K, 2 * NP);
+    ARRAY(Kqq, NP * NP);
+    ARRAY(Kqp, NP * NP);
+    ARRAY(Kpp, NP * NP);
     struct midpoint rule = {time_at(c, 0.5), q, p, dW, m, K, Kqq, Kqp, Kpp};
-    struct newton s = {.n = 2 * NQ, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
+    struct newton s = {.n = 2 * NP, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
     /* The guess: none for linear equations, which one iteration solves; else an Euler step. */
-    if (!MODEL_LINEAR) model_K1(c, rule.t, q, p, c->dt, dW, K, K + NQ);
-    for (long i = 0; i < NQ; i++) {
-        x[i] = MODEL_LINEAR ? vec_set(0) : K[NQ + i];
-        x[NQ + i] = MODEL_LINEAR ? vec_set(0) : -K[i];
+    if (!MODEL_LINEAR) model_K1(c, rule.t, q, p, c->dt, dW, K, K + NP);
+    for (long i = 0; i < NP; i++) {
+        x[i] = MODEL_LINEAR ? vec_set(0) : K[NP + i];
+        x[NP + i] = MODEL_LINEAR ? vec_set(0) : -K[i];
     }
     newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, midpoint_correct, midpoint_moving, midpoint_settled, &rule);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         q[i] += x[i];
-        p[i] += x[NQ + i];
+        p[i] += x[NP + i];
     }
 }
 

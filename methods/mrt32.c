@@ -22,20 +22,20 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     double t = time_at(c, 0), t2 = t + 2.0 / 3 * c->dt;
     ARRAY(w, NM);
-    ARRAY(K, NQ);
-    ARRAY(T1, NQ);
-    ARRAY(Q, NQ);
+    ARRAY(K, NP);
+    ARRAY(T1, NP);
+    ARRAY(Q, NP);
     (void)carry;
     for (long m = 0; m < NM; m++) w[m] = 0.5 * FUSED(3.0 / c->dt, dZ[m], -dW[m]);
     model_K1(c, t, q, p, 0.25 * c->dt, w, K, 0);
-    for (long i = 0; i < NQ; i++) p[i] -= K[i];
+    for (long i = 0; i < NP; i++) p[i] -= K[i];
     model_K1(c, t + 1.0 / 3 * c->dt, q, p, c->dt, w, 0, T1);
-    for (long i = 0; i < NQ; i++) Q[i] = FUSED(2.0 / 3, T1[i], q[i]);
+    for (long i = 0; i < NP; i++) Q[i] = FUSED(2.0 / 3, T1[i], q[i]);
     for (long m = 0; m < NM; m++) w[m] = 1.5 * (dW[m] - dZ[m] / c->dt);
     model_K1(c, t2, Q, p, 0.75 * c->dt, w, K, 0);
-    for (long i = 0; i < NQ; i++) p[i] -= K[i];
+    for (long i = 0; i < NP; i++) p[i] -= K[i];
     model_K1(c, t + 5.0 / 6 * c->dt, Q, p, c->dt, w, 0, K);
-    for (long i = 0; i < NQ; i++) q[i] += FUSED(2.0, T1[i], K[i]) / 3.0;
+    for (long i = 0; i < NP; i++) q[i] += FUSED(2.0, T1[i], K[i]) / 3.0;
 }
 
 #include "kernel/text/method_end.h"

@@ -10,7 +10,7 @@
  * The Ito form needs no correction of the drift: on T*S a noise field is (0, -P(q) h_q(q)), P the projector onto the
  * cotangent space; it moves p and depends on q alone, so its derivative along itself vanishes.  The curvature of the
  * constraint set enters through the projection of p*.  Strong and weak order are 1, as for Euler-Maruyama with h(q). */
-#ifdef NQ /* in a kernel */
+#ifdef NP /* in a kernel */
 
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
@@ -20,12 +20,12 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    ARRAY(Kq, NQ);
-    ARRAY(Kp, NQ);
+    ARRAY(Kq, NP);
+    ARRAY(Kp, NP);
     ARRAY(mu, NC);
     (void)dZ, (void)carry;
     model_K1(c, time_at(c, 0), q, p, c->dt, dW, Kq, Kp);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         q[i] += Kp[i];
         p[i] -= Kq[i];
     }

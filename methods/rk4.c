@@ -15,24 +15,24 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     static const double at[4] = {0, 0.5, 0.5, 1}, share[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-    ARRAY(z, 2 * NQ);
-    ARRAY(K, 2 * NQ);
-    ARRAY(sum, 2 * NQ);
+    ARRAY(z, 2 * NP);
+    ARRAY(K, 2 * NP);
+    ARRAY(sum, 2 * NP);
     (void)dZ, (void)carry;
     for (int s = 0; s < 4; s++) {
-        for (long i = 0; i < NQ; i++) {
-            z[i] = s ? FUSED(at[s], K[NQ + i], q[i]) : q[i];
-            z[NQ + i] = s ? FUSED(-at[s], K[i], p[i]) : p[i];
+        for (long i = 0; i < NP; i++) {
+            z[i] = s ? FUSED(at[s], K[NP + i], q[i]) : q[i];
+            z[NP + i] = s ? FUSED(-at[s], K[i], p[i]) : p[i];
         }
-        model_K1(c, time_at(c, at[s]), z, z + NQ, c->dt, dW, K, K + NQ);
-        for (long i = 0; i < NQ; i++) {
-            sum[i] = FUSED(share[s], K[NQ + i], s ? sum[i] : vec_set(0));
-            sum[NQ + i] = FUSED(-share[s], K[i], s ? sum[NQ + i] : vec_set(0));
+        model_K1(c, time_at(c, at[s]), z, z + NP, c->dt, dW, K, K + NP);
+        for (long i = 0; i < NP; i++) {
+            sum[i] = FUSED(share[s], K[NP + i], s ? sum[i] : vec_set(0));
+            sum[NP + i] = FUSED(-share[s], K[i], s ? sum[NP + i] : vec_set(0));
         }
     }
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         q[i] += sum[i];
-        p[i] += sum[NQ + i];
+        p[i] += sum[NP + i];
     }
 }
 

@@ -31,7 +31,7 @@
 #define A_Q(part, i, j) TABLE(3 + 5 * SR + (2 * (part)) * SR * SR + (i)*SR + (j))
 #define A_P(part, i, j) TABLE(3 + 5 * SR + (2 * (part) + 1) * SR * SR + (i)*SR + (j))
 #define PARTS (SPRK_SAME || NM == 0 ? 1L : 2L)
-#define UNKNOWNS (2 * SR * NQ)
+#define UNKNOWNS (2 * SR * NP)
 
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
@@ -45,21 +45,21 @@ INLINE double part_dt(const struct ctx *c, long part) {
     return part ? 0.0 : c->dt;
 }
 
-/* K_q and K_p of every part at stage j, in G [PARTS][r][2 NQ]; x is [r][2 NQ].  Either half can be left out. */
+/* K_q and K_p of every part at stage j, in G [PARTS][r][2 NP]; x is [r][2 NP].  Either half can be left out. */
 INLINE void stage_gradient(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW,
                            const vec *zero, int with_q, int with_p, vec *G) {
     double t = time_at(c, TIME(j));
     vec *top = c->top;
-    ARRAY(Q, NQ);
-    ARRAY(P, NQ);
-    for (long i = 0; i < NQ; i++) {
-        Q[i] = q[i] + x[2 * j * NQ + i];
-        P[i] = p[i] + x[(2 * j + 1) * NQ + i];
+    ARRAY(Q, NP);
+    ARRAY(P, NP);
+    for (long i = 0; i < NP; i++) {
+        Q[i] = q[i] + x[2 * j * NP + i];
+        P[i] = p[i] + x[(2 * j + 1) * NP + i];
     }
     for (long part = 0; part < PARTS; part++) {
-        vec *K = G + (part * SR + j) * 2 * NQ;
+        vec *K = G + (part * SR + j) * 2 * NP;
         model_K1(c, t, Q, P, part_dt(c, part), PARTS == 2 && part == 0 ? zero : dW, with_q ? K : 0,
-                 with_p ? K + NQ : 0);
+                 with_p ? K + NP : 0);
     }
     c->top = top;
 }
@@ -69,14 +69,14 @@ INLINE void stage_gradient(struct ctx *c, long j, const vec *q, const vec *p, co
 INLINE void explicit_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *zero, vec *x, vec *G) {
     for (long k = 0; k < 2 * SR; k++) {
         long momentum = STAGE(k) >= SR, i = STAGE(k) - momentum * SR;
-        for (long l = 0; l < NQ; l++) {
+        for (long l = 0; l < NP; l++) {
             vec sum = vec_set(0);
             for (long part = 0; part < PARTS; part++)
                 for (long j = 0; j < SR; j++) {
                     double a = momentum ? -A_P(part, i, j) : A_Q(part, i, j);
-                    if (a != 0) ADD_PRODUCT(sum, a, G[((part * SR + j) * 2 + !momentum) * NQ + l]);
+                    if (a != 0) ADD_PRODUCT(sum, a, G[((part * SR + j) * 2 + !momentum) * NP + l]);
                 }
-            x[(2 * i + momentum) * NQ + l] = sum;
+            x[(2 * i + momentum) * NP + l] = sum;
         }
         stage_gradient(c, i, q, p, x, dW, zero, !momentum, (int)momentum, G);
     }
@@ -89,27 +89,27 @@ INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const v
                       vec *G, vec *A) {
     const long n = UNKNOWNS;
     double t = time_at(c, TIME(j));
-    ARRAY(Q, NQ);
-    ARRAY(P, NQ);
-    ARRAY(Kqq, NQ * NQ);
-    ARRAY(Kqp, NQ * NQ);
-    ARRAY(Kpp, NQ * NQ);
-    for (long i = 0; i < NQ; i++) {
-        Q[i] = q[i] + x[2 * j * NQ + i];
-        P[i] = p[i] + x[(2 * j + 1) * NQ + i];
+    ARRAY(Q, NP);
+    ARRAY(P, NP);
+    ARRAY(Kqq, NP * NP);
+    ARRAY(Kqp, NP * NP);
+    ARRAY(Kpp, NP * NP);
+    for (long i = 0; i < NP; i++) {
+        Q[i] = q[i] + x[2 * j * NP + i];
+        P[i] = p[i] + x[(2 * j + 1) * NP + i];
     }
     for (long part = 0; part < PARTS; part++) {
-        vec *K = G + (part * SR + j) * 2 * NQ;
-        model_K2(c, t, Q, P, part_dt(c, part), PARTS == 2 && part == 0 ? zero : dW, K, K + NQ, Kqq, Kqp, Kpp);
+        vec *K = G + (part * SR + j) * 2 * NP;
+        model_K2(c, t, Q, P, part_dt(c, part), PARTS == 2 && part == 0 ? zero : dW, K, K + NP, Kqq, Kqp, Kpp);
         for (long i = 0; i < SR; i++) {
             double a = A_Q(part, i, j), abar = A_P(part, i, j);
-            for (long k = 0; k < NQ; k++) {
-                vec *up = A + (2 * i * NQ + k) * n + 2 * j * NQ, *down = up + NQ * n;
-                for (long l = 0; l < NQ; l++) {
-                    ADD_PRODUCT(up[l], -a, Kqp[l * NQ + k]);
-                    ADD_PRODUCT(up[NQ + l], -a, Kpp[k * NQ + l]);
-                    ADD_PRODUCT(down[l], abar, Kqq[k * NQ + l]);
-                    ADD_PRODUCT(down[NQ + l], abar, Kqp[k * NQ + l]);
+            for (long k = 0; k < NP; k++) {
+                vec *up = A + (2 * i * NP + k) * n + 2 * j * NP, *down = up + NP * n;
+                for (long l = 0; l < NP; l++) {
+                    ADD_PRODUCT(up[l], -a, Kqp[l * NP + k]);
+                    ADD_PRODUCT(up[NP + l], -a, Kpp[k * NP + l]);
+                    ADD_PRODUCT(down[l], abar, Kqq[k * NP + l]);
+                    ADD_PRODUCT(down[NP + l], abar, Kqp[k * NP + l]);
                 }
             }
         }
@@ -119,16 +119,16 @@ INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const v
 INLINE void residual(const struct ctx *c, const vec *x, const vec *G, vec *r) {
     (void)c;
     for (long i = 0; i < SR; i++)
-        for (long k = 0; k < NQ; k++) {
-            vec up = x[2 * i * NQ + k], down = x[(2 * i + 1) * NQ + k];
+        for (long k = 0; k < NP; k++) {
+            vec up = x[2 * i * NP + k], down = x[(2 * i + 1) * NP + k];
             for (long part = 0; part < PARTS; part++)
                 for (long j = 0; j < SR; j++) {
-                    const vec *K = G + (part * SR + j) * 2 * NQ;
-                    ADD_PRODUCT(up, -A_Q(part, i, j), K[NQ + k]);
+                    const vec *K = G + (part * SR + j) * 2 * NP;
+                    ADD_PRODUCT(up, -A_Q(part, i, j), K[NP + k]);
                     ADD_PRODUCT(down, A_P(part, i, j), K[k]);
                 }
-            r[2 * i * NQ + k] = up;
-            r[(2 * i + 1) * NQ + k] = down;
+            r[2 * i * NP + k] = up;
+            r[(2 * i + 1) * NP + k] = down;
         }
 }
 
@@ -157,8 +157,8 @@ INLINE ivec rk_moving(struct ctx *c, struct newton *s, void *of) {
     ivec moving = {0};
     (void)c;
     for (long i = 0; i < SR; i++)
-        moving |= still_moving(NQ, s->e + 2 * i * NQ, s->x + 2 * i * NQ, h->q, NEWTON_RATE) |
-                  still_moving(NQ, s->e + (2 * i + 1) * NQ, s->x + (2 * i + 1) * NQ, h->p, NEWTON_RATE);
+        moving |= still_moving(NP, s->e + 2 * i * NP, s->x + 2 * i * NP, h->q, NEWTON_RATE) |
+                  still_moving(NP, s->e + (2 * i + 1) * NP, s->x + (2 * i + 1) * NP, h->p, NEWTON_RATE);
     return moving;
 }
 
@@ -188,9 +188,9 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
     for (long part = 0; part < PARTS; part++)
         for (long i = 0; i < SR; i++)
-            for (long k = 0; k < NQ; k++) {
-                ADD_PRODUCT(q[k], WEIGHT(part, i), G[((part * SR + i) * 2 + 1) * NQ + k]);
-                ADD_PRODUCT(p[k], -WEIGHT(part, i), G[(part * SR + i) * 2 * NQ + k]);
+            for (long k = 0; k < NP; k++) {
+                ADD_PRODUCT(q[k], WEIGHT(part, i), G[((part * SR + i) * 2 + 1) * NP + k]);
+                ADD_PRODUCT(p[k], -WEIGHT(part, i), G[(part * SR + i) * 2 * NP + k]);
             }
 }
 

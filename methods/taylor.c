@@ -22,17 +22,17 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    ARRAY(X, 2 * NQ);
+    ARRAY(X, 2 * NP);
     ARRAY(w, 2 * NM);
     (void)carry;
     for (long m = 0; m < NM; m++) {
         w[m] = dW[m];
         w[NM + m] = METHOD_DZ ? dZ[m] : vec_set(0);
     }
-    model_taylor(c, time_at(c, 0), q, p, c->dt, w, X, X + NQ);
-    for (long i = 0; i < NQ; i++) {
+    model_taylor(c, time_at(c, 0), q, p, c->dt, w, X, X + NP);
+    for (long i = 0; i < NP; i++) {
         q[i] += X[i];
-        p[i] += X[NQ + i];
+        p[i] += X[NP + i];
     }
 }
 

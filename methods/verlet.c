@@ -17,11 +17,11 @@
 #define VERLET_J (c->option[0] != 0)
 #endif
 #define METHOD_DZ VERLET_J
-#define METHOD_CARRY (MODEL_SEPARABLE ? NQ + NHQ : 0)
+#define METHOD_CARRY (MODEL_SEPARABLE ? NP + NHQ : 0)
 
 INLINE struct force carried(const struct ctx *c, vec *carry) {
     (void)c;
-    return (struct force){carry, carry + NQ};
+    return (struct force){carry, carry + NP};
 }
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
@@ -33,7 +33,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     double t = time_at(c, 0), t1 = time_at(c, 1), half = 0.5 * c->dt;
     ARRAY(w, NW);
     ARRAY(v, NW);
-    ARRAY(Kp, NQ);
+    ARRAY(Kp, NP);
     for (long m = 0; m < NM; m++) {
         w[m] = VERLET_J ? dZ[m] / c->dt : 0.5 * dW[m];
         v[m] = VERLET_J ? dW[m] - w[m] : w[m];
@@ -45,30 +45,30 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         model_kick(c, p, &F, half, w);
         model_K1(c, t, q, p, half, w, 0, Kp);
         if (MODEL_TIME) { /* K_p changes between the two ends of the step */
-            for (long i = 0; i < NQ; i++) q[i] += Kp[i];
+            for (long i = 0; i < NP; i++) q[i] += Kp[i];
             model_K1(c, t1, q, p, half, v, 0, Kp);
-            for (long i = 0; i < NQ; i++) q[i] += Kp[i];
+            for (long i = 0; i < NP; i++) q[i] += Kp[i];
         } else {
-            for (long i = 0; i < NQ; i++) ADD_PRODUCT(q[i], 2.0, Kp[i]);
+            for (long i = 0; i < NP; i++) ADD_PRODUCT(q[i], 2.0, Kp[i]);
         }
         model_force(c, t1, q, p, &F);
         model_kick(c, p, &F, half, v);
         return;
     }
-    ARRAY(Kq, NQ);
-    ARRAY(P, NQ);
-    ARRAY(Q, NQ);
+    ARRAY(Kq, NP);
+    ARRAY(P, NP);
+    ARRAY(Q, NP);
     model_K1(c, t, q, p, half, w, Kq, 0);
-    for (long i = 0; i < NQ; i++) P[i] = p[i] - Kq[i];
+    for (long i = 0; i < NP; i++) P[i] = p[i] - Kq[i];
     implicit_kick(c, t, q, p, half, w, P);
     model_K1(c, t, q, P, half, w, 0, Kp);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         q[i] += Kp[i];
         Q[i] = q[i] + Kp[i];
     }
     implicit_drift(c, t1, q, P, half, v, Q);
     model_K1(c, t1, Q, P, half, v, Kq, 0);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         q[i] = Q[i];
         p[i] = P[i] - Kq[i];
     }

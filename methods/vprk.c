@@ -54,51 +54,51 @@
 
 #define ONE_ROW (NC == 1 && !MODEL_SPARSE)
 
-#define UNKNOWNS (VS * NQ + VM * NC)
+#define UNKNOWNS (VS * NP + VM * NC)
 #define KEPT_MASSES (MODEL_SPARSE ? MASSES : 0) /* dense: the kept rows serve instead */
 #define KEPT_INVERSE (MODEL_SPARSE ? SYSTEM + 1 : 1)
-#define KEPT_ROWS (MODEL_SPARSE ? 0 : NC * NQ)
-#define METHOD_CARRY (KICKS ? NQ + NHQ + (CORRECTED ? NQ : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES + KEPT_INVERSE : 0)
+#define KEPT_ROWS (MODEL_SPARSE ? 0 : NC * NP)
+#define METHOD_CARRY (KICKS ? NP + NHQ + (CORRECTED ? NP : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES + KEPT_INVERSE : 0)
 
 /* x = grad C(q). */
 INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec *G, const vec *mass, vec *x) {
     vec *top = c->top;
     ARRAY(unit, NM);
-    ARRAY(zero, NQ);
-    ARRAY(d, NQ);
-    ARRAY(u, NQ);
+    ARRAY(zero, NP);
+    ARRAY(d, NP);
+    ARRAY(u, NP);
     ARRAY(y, NC);
-    ARRAY(hqq, NQ * NQ);
-    ARRAY(Sqq, NQ * NQ);
-    ARRAY(Lq, NQ);
+    ARRAY(hqq, NP * NP);
+    ARRAY(Sqq, NP * NP);
+    ARRAY(Lq, NP);
     ivec singular;
-    for (long i = 0; i < NQ; i++) x[i] = zero[i] = vec_set(0);
+    for (long i = 0; i < NP; i++) x[i] = zero[i] = vec_set(0);
     for (long m = 0; m < NM; m++) {
         for (long k = 0; k < NM; k++) unit[k] = vec_set(k == m ? 1.0 : 0.0);
         if (MODEL_L) {
             model_L2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
-            for (long i = 0; i < NQ; i++) d[i] = -d[i];
-            for (long i = 0; i < NQ * NQ; i++) hqq[i] = -hqq[i];
+            for (long i = 0; i < NP; i++) d[i] = -d[i];
+            for (long i = 0; i < NP * NP; i++) hqq[i] = -hqq[i];
         } else {
             model_K2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
         }
-        for (long i = 0; i < NQ; i++) u[i] = d[i];
+        for (long i = 0; i < NP; i++) u[i] = d[i];
         apply_masses(c, t, q, mass, u);
         constraint_multiply(c, G, u, y);
         constraint_solve(c, G, mass, G, y, &singular);
-        for (long i = 0; i < NQ; i++) u[i] = vec_set(0);
+        for (long i = 0; i < NP; i++) u[i] = vec_set(0);
         constraint_add(c, G, y, u);
-        for (long i = 0; i < NQ; i++) u[i] = d[i] - u[i];
+        for (long i = 0; i < NP; i++) u[i] = d[i] - u[i];
         apply_masses(c, t, q, mass, u);
         model_S2(c, q, y, Sqq);
-        for (long i = 0; i < NQ; i++)
-            for (long j = 0; j < NQ; j++) ADD_PRODUCT(x[i], 2.0 * (hqq[i * NQ + j] - Sqq[i * NQ + j]), u[j]);
+        for (long i = 0; i < NP; i++)
+            for (long j = 0; j < NP; j++) ADD_PRODUCT(x[i], 2.0 * (hqq[i * NP + j] - Sqq[i * NP + j]), u[j]);
         if (MODEL_L) { /* u . M_q . u from L_q at u, -u and 0: L is quadratic in v */
             for (long k = 0; k < NM; k++) unit[k] = vec_set(0);
             for (int sign = -1; sign <= 1; sign++) {
-                for (long i = 0; i < NQ; i++) d[i] = (double)sign * u[i];
+                for (long i = 0; i < NP; i++) d[i] = (double)sign * u[i];
                 model_L1(c, t, q, d, 1.0, unit, Lq, 0);
-                for (long i = 0; i < NQ; i++) ADD_PRODUCT(x[i], sign == 0 ? 2.0 : -1.0, Lq[i]);
+                for (long i = 0; i < NP; i++) ADD_PRODUCT(x[i], sign == 0 ? 2.0 : -1.0, Lq[i]);
             }
         }
     }

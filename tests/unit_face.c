@@ -135,10 +135,10 @@ typedef void probe(const double *par, double t, const row *x, const row *dq, row
 
 static const char probe_text[] = "void probe(const double *par, double t, const vec *x, const vec *dq, vec *out) {\n"
                                  "    struct ctx c = {.par = par};\n"
-                                 "    model_H(&c, t, x, x + NQ, out);\n"
+                                 "    model_H(&c, t, x, x + NX, out);\n"
                                  "    out[1] = vec_set((double)c.evaluations);\n"
-                                 "    model_V3(&c, t, x, x + NQ, dq, out + 2);\n"
-                                 "    out[2 + NQ] = vec_set((double)c.evaluations);\n}\n";
+                                 "    model_V3(&c, t, x, x + NX, dq, out + 2);\n"
+                                 "    out[2 + NP] = vec_set((double)c.evaluations);\n}\n";
 
 static struct lgv_module *module_of(struct lgv_model *m, unsigned asked, probe **out) {
     struct lgv_method method = *lgv_method_find("P1N1Q2Gau");
@@ -167,7 +167,7 @@ static struct lgv_model *probed_model(void) {
                     "cos(x[i] - q)*s[i] + (x[wrap(i+1)] - x[i])^4)\nnoise: 0.1*q*p\n");
 }
 
-#define NQ 31
+#define NP 31
 /* As in unit_codegen.c: another order of additions, and functions good to 2 ulp, with values of the order 100. */
 #define SAME 1e-11
 
@@ -180,35 +180,35 @@ static void test_values(void **state) {
     struct lgv_evaluator e;
     probe *run;
     struct lgv_module *module = module_of(m, LGV_FACE_H | LGV_FACE_V3, &run);
-    assert_true(m->np == NQ && lgv_function_split(g, m->hamiltonian, false, &H));
+    assert_true(m->np == NP && lgv_function_split(g, m->hamiltonian, false, &H));
     lgv_terms_third(g, &H, &third);
     lgv_terms_gradient(g, &H, LGV_Q, &first);
     row *v = NULL;
-    assert_int_equal(posix_memalign((void **)&v, 128, (3 + 4 * NQ) * sizeof *v), 0);
+    assert_int_equal(posix_memalign((void **)&v, 128, (3 + 4 * NP) * sizeof *v), 0);
     uint64_t z = 5;
-    for (size_t i = 0; i < 3 * NQ; i++)
+    for (size_t i = 0; i < 3 * NP; i++)
         for (size_t l = 0; l < 8; l++) v[i][l] = 2 * uniform_of(&z) - 1;
-    row *x = v, *a = v + 2 * NQ, *out = v + 3 * NQ;
+    row *x = v, *a = v + 2 * NP, *out = v + 3 * NP;
     run(m->par, 0.3, (const row *)x, (const row *)a, out);
     assert_true(lgv_eval_begin(&e, g));
     for (size_t l = 0; l < 8; l++) {
-        double y[2 * NQ], b[NQ], want[NQ], D[3][NQ], h = 1e-3;
-        struct lgv_env env = {.par = m->par, .t = 0.3, .space = {[LGV_Q] = y, [LGV_P] = y + NQ, [LGV_DQ] = b}};
-        for (size_t i = 0; i < 2 * NQ; i++) y[i] = x[i][l];
-        for (size_t i = 0; i < NQ; i++) b[i] = a[i][l];
+        double y[2 * NP], b[NP], want[NP], D[3][NP], h = 1e-3;
+        struct lgv_env env = {.par = m->par, .t = 0.3, .space = {[LGV_Q] = y, [LGV_P] = y + NP, [LGV_DQ] = b}};
+        for (size_t i = 0; i < 2 * NP; i++) y[i] = x[i][l];
+        for (size_t i = 0; i < NP; i++) b[i] = a[i][l];
         double value = lgv_eval_function(&e, &H, &env);
         assert_near(out[0][l], value, SAME * (1 + fabs(value)), "H");
-        lgv_eval_terms(&e, &third, &env, want, NQ, 0);
+        lgv_eval_terms(&e, &third, &env, want, NP, 0);
         for (int k = 0; k < 3; k++) { /* H_q at q - h a, q, q + h a: differences to h^2 and 1e-14/h^2 */
-            for (size_t i = 0; i < NQ; i++) y[i] = x[i][l] + (k - 1) * h * b[i];
-            lgv_eval_terms(&e, &first, &env, D[k], NQ, 0);
+            for (size_t i = 0; i < NP; i++) y[i] = x[i][l] + (k - 1) * h * b[i];
+            lgv_eval_terms(&e, &first, &env, D[k], NP, 0);
         }
-        for (size_t i = 0; i < NQ; i++) {
+        for (size_t i = 0; i < NP; i++) {
             assert_near(out[2 + i][l], want[i], SAME * (1 + fabs(want[i])), "a.V'''.a");
             double differences = (D[0][i] - 2 * D[1][i] + D[2][i]) / (h * h);
             assert_near(out[2 + i][l], differences, 1e-4 * (1 + fabs(want[i])), "a.V'''.a against differences");
         }
-        assert_true(out[1][l] == 0 && out[2 + NQ][l] == 1); /* H is not a force; a.V'''.a costs one */
+        assert_true(out[1][l] == 0 && out[2 + NP][l] == 1); /* H is not a force; a.V'''.a costs one */
     }
     lgv_eval_end(&e);
     lgv_terms_free(&third);
@@ -225,13 +225,13 @@ static void test_trap(void **state) {
     probe *run;
     struct lgv_module *module = module_of(m, 0, &run);
     row *v = NULL;
-    assert_int_equal(posix_memalign((void **)&v, 128, (3 + 4 * NQ) * sizeof *v), 0);
-    memset(v, 0, (3 + 4 * NQ) * sizeof *v);
+    assert_int_equal(posix_memalign((void **)&v, 128, (3 + 4 * NP) * sizeof *v), 0);
+    memset(v, 0, (3 + 4 * NP) * sizeof *v);
     int status;
     pid_t child = fork();
     if (child == 0) {
         signal(SIGILL, SIG_DFL); /* cmocka catches it */
-        run(m->par, 0, (const row *)v, (const row *)v, v + 3 * NQ);
+        run(m->par, 0, (const row *)v, (const row *)v, v + 3 * NP);
         _exit(0);
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child);

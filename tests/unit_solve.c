@@ -303,10 +303,10 @@ struct ctx { /* what newton.h needs of it */
     u64 iterations;
     ivec failed[8]; /* by reason */
 };
-enum { NQ = 2, LGV_FAIL_NEWTON = 2, LGV_FAIL_SINGULAR = 3 };
+enum { NP = 2, LGV_FAIL_NEWTON = 2, LGV_FAIL_SINGULAR = 3 };
 
 static void lanes_failed(struct ctx *c, const ivec *mask, long nq, int reason) {
-    assert_int_equal(nq, NQ);
+    assert_int_equal(nq, NP);
     c->failed[reason] |= *mask;
 }
 

@@ -25,7 +25,8 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
     lgv_generate_file(o, "seldom.h");
     lgv_text_add(o, LGV_SHARED_END "#define GROUPS %u\n", width->groups);
     lgv_generate_file(o, "solve.h");
-    lgv_text_add(o, "#define NQ %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->np, s->m->nnoise,
+    lgv_text_add(o, "#define NX %zuL\n#define NP %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nx,
+                 s->m->np, s->m->nnoise,
                  s->slots.instances, s->m->nnoise + (method->correction != 0 && !method->constrained));
     lgv_text_add(o,
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"

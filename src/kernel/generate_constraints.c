@@ -80,7 +80,7 @@ void lgv_face_G(struct lgv_source *s) {
         return;
     }
     lgv_terms_hessian(s->g, &s->S, LGV_LAMBDA, LGV_Q, &t);
-    lgv_face_one(s, "G", &t, (long)(s->m->nconstraints * s->m->np), "NQ");
+    lgv_face_one(s, "G", &t, (long)(s->m->nconstraints * s->m->np), "NP");
     lgv_terms_free(&t);
 }
 
@@ -89,7 +89,7 @@ void lgv_face_mass(struct lgv_source *s) {
     if (s->sparse)
         sparse(s, "mass", &s->kept[1], s->entries[1], "mass_map");
     else if (lgv_algebra_inverse_masses(s->m, &t))
-        lgv_face_one(s, "mass", &t, (long)(s->m->np * s->m->np), "NQ");
+        lgv_face_one(s, "mass", &t, (long)(s->m->np * s->m->np), "NP");
     lgv_terms_free(&t);
 }
 
@@ -98,7 +98,7 @@ void lgv_face_mass(struct lgv_source *s) {
 void lgv_face_S2(struct lgv_source *s) {
     struct lgv_terms t = {0};
     lgv_terms_hessian(s->g, &s->S, LGV_Q, LGV_Q, &t);
-    lgv_face_one(s, "Sqq", &t, (long)(s->m->np * s->m->np), "NQ");
+    lgv_face_one(s, "Sqq", &t, (long)(s->m->np * s->m->np), "NP");
     lgv_terms_free(&t);
 }
 

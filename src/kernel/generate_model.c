@@ -37,7 +37,7 @@ void lgv_face_derivatives(struct lgv_source *s, const struct lgv_function *f, en
         lgv_terms_hessian(s->g, f, other, other, &t[4]);
     }
     for (size_t k = 0; k < 5; k++)
-        target[k] = (struct lgv_target){name[k], &t[k], k < 2 ? n : n * n, k < 2 ? NULL : "NQ", true, NULL};
+        target[k] = (struct lgv_target){name[k], &t[k], k < 2 ? n : n * n, k < 2 ? NULL : "NP", true, NULL};
     lgv_emit_targets(&s->out, s->g, target, count);
     for (size_t k = 0; k < 5; k++) lgv_terms_free(&t[k]);
 }
@@ -107,7 +107,7 @@ void lgv_face_force(struct lgv_source *s) {
 }
 
 void lgv_face_kick(struct lgv_source *s) {
-    lgv_text_add(&s->out, "    for (long i = 0; i < NQ; i++) ADD_PRODUCT(p[i], -a, F->H[i]);\n");
+    lgv_text_add(&s->out, "    for (long i = 0; i < NP; i++) ADD_PRODUCT(p[i], -a, F->H[i]);\n");
     int slot = 0;
     for (size_t i = 0; i < s->slots.count; i++) {
         if (s->slots.term[i].nest >= 0) continue;

@@ -14,9 +14,9 @@
 #define MASSES SPARSE_NM
 #define SYSTEM SPARSE_NA
 #else
-#define JACOBIAN (NC * NQ)
-#define MASSES (NQ * NQ)
-#define SYSTEM (2 * NC * NC + NC + NC * NQ + 2 * NQ + NM)
+#define JACOBIAN (NC * NP)
+#define MASSES (NP * NP)
+#define SYSTEM (2 * NC * NC + NC + NC * NP + 2 * NP + NM)
 #endif
 #define MASSES_NEEDED (MODEL_L || MODEL_SPARSE) /* else H_p says what they do to a vector */
 
@@ -39,11 +39,11 @@ INLINE void model_gsize(struct ctx *c, const vec *q, vec *g) {
 }
 INLINE void model_GT(struct ctx *c, const vec *q, const vec *lambda, vec *x) {
     (void)c, (void)q, (void)lambda;
-    for (long i = 0; i < NQ; i++) x[i] = vec_set(0);
+    for (long i = 0; i < NP; i++) x[i] = vec_set(0);
 }
 INLINE void model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq) {
     (void)c, (void)q, (void)lambda;
-    for (long i = 0; i < NQ * NQ; i++) Sqq[i] = vec_set(0);
+    for (long i = 0; i < NP * NP; i++) Sqq[i] = vec_set(0);
 }
 INLINE void model_bend(struct ctx *c, const vec *q, vec *x) {
     (void)c, (void)q, (void)x;
@@ -62,7 +62,7 @@ INLINE void constraint_multiply(struct ctx *c, const vec *G, const vec *x, vec *
 #else
     for (long k = 0; k < NC; k++) {
         y[k] = vec_set(0);
-        for (long i = 0; i < NQ; i++) ADD_PRODUCT(y[k], G[k * NQ + i], x[i]);
+        for (long i = 0; i < NP; i++) ADD_PRODUCT(y[k], G[k * NP + i], x[i]);
     }
 #endif
 }
@@ -74,26 +74,26 @@ INLINE void constraint_add(struct ctx *c, const vec *G, const vec *y, vec *x) {
     sparse_multiply_transposed(G, y, x);
 #else
     for (long k = 0; k < NC; k++)
-        for (long i = 0; i < NQ; i++) ADD_PRODUCT(x[i], G[k * NQ + i], y[k]);
+        for (long i = 0; i < NP; i++) ADD_PRODUCT(x[i], G[k * NP + i], y[k]);
 #endif
 }
 
 /* x = M^-1 x: for constant masses H_p(x) - H_p(0), which knows their pattern. */
 INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass, vec *x) {
     vec *top = c->top;
-    ARRAY(y, NQ);
-    ARRAY(z, NQ);
+    ARRAY(y, NP);
+    ARRAY(z, NP);
     if (MODEL_L) {
-        for (long i = 0; i < NQ; i++) {
+        for (long i = 0; i < NP; i++) {
             y[i] = vec_set(0);
-            for (long j = 0; j < NQ; j++) ADD_PRODUCT(y[i], mass[i * NQ + j], x[j]);
+            for (long j = 0; j < NP; j++) ADD_PRODUCT(y[i], mass[i * NP + j], x[j]);
         }
-        for (long i = 0; i < NQ; i++) x[i] = y[i];
+        for (long i = 0; i < NP; i++) x[i] = y[i];
     } else {
-        for (long i = 0; i < NQ; i++) z[i] = vec_set(0);
+        for (long i = 0; i < NP; i++) z[i] = vec_set(0);
         model_K1(c, t, q, z, 1.0, no_noise, 0, y);
         model_K1(c, t, q, x, 1.0, no_noise, 0, z);
-        for (long i = 0; i < NQ; i++) x[i] = z[i] - y[i];
+        for (long i = 0; i < NP; i++) x[i] = z[i] - y[i];
     }
     c->top = top;
 }
@@ -101,8 +101,8 @@ INLINE void apply_masses(struct ctx *c, double t, const vec *q, const vec *mass,
 /* The rows of G mass, which are symmetric masses applied to those of G.  Constant masses are the same at any point. */
 INLINE void constraint_rows(struct ctx *c, const vec *G, const vec *mass, vec *MG) {
     for (long k = 0; k < NC; k++) {
-        for (long i = 0; i < NQ; i++) MG[k * NQ + i] = G[k * NQ + i];
-        apply_masses(c, 0.0, G, mass, MG + k * NQ);
+        for (long i = 0; i < NP; i++) MG[k * NP + i] = G[k * NP + i];
+        apply_masses(c, 0.0, G, mass, MG + k * NP);
     }
 }
 
@@ -115,8 +115,8 @@ INLINE void constraint_system(struct ctx *c, const vec *G1, const vec *MG, vec *
     ARRAY(scratch, SYSTEM_SCRATCH(NC));
     for (long k = 0; k < NC; k++)
         for (long l = 0; l < NC; l++) {
-            vec sum = G1[k * NQ] * MG[l * NQ];
-            for (long i = 1; i < NQ; i++) ADD_PRODUCT(sum, G1[k * NQ + i], MG[l * NQ + i]);
+            vec sum = G1[k * NP] * MG[l * NP];
+            for (long i = 1; i < NP; i++) ADD_PRODUCT(sum, G1[k * NP + i], MG[l * NP + i]);
             A[k * NC + l] = sum;
         }
     *singular = system_solve(SYSTEM_GRAM, NC, A, b, scratch);
@@ -135,7 +135,7 @@ INLINE void constraint_solve(struct ctx *c, const vec *G1, const vec *mass, cons
     sparse_assemble(G1, mass, G0, A);
     *singular = system_solve(SYSTEM_SPARSE, NC, A, b, work);
 #else
-    ARRAY(MG, NC * NQ);
+    ARRAY(MG, NC * NP);
     constraint_rows(c, G0, mass, MG);
     constraint_system(c, G1, MG, b, singular);
 #endif
@@ -146,16 +146,16 @@ INLINE void constraint_solve(struct ctx *c, const vec *G1, const vec *mass, cons
 INLINE void constraint_masses(struct ctx *c, double t, const vec *q, const vec *v, vec *mass) {
     vec *top = c->top;
     if (MODEL_L) {
-        ARRAY(Lvv, NQ * NQ);
-        ARRAY(A, NQ * NQ);
-        ARRAY(b, NQ);
-        ARRAY(scratch, SYSTEM_SCRATCH(NQ));
+        ARRAY(Lvv, NP * NP);
+        ARRAY(A, NP * NP);
+        ARRAY(b, NP);
+        ARRAY(scratch, SYSTEM_SCRATCH(NP));
         model_L2(c, t, q, v, 1.0, no_noise, 0, 0, 0, 0, Lvv);
-        for (long j = 0; j < NQ; j++) {
-            for (long i = 0; i < NQ * NQ; i++) A[i] = Lvv[i];
-            for (long i = 0; i < NQ; i++) b[i] = vec_set(i == j ? 1.0 : 0.0);
-            (void)system_solve(SYSTEM_ANY, NQ, A, b, scratch); /* where L_vv is singular, mass is NaN */
-            for (long i = 0; i < NQ; i++) mass[i * NQ + j] = b[i];
+        for (long j = 0; j < NP; j++) {
+            for (long i = 0; i < NP * NP; i++) A[i] = Lvv[i];
+            for (long i = 0; i < NP; i++) b[i] = vec_set(i == j ? 1.0 : 0.0);
+            (void)system_solve(SYSTEM_ANY, NP, A, b, scratch); /* where L_vv is singular, mass is NaN */
+            for (long i = 0; i < NP; i++) mass[i * NP + j] = b[i];
         }
     } else {
         model_mass(c, q, v, mass);
@@ -216,41 +216,41 @@ struct velocity {
 INLINE ivec velocity_correct(struct ctx *c, struct newton *s, void *of) {
     struct velocity *h = of;
     const long n = s->n, nc = h->nc;
-    const vec *G = h->G, *v = s->x, *mu = s->x + NQ;
+    const vec *G = h->G, *v = s->x, *mu = s->x + NP;
     vec *r = s->e, *A = h->A, *Lvv = h->Lvv, size = h->size;
     vec left = vec_set(0), parts = vec_set(0), hidden = vec_set(0), speed = vec_set(0);
     model_L2(c, h->t, h->q, v, 1.0, no_noise, 0, r, 0, 0, Lvv);
-    vec m = largest_of(Lvv, NQ, NQ + 1);
-    for (long i = 0; i < NQ; i++) {
+    vec m = largest_of(Lvv, NP, NP + 1);
+    for (long i = 0; i < NP; i++) {
         parts += vec_abs(r[i]) + vec_abs(h->p[i]);
         r[i] -= h->p[i];
         for (long k = 0; k < nc; k++) {
-            ADD_PRODUCT(r[i], -G[k * NQ + i], mu[k]);
-            parts += vec_abs(G[k * NQ + i] * mu[k]);
+            ADD_PRODUCT(r[i], -G[k * NP + i], mu[k]);
+            parts += vec_abs(G[k * NP + i] * mu[k]);
         }
         left += vec_abs(r[i]);
         r[i] = r[i] / m;
-        for (long j = 0; j < NQ; j++) A[i * n + j] = Lvv[i * NQ + j] / m;
+        for (long j = 0; j < NP; j++) A[i * n + j] = Lvv[i * NP + j] / m;
         for (long k = 0; k < nc; k++) {
-            A[i * n + NQ + k] = -G[k * NQ + i] / size;
-            A[(NQ + k) * n + i] = G[k * NQ + i] / size;
+            A[i * n + NP + k] = -G[k * NP + i] / size;
+            A[(NP + k) * n + i] = G[k * NP + i] / size;
         }
     }
     for (long k = 0; k < nc; k++) {
-        r[NQ + k] = vec_set(0);
-        for (long i = 0; i < NQ; i++) {
-            r[NQ + k] += G[k * NQ + i] * v[i] / size;
-            speed += vec_abs(G[k * NQ + i] * v[i] / size);
+        r[NP + k] = vec_set(0);
+        for (long i = 0; i < NP; i++) {
+            r[NP + k] += G[k * NP + i] * v[i] / size;
+            speed += vec_abs(G[k * NP + i] * v[i] / size);
         }
-        hidden += vec_abs(r[NQ + k]);
-        for (long l = 0; l < nc; l++) A[(NQ + k) * n + NQ + l] = vec_set(0);
+        hidden += vec_abs(r[NP + k]);
+        for (long l = 0; l < nc; l++) A[(NP + k) * n + NP + l] = vec_set(0);
     }
     /* round-off of p moves v by its part of p / m */
     ivec done = (ivec)(left <= 1e-14 * parts) & (ivec)(hidden <= 1e-14 * (speed + parts / m));
     if (s->round > 0) s->live &= ~done;
-    h->outside = s->round > 0 && !MODEL_QUADRATIC_L ? left_domain(NQ, r, s->live) : (ivec){0};
+    h->outside = s->round > 0 && !MODEL_QUADRATIC_L ? left_domain(NP, r, s->live) : (ivec){0};
     ivec singular = system_solve(SYSTEM_ANY, n, A, r, h->scratch);
-    for (long k = 0; k < nc; k++) r[NQ + k] *= m / size; /* moves of mu itself: damping goes back by what was moved */
+    for (long k = 0; k < nc; k++) r[NP + k] *= m / size; /* moves of mu itself: damping goes back by what was moved */
     if (!MODEL_QUADRATIC_L) damp(n, h->outside, r, h->last);
     return singular & ~h->outside;
 }
@@ -258,7 +258,7 @@ INLINE ivec velocity_correct(struct ctx *c, struct newton *s, void *of) {
 INLINE ivec velocity_moving(struct ctx *c, struct newton *s, void *of) {
     struct velocity *h = of;
     (void)c;
-    return still_moving(NQ, s->e, s->x, s->x, 1e-9) | h->outside;
+    return still_moving(NP, s->e, s->x, s->x, 1e-9) | h->outside;
 }
 
 /* Newton's method for them; one step is exact for quadratic L.  p becomes p + G^T mu.  With no G it finds the velocity
@@ -266,19 +266,19 @@ INLINE ivec velocity_moving(struct ctx *c, struct newton *s, void *of) {
 INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G, long nc, vec *p, vec *v, vec *mu,
                              ivec *singular, ivec *lost) {
     vec *top = c->top;
-    ARRAY(Lvv, NQ * NQ);
-    ARRAY(A, (NQ + NC) * (NQ + NC));
-    ARRAY(scratch, SYSTEM_SCRATCH(NQ + NC));
-    ARRAY(x, NQ + NC);
-    ARRAY(r, NQ + NC);
-    ARRAY(last, NQ + NC);
+    ARRAY(Lvv, NP * NP);
+    ARRAY(A, (NP + NC) * (NP + NC));
+    ARRAY(scratch, SYSTEM_SCRATCH(NP + NC));
+    ARRAY(x, NP + NC);
+    ARRAY(r, NP + NC);
+    ARRAY(last, NP + NC);
     ivec known = (ivec)(p[0] == p[0]);
-    struct velocity h = {t, nc, q, p, G, nc ? largest_of(G, NC * NQ, 1) : vec_set(1), Lvv, A, scratch, last, {0}};
-    struct newton s = {.n = NQ + nc, .x = x, .e = r, .live = known};
-    for (long i = 0; i < NQ + nc; i++) x[i] = i < NQ ? v[i] : vec_set(0);
+    struct velocity h = {t, nc, q, p, G, nc ? largest_of(G, NC * NP, 1) : vec_set(1), Lvv, A, scratch, last, {0}};
+    struct newton s = {.n = NP + nc, .x = x, .e = r, .live = known};
+    for (long i = 0; i < NP + nc; i++) x[i] = i < NP ? v[i] : vec_set(0);
     newton_iterate(c, &s, MODEL_QUADRATIC_L ? 1 : NEWTON_MAX, velocity_correct, velocity_moving, 0, &h);
-    for (long i = 0; i < NQ; i++) v[i] = x[i];
-    for (long k = 0; k < nc; k++) mu[k] = x[NQ + k];
+    for (long i = 0; i < NP; i++) v[i] = x[i];
+    for (long k = 0; k < nc; k++) mu[k] = x[NP + k];
     *singular = s.singular & known;
     *lost = MODEL_QUADRATIC_L ? (ivec){0} : s.live;
     if (nc) constraint_add(c, G, mu, p);
@@ -294,7 +294,7 @@ INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G
     }
     *lost = (ivec){0};
     vec *top = c->top;
-    ARRAY(Kp, NQ);
+    ARRAY(Kp, NP);
     model_K1(c, t, q, p, 1.0, no_noise, 0, Kp);
     constraint_multiply(c, G, Kp, mu);
     for (long k = 0; k < NC; k++) mu[k] = -mu[k];
@@ -318,7 +318,7 @@ INLINE ivec onto_correct(struct ctx *c, struct newton *s, void *of) {
     model_G(c, s->x, h->G);
     if (MASSES_NEEDED) constraint_masses(c, h->t, s->x, h->v, h->mass);
     constraint_solve(c, h->G, h->mass, h->G, h->g, &singular);
-    for (long i = 0; i < NQ; i++) s->e[i] = vec_set(0);
+    for (long i = 0; i < NP; i++) s->e[i] = vec_set(0);
     constraint_add(c, h->G, h->g, s->e);
     apply_masses(c, h->t, s->x, h->mass, s->e);
     return singular;
@@ -327,7 +327,7 @@ INLINE ivec onto_correct(struct ctx *c, struct newton *s, void *of) {
 INLINE ivec onto_moving(struct ctx *c, struct newton *s, void *of) {
     vec size = vec_set(0), moved = vec_set(0);
     (void)of;
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         size += vec_abs(s->x[i]);
         moved += vec_abs(s->e[i]);
     }
@@ -344,11 +344,11 @@ static __attribute__((noinline)) void project_onto(struct ctx *c, vec *q, vec *p
     ARRAY(G, JACOBIAN);
     ARRAY(mass, MASSES_NEEDED ? MASSES : 0);
     ARRAY(g, NC);
-    ARRAY(x, NQ);
+    ARRAY(x, NP);
     ivec known = (ivec)(p[0] == p[0]), lost = {0}, singular, unsolved;
     if (NC > 0 && vec_any(known)) {
         struct onto h = {t, v, G, mass, g};
-        struct newton s = {.n = NQ, .x = q, .e = x, .live = known};
+        struct newton s = {.n = NP, .x = q, .e = x, .live = known};
         newton_iterate(c, &s, START_MAX, onto_correct, onto_moving, 0, &h);
         lost = s.live | s.singular;
     }
@@ -356,7 +356,7 @@ static __attribute__((noinline)) void project_onto(struct ctx *c, vec *q, vec *p
     if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
     project_momentum(c, t, q, G, mass, p, v, mu, &singular, &unsolved);
     lost |= (singular | unsolved) & (ivec)(p[0] == p[0]);
-    if (vec_any(lost)) lanes_failed(c, &lost, NQ, reason);
+    if (vec_any(lost)) lanes_failed(c, &lost, NP, reason);
     c->top = top;
 }
 
@@ -374,9 +374,9 @@ INLINE void observe_constraints(struct ctx *c, const vec *q, const vec *p, const
     vec *top = c->top, most[2] = {vec_set(0), vec_set(0)};
     ARRAY(G, JACOBIAN);
     ARRAY(g, NC);
-    ARRAY(v, NQ);
+    ARRAY(v, NP);
     if (MODEL_L)
-        for (long i = 0; i < NQ; i++) v[i] = rows[i];
+        for (long i = 0; i < NP; i++) v[i] = rows[i];
     else
         model_K1(c, 0.0, q, p, 1.0, no_noise, 0, v);
     model_g(c, q, g);

@@ -4,9 +4,9 @@
  *
  * A method chooses weights; the model answers with the increment Hamiltonian K(q,p,t; a, w) = a H + sum_m w_m h_m:
  *
- *     NQ, NM                        degrees of freedom, noises
+ *     NX, NP, NM                    rows of q, rows of p (equal for vectors), noises
  *     model_K1(c, t, q, p, a, w, Kq, Kp)                          gradient of K           (any output may be 0)
- *     model_K2(c, t, q, p, a, w, Kq, Kp, Kqq, Kqp, Kpp)           and Hessian blocks, row-major NQ x NQ
+ *     model_K2(c, t, q, p, a, w, Kq, Kp, Kqq, Kqp, Kpp)           and Hessian blocks, row-major NP x NP
  *     model_force(c, t, q, p, F)                                  H_q and all h_m,q, weights not yet applied
  *     model_kick(c, p, F, a, w)                                   p -= a H_q + sum_m w_m h_m,q
  *     model_ito(c, t, q, p, Cq, Cp)                               Ito drift minus Stratonovich drift
@@ -40,7 +40,7 @@ struct ctx {
 };
 
 struct force {
-    vec *H, *h; /* H_q [NQ]; h_m,q: the entries that can be non-zero [NHQ] */
+    vec *H, *h; /* H_q [NP]; h_m,q: the entries that can be non-zero [NHQ] */
 };
 
 #define SMALL_ARRAY 64

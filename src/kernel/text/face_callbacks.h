@@ -7,9 +7,10 @@
 
 #include "kernel/user.h"
 
-#define NQ ((long)c->cb->dof)
+#define NX ((long)c->cb->dof)
+#define NP ((long)c->cb->dof)
 #define NM ((long)c->cb->noises)
-#define NHQ (NM * NQ)
+#define NHQ (NM * NP)
 #define NW NM
 #define MODEL_SEPARABLE (c->cb->separable)
 #define MODEL_LINEAR 0
@@ -23,7 +24,7 @@
 #define DRAWS ((long)(c->cb->normals + c->cb->uniforms))
 #define FACE_WORK (10 + DRAWS)
 #define OBSERVED ((long)c->cb->observables)
-#define WATCHED (1 + OBSERVED + (NQ <= LGV_WATCHED_DOF ? 2 * NQ : 0) + (NC > 0 ? 2 : 0))
+#define WATCHED (1 + OBSERVED + (NP <= LGV_WATCHED_DOF ? 2 * NP : 0) + (NC > 0 ? 2 : 0))
 #define NC ((long)c->cb->constraints)
 #define WATCH_CONSTRAINT (WATCHED - 2)
 #define MODEL_L 0 /* constrained methods work with H, and dense */
@@ -60,9 +61,9 @@ INLINE void model_force(struct ctx *c, double t, const vec *q, const vec *p, str
 }
 
 INLINE void model_kick(struct ctx *c, vec *p, const struct force *F, double a, const vec *w) {
-    for (long i = 0; i < NQ; i++) p[i] -= a * F->H[i];
+    for (long i = 0; i < NP; i++) p[i] -= a * F->H[i];
     for (long m = 0; m < NM; m++)
-        for (long i = 0; i < NQ; i++) p[i] -= w[m] * F->h[m * NQ + i];
+        for (long i = 0; i < NP; i++) p[i] -= w[m] * F->h[m * NP + i];
 }
 
 /* No weights at all: those of H alone. */
@@ -70,26 +71,26 @@ INLINE void model_K1(struct ctx *c, double t, const vec *q, const vec *p, double
     c->evaluations += Kq != 0;
     vec *top = c->top;
     const long noises = w ? NM : 0;
-    ARRAY(hq, noises * NQ);
-    ARRAY(hp, noises * NQ);
+    ARRAY(hq, noises * NP);
+    ARRAY(hp, noises * NP);
     struct lgv_batch b = batch_of(t, q, p);
     c->cb->gradient(c->cb->user, &b, (double *)Kq, (double *)Kp, Kq && noises ? (double *)hq : 0,
                     Kp && noises ? (double *)hp : 0);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         if (Kq) Kq[i] *= a;
         if (Kp) Kp[i] *= a;
         for (long m = 0; m < noises; m++) {
-            if (Kq) Kq[i] += w[m] * hq[m * NQ + i];
-            if (Kp) Kp[i] += w[m] * hp[m * NQ + i];
+            if (Kq) Kq[i] += w[m] * hq[m * NP + i];
+            if (Kp) Kp[i] += w[m] * hp[m * NP + i];
         }
     }
     c->top = top;
 }
 
 INLINE void weigh(struct ctx *c, double a, const vec *w, vec *K, const vec *h) {
-    for (long i = 0; K && i < NQ * NQ; i++) {
+    for (long i = 0; K && i < NP * NP; i++) {
         K[i] *= a;
-        for (long m = 0; m < NM; m++) K[i] += w[m] * h[m * NQ * NQ + i];
+        for (long m = 0; m < NM; m++) K[i] += w[m] * h[m * NP * NP + i];
     }
 }
 
@@ -97,9 +98,9 @@ INLINE void model_K2(struct ctx *c, double t, const vec *q, const vec *p, double
                      vec *Kqq, vec *Kqp, vec *Kpp) {
     vec *top = c->top;
     if (Kq || Kp) model_K1(c, t, q, p, a, w, Kq, Kp);
-    ARRAY(hqq, NM * NQ * NQ);
-    ARRAY(hqp, NM * NQ * NQ);
-    ARRAY(hpp, NM * NQ * NQ);
+    ARRAY(hqq, NM * NP * NP);
+    ARRAY(hqp, NM * NP * NP);
+    ARRAY(hpp, NM * NP * NP);
     struct lgv_batch b = batch_of(t, q, p);
     c->cb->hessian(c->cb->user, &b, (double *)Kqq, (double *)Kqp, (double *)Kpp, Kqq && NM ? (double *)hqq : 0,
                    Kqp && NM ? (double *)hqp : 0, Kpp && NM ? (double *)hpp : 0);
@@ -112,12 +113,12 @@ INLINE void model_K2(struct ctx *c, double t, const vec *q, const vec *p, double
 /* C = sum_m (Dg_m) g_m / 2 with g_m = (h_p, -h_q). */
 INLINE void model_ito(struct ctx *c, double t, const vec *q, const vec *p, vec *Cq, vec *Cp) {
     vec *top = c->top;
-    const long n = NQ;
-    ARRAY(hq, NM * NQ);
-    ARRAY(hp, NM * NQ);
-    ARRAY(hqq, NM * NQ * NQ);
-    ARRAY(hqp, NM * NQ * NQ);
-    ARRAY(hpp, NM * NQ * NQ);
+    const long n = NP;
+    ARRAY(hq, NM * NP);
+    ARRAY(hp, NM * NP);
+    ARRAY(hqq, NM * NP * NP);
+    ARRAY(hqp, NM * NP * NP);
+    ARRAY(hpp, NM * NP * NP);
     for (long i = 0; i < n; i++) Cq[i] = Cp[i] = vec_set(0);
     struct lgv_batch b = batch_of(t, q, p);
     if (NM) {
@@ -166,18 +167,18 @@ INLINE void model_G(struct ctx *c, const vec *q, vec *G) {
 /* The sizes of the terms of g are not known: what g changes by when q does by all of itself is of their size. */
 INLINE void model_gsize(struct ctx *c, const vec *q, vec *g) {
     vec *top = c->top;
-    ARRAY(G, NC * NQ);
+    ARRAY(G, NC * NP);
     model_g(c, q, g);
     model_G(c, q, G);
     for (long k = 0; k < NC; k++) {
         g[k] = vec_abs(g[k]);
-        for (long i = 0; i < NQ; i++) g[k] += vec_abs(G[k * NQ + i] * q[i]);
+        for (long i = 0; i < NP; i++) g[k] += vec_abs(G[k * NP + i] * q[i]);
     }
     c->top = top;
 }
 INLINE void model_S2(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq) {
     struct lgv_batch b = batch_of(time_at(c, 0), q, q);
-    for (long i = 0; i < NQ * NQ; i++) Sqq[i] = vec_set(0);
+    for (long i = 0; i < NP * NP; i++) Sqq[i] = vec_set(0);
     if (NC) c->cb->constraint_hessian(c->cb->user, &b, (const double *)lambda, (double *)Sqq);
 }
 INLINE void model_bend(struct ctx *c, const vec *q, vec *x) {
@@ -202,7 +203,7 @@ INLINE void model_L2(struct ctx *c, double t, const vec *q, const vec *v, double
 INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {
     const long normals = (long)c->cb->normals, uniforms = (long)c->cb->uniforms;
     vec *zn = c->cb->start ? (vec *)c->b->scratch->memory : 0, *zu = zn + normals + 1;
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         q[i] = vec_set(c->cb->q0[i]);
         p[i] = vec_set(c->cb->p0[i]);
     }
@@ -226,9 +227,9 @@ INLINE void model_observe(struct ctx *c, double t, const vec *q, const vec *p, c
     else
         out[0] = vec_set(__builtin_nan(""));
     if (OBSERVED) c->cb->observe(c->cb->user, &b, (double *)(out + 1));
-    for (long i = 0; NQ <= LGV_WATCHED_DOF && i < NQ; i++) {
+    for (long i = 0; NP <= LGV_WATCHED_DOF && i < NP; i++) {
         out[1 + OBSERVED + i] = q[i];
-        out[1 + OBSERVED + NQ + i] = p[i];
+        out[1 + OBSERVED + NP + i] = p[i];
     }
 }
 

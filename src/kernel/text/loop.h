@@ -21,9 +21,9 @@
 #define NC 0L
 #define MODEL_L 0
 #endif
-#define EXTRA_ROWS (NC + (MODEL_L ? NQ : 0)) /* velocities, multipliers */
-#define BROWN_ROW (2 * NQ + EXTRA_ROWS)
-#define CONTROL_ROW (BROWN_ROW + (TRACK_BROWN ? NM + 2 * NQ : 0))
+#define EXTRA_ROWS (NC + (MODEL_L ? NP : 0)) /* velocities, multipliers */
+#define BROWN_ROW (NX + NP + EXTRA_ROWS)
+#define CONTROL_ROW (BROWN_ROW + (TRACK_BROWN ? NM + NX + NP : 0))
 #ifndef WATCHED
 #define WATCHED 0
 #endif
@@ -72,8 +72,8 @@ INLINE void add_martingale(struct ctx *c, const vec *dW) {
 INLINE void tally(struct ctx *c) {
     vec *top = c->top, *row = (vec *)c->b->state + TALLY_ROW * GROUPS;
     ARRAY(x, TALLIES);
-    ARRAY(v, MODEL_L ? NQ : 0);
-    for (long i = 0; MODEL_L && i < NQ; i++) v[i] = c->extra[i * GROUPS];
+    ARRAY(v, MODEL_L ? NP : 0);
+    for (long i = 0; MODEL_L && i < NP; i++) v[i] = c->extra[i * GROUPS];
     model_watch(c, time_at(c, 0), c->q, c->p, v, x);
     for (long k = 0; k < TALLIES; k++, row += 2 * GROUPS) {
         row[0] = vec_select((ivec)(x[k] < row[0]), x[k], row[0]);
@@ -125,7 +125,7 @@ INLINE struct ctx context_of(struct lgv_block *b, long *escape) {
 #endif
 
 #ifdef CONSTRAINED
-#define OBSERVE_CONSTRAINTS(c, state, seen) observe_constraints(c, state, state + NQ, state + 2 * NQ, seen)
+#define OBSERVE_CONSTRAINTS(c, state, seen) observe_constraints(c, state, state + NX, state + NX + NP, seen)
 static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *escape) {
     struct ctx context = context_of(b, escape), *c = &context;
     for (int g = 0; g < GROUPS; g++) {
@@ -134,15 +134,15 @@ static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((vec *)b->state)[i * GROUPS + g];
         context.b = &part;
         context.q = state;
-        context.p = state + NQ;
-        project_state(c, state, state + NQ, state + 2 * NQ);
+        context.p = state + NX;
+        project_state(c, state, state + NX, state + NX + NP);
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
     }
 }
 static void kernel_project(struct lgv_block *b) {
     struct ctx context = {0}, *c = &context; /* sizes of callback models come from it */
     CONTEXT_SETUP(c, b->user);
-    guarded_project(b, project_inside, &(struct sizes){2 * NQ, STATE_ROWS, WATCHED, GROUPS});
+    guarded_project(b, project_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, GROUPS});
 }
 #if METHOD_LOOSE /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */
 INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
@@ -156,8 +156,8 @@ INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
     quiet.fail_step = fail_step;
     c->b = &quiet;
     c->q = copy;
-    c->p = copy + NQ;
-    project_state(c, copy, copy + NQ, copy + 2 * NQ);
+    c->p = copy + NX;
+    project_state(c, copy, copy + NX, copy + NX + NP);
     c->b = before;
     c->q = q;
     c->p = p;
@@ -184,8 +184,8 @@ static __attribute__((noinline)) void observe(struct ctx *c, const struct lgv_bl
         GROUP_ROWS(seen, WATCHED, out);
         for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * GROUPS + g];
         const vec *x = SHOWN(c, b, state);
-        model_observe(c, time_at(c, 0), x, x + NQ, x + BROWN_ROW, x + BROWN_ROW + NM,
-                      x + BROWN_ROW + NM + NQ, x + 2 * NQ, x + BROWN_ROW - NC, seen);
+        model_observe(c, time_at(c, 0), x, x + NX, x + BROWN_ROW, x + BROWN_ROW + NM,
+                      x + BROWN_ROW + NM + NX, x + NX + NP, x + BROWN_ROW - NC, seen);
         OBSERVE_CONSTRAINTS(c, x, seen);
         c->top = top;
         for (long k = 0; k < CONTROLS; k++) seen[CONTROLS + k] = state[CONTROL_ROW + k];
@@ -239,8 +239,8 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
     for (int i = 0; i < PARAMETERS; i++) par[i] = b->par[i];
     context[0].par = par;
 #endif
-    ARRAY(q, GROUPS * 2 * NQ);                  /* small states live here for the whole loop */
-    int local = GROUPS * 2 * NQ <= SMALL_ARRAY; /* always, when there is more than one group */
+    ARRAY(q, GROUPS * (NX + NP));                  /* small states live here for the whole loop */
+    int local = GROUPS * (NX + NP) <= SMALL_ARRAY; /* always, when there is more than one group */
     if (!local) q = state;
     ARRAY(carry, GROUPS * METHOD_CARRY);
     ARRAY(dW, GROUPS * NOISE_STEPS * NM);
@@ -250,10 +250,10 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
         path[g] = paths_at(part[g].path);
         context[g] = context[0];
         context[g].b = &part[g];
-        context[g].q = q + g * 2 * NQ;
-        context[g].p = context[g].q + NQ;
-        context[g].extra = state + 2 * NQ * GROUPS + g;
-        for (long i = 0; local && i < 2 * NQ; i++) context[g].q[i] = state[i * GROUPS + g];
+        context[g].q = q + g * (NX + NP);
+        context[g].p = context[g].q + NX;
+        context[g].extra = state + (NX + NP) * GROUPS + g;
+        for (long i = 0; local && i < NX + NP; i++) context[g].q[i] = state[i * GROUPS + g];
         method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
         if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
     }
@@ -279,7 +279,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
                          dW + (g * NOISE_STEPS + at) * NM, dZ + (METHOD_DZ ? (g * NOISE_STEPS + at) * NM : 0));
         }
         for (int g = 0; local && g < GROUPS; g++)
-            for (long i = 0; i < 2 * NQ; i++) state[i * GROUPS + g] = context[g].q[i];
+            for (long i = 0; i < NX + NP; i++) state[i * GROUPS + g] = context[g].q[i];
         b->step = step;
         if (b->ntimes && *b->time_step == step)
             see(c, b);
@@ -296,7 +296,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
 static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    guarded_advance(b, steps, advance_inside, &(struct sizes){2 * NQ, STATE_ROWS, WATCHED, GROUPS});
+    guarded_advance(b, steps, advance_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, GROUPS});
 }
 
 static void kernel_start(struct lgv_block *b) {
@@ -306,8 +306,8 @@ static void kernel_start(struct lgv_block *b) {
         struct lgv_block part = group_of(b, g);
         GROUP_ROWS(state, STATE_ROWS, b->state);
         context.b = &part;
-        for (long i = 2 * NQ; i < BROWN_ROW; i++) state[i] = vec_set(0);
-        model_start(c, paths_at(part.path), state, state + NQ, state + 2 * NQ);
+        for (long i = NX + NP; i < BROWN_ROW; i++) state[i] = vec_set(0);
+        model_start(c, paths_at(part.path), state, state + NX, state + NX + NP);
         for (long m = 0; TRACK_BROWN && m < NM; m++) state[BROWN_ROW + m] = vec_set(0);
         for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
         for (long k = 0; k < 2 * TALLIES; k++)
@@ -316,7 +316,7 @@ static void kernel_start(struct lgv_block *b) {
     }
     kernel_project(b);
     vec *row = (vec *)b->state; /* the start values of the exact solution: those on the constraints */
-    for (long i = 0; TRACK_BROWN && i < 2 * NQ * GROUPS; i++) row[(BROWN_ROW + NM) * GROUPS + i] = row[i];
+    for (long i = 0; TRACK_BROWN && i < (NX + NP) * GROUPS; i++) row[(BROWN_ROW + NM) * GROUPS + i] = row[i];
 }
 
 static __attribute__((noinline)) void observe_inside(struct lgv_block *b, double *out, long *escape) {

@@ -29,31 +29,31 @@
 #define NYS_CARRY 0
 #endif
 
-#define NYS_KEEP (NYS_CARRY && !(MODEL_LINEAR && NQ <= 2))
+#define NYS_KEEP (NYS_CARRY && !(MODEL_LINEAR && NP <= 2))
 #define NYS_C(k) NYS(k)
 #define NYS_ALPHA(k) NYS(NYS_N + (k))
 #define NYS_BETA(k) NYS(2 * NYS_N + (k))
 #define NYS_GAMMA(k) NYS(3 * NYS_N + (k))
 #define NYS_R(i, k) NYS((4 + (i)) * NYS_N + (k))
-#define NYS_SETS (NYS_STRAIGHT && NYS_IMP > 1 ? 1 : NYS_IMP) /* of NQ unknowns */
+#define NYS_SETS (NYS_STRAIGHT && NYS_IMP > 1 ? 1 : NYS_IMP) /* of NP unknowns */
 #define NYS_SET(i) (NYS_SETS == NYS_IMP ? (i) : 0)
-#define NYS_UNKNOWNS (NYS_SETS * NQ)
-#define NYS_MATRICES (2 * NYS_UNKNOWNS * NYS_UNKNOWNS + (NYS_IMP > 0 ? (NYS_IMP + 5) * NQ * NQ : 0))
+#define NYS_UNKNOWNS (NYS_SETS * NP)
+#define NYS_MATRICES (2 * NYS_UNKNOWNS * NYS_UNKNOWNS + (NYS_IMP > 0 ? (NYS_IMP + 5) * NP * NP : 0))
 
 /* P = p + sum of R_ik N_k over the nodes known so far. */
 INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, const vec *N, vec *P) {
     (void)c;
-    for (long j = 0; j < NQ; j++) {
+    for (long j = 0; j < NP; j++) {
         P[j] = p[j];
         for (long k = 0; k < known; k++)
-            if (NYS_R(i, k) != 0) ADD_PRODUCT(P[j], NYS_R(i, k), N[k * NQ + j]);
+            if (NYS_R(i, k) != 0) ADD_PRODUCT(P[j], NYS_R(i, k), N[k * NP + j]);
     }
 }
 
 /* The direction (Q_i - q) / c_i of node i from the forces known: K_p, or what the implicit nodes have found for s = 1.
  * */
 INLINE void nystrom_direction(struct ctx *c, long i, const vec *q, const vec *p, const vec *dW, const vec *N, vec *x) {
-    ARRAY(P, NQ);
+    ARRAY(P, NP);
     if (NYS_STRAIGHT && NYS_IMP > 0 && i >= NYS_PRE) return;
     nystrom_momentum(c, i, i, p, N, P);
     model_K1(c, time_at(c, 0.5), q, P, c->dt, dW, 0, x);
@@ -63,25 +63,25 @@ INLINE void nystrom_direction(struct ctx *c, long i, const vec *q, const vec *p,
 INLINE void nystrom_node(struct ctx *c, long k, const vec *q, const vec *p, const vec *dW, const vec *dZ, vec *N,
                          vec *x, vec *end, vec *carry) {
     double at = NYS_C(k), t = time_at(c, at), a = NYS_ALPHA(k) * c->dt;
-    ARRAY(Q, NQ);
-    ARRAY(K, NQ);
+    ARRAY(Q, NP);
+    ARRAY(K, NP);
     ARRAY(w, NM);
-    struct force F = {carry, carry + NQ};
+    struct force F = {carry, carry + NP};
     noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
-    for (long i = 0; i < NQ; i++) Q[i] = q[i];
+    for (long i = 0; i < NP; i++) Q[i] = q[i];
     if (at != 0) {
         nystrom_direction(c, k, q, p, dW, N, x);
-        for (long i = 0; i < NQ; i++) ADD_PRODUCT(Q[i], at, x[i]);
+        for (long i = 0; i < NP; i++) ADD_PRODUCT(Q[i], at, x[i]);
     }
     if (k == NYS_END)
-        for (long i = 0; i < NQ; i++) end[i] = Q[i];
+        for (long i = 0; i < NP; i++) end[i] = Q[i];
     if (NYS_KEEP && (at == 0 || k == NYS_END)) {
         if (k == NYS_END) model_force(c, t, Q, p, &F);
-        for (long i = 0; i < NQ; i++) N[k * NQ + i] = vec_set(0);
-        model_kick(c, N + k * NQ, &F, a, w);
+        for (long i = 0; i < NP; i++) N[k * NP + i] = vec_set(0);
+        model_kick(c, N + k * NP, &F, a, w);
     } else {
         model_K1(c, t, Q, p, a, w, K, 0);
-        for (long i = 0; i < NQ; i++) N[k * NQ + i] = -K[i];
+        for (long i = 0; i < NP; i++) N[k * NP + i] = -K[i];
     }
 }
 
@@ -89,19 +89,19 @@ INLINE void nystrom_node(struct ctx *c, long k, const vec *q, const vec *p, cons
 INLINE void nystrom_rows(struct ctx *c, long i, const vec *q, const vec *p, const vec *dW, const vec *N, const vec *x,
                          const vec *Kqq, vec *Kpp, vec *e, vec *A) {
     long n = NYS_UNKNOWNS, node = NYS_PRE + i;
-    ARRAY(P, NQ);
-    ARRAY(Kp, NQ);
+    ARRAY(P, NP);
+    ARRAY(Kp, NP);
     nystrom_momentum(c, node, NYS_PRE + NYS_IMP, p, N, P);
     model_K2(c, time_at(c, 0.5), q, P, c->dt, dW, 0, Kp, 0, 0, Kpp);
-    for (long j = 0; j < NQ; j++) {
-        vec *row = A + (i * NQ + j) * n;
-        e[i * NQ + j] = x[i * NQ + j] - Kp[j];
-        for (long l = 0; l < n; l++) row[l] = vec_set(l == i * NQ + j ? 1.0 : 0.0);
+    for (long j = 0; j < NP; j++) {
+        vec *row = A + (i * NP + j) * n;
+        e[i * NP + j] = x[i * NP + j] - Kp[j];
+        for (long l = 0; l < n; l++) row[l] = vec_set(l == i * NP + j ? 1.0 : 0.0);
         for (long k = 0; k < NYS_IMP; k++) {
             double factor = NYS_C(NYS_PRE + k) * NYS_R(node, NYS_PRE + k);
-            for (long l = 0; factor != 0 && l < NQ; l++)
-                for (long h = 0; h < NQ; h++)
-                    ADD_PRODUCT(row[NYS_SET(k) * NQ + l], factor * Kpp[j * NQ + h], Kqq[(k * NQ + h) * NQ + l]);
+            for (long l = 0; factor != 0 && l < NP; l++)
+                for (long h = 0; h < NP; h++)
+                    ADD_PRODUCT(row[NYS_SET(k) * NP + l], factor * Kpp[j * NP + h], Kqq[(k * NP + h) * NP + l]);
         }
     }
 }
@@ -117,9 +117,9 @@ INLINE ivec nodes_correct(struct ctx *c, struct newton *s, void *of) {
     for (long i = 0; i < NYS_IMP; i++) {
         long k = NYS_PRE + i;
         noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), h->dW, h->dZ, h->w);
-        for (long j = 0; j < NQ; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NQ + j], h->q[j]);
-        model_K2(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0, h->Kqq + i * NQ * NQ, 0, 0);
-        for (long j = 0; j < NQ; j++) h->N[k * NQ + j] = -h->K[j];
+        for (long j = 0; j < NP; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NP + j], h->q[j]);
+        model_K2(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0, h->Kqq + i * NP * NP, 0, 0);
+        for (long j = 0; j < NP; j++) h->N[k * NP + j] = -h->K[j];
     }
     for (long i = 0; i < NYS_SETS; i++) {
         nystrom_rows(c, i, h->q, h->p, h->dW, h->N, s->x, h->Kqq, h->Kpp, s->e, h->A);
@@ -134,12 +134,12 @@ INLINE ivec nodes_moving(struct ctx *c, struct newton *s, void *of) {
     struct nodes *h = of;
     ivec moving = {0};
     (void)c;
-    for (long i = 0; i < NYS_SETS; i++) moving |= still_moving(NQ, s->e + i * NQ, s->x + i * NQ, h->q, NEWTON_RATE);
+    for (long i = 0; i < NYS_SETS; i++) moving |= still_moving(NP, s->e + i * NP, s->x + i * NP, h->q, NEWTON_RATE);
     for (long i = 0; i < NYS_IMP; i++)
-        for (long j = 0; j < NQ; j++) {
-            vec next = h->N[(NYS_PRE + i) * NQ + j], *found = h->found + i * NQ + j;
-            for (long l = 0; l < NQ; l++)
-                ADD_PRODUCT(next, NYS_C(NYS_PRE + i) * h->Kqq[(i * NQ + j) * NQ + l], s->e[NYS_SET(i) * NQ + l]);
+        for (long j = 0; j < NP; j++) {
+            vec next = h->N[(NYS_PRE + i) * NP + j], *found = h->found + i * NP + j;
+            for (long l = 0; l < NP; l++)
+                ADD_PRODUCT(next, NYS_C(NYS_PRE + i) * h->Kqq[(i * NP + j) * NP + l], s->e[NYS_SET(i) * NP + l]);
             *found = MODEL_LINEAR || s->round == 0 ? next : vec_select(s->live, next, *found);
         }
     return moving;
@@ -149,7 +149,7 @@ INLINE ivec nodes_settled(struct ctx *c, struct newton *s, void *of) {
     struct nodes *h = of;
     ivec all = ~(ivec){0}, settled;
     for (long i = 0; i < NYS_SETS; i++) {
-        settle(c, time_at(c, 0.5), h->q, h->p, c->dt, h->dW, s->e + i * NQ, 0, &settled);
+        settle(c, time_at(c, 0.5), h->q, h->p, c->dt, h->dW, s->e + i * NP, 0, &settled);
         all &= settled;
     }
     return all;
@@ -157,14 +157,14 @@ INLINE ivec nodes_settled(struct ctx *c, struct newton *s, void *of) {
 
 /* Nodes that need each other: Newton's method for x. */
 INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, vec *N, vec *x) {
-    ARRAY(found, NYS_IMP * NQ);
+    ARRAY(found, NYS_IMP * NP);
     ARRAY(e, NYS_UNKNOWNS);
     ARRAY(A, NYS_UNKNOWNS * NYS_UNKNOWNS);
     ARRAY(scratch, SYSTEM_SCRATCH(NYS_UNKNOWNS));
-    ARRAY(Kqq, NYS_IMP * NQ * NQ);
-    ARRAY(Kpp, NQ * NQ);
-    ARRAY(Q, NQ);
-    ARRAY(K, NQ);
+    ARRAY(Kqq, NYS_IMP * NP * NP);
+    ARRAY(Kpp, NP * NP);
+    ARRAY(Q, NP);
+    ARRAY(K, NP);
     ARRAY(w, NM);
     struct nodes nodes = {q, p, dW, dZ, N, found, A, scratch, Kqq, Kpp, Q, K, w};
     struct newton s = {.n = NYS_UNKNOWNS, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
@@ -173,10 +173,10 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
             nystrom_momentum(c, NYS_PRE + i, NYS_PRE, p, N, Q);
             model_K1(c, time_at(c, 0.5), q, Q, c->dt, dW, 0, K);
         }
-        for (long j = 0; j < NQ; j++) x[i * NQ + j] = MODEL_LINEAR ? vec_set(0) : K[j];
+        for (long j = 0; j < NP; j++) x[i * NP + j] = MODEL_LINEAR ? vec_set(0) : K[j];
     }
     newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, nodes_correct, nodes_moving, nodes_settled, &nodes);
-    for (long i = 0; i < NYS_IMP * NQ; i++) N[NYS_PRE * NQ + i] = found[i];
+    for (long i = 0; i < NYS_IMP * NP; i++) N[NYS_PRE * NP + i] = found[i];
 }
 
 #if MODEL_LARGE
@@ -184,14 +184,14 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
 #endif
 
 INLINE void nystrom_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
-    struct force F = {carry, carry + NQ};
+    struct force F = {carry, carry + NP};
     if (NYS_KEEP) model_force(c, time_at(c, 0), q, p, &F);
 }
 
 INLINE void nystrom_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    ARRAY(N, NYS_N * NQ);
-    ARRAY(end, NQ);
-    ARRAY(x, NYS_UNKNOWNS + NQ);
+    ARRAY(N, NYS_N * NP);
+    ARRAY(end, NP);
+    ARRAY(x, NYS_UNKNOWNS + NP);
     vec *top = c->top;
     for (long k = 0; k < NYS_N; k++) {
         if (k == NYS_PRE && NYS_IMP > 0) {
@@ -208,12 +208,12 @@ INLINE void nystrom_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
     }
     if (NYS_END < 0) {
         nystrom_direction(c, NYS_N, q, p, dW, N, x);
-        for (long i = 0; i < NQ; i++) end[i] = q[i] + x[i];
+        for (long i = 0; i < NP; i++) end[i] = q[i] + x[i];
     }
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         /* a lane that failed behind the end node has NaN in q and not yet here */
         q[i] =
             NYS_IMP > 0 && NYS_END >= 0 && NYS_END < NYS_PRE ? vec_select((ivec)(q[i] == q[i]), end[i], q[i]) : end[i];
-        for (long k = 0; k < NYS_N; k++) p[i] += N[k * NQ + i];
+        for (long k = 0; k < NYS_N; k++) p[i] += N[k * NP + i];
     }
 }

@@ -30,10 +30,10 @@ INLINE vec square_sum(long n, const vec *x) {
 
 /* The guess: K_p with the forces of the nodes before. */
 INLINE void large_guess(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *N, vec *x) {
-    ARRAY(P, NQ);
+    ARRAY(P, NP);
     for (long i = 0; i < NYS_SETS; i++) {
         nystrom_momentum(c, NYS_PRE + i, NYS_PRE, p, N, P);
-        model_K1(c, time_at(c, 0.5), q, P, c->dt, dW, 0, x + i * NQ);
+        model_K1(c, time_at(c, 0.5), q, P, c->dt, dW, 0, x + i * NP);
     }
 }
 
@@ -46,25 +46,25 @@ INLINE ivec fixed_correct(struct ctx *c, struct newton *s, void *of) {
     for (long i = 0; i < NYS_IMP; i++) {
         long k = NYS_PRE + i;
         noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), h->dW, h->dZ, h->w);
-        for (long j = 0; j < NQ; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NQ + j], h->q[j]);
+        for (long j = 0; j < NP; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NP + j], h->q[j]);
         model_K1(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0);
-        for (long j = 0; i + 1 < NYS_IMP && j < NQ; j++)
-            h->N[k * NQ + j] = vec_select(s->live, -h->K[j], h->N[k * NQ + j]);
+        for (long j = 0; i + 1 < NYS_IMP && j < NP; j++)
+            h->N[k * NP + j] = vec_select(s->live, -h->K[j], h->N[k * NP + j]);
     }
     for (long i = 0; i < NYS_SETS; i++) {
-        for (long j = 0; j < NQ; j++) { /* nystrom_momentum, with the force of the last node on the way */
-            vec *force = h->N + (NYS_PRE + NYS_IMP - 1) * NQ + j, P = h->p[j];
+        for (long j = 0; j < NP; j++) { /* nystrom_momentum, with the force of the last node on the way */
+            vec *force = h->N + (NYS_PRE + NYS_IMP - 1) * NP + j, P = h->p[j];
             if (i == 0) *force = vec_select(s->live, -h->K[j], *force);
             for (long k = 0; k < NYS_PRE + NYS_IMP; k++)
-                if (NYS_R(NYS_PRE + i, k) != 0) ADD_PRODUCT(P, NYS_R(NYS_PRE + i, k), h->N[k * NQ + j]);
+                if (NYS_R(NYS_PRE + i, k) != 0) ADD_PRODUCT(P, NYS_R(NYS_PRE + i, k), h->N[k * NP + j]);
             h->Q[j] = P;
         }
         model_K1(c, time_at(c, 0.5), h->q, h->Q, c->dt, h->dW, 0, h->K);
-        for (long j = 0; j < NQ; j++) {
-            vec e = h->K[j] - s->x[i * NQ + j];
+        for (long j = 0; j < NP; j++) {
+            vec e = h->K[j] - s->x[i * NP + j];
             ADD_PRODUCT(moved, e, e);
             ADD_PRODUCT(size, h->K[j], h->K[j]);
-            ADD_PRODUCT(s->x[i * NQ + j], part, e);
+            ADD_PRODUCT(s->x[i * NP + j], part, e);
         }
     }
     h->moved = moved;
@@ -90,16 +90,16 @@ INLINE ivec sparse_correct(struct ctx *c, struct newton *s, void *of) {
     for (long i = 0; i < NYS_IMP; i++) {
         long k = NYS_PRE + i;
         noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), h->dW, h->dZ, h->w);
-        for (long j = 0; j < NQ; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NQ + j], h->q[j]);
+        for (long j = 0; j < NP; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NP + j], h->q[j]);
         model_K2_sparse(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0, h->H + i * SPARSE_NG,
                         0);
-        for (long j = 0; j < NQ; j++) h->N[k * NQ + j] = vec_select(s->live, -h->K[j], h->N[k * NQ + j]);
+        for (long j = 0; j < NP; j++) h->N[k * NP + j] = vec_select(s->live, -h->K[j], h->N[k * NP + j]);
     }
     sparse_one(h->A);
     for (long i = 0; i < NYS_SETS; i++) {
         nystrom_momentum(c, NYS_PRE + i, NYS_PRE + NYS_IMP, h->p, h->N, h->Q);
         model_K2_sparse(c, time_at(c, 0.5), h->q, h->Q, c->dt, h->dW, 0, h->K, 0, h->M);
-        for (long j = 0; j < NQ; j++) s->e[i * NQ + j] = s->x[i * NQ + j] - h->K[j];
+        for (long j = 0; j < NP; j++) s->e[i * NP + j] = s->x[i * NP + j] - h->K[j];
         for (long k = 0; k < NYS_IMP; k++)
             sparse_add_block((int)i, (int)NYS_SET(k), NYS_C(NYS_PRE + k) * NYS_R(NYS_PRE + i, NYS_PRE + k), h->M,
                              h->H + k * SPARSE_NG, h->A);
@@ -116,9 +116,9 @@ INLINE ivec sparse_moving(struct ctx *c, struct newton *s, void *of) {
     vec rate;
     (void)c;
     for (long i = 0; i < NYS_IMP; i++) {
-        sparse_multiply_rows(SPARSE_NQ, h->H + i * SPARSE_NG, s->e + NYS_SET(i) * NQ, h->K);
-        vec *to = h->N + (NYS_PRE + i) * NQ;
-        for (long j = 0; j < NQ; j++)
+        sparse_multiply_rows(SPARSE_NQ, h->H + i * SPARSE_NG, s->e + NYS_SET(i) * NP, h->K);
+        vec *to = h->N + (NYS_PRE + i) * NP;
+        for (long j = 0; j < NP; j++)
             to[j] = vec_select(s->live, FUSED(NYS_C(NYS_PRE + i), h->K[j], to[j]), to[j]);
     }
     return still_falling(s, h->moved, square_sum(NYS_UNKNOWNS, s->x), h->base, &rate);
@@ -144,10 +144,10 @@ INLINE void nystrom_large(struct ctx *c, const vec *q, const vec *p, const vec *
     vec *top = c->top;
     large_guess(c, q, p, dW, N, x);
     c->top = top;
-    ARRAY(Q, NQ);
-    ARRAY(K, NQ);
+    ARRAY(Q, NP);
+    ARRAY(K, NP);
     ARRAY(w, NM);
-    struct large h = {q, p, dW, dZ, square_sum(NQ, q), N, Q, K, w, .step = vec_set(1)};
+    struct large h = {q, p, dW, dZ, square_sum(NP, q), N, Q, K, w, .step = vec_set(1)};
     struct newton s = {.x = x, .live = (ivec)(p[0] == p[0])};
     newton_iterate(c, &s, LARGE_ROUNDS, fixed_correct, fixed_moving, 0, &h);
     h.slow |= s.live;

@@ -19,18 +19,18 @@ static __attribute__((noinline, cold, unused)) void settle(struct ctx *c, double
                                                            double a, const vec *w, const vec *eq, const vec *ep,
                                                            ivec *settled) {
     vec *top = c->top, dq = vec_set(0), dp = vec_set(0), sq = vec_set(0), sp = vec_set(0);
-    ARRAY(Kqq, NQ * NQ);
-    ARRAY(Kqp, NQ * NQ);
-    ARRAY(Kpp, NQ * NQ);
+    ARRAY(Kqq, NP * NP);
+    ARRAY(Kqp, NP * NP);
+    ARRAY(Kpp, NP * NP);
     model_K2(c, t, q, p, a, w, 0, 0, Kqq, Kqp, Kpp);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         if (eq) dq += vec_abs(eq[i]);
         if (ep) dp += vec_abs(ep[i]);
         sq += vec_abs(q[i]);
         sp += vec_abs(p[i]);
-        for (long j = 0; j < NQ; j++) {
-            sq += vec_abs(Kqp[j * NQ + i] * q[j]) + vec_abs(Kpp[i * NQ + j] * p[j]);
-            sp += vec_abs(Kqq[i * NQ + j] * q[j]) + vec_abs(Kqp[i * NQ + j] * p[j]);
+        for (long j = 0; j < NP; j++) {
+            sq += vec_abs(Kqp[j * NP + i] * q[j]) + vec_abs(Kpp[i * NP + j] * p[j]);
+            sp += vec_abs(Kqq[i * NP + j] * q[j]) + vec_abs(Kqp[i * NP + j] * p[j]);
         }
     }
     *settled = (ivec)(dq <= 2e-14 * sq) & (ivec)(dp <= 2e-14 * sp);
@@ -48,22 +48,22 @@ struct half_stage {
 INLINE ivec kick_correct(struct ctx *c, struct newton *s, void *of) {
     struct half_stage *h = of;
     model_K2(c, h->t, h->y, s->x, h->a, h->w, h->K, 0, 0, h->Kqp, 0);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         s->e[i] = s->x[i] - h->from[i] + h->K[i];
-        for (long j = 0; j < NQ; j++) h->A[i * NQ + j] = h->Kqp[i * NQ + j] + (i == j ? 1.0 : 0.0);
+        for (long j = 0; j < NP; j++) h->A[i * NP + j] = h->Kqp[i * NP + j] + (i == j ? 1.0 : 0.0);
     }
-    return system_solve(SYSTEM_ANY, NQ, h->A, s->e, h->scratch);
+    return system_solve(SYSTEM_ANY, NP, h->A, s->e, h->scratch);
 }
 
 /* x = q + K_p(x, y) */
 INLINE ivec drift_correct(struct ctx *c, struct newton *s, void *of) {
     struct half_stage *h = of;
     model_K2(c, h->t, s->x, h->y, h->a, h->w, 0, h->K, 0, h->Kqp, 0);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         s->e[i] = s->x[i] - h->from[i] - h->K[i];
-        for (long j = 0; j < NQ; j++) h->A[i * NQ + j] = (i == j ? 1.0 : 0.0) - h->Kqp[j * NQ + i];
+        for (long j = 0; j < NP; j++) h->A[i * NP + j] = (i == j ? 1.0 : 0.0) - h->Kqp[j * NP + i];
     }
-    return system_solve(SYSTEM_ANY, NQ, h->A, s->e, h->scratch);
+    return system_solve(SYSTEM_ANY, NP, h->A, s->e, h->scratch);
 }
 
 INLINE ivec stage_moving(struct ctx *c, struct newton *s, void *of) {
@@ -87,13 +87,13 @@ INLINE ivec drift_settled(struct ctx *c, struct newton *s, void *of) {
 
 INLINE void implicit_stage(struct ctx *c, double t, const vec *from, const vec *y, double a, const vec *w, vec *x,
                            ivec live, newton_correct *correct, newton_settled *settled) {
-    ARRAY(K, NQ);
-    ARRAY(Kqp, NQ * NQ);
-    ARRAY(A, NQ * NQ);
-    ARRAY(r, NQ);
-    ARRAY(scratch, SYSTEM_SCRATCH(NQ));
+    ARRAY(K, NP);
+    ARRAY(Kqp, NP * NP);
+    ARRAY(A, NP * NP);
+    ARRAY(r, NP);
+    ARRAY(scratch, SYSTEM_SCRATCH(NP));
     struct half_stage stage = {t, a, from, y, w, K, Kqp, A, scratch};
-    struct newton s = {.n = NQ, .x = x, .e = r, .live = live};
+    struct newton s = {.n = NP, .x = x, .e = r, .live = live};
     newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, correct, stage_moving, settled, &stage);
 }
 
@@ -108,36 +108,36 @@ INLINE void implicit_drift(struct ctx *c, double t, const vec *q, const vec *p, 
 }
 
 /* Solves (1 - theta K_pq) e - theta K_pp f = r,  theta K_qq e + (1 + theta K_qp) f = s: Newton's correction for
- * implicit steps x = theta-part of the field.  (r, s) in x [2 NQ] become (e, f).  For separable models f = s - theta
+ * implicit steps x = theta-part of the field.  (r, s) in x [2 NP] become (e, f).  For separable models f = s - theta
  * K_qq e leaves half the size, (1 + theta^2 K_pp K_qq) e = r + theta K_pp s. */
 INLINE ivec solve_partitioned(struct ctx *c, double theta, const vec *Kqq, const vec *Kqp, const vec *Kpp, vec *x) {
-    vec *f = x + NQ;
+    vec *f = x + NP;
     if (MODEL_SEPARABLE) {
-        ARRAY(A, NQ * NQ);
-        ARRAY(scratch, SYSTEM_SCRATCH(NQ));
-        for (long i = 0; i < NQ; i++) {
-            for (long j = 0; j < NQ; j++) ADD_PRODUCT(x[i], theta * Kpp[i * NQ + j], f[j]);
-            for (long j = 0; j < NQ; j++) {
+        ARRAY(A, NP * NP);
+        ARRAY(scratch, SYSTEM_SCRATCH(NP));
+        for (long i = 0; i < NP; i++) {
+            for (long j = 0; j < NP; j++) ADD_PRODUCT(x[i], theta * Kpp[i * NP + j], f[j]);
+            for (long j = 0; j < NP; j++) {
                 vec a = vec_set(i == j ? 1.0 : 0.0);
-                for (long k = 0; k < NQ; k++) ADD_PRODUCT(a, theta * theta * Kpp[i * NQ + k], Kqq[k * NQ + j]);
-                A[i * NQ + j] = a;
+                for (long k = 0; k < NP; k++) ADD_PRODUCT(a, theta * theta * Kpp[i * NP + k], Kqq[k * NP + j]);
+                A[i * NP + j] = a;
             }
         }
-        ivec singular = system_solve(SYSTEM_ANY, NQ, A, x, scratch);
-        for (long i = 0; i < NQ; i++)
-            for (long j = 0; j < NQ; j++) ADD_PRODUCT(f[i], -theta * Kqq[i * NQ + j], x[j]);
+        ivec singular = system_solve(SYSTEM_ANY, NP, A, x, scratch);
+        for (long i = 0; i < NP; i++)
+            for (long j = 0; j < NP; j++) ADD_PRODUCT(f[i], -theta * Kqq[i * NP + j], x[j]);
         return singular;
     }
-    const long n = 2 * NQ;
-    ARRAY(A, 4 * NQ * NQ);
-    ARRAY(scratch, SYSTEM_SCRATCH(2 * NQ));
-    for (long i = 0; i < NQ; i++)
-        for (long j = 0; j < NQ; j++) {
+    const long n = 2 * NP;
+    ARRAY(A, 4 * NP * NP);
+    ARRAY(scratch, SYSTEM_SCRATCH(2 * NP));
+    for (long i = 0; i < NP; i++)
+        for (long j = 0; j < NP; j++) {
             double one = i == j ? 1.0 : 0.0;
-            A[i * n + j] = FUSED(-theta, Kqp[j * NQ + i], one);
-            A[i * n + NQ + j] = -theta * Kpp[i * NQ + j];
-            A[(NQ + i) * n + j] = theta * Kqq[i * NQ + j];
-            A[(NQ + i) * n + NQ + j] = FUSED(theta, Kqp[i * NQ + j], one);
+            A[i * n + j] = FUSED(-theta, Kqp[j * NP + i], one);
+            A[i * n + NP + j] = -theta * Kpp[i * NP + j];
+            A[(NP + i) * n + j] = theta * Kqq[i * NP + j];
+            A[(NP + i) * n + NP + j] = FUSED(theta, Kqp[i * NP + j], one);
         }
     return system_solve(SYSTEM_ANY, n, A, x, scratch);
 }

@@ -15,15 +15,15 @@ struct kept {
 
 INLINE struct kept kept_in(struct ctx *c, vec *carry) {
     (void)c; /* sizes of callback models come from it */
-    vec *C = carry + NQ + NHQ, *G = C + (CORRECTED ? NQ : 0);
+    vec *C = carry + NP + NHQ, *G = C + (CORRECTED ? NP : 0);
     vec *MG = G + JACOBIAN, *mass = MG + KEPT_ROWS;
-    return (struct kept){{carry, carry + NQ}, C, G, MG, mass, mass + KEPT_MASSES};
+    return (struct kept){{carry, carry + NP}, C, G, MG, mass, mass + KEPT_MASSES};
 }
 
 INLINE vec dot(struct ctx *c, const vec *a, const vec *b) {
     (void)c;
     vec sum = a[0] * b[0];
-    for (long i = 1; i < NQ; i++) ADD_PRODUCT(sum, a[i], b[i]);
+    for (long i = 1; i < NP; i++) ADD_PRODUCT(sum, a[i], b[i]);
     return sum;
 }
 
@@ -49,7 +49,7 @@ INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kep
 INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, vec *p) {
 #if KICKS
     model_kick(c, p, &k->F, b * c->dt, w);
-    for (long i = 0; CORRECTED && i < NQ; i++) ADD_PRODUCT(p[i], -b * c->dt * VPRK_CORRECTION * c->dt, k->C[i]);
+    for (long i = 0; CORRECTED && i < NP; i++) ADD_PRODUCT(p[i], -b * c->dt * VPRK_CORRECTION * c->dt, k->C[i]);
 #else
     (void)c, (void)k, (void)b, (void)w, (void)p;
 #endif
@@ -63,9 +63,9 @@ static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, 
     if (!vec_any(stuck | singular)) return;
     constraints_met(c, Q, &met); /* the rest was round-off of g, which near the origin is larger than that of q */
     stuck &= ~met;
-    lanes_failed(c, &stuck, NQ, LGV_FAIL_NEWTON);
-    lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
-    for (long i = 0; i < NQ; i++) {
+    lanes_failed(c, &stuck, NP, LGV_FAIL_NEWTON);
+    lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
+    for (long i = 0; i < NP; i++) {
         P[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), P[i]);
         Q[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), Q[i]);
     }
@@ -102,18 +102,18 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
     vec size = vec_set(0);
 #if MODEL_SPARSE
     vec *top = c->top;
-    ARRAY(impulse, NQ);
-    for (long i = 0; i < NQ; i++) impulse[i] = vec_set(0);
+    ARRAY(impulse, NP);
+    for (long i = 0; i < NP; i++) impulse[i] = vec_set(0);
     constraint_add(c, k->G, b, impulse);
     sparse_multiply_mass(k->mass, impulse, x);
-    for (long i = 0; i < NQ; i++) size += vec_abs(x[i]);
+    for (long i = 0; i < NP; i++) size += vec_abs(x[i]);
     c->top = top;
     (void)row_size;
 #else
     (void)c;
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         x[i] = k->MG[i] * b[0];
-        for (long m = 1; m < NC; m++) ADD_PRODUCT(x[i], k->MG[m * NQ + i], b[m]);
+        for (long m = 1; m < NC; m++) ADD_PRODUCT(x[i], k->MG[m * NP + i], b[m]);
     }
     for (long m = 0; m < NC; m++) ADD_PRODUCT(size, vec_abs(b[m]), row_size[m]);
 #endif
@@ -123,15 +123,15 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
 /* Q moves along M^-1 G(q)^T until g(Q) = 0, and e is -dt lam of that.  Where the velocities tangent at q lead to is
  * a good beginning: forces normal to the constraints, however large, then do nothing to q' but change lam. */
 INLINE void tangent_point(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *e) {
-    ARRAY(move, NQ);
+    ARRAY(move, NP);
     ARRAY(row_size, NC);
     ivec now;
-    for (long i = 0; i < NQ; i++) move[i] = Q[i] - q[i];
+    for (long i = 0; i < NP; i++) move[i] = Q[i] - q[i];
     for (long k = 0; k < NC; k++) row_size[k] = vec_set(0);
     constraint_multiply(c, kept->G, move, e);
     kept_solve_here(c, kept, e, &now);
     kept_move(c, kept, row_size, e, move);
-    for (long i = 0; i < NQ; i++) Q[i] -= move[i];
+    for (long i = 0; i < NP; i++) Q[i] -= move[i];
 }
 
 /* One quadratic constraint is g(Q) - b e + a e^2 / 2 along the way; g, a and b are counted in units of G M^-1 G^T at
@@ -156,17 +156,17 @@ INLINE vec quadric_move(struct ctx *c, const struct kept *kept, const vec *Q, ve
  * and the usual way must not. */
 static __attribute__((noinline, cold, unused)) void quadric_again(struct ctx *c, const ivec *far, vec *w, vec *e,
                                                                   vec *more, ivec *live) {
-    struct kept kept = {.G = w + 2 * NQ, .MG = w + 3 * NQ, .inverse = w + 4 * NQ};
-    vec *top = c->top, *Q = w + NQ, b, found;
-    ARRAY(T, NQ);
+    struct kept kept = {.G = w + 2 * NP, .MG = w + 3 * NP, .inverse = w + 4 * NP};
+    vec *top = c->top, *Q = w + NP, b, found;
+    ARRAY(T, NP);
     ARRAY(normal, 1);
     ivec none;
-    for (long i = 0; i < NQ; i++) T[i] = Q[i];
+    for (long i = 0; i < NP; i++) T[i] = Q[i];
     tangent_point(c, w, &kept, T, normal);
     found = quadric_move(c, &kept, T, &b, &none);
     none |= (ivec)(b <= 0.0); /* the step goes beyond where the solution ends */
     *live = (*live & ~*far) | (none & *far);
-    for (long i = 0; i < NQ; i++) Q[i] = vec_select(*far, T[i], Q[i]);
+    for (long i = 0; i < NP; i++) Q[i] = vec_select(*far, T[i], Q[i]);
     *e = vec_select(*far, normal[0], *e);
     *more = vec_select(*far, vec_select(none, vec_set(__builtin_nan("")), found), *more);
     c->top = top;
@@ -178,27 +178,27 @@ INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, 
     e[0] = vec_set(0);
     if (RARELY(vec_any(far))) {
         vec *top = c->top, normal = vec_set(0), found = more;
-        ARRAY(w, 4 * NQ + 1);
+        ARRAY(w, 4 * NP + 1);
         ivec none = *live, lanes = far;
-        for (long i = 0; i < NQ; i++) {
+        for (long i = 0; i < NP; i++) {
             w[i] = q[i];
-            w[NQ + i] = Q[i];
-            w[2 * NQ + i] = kept->G[i];
-            w[3 * NQ + i] = kept->MG[i];
+            w[NP + i] = Q[i];
+            w[2 * NP + i] = kept->G[i];
+            w[3 * NP + i] = kept->MG[i];
         }
-        w[4 * NQ] = kept->inverse[0];
+        w[4 * NP] = kept->inverse[0];
         quadric_again(c, &lanes, w, &normal, &found, &none);
-        for (long i = 0; i < NQ; i++) Q[i] = w[NQ + i];
+        for (long i = 0; i < NP; i++) Q[i] = w[NP + i];
         e[0] = normal;
         more = found;
         *live = none;
         c->top = top;
     }
-    for (long i = 0; i < NQ; i++) ADD_PRODUCT(Q[i], -more, kept->MG[i]);
+    for (long i = 0; i < NP; i++) ADD_PRODUCT(Q[i], -more, kept->MG[i]);
     e[0] += more;
 }
 
-#define NEWTON_LEFT (2e-16 / (double)NQ)
+#define NEWTON_LEFT (2e-16 / (double)NP)
 
 struct along { /* M^-1 G(q)^T */
     const vec *q;
@@ -216,7 +216,7 @@ INLINE ivec along_correct(struct ctx *c, struct newton *s, void *of) {
     for (long k = 0; s->round > 1 && k < NC; k++) h->e[k] = vec_select(s->live, h->e[k], vec_set(0));
     for (long k = 0; k < NC; k++) h->sum[k] += h->e[k];
     h->moved = kept_move(c, h->kept, h->row_size, h->e, h->move);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         h->Q[i] -= h->move[i];
         if (s->round == 0) h->size += vec_select((ivec)(h->move[i] == 0.0), vec_set(0), vec_abs(h->q[i]));
     }
@@ -232,7 +232,7 @@ INLINE ivec along_moving(struct ctx *c, struct newton *s, void *of) {
     (void)c;
     if (s->round > 0) far = (ivec)(moved * moved * moved > NEWTON_LEFT * h->size * before * before);
     if (s->round > 1) {
-        for (long i = 0; i < NQ; i++) length += vec_abs(h->Q[i] - h->q[i]);
+        for (long i = 0; i < NP; i++) length += vec_abs(h->Q[i] - h->q[i]);
         far &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * h->size);
     }
     s->last = moved;
@@ -242,12 +242,12 @@ INLINE ivec along_moving(struct ctx *c, struct newton *s, void *of) {
 /* Newton's method from Q on, two moves at least; sum grows by what they add to e.  *live: lanes without a solution. */
 INLINE void newton_drift(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *sum, ivec *live) {
     ARRAY(e, NC);
-    ARRAY(move, NQ);
+    ARRAY(move, NP);
     ARRAY(row_size, NC);
     ARRAY(G1, JACOBIAN);
     for (long k = 0; k < NC; k++) {
         row_size[k] = vec_set(0);
-        for (long i = 0; !MODEL_SPARSE && i < NQ; i++) row_size[k] += vec_abs(kept->MG[k * NQ + i]);
+        for (long i = 0; !MODEL_SPARSE && i < NP; i++) row_size[k] += vec_abs(kept->MG[k * NP + i]);
     }
     struct along h = {q, kept, Q, sum, e, move, row_size, G1, vec_set(0), vec_set(0)};
     struct newton s = {.live = ~(ivec){0}};
@@ -258,10 +258,10 @@ INLINE void newton_drift(struct ctx *c, const vec *q, const struct kept *kept, v
 /* P = p + G(q)^T lam so that g(q + dt H_p(P)) = 0; the end point in Q. */
 INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const struct kept *kept, vec *P, vec *Q,
                               vec *lam) {
-    ARRAY(move, NQ);
+    ARRAY(move, NP);
     ivec live;
     model_K1(c, time_at(c, 0.5), q, p, c->dt, no_noise, 0, move);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         Q[i] = q[i] + move[i];
         P[i] = p[i];
     }
@@ -282,9 +282,9 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     double b[2] = {0, 0}, beta[2] = {0, 0}, gamma[2] = {0, 0};
     struct kept k = kept_in(c, carry);
     ARRAY(w, NM);
-    ARRAY(P, NQ);
-    ARRAY(Q, NQ);
-    ARRAY(v, NQ);
+    ARRAY(P, NP);
+    ARRAY(Q, NP);
+    ARRAY(v, NP);
     ARRAY(lam, NC);
     ARRAY(mu, NC);
     ivec singular = {0};
@@ -299,7 +299,7 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     kick(c, &k, b[0], w, p);
     constrained_drift(c, q, p, &k, P, Q, lam);
     c->top = top;
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         q[i] = Q[i];
         p[i] = P[i];
     }
@@ -316,7 +316,7 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     }
     if (NC > 0 && RARELY(vec_any(singular))) {
         singular &= (ivec)(v[0] == v[0]);
-        lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
+        lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
     }
     for (long m = 0; m < NC; m++) c->extra[m * GROUPS] = (lam[m] + mu[m]) * (1 / c->dt);
 }

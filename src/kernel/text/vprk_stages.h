@@ -6,57 +6,57 @@
 
 /* Velocity, momentum and force of stage values: unknown Y is V (Lagrangian) or P (constant masses). */
 struct stages {
-    vec *Y, *V, *Q, *P, *f;     /* [s][NQ] */
-    vec *PQ, *PY, *fQ, *fY;     /* [NQ][NQ], of the stage looked at */
-    vec *X, *GX, *S, *GT, *lam; /* multipliers: [M][NQ], [M][NC][NQ], [M][NQ][NQ], [M][NQ], [M][NC] */
+    vec *Y, *V, *Q, *P, *f;     /* [s][NP] */
+    vec *PQ, *PY, *fQ, *fY;     /* [NP][NP], of the stage looked at */
+    vec *X, *GX, *S, *GT, *lam; /* multipliers: [M][NP], [M][NC][NP], [M][NP][NP], [M][NP], [M][NC] */
 };
 
 INLINE void combine(const struct ctx *c, const vec *q, const double *row, const vec *V, vec *Q) {
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         Q[i] = q[i];
         for (long j = 0; j < VS; j++)
-            if (row[j] != 0) Q[i] += c->dt * row[j] * V[j * NQ + i];
+            if (row[j] != 0) Q[i] += c->dt * row[j] * V[j * NP + i];
     }
 }
 
 INLINE void stage_positions(struct ctx *c, const vec *q, struct stages *s) {
     for (long j = 0; j < VS; j++) {
         if (MODEL_L)
-            for (long i = 0; i < NQ; i++) s->V[j * NQ + i] = s->Y[j * NQ + i];
+            for (long i = 0; i < NP; i++) s->V[j * NP + i] = s->Y[j * NP + i];
         else
-            model_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
+            model_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NP, 1.0, no_noise, 0, s->V + j * NP);
     }
-    for (long j = 0; j < VS; j++) combine(c, q, &V_A(j, 0), s->V, s->Q + j * NQ);
+    for (long j = 0; j < VS; j++) combine(c, q, &V_A(j, 0), s->V, s->Q + j * NP);
     for (long m = 0; NC > 0 && m < VM; m++) {
-        combine(c, q, &V_D(m, 0), s->V, s->X + m * NQ);
-        model_GT(c, s->X + m * NQ, s->lam + m * NC, s->GT + m * NQ);
+        combine(c, q, &V_D(m, 0), s->V, s->X + m * NP);
+        model_GT(c, s->X + m * NP, s->lam + m * NC, s->GT + m * NP);
     }
 }
 
 /* Force of stage j and, if wanted, the derivatives of force and momentum. */
 INLINE void stage_values(struct ctx *c, long j, const vec *w, int second, struct stages *s) {
     double t = time_at(c, V_TIME(j));
-    const vec *Q = s->Q + j * NQ, *Y = s->Y + j * NQ;
-    vec *f = s->f + j * NQ, *P = s->P + j * NQ;
+    const vec *Q = s->Q + j * NP, *Y = s->Y + j * NP;
+    vec *f = s->f + j * NP, *P = s->P + j * NP;
     if (MODEL_L) {
         model_L2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, second ? s->fY : 0, 0);
         model_L2(c, t, Q, Y, 1.0, no_noise, 0, P, 0, second ? s->PQ : 0, second ? s->PY : 0);
         return;
     }
     model_K2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, 0, 0);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         f[i] = -f[i];
         P[i] = Y[i];
     }
-    for (long i = 0; second && i < NQ * NQ; i++) s->fQ[i] = -s->fQ[i];
+    for (long i = 0; second && i < NP * NP; i++) s->fQ[i] = -s->fQ[i];
 }
 
 /* B += factor A VY, VY the derivative of the velocity: 1 or the masses. */
 INLINE void add_product(double factor, const vec *A, const vec *mass, vec *B, long stride) {
-    for (long i = 0; i < NQ; i++)
-        for (long j = 0; j < NQ; j++) {
-            vec sum = MODEL_L ? A[i * NQ + j] : vec_set(0);
-            for (long k = 0; !MODEL_L && k < NQ; k++) ADD_PRODUCT(sum, A[i * NQ + k], mass[k * NQ + j]);
+    for (long i = 0; i < NP; i++)
+        for (long j = 0; j < NP; j++) {
+            vec sum = MODEL_L ? A[i * NP + j] : vec_set(0);
+            for (long k = 0; !MODEL_L && k < NP; k++) ADD_PRODUCT(sum, A[i * NP + k], mass[k * NP + j]);
             ADD_PRODUCT(B[i * stride + j], factor, sum);
         }
 }
@@ -68,17 +68,17 @@ INLINE void add_stage(const struct ctx *c, long j, const struct stages *s, const
         if (V_A(j, k) != 0)
             for (long i = 0; i < VS; i++)
                 if (V_AHAT(i, j) != 0)
-                    add_product(-V_AHAT(i, j) * c->dt * V_A(j, k), s->fQ, mass, A + i * NQ * n + k * NQ, n);
+                    add_product(-V_AHAT(i, j) * c->dt * V_A(j, k), s->fQ, mass, A + i * NP * n + k * NP, n);
         if (MODEL_L && V_A(j, k) != 0) /* L_vq: the transpose of L_qv */
-            for (long a = 0; a < NQ; a++)
-                for (long b = 0; b < NQ; b++)
-                    ADD_PRODUCT(A[(j * NQ + a) * n + k * NQ + b], c->dt * V_A(j, k), s->PQ[b * NQ + a]);
+            for (long a = 0; a < NP; a++)
+                for (long b = 0; b < NP; b++)
+                    ADD_PRODUCT(A[(j * NP + a) * n + k * NP + b], c->dt * V_A(j, k), s->PQ[b * NP + a]);
     }
-    for (long a = 0; a < NQ; a++)
-        for (long b = 0; b < NQ; b++) {
-            A[(j * NQ + a) * n + j * NQ + b] += MODEL_L ? s->PY[a * NQ + b] : vec_set(a == b ? 1.0 : 0.0);
+    for (long a = 0; a < NP; a++)
+        for (long b = 0; b < NP; b++) {
+            A[(j * NP + a) * n + j * NP + b] += MODEL_L ? s->PY[a * NP + b] : vec_set(a == b ? 1.0 : 0.0);
             for (long i = 0; MODEL_L && i < VS; i++)
-                ADD_PRODUCT(A[(i * NQ + a) * n + j * NQ + b], -V_AHAT(i, j), s->fY[a * NQ + b]);
+                ADD_PRODUCT(A[(i * NP + a) * n + j * NP + b], -V_AHAT(i, j), s->fY[a * NP + b]);
         }
 }
 
@@ -88,10 +88,10 @@ INLINE void add_multiplier(const struct ctx *c, long m, const struct stages *s, 
         if (V_AM(i, m) == 0) continue;
         for (long k = 0; k < VS; k++)
             if (V_D(m, k) != 0)
-                add_product(-V_AM(i, m) * c->dt * V_D(m, k), s->S + m * NQ * NQ, mass, A + i * NQ * n + k * NQ, n);
-        for (long a = 0; a < NQ; a++)
+                add_product(-V_AM(i, m) * c->dt * V_D(m, k), s->S + m * NP * NP, mass, A + i * NP * n + k * NP, n);
+        for (long a = 0; a < NP; a++)
             for (long l = 0; l < NC; l++)
-                ADD_PRODUCT(A[(i * NQ + a) * n + VS * NQ + m * NC + l], -V_AM(i, m), s->GX[(m * NC + l) * NQ + a]);
+                ADD_PRODUCT(A[(i * NP + a) * n + VS * NP + m * NC + l], -V_AM(i, m), s->GX[(m * NC + l) * NP + a]);
     }
 }
 
@@ -101,40 +101,40 @@ INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *d
     const long n = UNKNOWNS;
     vec *top = c->top;
     ARRAY(w, NM);
-    ARRAY(point, NQ);
-    ARRAY(G, NC * NQ);
+    ARRAY(point, NP);
+    ARRAY(G, NC * NP);
     for (long i = 0; i < n * n; i++) A[i] = vec_set(0);
     for (long j = 0; j < VS; j++) {
         noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
         stage_values(c, j, w, 1, s);
-        for (long i = 0; CORRECTED && V_TIME(j) == 0 && i < NQ; i++) ADD_PRODUCT(s->f[j * NQ + i], V_B(j), extra[i]);
+        for (long i = 0; CORRECTED && V_TIME(j) == 0 && i < NP; i++) ADD_PRODUCT(s->f[j * NP + i], V_B(j), extra[i]);
         add_stage(c, j, s, mass, A);
     }
     for (long m = 0; NC > 0 && m < VM; m++) {
-        model_G(c, s->X + m * NQ, s->GX + m * NC * NQ);
-        model_S2(c, s->X + m * NQ, s->lam + m * NC, s->S + m * NQ * NQ);
+        model_G(c, s->X + m * NP, s->GX + m * NC * NP);
+        model_S2(c, s->X + m * NP, s->lam + m * NC, s->S + m * NP * NP);
         add_multiplier(c, m, s, mass, A);
         combine(c, q, &V_E(m, 0), s->V, point);
-        model_g(c, point, r + VS * NQ + m * NC);
+        model_g(c, point, r + VS * NP + m * NC);
         model_G(c, point, G);
         for (long l = 0; l < NC; l++) {
-            vec *row = A + (VS * NQ + m * NC + l) * n;
-            r[VS * NQ + m * NC + l] /= c->dt;
+            vec *row = A + (VS * NP + m * NC + l) * n;
+            r[VS * NP + m * NC + l] /= c->dt;
             for (long k = 0; k < VS; k++)
-                for (long a = 0; V_E(m, k) != 0 && a < NQ; a++) {
-                    vec sum = MODEL_L ? G[l * NQ + a] : vec_set(0);
-                    for (long b = 0; !MODEL_L && b < NQ; b++) ADD_PRODUCT(sum, G[l * NQ + b], mass[b * NQ + a]);
-                    ADD_PRODUCT(row[k * NQ + a], V_E(m, k), sum);
+                for (long a = 0; V_E(m, k) != 0 && a < NP; a++) {
+                    vec sum = MODEL_L ? G[l * NP + a] : vec_set(0);
+                    for (long b = 0; !MODEL_L && b < NP; b++) ADD_PRODUCT(sum, G[l * NP + b], mass[b * NP + a]);
+                    ADD_PRODUCT(row[k * NP + a], V_E(m, k), sum);
                 }
         }
     }
     for (long i = 0; i < VS; i++)
-        for (long a = 0; a < NQ; a++) {
-            vec sum = s->P[i * NQ + a] - p[a];
+        for (long a = 0; a < NP; a++) {
+            vec sum = s->P[i * NP + a] - p[a];
             for (long j = 0; j < VS; j++)
-                if (V_AHAT(i, j) != 0) ADD_PRODUCT(sum, -V_AHAT(i, j), s->f[j * NQ + a]);
-            for (long m = 0; NC > 0 && m < VM; m++) ADD_PRODUCT(sum, -V_AM(i, m), s->GT[m * NQ + a]);
-            r[i * NQ + a] = sum;
+                if (V_AHAT(i, j) != 0) ADD_PRODUCT(sum, -V_AHAT(i, j), s->f[j * NP + a]);
+            for (long m = 0; NC > 0 && m < VM; m++) ADD_PRODUCT(sum, -V_AM(i, m), s->GT[m * NP + a]);
+            r[i * NP + a] = sum;
         }
     c->top = top;
 }
@@ -145,8 +145,8 @@ INLINE void scale_system(vec m, vec g, vec *r, vec *A) {
     const long n = UNKNOWNS;
     vec row[2] = {1.0 / m, 1.0 / g}, col[2] = {MODEL_L ? vec_set(1) : m, m / g};
     for (long i = 0; i < n; i++) {
-        r[i] *= row[i >= VS * NQ];
-        for (long j = 0; j < n; j++) A[i * n + j] *= row[i >= VS * NQ] * col[j >= VS * NQ];
+        r[i] *= row[i >= VS * NP];
+        for (long j = 0; j < n; j++) A[i * n + j] *= row[i >= VS * NP] * col[j >= VS * NP];
     }
 }
 
@@ -154,16 +154,16 @@ INLINE void scale_system(vec m, vec g, vec *r, vec *A) {
 static __attribute__((noinline, cold)) ivec stages_met(struct ctx *c, const vec *q, const vec *p,
                                                        const struct stages *s, const vec *r) {
     vec *top = c->top;
-    ARRAY(point, NQ);
+    ARRAY(point, NP);
     vec left = vec_set(0), parts = vec_set(0);
     ivec met = ~(ivec){0}, here;
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         parts += vec_abs(p[i]);
         for (long j = 0; j < VS; j++) {
-            left += vec_abs(r[j * NQ + i]);
-            parts += vec_abs(s->P[j * NQ + i]) + vec_abs(s->f[j * NQ + i]);
+            left += vec_abs(r[j * NP + i]);
+            parts += vec_abs(s->P[j * NP + i]) + vec_abs(s->f[j * NP + i]);
         }
-        for (long m = 0; NC > 0 && m < VM; m++) parts += vec_abs(s->GT[m * NQ + i]);
+        for (long m = 0; NC > 0 && m < VM; m++) parts += vec_abs(s->GT[m * NP + i]);
     }
     met = (ivec)(left <= 1e-14 * parts);
     for (long m = 0; NC > 0 && m < VM; m++) {
@@ -190,11 +190,11 @@ INLINE ivec stages_correct(struct ctx *c, struct newton *s, void *of) {
     stage_system(c, h->q, h->p, h->dW, h->dZ, h->extra, h->mass, at, r, h->A);
     if (s->round >= NEWTON_PATIENT) s->live &= ~stages_met(c, h->q, h->p, at, r);
     h->outside = s->round > 0 ? left_domain(n, r, s->live) : (ivec){0};
-    vec m = MODEL_L ? largest_of(at->PY, NQ, NQ + 1) : 1.0 / largest_of(h->mass, NQ, NQ + 1);
-    vec g = NC > 0 ? largest_of(at->GX, NC * NQ, 1) : vec_set(1);
+    vec m = MODEL_L ? largest_of(at->PY, NP, NP + 1) : 1.0 / largest_of(h->mass, NP, NP + 1);
+    vec g = NC > 0 ? largest_of(at->GX, NC * NP, 1) : vec_set(1);
     scale_system(m, g, r, h->A);
     ivec singular = system_solve(SYSTEM_ANY, n, h->A, r, h->scratch);
-    for (long i = 0; i < n; i++) r[i] *= i >= VS * NQ ? m / g : MODEL_L ? vec_set(1) : m;
+    for (long i = 0; i < n; i++) r[i] *= i >= VS * NP ? m / g : MODEL_L ? vec_set(1) : m;
     damp(n, h->outside, r, h->last);
     return singular & ~h->outside;
 }
@@ -202,15 +202,15 @@ INLINE ivec stages_correct(struct ctx *c, struct newton *s, void *of) {
 /* By how far the end of the step moves. */
 INLINE ivec stages_moving(struct ctx *c, struct newton *s, void *of) {
     struct all_stages *h = of;
-    for (long i = 0; i < NQ; i++) h->move[i] = h->end[i];
+    for (long i = 0; i < NP; i++) h->move[i] = h->end[i];
     stage_positions(c, h->q, h->at);
     combine(c, h->q, vprk_table, h->at->V, h->end);
-    for (long i = 0; i < NQ; i++) {
+    for (long i = 0; i < NP; i++) {
         h->x[i] = h->end[i] - h->q[i];
         h->move[i] -= h->end[i];
     }
     ivec first = (ivec)(vec_set(s->round == 0 ? 1.0 : 0.0) > 0.5);
-    return still_moving(NQ, h->move, h->x, h->q, 1e-9) | h->outside | first;
+    return still_moving(NP, h->move, h->x, h->q, 1e-9) | h->outside | first;
 }
 
 /* Newton's method for all stages, on the lanes `live`; those without a solution fail.  The unknowns are Y and lam,
@@ -222,9 +222,9 @@ INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *
     ARRAY(scratch, SYSTEM_SCRATCH(UNKNOWNS));
     ARRAY(r, UNKNOWNS);
     ARRAY(last, UNKNOWNS);
-    ARRAY(end, NQ);
-    ARRAY(move, NQ);
-    ARRAY(x, NQ);
+    ARRAY(end, NP);
+    ARRAY(move, NP);
+    ARRAY(x, NP);
     struct all_stages h = {q, p, dW, dZ, extra, mass, at, A, scratch, last, end, move, x, {0}};
     struct newton s = {.n = UNKNOWNS, .x = at->Y, .e = r, .live = live};
     stage_positions(c, q, at);
@@ -252,7 +252,7 @@ INLINE void quick_system(struct ctx *c, const vec *G, const vec *MG, vec *A) {
             for (long a = 0; a < NC; a++)
                 for (long b = 0; b < NC; b++)
                     A[((i - 1) * NC + a) * QUICK_SIZE + m * NC + b] =
-                        C * dot(c, G + (i * NC + a) * NQ, MG + (m * NC + b) * NQ);
+                        C * dot(c, G + (i * NC + a) * NP, MG + (m * NC + b) * NP);
         }
 }
 
@@ -260,15 +260,15 @@ INLINE void quick_system(struct ctx *c, const vec *G, const vec *MG, vec *A) {
  * bits must not depend on the others. */
 INLINE void quick_momenta(struct ctx *c, const vec *q, const vec *p, const ivec *far, struct stages *s) {
     for (long j = 0; j < VS; j++) {
-        for (long i = 0; i < NQ; i++) {
+        for (long i = 0; i < NP; i++) {
             vec sum = p[i];
             for (long k = 0; k < VS; k++)
-                if (V_AHAT(j, k) != 0) ADD_PRODUCT(sum, V_AHAT(j, k), s->f[k * NQ + i]);
+                if (V_AHAT(j, k) != 0) ADD_PRODUCT(sum, V_AHAT(j, k), s->f[k * NP + i]);
             for (long m = 0; NC > 0 && m < VM; m++)
-                if (V_AM(j, m) != 0) ADD_PRODUCT(sum, V_AM(j, m), s->GT[m * NQ + i]);
-            s->Y[j * NQ + i] = vec_select(*far, sum, s->Y[j * NQ + i]);
+                if (V_AM(j, m) != 0) ADD_PRODUCT(sum, V_AM(j, m), s->GT[m * NP + i]);
+            s->Y[j * NP + i] = vec_select(*far, sum, s->Y[j * NP + i]);
         }
-        model_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NQ, 1.0, no_noise, 0, s->V + j * NQ);
+        model_K1(c, time_at(c, V_TIME(j)), q, s->Y + j * NP, 1.0, no_noise, 0, s->V + j * NP);
     }
 }
 
@@ -284,24 +284,24 @@ struct quick {
 INLINE void quick_stage(struct ctx *c, long j, int round, struct quick *h) {
     struct stages *at = h->at;
     if (round > 0 && j > 0) {
-        combine(c, h->q, &V_A(j, 0), at->V, at->Q + j * NQ);
-        for (long i = 0; i < NQ; i++) {
-            vec step = vec_abs(at->Q[j * NQ + i] - h->old[j * NQ + i]);
+        combine(c, h->q, &V_A(j, 0), at->V, at->Q + j * NP);
+        for (long i = 0; i < NP; i++) {
+            vec step = vec_abs(at->Q[j * NP + i] - h->old[j * NP + i]);
             h->moved += step;
             h->size += vec_select((ivec)(step == 0.0), vec_set(0), vec_abs(h->q[i]));
         }
     }
-    for (long i = 0; i < NQ; i++) h->old[j * NQ + i] = at->Q[j * NQ + i];
+    for (long i = 0; i < NP; i++) h->old[j * NP + i] = at->Q[j * NP + i];
     if (round > 0 && j == 0) return; /* the first stage is q */
-    model_K1(c, time_at(c, V_TIME(j)), at->Q + j * NQ, h->p, c->dt * V_B(j), h->w + j * NM, at->f + j * NQ, 0);
-    for (long i = 0; i < NQ; i++) {
-        at->f[j * NQ + i] = -at->f[j * NQ + i];
-        if (CORRECTED && V_TIME(j) == 0) ADD_PRODUCT(at->f[j * NQ + i], V_B(j), h->extra[i]);
+    model_K1(c, time_at(c, V_TIME(j)), at->Q + j * NP, h->p, c->dt * V_B(j), h->w + j * NM, at->f + j * NP, 0);
+    for (long i = 0; i < NP; i++) {
+        at->f[j * NP + i] = -at->f[j * NP + i];
+        if (CORRECTED && V_TIME(j) == 0) ADD_PRODUCT(at->f[j * NP + i], V_B(j), h->extra[i]);
     }
     if (NC == 0) return;
-    model_G(c, at->Q + j * NQ, h->G + j * NC * NQ);
-    if (j < VM) constraint_rows(c, h->G + j * NC * NQ, 0, h->MG + j * NC * NQ);
-    if (round > 0 && j > 0) model_g(c, at->Q + j * NQ, h->r + (j - 1) * NC);
+    model_G(c, at->Q + j * NP, h->G + j * NC * NP);
+    if (j < VM) constraint_rows(c, h->G + j * NC * NP, 0, h->MG + j * NC * NP);
+    if (round > 0 && j > 0) model_g(c, at->Q + j * NP, h->r + (j - 1) * NC);
 }
 
 INLINE ivec quick_correct(struct ctx *c, struct newton *s, void *of) {
@@ -317,8 +317,8 @@ INLINE ivec quick_correct(struct ctx *c, struct newton *s, void *of) {
         for (long k = 0; k < QUICK_SIZE; k++) at->lam[k] -= vec_select(live, h->r[k], vec_set(0));
     }
     for (long m = 0; NC > 0 && m < VM; m++) {
-        for (long i = 0; i < NQ; i++) at->GT[m * NQ + i] = vec_set(0);
-        constraint_add(c, h->G + m * NC * NQ, at->lam + m * NC, at->GT + m * NQ);
+        for (long i = 0; i < NP; i++) at->GT[m * NP + i] = vec_set(0);
+        constraint_add(c, h->G + m * NC * NP, at->lam + m * NC, at->GT + m * NP);
     }
     quick_momenta(c, h->q, h->p, &live, at);
     return (ivec){0}; /* a singular lane has no finite momentum */
@@ -338,25 +338,25 @@ INLINE ivec quick_moving(struct ctx *c, struct newton *s, void *of) {
 INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
                          struct stages *at, ivec *live) {
     vec *top = c->top;
-    ARRAY(G, VS * NC * NQ);
-    ARRAY(MG, VS * NC * NQ);
+    ARRAY(G, VS * NC * NP);
+    ARRAY(MG, VS * NC * NP);
     ARRAY(A, QUICK_SIZE * QUICK_SIZE);
     ARRAY(scratch, SYSTEM_SCRATCH(QUICK_SIZE));
     ARRAY(r, QUICK_SIZE);
     ARRAY(w, VS * NM);
-    ARRAY(old, VS * NQ);
+    ARRAY(old, VS * NP);
     ivec known = *live;
     for (long j = 0; j < VS; j++) noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w + j * NM);
     for (long j = 0; j < VS; j++)
-        for (long i = 0; i < NQ; i++) {
-            at->Q[j * NQ + i] = q[i];
-            at->Y[j * NQ + i] = p[i];
+        for (long i = 0; i < NP; i++) {
+            at->Q[j * NP + i] = q[i];
+            at->Y[j * NP + i] = p[i];
         }
     struct quick h = {q, p, w, extra, at, G, MG, A, scratch, r, old, vec_set(0), vec_set(0), {0}};
     struct newton s = {.live = known};
     newton_iterate(c, &s, QUICK_ROUNDS, quick_correct, quick_moving, 0, &h);
     *live = s.live | h.stuck;
-    for (long i = 0; i < NQ; i++) *live |= known & ~vec_finite(at->Y[(VS - 1) * NQ + i]);
+    for (long i = 0; i < NP; i++) *live |= known & ~vec_finite(at->Y[(VS - 1) * NP + i]);
     c->top = top;
 }
 
@@ -364,59 +364,59 @@ INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *d
 INLINE void stages_end(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, const vec *extra, struct stages *s,
                        vec *v) {
     ARRAY(w, NM);
-    ARRAY(end, NQ);
+    ARRAY(end, NP);
     combine(c, q, vprk_table, s->V, end);
     for (long j = 0; j < VS; j++) {
         noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
         stage_values(c, j, w, 0, s);
-        for (long i = 0; i < NQ; i++)
-            p[i] += s->f[j * NQ + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
+        for (long i = 0; i < NP; i++)
+            p[i] += s->f[j * NP + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
     }
     for (long m = 0; NC > 0 && m < VM; m++)
-        for (long i = 0; i < NQ; i++) p[i] += s->GT[m * NQ + i];
-    for (long i = 0; i < NQ; i++) {
+        for (long i = 0; i < NP; i++) p[i] += s->GT[m * NP + i];
+    for (long i = 0; i < NP; i++) {
         q[i] = vec_select((ivec)(q[i] == q[i]), end[i], q[i]);
-        v[i] = s->Y[(VS - 1) * NQ + i];
+        v[i] = s->Y[(VS - 1) * NP + i];
     }
 }
 
 INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
     ARRAY(unknowns, UNKNOWNS);
-    ARRAY(values, VS * 4 * NQ);
-    ARRAY(blocks, 4 * NQ * NQ);
-    ARRAY(multipliers, VM * (2 * NQ + NC * NQ + NQ * NQ));
-    ARRAY(mass, NQ * NQ);
-    ARRAY(v, NQ);
+    ARRAY(values, VS * 4 * NP);
+    ARRAY(blocks, 4 * NP * NP);
+    ARRAY(multipliers, VM * (2 * NP + NC * NP + NP * NP));
+    ARRAY(mass, NP * NP);
+    ARRAY(v, NP);
     ARRAY(mu, NC);
-    ARRAY(extra, NQ);
-    ARRAY(G, NC * NQ);
+    ARRAY(extra, NP);
+    ARRAY(G, NC * NP);
     struct stages s = {.Y = unknowns,
                        .V = values,
-                       .Q = values + VS * NQ,
-                       .P = values + 2 * VS * NQ,
-                       .f = values + 3 * VS * NQ,
+                       .Q = values + VS * NP,
+                       .P = values + 2 * VS * NP,
+                       .f = values + 3 * VS * NP,
                        .PQ = blocks,
-                       .PY = blocks + NQ * NQ,
-                       .fQ = blocks + 2 * NQ * NQ,
-                       .fY = blocks + 3 * NQ * NQ,
+                       .PY = blocks + NP * NP,
+                       .fQ = blocks + 2 * NP * NP,
+                       .fY = blocks + 3 * NP * NP,
                        .X = multipliers,
-                       .GT = multipliers + VM * NQ,
-                       .GX = multipliers + 2 * VM * NQ,
-                       .S = multipliers + VM * (2 * NQ + NC * NQ),
-                       .lam = unknowns + VS * NQ};
+                       .GT = multipliers + VM * NP,
+                       .GX = multipliers + 2 * VM * NP,
+                       .S = multipliers + VM * (2 * NP + NC * NP),
+                       .lam = unknowns + VS * NP};
     ivec live = (ivec)(p[0] == p[0]), singular = {0};
-    for (long i = 0; i < NQ; i++) v[i] = MODEL_L ? c->extra[i * GROUPS] : p[i];
+    for (long i = 0; i < NP; i++) v[i] = MODEL_L ? c->extra[i * GROUPS] : p[i];
     for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_set(0);
     if (MODEL_L && CORRECTED) constraint_masses(c, time_at(c, 0), q, v, mass);
     if (CORRECTED) {
         model_G(c, q, G);
         correction_gradient(c, time_at(c, 0), q, G, mass, extra);
-        for (long i = 0; i < NQ; i++) extra[i] *= -c->dt * VPRK_CORRECTION * c->dt;
+        for (long i = 0; i < NP; i++) extra[i] *= -c->dt * VPRK_CORRECTION * c->dt;
     }
     if (QUICK) quick_stages(c, q, p, dW, dZ, extra, &s, &live);
     if (!QUICK || RARELY(vec_any(live))) {
         for (long j = 0; j < VS; j++)
-            for (long i = 0; i < NQ; i++) s.Y[j * NQ + i] = QUICK ? vec_select(live, v[i], s.Y[j * NQ + i]) : v[i];
+            for (long i = 0; i < NP; i++) s.Y[j * NP + i] = QUICK ? vec_select(live, v[i], s.Y[j * NP + i]) : v[i];
         for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_select(live, vec_set(0), s.lam[i]);
         if (!MODEL_L) constraint_masses(c, time_at(c, 0), q, v, mass);
         newton_stages(c, q, p, dW, dZ, extra, mass, &s, live);
@@ -428,7 +428,7 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     if (CORRECTED) {
         correction_gradient(c, time_at(c, 1), q, G, mass, extra);
         for (long j = 0; j < VS; j++)
-            for (long i = 0; V_TIME(j) == 1 && i < NQ; i++)
+            for (long i = 0; V_TIME(j) == 1 && i < NP; i++)
                 ADD_PRODUCT(p[i], -V_B(j) * c->dt * VPRK_CORRECTION * c->dt, extra[i]);
     }
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
@@ -436,13 +436,13 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     if (VPRK_PROJECT) project_momentum(c, time_at(c, 1), q, G, mass, p, v, mu, &singular, &live);
     if (!VPRK_PROJECT && MODEL_L) project_velocity(c, time_at(c, 1), q, G, 0, p, v, mu, &singular, &live);
     live &= (ivec)(p[0] == p[0]);
-    if (vec_any(live)) lanes_failed(c, &live, NQ, LGV_FAIL_NEWTON);
+    if (vec_any(live)) lanes_failed(c, &live, NP, LGV_FAIL_NEWTON);
     singular &= (ivec)(p[0] == p[0]);
-    if (vec_any(singular)) lanes_failed(c, &singular, NQ, LGV_FAIL_SINGULAR);
-    for (long i = 0; MODEL_L && i < NQ; i++) c->extra[i * GROUPS] = v[i];
+    if (vec_any(singular)) lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
+    for (long i = 0; MODEL_L && i < NP; i++) c->extra[i * GROUPS] = v[i];
     for (long m = 0; m < NC; m++) {
         vec sum = mu[m];
         for (long k = 0; k < VM; k++) sum += s.lam[k * NC + m];
-        c->extra[(m + (MODEL_L ? NQ : 0)) * GROUPS] = sum / c->dt;
+        c->extra[(m + (MODEL_L ? NP : 0)) * GROUPS] = sum / c->dt;
     }
 }
