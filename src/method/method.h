@@ -72,7 +72,7 @@ struct lgv_method {
     bool explicit_additive;    /* for separable models with additive noise or none */
     bool steady_kinetic;       /* the form for separable models needs a K_p that does not depend on t */
     bool flat_kinetic;         /* ... and constant K_pp */
-    unsigned implicit_sets;    /* of NQ unknowns, in the form for separable models (nystrom.h); 0: none */
+    unsigned implicit_sets;    /* of NP unknowns, in the form for separable models (nystrom.h); 0: none */
     bool surplus_momenta;      /* else it has more momenta than degrees, and finds them by inverting K_pp */
     bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */
     bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */

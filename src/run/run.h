@@ -11,7 +11,7 @@
 #include "kernel/kernel.h"
 
 #define LGV_UNIT 16
-#define LGV_TALLY_DOF 64     /* up to here every step is looked at without being asked */
+#define LGV_TALLY_DOF 16     /* up to here every step is looked at without being asked */
 #define LGV_MANY_DOF 64      /* beyond, the certificate measures fewer directions and states */
 #define LGV_DENSE_TIMES 4000 /* of kept paths, unless asked for otherwise */
 #define LGV_GROUPS 64 /* unit u belongs to group u mod 64: standard errors by leaving out groups */
