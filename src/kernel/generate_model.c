@@ -232,6 +232,7 @@ void lgv_face_watch(struct lgv_source *s) {
     for (size_t k = 0; k < watch->tallies; k++)
         if (!lgv_algebra_value(s->g, watch->item[watch->tallied[k]].node, (long)k, &t)) break;
     lgv_face_one(s, "x", &t, (long)watch->tallies, NULL);
+    lgv_terms_free(&t);
 }
 
 void lgv_face_martingale(struct lgv_source *s) {
