@@ -22,16 +22,11 @@ struct job {
     const struct lgv_plan *plan;
     const struct lgv_collecting *list;
     size_t ncollectors;
-    lgv_progress *progress;
-    void *progress_user;
     struct lgv_run_report *report;
-    atomic_int stop, no_memory;
-    atomic_ullong next_unit, path_steps, iterations, evaluations, block_steps, clipped;
+    struct lgv_crew crew;
+    atomic_ullong path_steps, iterations, evaluations, block_steps, clipped;
     atomic_ullong wanted; /* bytes of scratch that a kernel could not get */
-    atomic_flag telling; /* guards told and the call */
-    double told;         /* when progress was last reported */
     double total;
-    uint64_t units;
     size_t rows; /* output times of a piece, at most */
 };
 
@@ -116,22 +111,14 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
     memcpy(b->clipped, clipped, w->lanes * sizeof *clipped);
 }
 
-/* By whichever thread comes first: thread 0 may have run out of units while others still work. */
 static void tell(struct job *j) {
-    if (!j->progress || atomic_flag_test_and_set(&j->telling)) return;
-    double t = lgv_seconds();
-    if (t - j->told >= 0.1) {
-        j->told = t;
-        double fraction = j->total > 0 ? (double)atomic_load(&j->path_steps) / j->total : 1;
-        if (j->progress(j->progress_user, fraction < 1 ? fraction : 1)) atomic_store(&j->stop, 1);
-    }
-    atomic_flag_clear(&j->telling);
+    lgv_crew_tell(&j->crew, j->total > 0 ? (double)atomic_load(&j->path_steps) / j->total : 1);
 }
 
 /* All blocks of the unit on to step `last`, or to where the run was stopped. */
 static uint64_t advance_unit(struct worker *w, uint64_t step, uint64_t last) {
     struct job *j = w->job;
-    while (step < last && !atomic_load(&j->stop)) {
+    while (step < last && !lgv_crew_stopped(&j->crew)) {
         uint64_t n = lgv_pace_begin(&w->pace, last - step, w->given ? given_steps(w->given_rows, w->lanes) : CHUNK);
         for (unsigned k = 0; k < w->nblocks; k++)
             advance(j->plan, w, &w->block[k].block, w->piece.path + k * w->lanes, n);
@@ -242,8 +229,7 @@ static void deliver(struct worker *w, size_t *planned) {
     *planned += piece->count;
     if (ok && (piece->count || piece->last)) ok = give(w, false);
     if (ok) return;
-    atomic_store(&w->job->no_memory, 1);
-    atomic_store(&w->job->stop, 1);
+    lgv_crew_no_memory(&w->job->crew);
 }
 
 /* A kernel that could not get the scratch it needs ends the run. */
@@ -252,8 +238,7 @@ static void check_scratch(struct worker *w) {
         uint64_t wanted = w->block[k].block.scratch->wanted;
         if (!wanted) continue;
         atomic_store(&w->job->wanted, wanted);
-        atomic_store(&w->job->no_memory, 1);
-        atomic_store(&w->job->stop, 1);
+        lgv_crew_no_memory(&w->job->crew);
     }
 }
 
@@ -397,7 +382,7 @@ static void worker_end(struct worker *w) {
         const struct lgv_collecting *c = &j->list[i];
         if (c->kind->shared || !w->object[i]) continue;
 #pragma omp critical(lgv_merge)
-        if (!c->kind->merge(c->object, w->object[i])) atomic_store(&j->no_memory, 1);
+        if (!c->kind->merge(c->object, w->object[i])) lgv_crew_no_memory(&j->crew);
         c->kind->free(w->object[i]);
     }
     if (w->part != w->value) free(w->part);
@@ -408,29 +393,22 @@ static void worker_end(struct worker *w) {
     free(w->object);
 }
 
-static void work(struct job *j) {
+static void work(struct lgv_crew *crew, void *user) {
     struct worker w;
     uint64_t unit;
-    if (!worker_begin(&w, j)) {
-        atomic_store(&j->no_memory, 1);
-        atomic_store(&j->stop, 1);
-    }
-    while (!atomic_load(&j->stop) && (unit = atomic_fetch_add(&j->next_unit, 1)) < j->units) run_unit(&w, unit);
+    if (!worker_begin(&w, user)) lgv_crew_no_memory(crew);
+    while (lgv_crew_next(crew, &unit)) run_unit(&w, unit);
     worker_end(&w);
 }
 
 enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
-                                 lgv_progress *progress, void *progress_user, struct lgv_run_report *report,
+                                 lgv_progress *progress, void *user, struct lgv_run_report *report,
                                  struct lgv_error *err) {
     struct job j = {.plan = plan,
                     .list = list,
                     .ncollectors = count,
-                    .progress = progress,
-                    .progress_user = progress_user,
                     .report = report,
-                    .telling = ATOMIC_FLAG_INIT,
-                    .units = (plan->paths + LGV_UNIT - 1) / LGV_UNIT,
-                    .next_unit = plan->first_unit};
+                    .crew = LGV_CREW(plan->first_unit, (plan->paths + LGV_UNIT - 1) / LGV_UNIT, progress, user)};
     j.total = (double)plan->steps * (double)(plan->paths - plan->first_unit * LGV_UNIT);
     size_t n = plan->nsnapshots * LGV_UNIT * (plan->kernel->nx + plan->kernel->np);
     size_t row = plan->kernel->watch.count * LGV_UNIT * sizeof(double);
@@ -441,16 +419,8 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     if (!report->snapshot) return lgv_fail_memory(err);
     for (size_t i = 0; i < n; i++) report->snapshot[i] = NAN;
     unsigned threads = plan->threads ? plan->threads : (unsigned)omp_get_num_procs();
-    if (threads > j.units - plan->first_unit) threads = (unsigned)(j.units - plan->first_unit);
-    if (threads < 1) threads = 1;
-    report->threads = threads;
-    double begin = j.told = lgv_seconds();
-    if (threads == 1)
-        work(&j);
-    else {
-#pragma omp parallel num_threads((int)threads)
-        work(&j);
-    }
+    double begin = lgv_seconds();
+    report->threads = threads = lgv_crew_run(&j.crew, threads, work, &j);
     report->seconds = lgv_seconds() - begin;
     report->path_steps = atomic_load(&j.path_steps);
     report->clipped = atomic_load(&j.clipped);
@@ -458,7 +428,7 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     report->iterated = atomic_load(&j.iterations);
     report->iterations = block_steps ? (double)report->iterated / (double)block_steps : 0;
     report->evaluations = block_steps ? (double)atomic_load(&j.evaluations) / (double)block_steps : 0;
-    report->stopped = atomic_load(&j.stop) != 0;
-    if (atomic_load(&j.no_memory)) return no_memory(&j, threads, err);
+    report->stopped = lgv_crew_stopped(&j.crew);
+    if (atomic_load(&j.crew.no_memory)) return no_memory(&j, threads, err);
     return report->stopped ? LGV_INTERRUPTED : LGV_OK;
 }

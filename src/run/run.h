@@ -9,6 +9,7 @@
 #define LGV_RUN_H
 
 #include "kernel/kernel.h"
+#include <stdatomic.h>
 
 #define LGV_UNIT 16
 #define LGV_TALLY_DOF 16     /* up to here every step is looked at without being asked */
@@ -124,6 +125,27 @@ struct lgv_run_report {
 enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
                                  lgv_progress *progress, void *progress_user, struct lgv_run_report *report,
                                  struct lgv_error *err);
+
+/* crew.c: threads that take the units next .. end - 1, one after the other, until all are taken or somebody stops. */
+struct lgv_crew {
+    atomic_ullong next;
+    uint64_t end;
+    lgv_progress *progress; /* NULL: nobody is told */
+    void *user;
+    atomic_int stop, no_memory;
+    atomic_flag telling; /* guards told and the call */
+    double told;         /* when progress was last reported */
+};
+#define LGV_CREW(first, last, whom, whose)                                                                             \
+    {.next = (first), .end = (last), .progress = (whom), .user = (whose), .telling = ATOMIC_FLAG_INIT}
+typedef void lgv_crew_work(struct lgv_crew *c, void *user);
+/* Calls `work` in each of at most so many threads; returns how many there were. */
+unsigned lgv_crew_run(struct lgv_crew *c, unsigned threads, lgv_crew_work *work, void *user);
+bool lgv_crew_next(struct lgv_crew *c, uint64_t *unit); /* false: there is no more to do */
+bool lgv_crew_stopped(struct lgv_crew *c);
+void lgv_crew_no_memory(struct lgv_crew *c); /* everybody stops */
+/* Tells the progress, a few times a second; where the answer is not 0 everybody stops. */
+void lgv_crew_tell(struct lgv_crew *c, double fraction);
 
 /* How many steps to take before the next look at the stop flag: at most `most`, and no more than take some tenths of a
  * second by what the last steps took.  Nothing but the time of the look depends on it.  Begins as {0}. */

@@ -7,7 +7,6 @@
 #include "study/converge.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +15,9 @@
 
 struct shared {
     struct lgv_converge_job *job;
-    atomic_int stop, no_memory;
-    atomic_ullong next_unit, units_done;
+    struct lgv_crew crew;
+    atomic_ullong units_done;
     double units;
-    atomic_flag telling; /* guards told and the call */
-    double told;
 };
 
 /* The end of a unit of paths. */
@@ -78,17 +75,10 @@ static void worker_end(struct worker *w) {
     free(w->watched);
 }
 
-/* By whichever thread comes first: thread 0 may have run out of groups while others still work. */
 static void tell(struct worker *w) {
     struct shared *s = w->shared;
-    struct lgv_converge_job *j = s->job;
-    if (!j->progress || atomic_flag_test_and_set(&s->telling)) return;
-    double t = lgv_seconds(), done = fmax(1e-6, (double)atomic_load(&s->units_done) / s->units);
-    if (t - s->told >= 0.1) {
-        s->told = t;
-        if (j->progress(j->user, j->fraction_base + j->fraction_size * fmin(done, 1))) atomic_store(&s->stop, 1);
-    }
-    atomic_flag_clear(&s->telling);
+    double done = fmax(1e-6, (double)atomic_load(&s->units_done) / s->units);
+    lgv_crew_tell(&s->crew, s->job->fraction_base + s->job->fraction_size * fmin(done, 1));
 }
 
 /* Lanes path .. path + used - 1 to the end; false after a stop. */
@@ -99,7 +89,8 @@ static bool run_block(struct worker *w, const struct lgv_kernel *k, struct lgv_o
     uint64_t chunk = b->block.coarsen < CHUNK ? CHUNK / b->block.coarsen : 1;
     struct lgv_pace *pace = &w->pace[b - w->block];
     while (b->block.step < steps) {
-        if (atomic_load(&w->shared->stop)) return false;
+        if (b->block.scratch->wanted) lgv_crew_no_memory(&w->shared->crew);
+        if (lgv_crew_stopped(&w->shared->crew)) return false;
         k->entry->advance(&b->block, lgv_pace_begin(pace, steps - b->block.step, chunk));
         lgv_pace_end(pace);
         tell(w);
@@ -250,20 +241,14 @@ static void do_unit(struct worker *w, uint64_t unit) {
 #pragma omp critical(lgv_converge_add)
     ok = add_sums(w, (unsigned)(unit % LGV_GROUPS), used);
     atomic_fetch_add(&w->shared->units_done, 1);
-    if (!ok) {
-        atomic_store(&w->shared->no_memory, 1);
-        atomic_store(&w->shared->stop, 1);
-    }
+    if (!ok) lgv_crew_no_memory(&w->shared->crew);
 }
 
-static void work(struct shared *s) {
+static void work(struct lgv_crew *crew, void *user) {
     struct worker w;
-    uint64_t unit, units = (s->job->end + LGV_UNIT - 1) / LGV_UNIT;
-    if (!worker_begin(&w, s)) {
-        atomic_store(&s->no_memory, 1);
-        atomic_store(&s->stop, 1);
-    }
-    while (!atomic_load(&s->stop) && (unit = atomic_fetch_add(&s->next_unit, 1)) < units) {
+    uint64_t unit;
+    if (!worker_begin(&w, user)) lgv_crew_no_memory(crew);
+    while (lgv_crew_next(crew, &unit)) {
         do_unit(&w, unit);
         tell(&w);
     }
@@ -289,22 +274,13 @@ void lgv_converge_free_sums(struct lgv_converge_job *j) {
 }
 
 enum lgv_status lgv_converge_paths(struct lgv_converge_job *j, struct lgv_error *err) {
-    uint64_t units = (j->end - j->first + LGV_UNIT - 1) / LGV_UNIT;
+    uint64_t first = j->first / LGV_UNIT, end = (j->end + LGV_UNIT - 1) / LGV_UNIT;
     struct shared s = {.job = j,
-                       .units = (double)units,
-                       .next_unit = j->first / LGV_UNIT,
-                       .telling = ATOMIC_FLAG_INIT,
-                       .told = lgv_seconds()};
-    unsigned threads = j->threads;
-    if (threads > units) threads = (unsigned)units;
-    if (threads <= 1)
-        work(&s);
-    else {
-#pragma omp parallel num_threads((int)threads)
-        work(&s);
-    }
+                       .units = (double)(j->end - j->first + LGV_UNIT - 1) / LGV_UNIT,
+                       .crew = LGV_CREW(first, end, j->progress, j->user)};
+    lgv_crew_run(&s.crew, j->threads, work, &s);
     for (size_t i = 0; i < (j->nmethods + 1) * j->nlevels * LGV_GROUPS * j->width; i++)
         j->total[i] = lgv_exact_round(&j->long_total[i]);
-    if (atomic_load(&s.no_memory)) return lgv_fail_memory(err);
-    return atomic_load(&s.stop) ? LGV_INTERRUPTED : LGV_OK;
+    if (atomic_load(&s.crew.no_memory)) return lgv_fail_memory(err);
+    return lgv_crew_stopped(&s.crew) ? LGV_INTERRUPTED : LGV_OK;
 }
