@@ -105,9 +105,10 @@ static void test_message(void **state) {
 #ifdef __SANITIZE_ADDRESS__
     skip(); /* its shadow memory needs all addresses */
 #endif
-    struct lgv_model *m = model_of("coordinates: {'q[100]': 0.1}\nmomenta: {'p[100]': 0}\nnoise: 0.1*q[1]\n"
-                                   "hamiltonian: 'sum(i=1..100, p[i]^2/2*(1 + q[i]^2))'\n");
-    struct lgv_kernel k = kernel_of(m, "IEM"); /* not separable: dense matrices of 15 MB or more */
+    struct lgv_model *m = model_of("coordinates: {'q[400]': 0.1}\nmomenta: {'p[400]': 0}\nnoise: 0.1*q[1]\n"
+                                   "hamiltonian: 'sum(i=1..400, p[i]^2/2*(1 + q[i]^2))'\n");
+    /* not separable: dense matrices of 200 MB or more, beyond what the heap may have left */
+    struct lgv_kernel k = kernel_of(m, "IEM");
     uint64_t time_step[2] = {0, 1};
     struct lgv_plan plan = {.kernel = &k, .dt = 0.1, .steps = 1, .paths = 16, .seed = 1, .coarsen = 1, .ntimes = 2};
     struct lgv_run_report report;
