@@ -25,7 +25,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         ARRAY(Q, NP);
         for (long i = 0; i < NP; i++) Q[i] = q[i] + K[i];
         implicit_drift(c, t1, q, p, c->dt, dW, Q);
-        for (long i = 0; i < NP; i++) q[i] = Q[i];
+        for (long i = 0; i < NP; i++) q[i] = vec_select((ivec)(q[i] == q[i]), Q[i], q[i]);
     }
     model_K1(c, t1, q, p, c->dt, dW, K, 0);
     for (long i = 0; i < NP; i++) p[i] -= K[i];

@@ -68,9 +68,9 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     }
     implicit_drift(c, t1, q, P, half, v, Q);
     model_K1(c, t1, Q, P, half, v, Kq, 0);
-    for (long i = 0; i < NP; i++) {
-        q[i] = Q[i];
-        p[i] = P[i] - Kq[i];
+    for (long i = 0; i < NP; i++) { /* lanes that have failed on the way are NaN, and stay so */
+        q[i] = vec_select((ivec)(q[i] == q[i]), Q[i], q[i]);
+        p[i] = vec_select((ivec)(p[i] == p[i]), P[i] - Kq[i], p[i]);
     }
 }
 

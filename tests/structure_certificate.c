@@ -136,8 +136,39 @@ static void test_every_step(void **state) {
     assert_true(between >= 3);
 }
 
+/* A path that fails leaves nothing behind in the tallies but what it was until then: seen at all outputs, it is the
+ * same. */
+static void test_failures(void **state) {
+    (void)state;
+    struct lgv_error err = {0};
+    struct lgv_model *m = NULL;
+    struct lgv_run *run = NULL;
+    double most[2];
+    const char *text = "coordinates: {q: 0.4+0.1*normal()}\nmomenta: {p: 1+2*normal()}\n"
+                       "hamiltonian: p^2/2*(1+q^2) - cos(q)\nnoise: 0.5*q*p\n";
+    if (lgv_model_parse(text, "test", &m, &err)) fail_msg("%s", err.message);
+    for (int way = 0; way < 2; way++) {
+        struct lgv_result *r = NULL;
+        size_t count;
+        if (lgv_run_create(m, &run, &err) || lgv_run_set(run, "method", "verlet", &err) ||
+            lgv_run_set(run, "outputs", way ? "1" : "40", &err) || lgv_run_set(run, "tally", way ? "64" : "0", &err) ||
+            lgv_run_set(run, "paths", "64", &err) || lgv_run_set(run, "step", "0.1", &err) ||
+            lgv_run_set(run, "until", "4", &err) || lgv_run_set(run, "keep", "0", &err))
+            fail_msg("%s", err.message);
+        assert_int_equal(lgv_run_execute(run, &r, &err), LGV_FAILED_PATHS);
+        assert_true(lgv_result_failed(r) > 3);
+        const struct lgv_verdict *v = lgv_result_verdicts(r, &count);
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(v[i].name, "energy") == 0) most[way] = v[i].value;
+        lgv_result_free(r);
+        lgv_run_free(run);
+    }
+    if (most[0] != most[1]) fail_msg("%.17g at outputs, %.17g by tallies", most[0], most[1]);
+    lgv_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_degree_of_freedom),
-                                       cmocka_unit_test(test_every_step)};
+                                       cmocka_unit_test(test_every_step), cmocka_unit_test(test_failures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

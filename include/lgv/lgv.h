@@ -75,11 +75,11 @@ struct lgv_callbacks {
     const char *name;
     size_t dof, noises;
     void *user;            /* handed to every function */
-    const double *q0, *p0; /* [dof] start values; copied */
+    const double *q0, *p0; /* [dof] start values; copied; NULL: zeros */
     int separable;         /* H and every h are A(p) + B(q,t): methods may then be explicit */
     int noise_of_q;        /* every h is a function of q (and t) alone */
     int constant_mass;     /* separable, and H_pp and every h_pp are constant: shorter forms of implicit methods */
-    /* values: H [lane], h [noise][lane] */
+    /* values: H [lane], h [noise][lane].  NULL: the energy is not known, and nothing is said about it. */
     void (*value)(void *user, const struct lgv_batch *b, double *H, double *h);
     /* H_q, H_p [dof][lane]; h_q, h_p [noise][dof][lane] */
     void (*gradient)(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q, double *h_p);
@@ -191,7 +191,8 @@ LGV_API void lgv_engine_clear(struct lgv_engine *engine);
  * and `compiler` may differ.  Files are replaced whole or not at all. */
 LGV_API enum lgv_status lgv_engine_save(struct lgv_engine *engine, const char *path, struct lgv_error *err);
 LGV_API enum lgv_status lgv_engine_load(struct lgv_engine *engine, const char *path, struct lgv_error *err);
-/* Adds what another engine has collected, which stays as it is. */
+/* Adds what another engine has collected, which stays as it is.  Where memory runs out, here, in lgv_engine_load or in
+ * lgv_engine_run, what was collected is lost: save it before. */
 LGV_API enum lgv_status lgv_engine_merge(struct lgv_engine *engine, struct lgv_engine *other, struct lgv_error *err);
 
 /* The result of the paths collected so far; more can be added afterwards.  LGV_OK, LGV_FAILED_PATHS, or LGV_INTERRUPTED

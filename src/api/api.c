@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The public interface <lgv/lgv.h> over the stages: runs and results.  Models are made in
- * src/model/load.c and callbacks.c.  Every pointer may be NULL here: a wrong call is an error, never a crash. */
+ * The public interface <lgv/lgv.h> over the stages: runs and results.  Models are made in src/method/file.c and
+ * src/model/callbacks.c.  Every pointer may be NULL here: a wrong call is an error, never a crash. */
 #include "engine/engine.h"
 
 #include <math.h>

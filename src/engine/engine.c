@@ -222,8 +222,10 @@ enum lgv_status lgv_engine_option(struct lgv_engine *e, const char *name, const 
     enum lgv_status status = lgv_settings_set(&s, name, value, err);
     if (status != LGV_OK) return status;
     const struct lgv_option *row = lgv_option_find(lgv_run_options, lgv_run_option_count, name);
-    if (row->offset == offsetof(struct lgv_settings, paths) && e->collected && !e->settings.increments)
-        return resize(e, &s, err);
+    if (row->offset == offsetof(struct lgv_settings, paths) && e->collected && !e->settings.increments) {
+        status = lgv_engine_ready(e, err); /* the model may have changed, and its methods with it */
+        return status ? status : resize(e, &s, err);
+    }
     e->settings = s;
     if (row->offset != offsetof(struct lgv_settings, threads))
         unprepare(e);

@@ -301,7 +301,9 @@ static bool check_name(struct reader *l, const struct lgv_raw *method) {
     const char *name = method->key;
     if (!lgv_formula_is_name(name))
         return fail_key(l, method, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
-    if (lgv_method_find(name) || strcasecmp(name, "exact") == 0 || strcasecmp(name, LGV_METHOD_AUTO) == 0)
+    const struct lgv_method *known = lgv_method_find(name);
+    bool word = known && known->program && !known->constants && strcmp(known->family, "splitting") == 0;
+    if ((known && !word) || strcasecmp(name, "exact") == 0 || strcasecmp(name, LGV_METHOD_AUTO) == 0)
         return fail_key(l, method, "%s is the name of a built-in method; choose another", name);
     for (size_t k = 0; k < l->m->nmethods; k++)
         if (strcasecmp(l->m->method[k]->name, name) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The registry: every method that has a name, and how a name becomes a method.  A method with a file of its own is
- * described there (methods/NAME.c); the others are made from their names by rules.c and vprk.c. */
+ * described there (methods/NAME.c); the others are made from their names by rules.c, vprk.c and compose.c. */
 #include "method/compose.h"
 #include "method/rules.h"
 #include "method/vprk.h"
@@ -15,7 +15,7 @@ extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_m
     lgv_method_rk4, lgv_method_vz, lgv_method_vzc, lgv_method_mrt32, lgv_method_heun, lgv_method_milstein,
     lgv_method_taylor, lgv_method_pem;
 
-/* Methods with a file of their own; NULL: made from the name by rules.c or vprk.c. */
+/* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c or compose.c. */
 static const struct {
     const char *name, *alias;
     const struct lgv_method *method;

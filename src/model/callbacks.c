@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MOST_DRAWS 1000000
-#define MOST_OBSERVABLES 100000
+#define MOST_OBSERVABLES 10000
 
 /* ---- what is asked of any model ---- */
 
@@ -167,6 +167,7 @@ static enum lgv_status check_callbacks(const struct lgv_callbacks *c, struct lgv
 
 static bool named(const struct lgv_model *m, const char *name) {
     if (strcmp(name, "H") == 0) return true;
+    if (strcmp(name, "constraint") == 0 || strcmp(name, "hidden_constraint") == 0) return true;
     for (size_t i = 0; i < m->nx + m->np; i++)
         if (strcmp(m->component[i], name) == 0) return true;
     for (size_t i = 0; i < m->nobservables; i++)

@@ -95,6 +95,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
     memcpy(fail_step, b->fail_step, w->lanes * sizeof *fail_step);
     b->given = before.given = given_of(w, b, path, steps);
     p->kernel->entry->advance(b, steps);
+    if (b->scratch->wanted) return; /* the run ends: check_scratch */
     if (memcmp(fail, b->fail, w->lanes * sizeof *fail) == 0 && !mark_broken(p, b, 0, 0)) return;
     struct lgv_block after = *b; /* counts, and how far its observations have come */
     memcpy(clipped, b->clipped, w->lanes * sizeof *clipped);

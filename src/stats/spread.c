@@ -3,6 +3,7 @@
  * Quantiles along time, and histograms at the end.  Both are taken from the paths with the lowest numbers, which are a
  * fair sample; which ones does not depend on how many paths there are, so that parts can be merged. */
 #include "stats/collect.h"
+#include <omp.h>
 #include "stats/four.h"
 #include <math.h>
 #include <stdlib.h>
@@ -162,7 +163,8 @@ static bool finish_quantiles(void *object, struct lgv_result *r) {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < LGV_QUANTILES; k++)
             if (!(r->series[i].quantile[k] = lgv_new(o->ntimes, sizeof(double)))) return false;
-    int threads = o->ntimes * n * o->npaths > 100000 && r->threads ? (int)r->threads : 1;
+    uint64_t most = (uint64_t)omp_get_num_procs(); /* parts may come from a larger machine */
+    int threads = o->ntimes * n * o->npaths <= 100000 || !r->threads ? 1 : (int)(r->threads < most ? r->threads : most);
 #pragma omp parallel num_threads(threads)
     {
         struct lgv_ranks *scratch = lgv_ranks_create();

@@ -29,7 +29,7 @@ struct lgv_scratch {
 };
 
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes. Row order of `state`:
- * q (nq), p (nq); for methods on a Lagrangian the velocities (nq), with constraints their multipliers; then, when an
+ * q (nx), p (np); for methods on a Lagrangian the velocities (np), with constraints their multipliers; then, when an
  * exact solution is declared, W (nnoise) and the start q0, p0; then, when control variates are asked for, the
  * martingale part of every observable; then two rows for each tally, its least and its largest value so far. */
 struct lgv_block {

@@ -88,9 +88,10 @@ INLINE void model_K1(struct ctx *c, double t, const vec *q, const vec *p, double
 }
 
 INLINE void weigh(struct ctx *c, double a, const vec *w, vec *K, const vec *h) {
+    const long noises = w ? NM : 0;
     for (long i = 0; K && i < NP * NP; i++) {
         K[i] *= a;
-        for (long m = 0; m < NM; m++) K[i] += w[m] * h[m * NP * NP + i];
+        for (long m = 0; m < noises; m++) K[i] += w[m] * h[m * NP * NP + i];
     }
 }
 
@@ -202,13 +203,13 @@ INLINE void model_L2(struct ctx *c, double t, const vec *q, const vec *v, double
 /* Draws lie in the scratch that a block has from the beginning. */
 INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {
     const long normals = (long)c->cb->normals, uniforms = (long)c->cb->uniforms;
-    vec *zn = c->cb->start ? (vec *)c->b->scratch->memory : 0, *zu = zn + normals + 1;
+    vec *zn = (vec *)c->b->scratch->memory, *zu = zn + normals + 1;
     for (long i = 0; i < NP; i++) {
         q[i] = vec_set(c->cb->q0[i]);
         p[i] = vec_set(c->cb->p0[i]);
     }
     (void)v;
-    if (!zn) return;
+    if (!c->cb->start) return;
     for (long k = 0; k < normals; k += 2) normal_pair(c->b->seed, path, (u64)k / 2, STREAM_START, &zn[k], &zn[k + 1]);
     for (long k = 0; k < uniforms; k += 2)
         uniform_pair(c->b->seed, path, (u64)k / 2, STREAM_START_UNIFORM, &zu[k], &zu[k + 1]);

@@ -68,7 +68,8 @@ INLINE void add_martingale(struct ctx *c, const vec *dW) {
 #define add_martingale(c, dW) ((void)0)
 #endif
 
-/* What has to be seen at every step: extremes of H and of momentum maps.  NaN is none. */
+/* What has to be seen at every step: extremes of H and of momentum maps.  What is not finite belongs to a path that has
+ * failed, or is about to. */
 INLINE void tally(struct ctx *c) {
     vec *top = c->top, *row = (vec *)c->b->state + TALLY_ROW * GROUPS;
     ARRAY(x, TALLIES);
@@ -76,8 +77,9 @@ INLINE void tally(struct ctx *c) {
     for (long i = 0; MODEL_L && i < NP; i++) v[i] = c->extra[i * GROUPS];
     model_watch(c, time_at(c, 0), c->q, c->p, v, x);
     for (long k = 0; k < TALLIES; k++, row += 2 * GROUPS) {
-        row[0] = vec_select((ivec)(x[k] < row[0]), x[k], row[0]);
-        row[GROUPS] = vec_select((ivec)(x[k] > row[GROUPS]), x[k], row[GROUPS]);
+        ivec known = vec_finite(x[k]);
+        row[0] = vec_select(known & (ivec)(x[k] < row[0]), x[k], row[0]);
+        row[GROUPS] = vec_select(known & (ivec)(x[k] > row[GROUPS]), x[k], row[GROUPS]);
     }
     c->top = top;
 }
@@ -249,6 +251,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
         part[g] = group_of(b, g);
         path[g] = paths_at(part[g].path);
         context[g] = context[0];
+        context[g].iterations = context[g].evaluations = 0;
         context[g].b = &part[g];
         context[g].q = q + g * (NX + NP);
         context[g].p = context[g].q + NX;

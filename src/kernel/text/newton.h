@@ -89,7 +89,7 @@ INLINE ivec still_falling(struct newton *s, vec e, vec x, vec base, vec *rate) {
     vec size = vec_sqrt(x), whole = vec_sqrt(base) + size;
     ivec first = (ivec)(s->last == 0.0);
     vec part = vec_select(first, vec_set(1), e / s->last);
-    ivec done = (ivec)(part * e <= PACE_ROUND * FUSED(part, whole, size)) | (ivec)(e == 0.0);
+    ivec done = (vec_finite(part) & (ivec)(part * e <= PACE_ROUND * FUSED(part, whole, size))) | (ivec)(e == 0.0);
     ivec stalled = ~first & (ivec)(part >= 0.5) & (ivec)(e <= PACE_FLOOR * whole);
     s->last = e;
     *rate = vec_select(first, vec_set(0), part);

@@ -38,7 +38,6 @@
 #define NYS_SETS (NYS_STRAIGHT && NYS_IMP > 1 ? 1 : NYS_IMP) /* of NP unknowns */
 #define NYS_SET(i) (NYS_SETS == NYS_IMP ? (i) : 0)
 #define NYS_UNKNOWNS (NYS_SETS * NP)
-#define NYS_MATRICES (2 * NYS_UNKNOWNS * NYS_UNKNOWNS + (NYS_IMP > 0 ? (NYS_IMP + 5) * NP * NP : 0))
 
 /* P = p + sum of R_ik N_k over the nodes known so far. */
 INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, const vec *N, vec *P) {

@@ -91,7 +91,7 @@ static __attribute__((noinline, cold)) int more_scratch(struct lgv_block *b) {
     return 1;
 }
 
-#define ESCAPE_ROOM 64 /* a jmp_buf of any C library */
+#define ESCAPE_ROOM 128 /* a jmp_buf of any C library */
 #define MOST_PATHS 16  /* of a block */
 
 /* What a block was before a call, to begin it again: the rows of its state are in b->scratch->state. */
@@ -173,9 +173,11 @@ SHARED void guarded_project(struct lgv_block *b, void (*inside)(struct lgv_block
 SHARED void guarded_observe(struct lgv_block *b, double *out, void (*inside)(struct lgv_block *, double *, long *),
                             long vecs) {
     long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
-    if (_setjmp(escape) != 0 && !more_scratch(b)) {
-        nothing_seen(out, vecs);
-        return;
+    if (_setjmp(escape) != 0) {
+        if (!more_scratch(b)) {
+            nothing_seen(out, vecs);
+            return;
+        }
     }
     inside(b, out, escape);
 }
