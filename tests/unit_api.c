@@ -138,7 +138,7 @@ static void test_results(void **state) {
     char *json = lgv_result_json(r);
     assert_non_null(strstr(json, "\"model\": \"disc\""));
     free(json);
-    assert_int_equal(lgv_result_write(r, "/nonexistent/folder/results.h5", &err), LGV_CANNOT_RUN);
+    assert_int_equal(lgv_result_write(r, "/nonexistent/no-such/folder/results.h5", &err), LGV_CANNOT_RUN);
     lgv_result_free(r);
     lgv_run_free(run);
     lgv_model_free(m);

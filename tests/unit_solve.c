@@ -425,6 +425,11 @@ static ivec line_correct(struct ctx *c, struct newton *s, void *of) {
     return system_solve(SYSTEM_NEAR_ONE, 1, M, s->e, scratch);
 }
 
+static ivec line_moving(struct ctx *c, struct newton *s, void *of) {
+    (void)c, (void)of;
+    return still_moving(1, s->e, s->x, s->x, 1e-4) | s->singular;
+}
+
 static void test_newton_linear(void **state) {
     (void)state;
     vec x = vec_set(7), e, M = vec_set(2);
@@ -432,7 +437,7 @@ static void test_newton_linear(void **state) {
     struct newton s = {.n = 1, .x = &x, .e = &e, .live = ~(ivec){0}};
     M[0] = M[1] = 0;
     s.live[1] = 0;
-    newton(&c, &s, 1, line_correct, curve_moving, all_settled, &M);
+    newton(&c, &s, 1, line_correct, line_moving, all_settled, &M);
     assert_int_equal(c.iterations, 1);
     assert_false(vec_any(c.failed[LGV_FAIL_NEWTON]));
     for (int l = 0; l < LANES; l++) {
@@ -447,12 +452,15 @@ static void test_newton_pace(void **state) {
     (void)state;
     struct newton s = {.last = vec_set(0)};
     vec rate, one = vec_set(1);
-    assert_true(vec_all(still_falling(&s, one, one, one, &rate)) && rate[0] == 0.0);
-    assert_true(vec_all(still_falling(&s, vec_set(1e-8), one, one, &rate)) && fabs(rate[0] - 1e-4) < 1e-12);
-    assert_true(vec_all(still_falling(&s, vec_set(1e-16), one, one, &rate)));          /* 1e-8 after 1e-4: 1e-12 */
-    assert_false(vec_any(still_falling(&s, vec_set(1e-26), one, one, &rate)));         /* 1e-13 after 1e-8: 1e-18 */
-    assert_true(vec_all(still_falling(&s, vec_set(1e-24), one, vec_set(0), &rate)));   /* grows, above the floor */
-    assert_false(vec_any(still_falling(&s, vec_set(1e-24), one, vec_set(1e4), &rate))); /* rests below it */
+    assert_true(vec_all(still_falling(&s, one, one, one, 0, &rate)) && rate[0] == 0.0);
+    assert_true(vec_all(still_falling(&s, vec_set(1e-8), one, one, 0, &rate)) && fabs(rate[0] - 1e-4) < 1e-12);
+    assert_true(vec_all(still_falling(&s, vec_set(1e-16), one, one, 0, &rate)));          /* 1e-8 after 1e-4: 1e-12 */
+    assert_false(vec_any(still_falling(&s, vec_set(1e-26), one, one, 0, &rate)));         /* 1e-13 after 1e-8: 1e-18 */
+    s.last = vec_set(1e-8);
+    assert_true(vec_all(still_falling(&s, vec_set(1e-24), one, one, 1e-3, &rate))); /* 1e-12, a thousandth of it left */
+    s.last = vec_set(1e-13);
+    assert_true(vec_all(still_falling(&s, vec_set(1e-24), one, vec_set(0), 0, &rate)));   /* grows, above the floor */
+    assert_false(vec_any(still_falling(&s, vec_set(1e-24), one, vec_set(1e4), 0, &rate))); /* rests below it */
 }
 
 int main(void) {

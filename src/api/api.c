@@ -55,7 +55,7 @@ enum lgv_status lgv_run_execute(struct lgv_run *run, struct lgv_result **out, st
         *out = r;
     else
         free(r);
-    return status;
+    return *out ? lgv_result_status(*out, status, err) : status;
 }
 
 void lgv_run_free(struct lgv_run *run) {

@@ -77,6 +77,8 @@ long double lgv_linear_determinant(int n, long double *A); /* 0 when a column ha
 /* The first column that depends on those before it, to within `least` of rows scaled to 1; -1: none. */
 int lgv_linear_dependent(int n, long double *A, long double least);
 
+/* Is there something else than a regular file? */
+bool lgv_file_special(const char *path);
 /* Writes by way of path.tmp, fsync and rename; removes path.tmp when anything fails. */
 enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err);
 /* Removes temporary files in dir of processes that have ended without doing so. */

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 uint64_t lgv_hash(uint64_t hash, const void *data, size_t size) {
@@ -54,8 +55,16 @@ static bool write_all(int fd, const char *data, size_t size) {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
+/* Whether there is something that is not a file: a rename would put a file in place of a device. */
+bool lgv_file_special(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
+}
+
 enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err) {
     struct lgv_text tmp = {0};
+    if (lgv_file_special(path))
+        return lgv_fail(err, LGV_CANNOT_RUN, "cannot replace '%s': it is not a regular file", path);
     lgv_text_add(&tmp, "%s.lgv-%ld.tmp", path, (long)getpid()); /* two processes may write the same file */
     if (tmp.failed || !tmp.data) {
         lgv_text_free(&tmp);

@@ -351,6 +351,16 @@ static enum lgv_status finish(struct lgv_engine *e, struct lgv_collection *c, st
 }
 
 /* On a copy: paths may be added afterwards. */
+enum lgv_status lgv_result_status(const struct lgv_result *r, enum lgv_status status, struct lgv_error *err) {
+    if (status == LGV_FAILED_PATHS)
+        return lgv_fail(err, status, "%llu of %llu paths failed", (unsigned long long)r->failed,
+                        (unsigned long long)r->paths);
+    if (status == LGV_INTERRUPTED)
+        return lgv_fail(err, status, "the ensemble is not complete: %llu of %llu paths were run to the end",
+                        (unsigned long long)r->paths_done, (unsigned long long)r->paths);
+    return status;
+}
+
 enum lgv_status lgv_engine_finish(struct lgv_engine *e, struct lgv_result **out, struct lgv_error *err) {
     struct lgv_collection copy;
     if (out) *out = NULL;
@@ -369,7 +379,7 @@ enum lgv_status lgv_engine_finish(struct lgv_engine *e, struct lgv_result **out,
         free(r);
     else
         *out = r;
-    return status;
+    return *out ? lgv_result_status(*out, status, err) : status;
 }
 
 enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err) {

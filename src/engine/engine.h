@@ -23,4 +23,7 @@ enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, s
 const struct lgv_kernel *lgv_engine_kernel(const struct lgv_engine *e);
 uint64_t lgv_engine_builds(const struct lgv_engine *e); /* how many kernels it has had */
 
+/* The status of a result, with a message for those that are not LGV_OK. */
+enum lgv_status lgv_result_status(const struct lgv_result *r, enum lgv_status status, struct lgv_error *err);
+
 #endif

@@ -243,6 +243,7 @@ enum lgv_status lgv_engine_load(struct lgv_engine *e, const char *path, struct l
     if (!e || !path) return lgv_fail(err, LGV_BAD_INPUT, "no engine or no file name");
     enum lgv_status status = lgv_engine_ready(e, why);
     if (status) return status;
+    if (lgv_file_special(path)) return lgv_fail(why, LGV_BAD_INPUT, "'%s' is not a regular file", path);
     char *data = lgv_read_file(path, MOST, &size, why);
     if (!data) return why->status;
     status = open_frame(data, size, path, &body, why);

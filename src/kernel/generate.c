@@ -7,9 +7,10 @@
 #include "kernel/generate.h"
 #include <stdlib.h>
 
-/* The correction of a potential has a weight of its own behind those of the noises. */
+/* The correction of a potential has a weight of its own behind those of the noises.  Of additive noise it is a
+ * constant, which no force comes from. */
 static bool add_correction(struct lgv_source *s, double factor) {
-    if (factor == 0 || s->m->nnoise == 0) return !s->g->failed;
+    if (factor == 0 || s->s->steady_noise) return !s->g->failed;
     int C = lgv_algebra_correction(s->m, factor);
     int weight = lgv_expr_ref_at(s->g, LGV_WEIGHTS, (long)s->m->nnoise + 1);
     return lgv_function_add(s->g, &s->K, -1, lgv_expr_mul(s->g, weight, C)) && !s->g->failed;

@@ -38,8 +38,9 @@ const struct lgv_option lgv_run_options[] = {
      "also store the Brownian increments of the sample paths, step by step, so that another program can follow them",
      AT(keep_increments)},
     {"tally", LGV_COUNT, "256", 0, 1e15, "",
-     "paths, from the first on, whose largest changes of H and of momentum maps are taken over every step, not only "
-     "over output times; above " LGV_DIGITS(LGV_TALLY_DOF) " degrees of freedom none unless it is given",
+     "paths, from the first on and rounded up to a multiple of 16, whose largest changes of H and of momentum maps are "
+     "taken over every step, not only over output times; above " LGV_DIGITS(LGV_TALLY_DOF)
+     " degrees of freedom none unless it is given",
      AT(tally)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"check_states", LGV_COUNT, "4", 0, 16, "",

@@ -10,6 +10,7 @@
 
 typedef double four __attribute__((vector_size(32)));
 typedef int64_t four_masks __attribute__((vector_size(32)));
+typedef uint64_t four_bits __attribute__((vector_size(32)));
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -45,11 +45,12 @@ struct lgv_limbs_step { /* x in the grains of four rows */
 /* Splits x for rows k .. k + 3.  Misfits get a bit of LGV_LIMBS_BAD into their `bad`. */
 #define LGV_LIMBS_BAD ((uint64_t)0xffff << 48)
 INLINE struct lgv_limbs_step lgv_limbs_split(const struct lgv_limbs *s, size_t k, four x, four_masks *bad) {
-    const four_masks most = {(int64_t)1 << 47, (int64_t)1 << 47, (int64_t)1 << 47, (int64_t)1 << 47};
+    const four_bits most = {(uint64_t)1 << 47, (uint64_t)1 << 47, (uint64_t)1 << 47, (uint64_t)1 << 47};
     four M = four_load(s->grain + k), m = M * LIMB, t = x + M, low = x - (t - M), u = low + m;
-    struct lgv_limbs_step step = {(four_masks)t - (four_masks)M, (four_masks)u - (four_masks)m};
-    *bad |= (step.high + most) | (four_masks)(low != u - m);
-    return step;
+    /* without signs: what does not fit may overflow, and is left to the wide sums */
+    four_bits high = (four_bits)t - (four_bits)M, rest = (four_bits)u - (four_bits)m;
+    *bad |= (four_masks)(high + most) | (four_masks)(low != u - m);
+    return (struct lgv_limbs_step){(four_masks)high, (four_masks)rest};
 }
 
 INLINE void lgv_limbs_add(const struct lgv_limbs *s, size_t k, const struct lgv_limbs_step *step) {

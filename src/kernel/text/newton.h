@@ -83,13 +83,16 @@ INLINE ivec still_moving(long n, const vec *e, const vec *x, const vec *base, do
 /* A correction e after one of size |e0| leaves an error of about |e|^2 / |e0|, whatever the factors of the matrix are
  * worth, or without any: a lane is done when that is round-off of x, or e is round-off of base.  e, x, base: squares
  * of the sizes of correction, unknowns, state.  *rate: how much smaller the correction is than the one before it, 0
- * when there was none. */
-INLINE ivec still_falling(struct newton *s, vec e, vec x, vec base, vec *rate) {
+ * when there was none.
+ *
+ * Where errors fall by a factor a round, they may do so in parts, each with its own: a large part that is gone at once
+ * hides how slow the others are.  `least` is the smallest factor that is believed. */
+INLINE ivec still_falling(struct newton *s, vec e, vec x, vec base, double least, vec *rate) {
     e = vec_sqrt(e);
     vec size = vec_sqrt(x), whole = vec_sqrt(base) + size;
     ivec first = (ivec)(s->last == 0.0);
-    vec part = vec_select(first, vec_set(1), e / s->last);
-    ivec done = (vec_finite(part) & (ivec)(part * e <= PACE_ROUND * FUSED(part, whole, size))) | (ivec)(e == 0.0);
+    vec part = vec_select(first, vec_set(1), e / s->last), left = vec_max(part, vec_set(least));
+    ivec done = (vec_finite(part) & (ivec)(left * e <= PACE_ROUND * FUSED(part, whole, size))) | (ivec)(e == 0.0);
     ivec stalled = ~first & (ivec)(part >= 0.5) & (ivec)(e <= PACE_FLOOR * whole);
     s->last = e;
     *rate = vec_select(first, vec_set(0), part);

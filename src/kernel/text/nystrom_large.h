@@ -10,6 +10,7 @@
  * Both are iterations of newton.h and stop by its rule of the pace, which does not trust the factors.
  * Include-free. */
 
+#define LARGE_LEAST 1e-3  /* no iteration is believed to be faster: its error is then at most 125 times round-off */
 #define LARGE_SLOW 0.125 /* beyond, Newton's method is cheaper: it needs three or four iterations */
 #define LARGE_ROUNDS 1000 /* of x <- f(x): more than an error that falls by LARGE_SLOW a time can take */
 
@@ -76,7 +77,7 @@ INLINE ivec fixed_moving(struct ctx *c, struct newton *s, void *of) {
     struct large *h = of;
     ivec first = (ivec)(s->last == 0.0);
     vec rate;
-    ivec moving = still_falling(s, h->moved, h->size, h->base, &rate);
+    ivec moving = still_falling(s, h->moved, h->size, h->base, LARGE_LEAST, &rate);
     (void)c;
     if (NYS_SETS == 1) h->step = vec_select(first | (ivec)(h->step != 1.0), h->step, 1.0 / (1.0 + 0.5 * rate));
     h->slow |= s->live & moving & ~(ivec)(rate <= LARGE_SLOW);
@@ -121,7 +122,7 @@ INLINE ivec sparse_moving(struct ctx *c, struct newton *s, void *of) {
         for (long j = 0; j < NP; j++)
             to[j] = vec_select(s->live, FUSED(NYS_C(NYS_PRE + i), h->K[j], to[j]), to[j]);
     }
-    return still_falling(s, h->moved, square_sum(NYS_UNKNOWNS, s->x), h->base, &rate);
+    return still_falling(s, h->moved, square_sum(NYS_UNKNOWNS, s->x), h->base, 0, &rate);
 }
 
 /* Newton's method on the lanes that are slow, from the first guess. */
