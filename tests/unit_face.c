@@ -227,7 +227,7 @@ static void test_trap(void **state) {
     row *v = NULL;
     assert_int_equal(posix_memalign((void **)&v, 128, (3 + 4 * NP) * sizeof *v), 0);
     memset(v, 0, (3 + 4 * NP) * sizeof *v);
-    int status;
+    int status = 0;
     pid_t child = fork();
     if (child == 0) {
         signal(SIGILL, SIG_DFL); /* cmocka catches it */
