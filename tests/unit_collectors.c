@@ -159,7 +159,7 @@ static int ascending(const void *a, const void *b) {
 
 static void quantiles(void **unused) {
     (void)unused;
-    static const size_t sizes[] = {1, 2, 3, 5, 17, 100, 129, 2045, 2047, 2048};
+    static const size_t sizes[] = {1, 2, 3, 5, 17, 100, 129, 1021, 1023, LGV_EARLY_PATHS};
     static double x[LGV_EARLY_PATHS + 3], sorted[LGV_EARLY_PATHS];
     struct lgv_ranks *ranks = lgv_ranks_create();
     assert_non_null(ranks);

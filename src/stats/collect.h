@@ -23,7 +23,7 @@ extern const struct lgv_collected lgv_endings;  /* histograms of final values */
 extern const struct lgv_collected lgv_kept;     /* sample paths */
 extern const struct lgv_collected lgv_failures; /* failed paths, and how many were done */
 
-#define LGV_EARLY_PATHS 2048 /* of which quantiles are taken, at most */
+#define LGV_EARLY_PATHS 1024 /* of which quantiles are taken, at most */
 
 /* quantiles.c: those of x[0..n), n <= LGV_EARLY_PATHS finite numbers, behind which three more may be read; NaN when n
  * is 0.  Scratch memory of a thread; NULL: no memory. */
