@@ -129,11 +129,11 @@ double floor_normals(size_t count) {
     block_noise_fill(&b, 0);
     for (size_t done = 0; done < count; done += 2 * LANES) {
         UNROLL
-        for (int first = 0; first < VECTORS; first += GROUP) {
-            vec n0[GROUP], n1[GROUP];
+        for (int first = 0; first < VECTORS; first += NOISE_SIDE) {
+            vec n0[NOISE_SIDE], n1[NOISE_SIDE];
             normals(&k, &b, 0, done / (2 * LANES), first, n0, n1);
             UNROLL
-            for (int v = 0; v < GROUP; v++) sum[first + v] = add(sum[first + v], add(n0[v], n1[v]));
+            for (int v = 0; v < NOISE_SIDE; v++) sum[first + v] = add(sum[first + v], add(n0[v], n1[v]));
         }
     }
     _mm256_storeu_pd(out, add(add(sum[0], sum[1]), add(sum[2], sum[3])));

@@ -24,7 +24,7 @@
 #endif
 #define VECTORS 4           /* per block */
 #define LANES (4 * VECTORS) /* paths per block */
-#define GROUP 2             /* vectors whose noise is made side by side: hides latency without too many spills */
+#define NOISE_SIDE 2        /* vectors whose noise is made side by side: hides latency without too many spills */
 #define ROUNDS 10
 #define PHILOX_M0 0xD2511F53u
 #define PHILOX_M1 0xCD9E8D57u
@@ -159,7 +159,7 @@ INLINE vec one_to_two(ivec a, ivec b) {
     return _mm256_castsi256_pd(_mm256_or_si256(_mm256_srli_epi64(x, 12), whole(0x3ff0000000000000ULL)));
 }
 
-/* Two standard normals per lane of a stream (0: dW, 1: dZ) for the vectors first..first+GROUP-1 of the block.  Only
+/* Two standard normals per lane of a stream (0: dW, 1: dZ) for vectors first..first+NOISE_SIDE-1 of the block.  Only
  * the low 32 bits of the words count; what products leave above them is never read.  In round one every word is
  * either constant in time or the same in all lanes, and in round two still half of them: those cost no vector
  * products. */
@@ -169,9 +169,9 @@ INLINE void normals(const struct keys *k, const struct block_noise *b, uint64_t 
     uint64_t b2 = (uint64_t)PHILOX_M1 * (uint32_t)((a1 >> 32) ^ b->path_high ^ k->s1[0]);
     ivec x1 = whole((pair >> 32) ^ (stream << 16) ^ k->s0[0]), x2 = whole((b2 >> 32) ^ k->s0[1]),
          y2 = whole((uint32_t)a1 ^ k->s1[1]);
-    ivec m0 = whole(PHILOX_M0), m1 = whole(PHILOX_M1), c0[GROUP], c1[GROUP], c2[GROUP], c3[GROUP];
+    ivec m0 = whole(PHILOX_M0), m1 = whole(PHILOX_M1), c0[NOISE_SIDE], c1[NOISE_SIDE], c2[NOISE_SIDE], c3[NOISE_SIDE];
     UNROLL
-    for (int v = 0; v < GROUP; v++) {
+    for (int v = 0; v < NOISE_SIDE; v++) {
         ivec a2 = _mm256_mul_epu32(_mm256_xor_si256(b->high[first + v], x1), m0);
         c0[v] = _mm256_xor_si256(b->low[first + v], x2);
         c1[v] = whole(b2);
@@ -181,7 +181,7 @@ INLINE void normals(const struct keys *k, const struct block_noise *b, uint64_t 
     UNROLL
     for (int r = 2; r < ROUNDS; r++) {
         UNROLL
-        for (int v = 0; v < GROUP; v++) {
+        for (int v = 0; v < NOISE_SIDE; v++) {
             ivec p0 = _mm256_mul_epu32(c0[v], m0), p1 = _mm256_mul_epu32(c2[v], m1);
             c0[v] = _mm256_xor_si256(_mm256_srli_epi64(p1, 32), _mm256_xor_si256(c1[v], k->k0[r]));
             c2[v] = _mm256_xor_si256(_mm256_srli_epi64(p0, 32), _mm256_xor_si256(c3[v], k->k1[r]));
@@ -190,7 +190,7 @@ INLINE void normals(const struct keys *k, const struct block_noise *b, uint64_t 
         }
     }
     UNROLL
-    for (int v = 0; v < GROUP; v++) {
+    for (int v = 0; v < NOISE_SIDE; v++) {
         vec radius = _mm256_sqrt_pd(minus_two_log(sub(real(2.0), one_to_two(c0[v], c1[v]))));
         vec y = mul(one_to_two(c2[v], c3[v]), real(4.0)), t = add(y, real(ROUND_MAGIC)), s, c;
         sincos_reduced(sub(y, sub(t, real(ROUND_MAGIC))), HALF_PI, &s, &c);
@@ -221,7 +221,7 @@ INLINE void advance(floor_step *step, int width, int with_dz, struct lane_state 
         for (int first = 0; first < VECTORS; first += width) {
             vec chi[2][VECTORS], eta[2][VECTORS];
             UNROLL
-            for (int v = 0; v < width; v += GROUP) {
+            for (int v = 0; v < width; v += NOISE_SIDE) {
                 normals(k, b, 0, n >> 1, first + v, chi[0] + v, chi[1] + v);
                 if (with_dz) normals(k, b, 1, n >> 1, first + v, eta[0] + v, eta[1] + v);
             }

@@ -80,7 +80,7 @@ INLINE void wide_advance(wide_step *step, int batch, int with_dz, struct wide_st
             UNROLL
             for (int j = 0; j < batch / SIDE; j++) __asm__("" : "+m"(x[first / SIDE + j]));
             UNROLL
-            for (int v = 0; v < batch; v += GROUP) {
+            for (int v = 0; v < batch; v += NOISE_SIDE) {
                 normals(k, b, 0, n >> 1, first + v, z[0] + v, z[1] + v);
                 if (with_dz) normals(k, b, 1, n >> 1, first + v, z[2] + v, z[3] + v);
             }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A step made of other steps: parts k = 0, 1, ... follow each other, part k on the span from_k .. from_k + width_k of
- * the step with the share width_k dW of its noise,
+ * A step made of other steps: substeps k = 0, 1, ... follow each other, number k on the span from_k .. from_k + width_k
+ * of the step with the share width_k dW of its noise,
  *
  *     Phi = phi_n o ... o phi_1,     phi_k = step j_k with (width_k dt, width_k dW).
  *
- * Compositions (one step, widths that add up to 1) and splitting words (a letter is a step) are tables of such parts:
+ * Compositions (one step, widths that add up to 1) and splitting words (a letter is a step) are tables of substeps:
  * src/method/compose.c.  What a step carries depends on q alone, so it has to begin anew only where another step has
- * moved q; the table says where.  Sums of widths are 1 up to rounding, so where forces depend on t the first part
+ * moved q; the table says where.  Sums of widths are 1 up to rounding, so where forces depend on t the first substep
  * always begins anew: bits must not depend on where a call begins. */
 #include "kernel/text/method_file.h"
 
 /* In a generated kernel the steps stand in front of this text, each with names of its own. */
-#ifndef PROGRAM_PARTS
-#define PROGRAM_PARTS ((long)c->program->count)
+#ifndef PROGRAM_SUBSTEPS
+#define PROGRAM_SUBSTEPS ((long)c->program->count)
 #define PROGRAM_STEPS ((long)c->program->steps)
-#define PART_STEP(k) ((long)c->program->part[k].step)
-#define PART_FROM(k) (c->program->part[k].from)
-#define PART_WIDTH(k) (c->program->part[k].width)
-#define PART_BEGINS(k) (c->program->part[k].begins)
+#define SUBSTEP_STEP(k) ((long)c->program->substep[k].step)
+#define SUBSTEP_FROM(k) (c->program->substep[k].from)
+#define SUBSTEP_WIDTH(k) (c->program->substep[k].width)
+#define SUBSTEP_BEGINS(k) (c->program->substep[k].begins)
 #define METHOD_DZ 0
 #define METHOD_CARRY carry_before(c, PROGRAM_STEPS)
 
@@ -34,12 +34,12 @@ INLINE long carry_before(struct ctx *c, long j) {
     return sum;
 }
 
-INLINE void part_begin(struct ctx *c, long j, const vec *q, const vec *p, vec *carry) {
+INLINE void substep_begin(struct ctx *c, long j, const vec *q, const vec *p, vec *carry) {
     carry += carry_before(c, j);
     step_of(c, j)->begin(c, q, p, carry);
 }
 
-INLINE void part_step(struct ctx *c, long j, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+INLINE void substep_step(struct ctx *c, long j, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     carry += carry_before(c, j);
     step_of(c, j)->step(c, q, p, dW, dZ, carry);
 }
@@ -51,14 +51,14 @@ INLINE void enter(struct ctx *c, double begin, double from, double width) {
     c->dt = width * c->b->dt;
 }
 
-/* Steps whose first part does not begin by itself. */
+/* Steps whose first substep does not begin by itself. */
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     double begin = c->from;
     for (long j = 0; j < PROGRAM_STEPS; j++) {
         long k = 0;
-        while (PART_STEP(k) != j) k++;
-        enter(c, begin, PART_FROM(k), PART_WIDTH(k));
-        if (!PART_BEGINS(k)) part_begin(c, j, q, p, carry);
+        while (SUBSTEP_STEP(k) != j) k++;
+        enter(c, begin, SUBSTEP_FROM(k), SUBSTEP_WIDTH(k));
+        if (!SUBSTEP_BEGINS(k)) substep_begin(c, j, q, p, carry);
     }
     enter(c, begin, 0, 1);
 }
@@ -67,11 +67,11 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(w, NM);
     vec *top = c->top;
     double begin = c->from;
-    for (long k = 0; k < PROGRAM_PARTS; k++) {
-        enter(c, begin, PART_FROM(k), PART_WIDTH(k));
-        for (long m = 0; m < NM; m++) w[m] = PART_WIDTH(k) * dW[m];
-        if (PART_BEGINS(k) || (MODEL_TIME && k == 0)) part_begin(c, PART_STEP(k), q, p, carry);
-        part_step(c, PART_STEP(k), q, p, w, dZ, carry);
+    for (long k = 0; k < PROGRAM_SUBSTEPS; k++) {
+        enter(c, begin, SUBSTEP_FROM(k), SUBSTEP_WIDTH(k));
+        for (long m = 0; m < NM; m++) w[m] = SUBSTEP_WIDTH(k) * dW[m];
+        if (SUBSTEP_BEGINS(k) || (MODEL_TIME && k == 0)) substep_begin(c, SUBSTEP_STEP(k), q, p, carry);
+        substep_step(c, SUBSTEP_STEP(k), q, p, w, dZ, carry);
         c->top = top;
     }
     enter(c, begin, 0, 1);

@@ -51,14 +51,14 @@ INLINE void whole_matrix(struct ctx *c, const struct drift *h) {
     const long n = 2 * NP;
     vec *top = c->top;
     for (long j = 0; j < n; j++) {
-        ARRAY(unit, 2 * NP);
+        ARRAY(axis, 2 * NP);
         ARRAY(zero, 2 * NP);
         ARRAY(at, 4 * NP);
         for (long i = 0; i < n; i++) {
-            unit[i] = vec_set(i == j ? 1.0 : 0.0);
+            axis[i] = vec_set(i == j ? 1.0 : 0.0);
             zero[i] = at[i] = at[n + i] = vec_set(0);
         }
-        add_ito_drift(c, h->t, unit, at, h->none);
+        add_ito_drift(c, h->t, axis, at, h->none);
         add_ito_drift(c, h->t, zero, at + n, h->none);
         for (long i = 0; i < n; i++) h->A[i * n + j] = (i == j ? 1.0 : 0.0) - (at[i] - at[n + i]);
         c->top = top;

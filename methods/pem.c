@@ -30,7 +30,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         p[i] -= Kq[i];
     }
     project_onto(c, q, p, p, mu, LGV_FAIL_NEWTON); /* velocities are no rows of their own for constant masses */
-    for (long k = 0; k < NC; k++) c->extra[k * GROUPS] = mu[k] * (1 / c->dt);
+    for (long k = 0; k < NC; k++) c->extra[k * VECS] = mu[k] * (1 / c->dt);
 }
 #else
 #include "method/method.h"

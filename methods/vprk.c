@@ -63,7 +63,7 @@
 /* x = grad C(q). */
 INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec *G, const vec *mass, vec *x) {
     vec *top = c->top;
-    ARRAY(unit, NM);
+    ARRAY(axis, NM);
     ARRAY(zero, NP);
     ARRAY(d, NP);
     ARRAY(u, NP);
@@ -74,13 +74,13 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
     ivec singular;
     for (long i = 0; i < NP; i++) x[i] = zero[i] = vec_set(0);
     for (long m = 0; m < NM; m++) {
-        for (long k = 0; k < NM; k++) unit[k] = vec_set(k == m ? 1.0 : 0.0);
+        for (long k = 0; k < NM; k++) axis[k] = vec_set(k == m ? 1.0 : 0.0);
         if (MODEL_L) {
-            model_L2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
+            model_L2(c, t, q, zero, 0.0, axis, d, 0, hqq, 0, 0);
             for (long i = 0; i < NP; i++) d[i] = -d[i];
             for (long i = 0; i < NP * NP; i++) hqq[i] = -hqq[i];
         } else {
-            model_K2(c, t, q, zero, 0.0, unit, d, 0, hqq, 0, 0);
+            model_K2(c, t, q, zero, 0.0, axis, d, 0, hqq, 0, 0);
         }
         for (long i = 0; i < NP; i++) u[i] = d[i];
         apply_masses(c, t, q, mass, u);
@@ -94,10 +94,10 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
         for (long i = 0; i < NP; i++)
             for (long j = 0; j < NP; j++) ADD_PRODUCT(x[i], 2.0 * (hqq[i * NP + j] - Sqq[i * NP + j]), u[j]);
         if (MODEL_L) { /* u . M_q . u from L_q at u, -u and 0: L is quadratic in v */
-            for (long k = 0; k < NM; k++) unit[k] = vec_set(0);
+            for (long k = 0; k < NM; k++) axis[k] = vec_set(0);
             for (int sign = -1; sign <= 1; sign++) {
                 for (long i = 0; i < NP; i++) d[i] = (double)sign * u[i];
-                model_L1(c, t, q, d, 1.0, unit, Lq, 0);
+                model_L1(c, t, q, d, 1.0, axis, Lq, 0);
                 for (long i = 0; i < NP; i++) ADD_PRODUCT(x[i], sign == 0 ? 2.0 : -1.0, Lq[i]);
             }
         }

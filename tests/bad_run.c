@@ -43,7 +43,7 @@ static void check_failures(const struct lgv_result *r) {
         for (size_t i = 0; i < r->nseries; i++) {
             /* a finite state of size 1e200 has an infinite energy: that is told, and has no standard error of 0 */
             const struct lgv_series *s = &r->series[i];
-            bool state = s->kind == LGV_SERIES_COORDINATE || s->kind == LGV_SERIES_CONJUGATE;
+            bool state = s->kind == LGV_OBSERVABLE_COORDINATE || s->kind == LGV_OBSERVABLE_CONJUGATE;
             assert_true(r->alive[t] ? !state || !isnan(s->mean[t]) : isnan(s->mean[t]));
             assert_true(isfinite(s->mean[t]) || !(s->std[t] <= 1e300));
         }
@@ -274,7 +274,7 @@ static int stop_soon(void *user, double fraction) {
     return fraction > 0;
 }
 
-/* Half a minute of work, stopped at the first report (after a tenth of a second).  Paths come in groups, so that some
+/* Half a minute of work, stopped at the first report (after a tenth of a second).  Paths come in units, so that some
  * have finished, some are on their way, most have not begun: every time has its own number of paths. */
 static void test_interrupted(void **state) {
     (void)state;

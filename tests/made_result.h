@@ -32,7 +32,7 @@ static inline void fill_series(struct lgv_result *r, size_t i, const char *name,
     struct lgv_series *s = &r->series[i];
     size_t n = r->ntimes ? r->ntimes : 1;
     *s = (struct lgv_series){.name = lgv_copy(name), .formula = lgv_copy(formula), .kind = kind};
-    s->drift = kind == LGV_SERIES_MOMENTUM ? 3.1e-15 : kind == LGV_SERIES_ENERGY ? 4.2e-3 : 2.0;
+    s->drift = kind == LGV_OBSERVABLE_MOMENTUM ? 3.1e-15 : kind == LGV_OBSERVABLE_ENERGY ? 4.2e-3 : 2.0;
     s->drift_mean = 0.5 * s->drift;
     double **array[] = {&s->mean,        &s->std,         &s->err,         &s->min,         &s->max,
                         &s->quantile[0], &s->quantile[1], &s->quantile[2], &s->quantile[3], &s->quantile[4]};
@@ -130,11 +130,11 @@ static inline void make_result(struct lgv_result *r, size_t ntimes, size_t sampl
     }
     r->nseries = 5;
     r->series = lgv_new(5, sizeof *r->series);
-    fill_series(r, 0, "q", "q", LGV_SERIES_COORDINATE);
-    fill_series(r, 1, "p", "p", LGV_SERIES_CONJUGATE);
-    fill_series(r, 2, "product", "q*p", LGV_SERIES_OBSERVABLE);
-    fill_series(r, 3, "H", "(p^2 + q^2)/2", LGV_SERIES_ENERGY);
-    fill_series(r, 4, "rotation", "p.xi", LGV_SERIES_MOMENTUM);
+    fill_series(r, 0, "q", "q", LGV_OBSERVABLE_COORDINATE);
+    fill_series(r, 1, "p", "p", LGV_OBSERVABLE_CONJUGATE);
+    fill_series(r, 2, "product", "q*p", LGV_OBSERVABLE_DECLARED);
+    fill_series(r, 3, "H", "(p^2 + q^2)/2", LGV_OBSERVABLE_ENERGY);
+    fill_series(r, 4, "rotation", "p.xi", LGV_OBSERVABLE_MOMENTUM);
     r->sample_paths = 4096;
     make_settings(r);
     make_failures(r);

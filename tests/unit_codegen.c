@@ -432,8 +432,8 @@ static void compare_splits(struct lgv_model *m, int node, bool has_loop, uint64_
     split_make(m, node, false, &loop);
     split_make(m, node, true, &plain);
     bool kept = false;
-    for (size_t i = 0; i < loop.f.count; i++) kept |= loop.f.group[i].nest >= 0;
-    for (size_t i = 0; i < plain.f.count; i++) assert_true(plain.f.group[i].nest < 0);
+    for (size_t i = 0; i < loop.f.count; i++) kept |= loop.f.summand[i].nest >= 0;
+    for (size_t i = 0; i < plain.f.count; i++) assert_true(plain.f.summand[i].nest < 0);
     assert_true(kept || !has_loop);
     assert_true(lgv_eval_begin(&e, m->graph));
     for (int trial = 0; trial < 3; trial++) {

@@ -489,7 +489,7 @@ static void build_pieces(int add, bool want_cached) {
     struct lgv_module *module;
     struct lgv_error err = {0};
     snprintf(source, sizeof source,
-             "#if LGV_PIECE == 2\n__attribute__((visibility(\"hidden\"))) int shared(void);\n#else\n"
+             "#if LGV_HALF == 2\n__attribute__((visibility(\"hidden\"))) int shared(void);\n#else\n"
              "int shared(void) { return 40; }\n#endif\n" LGV_SHARED_END "int answer(void) { return shared() + %d; }\n",
              add);
     if (lgv_module_build(source, &counted, NULL, &module, NULL, &err) != LGV_OK) fail_msg("%s", err.message);
@@ -526,7 +526,7 @@ static void test_pieces(void **state) {
     assert_non_null(text);
     char *begin = strchr(text, '\n') + 1;
     assert_int_equal(lgv_cache_begin(cache, key, "", &whole, NULL), LGV_OK);
-    assert_true(lgv_cache_part(&whole, cache, key, begin, &files));
+    assert_true(lgv_cache_shared(&whole, cache, key, begin, &files));
     write_file(files.new_object, "not an object", 0600);
     assert_true(lgv_cache_commit(&files, begin));
     lgv_cache_discard(&files);

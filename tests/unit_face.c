@@ -97,7 +97,7 @@ static void test_rows(void **state) {
         const struct lgv_face_row *r;
         for (size_t i = 0; (r = lgv_face_row(i)); i++) {
             const char *at = find(text, r);
-            if (!at && !r->part) fail_msg("%s with %s has no %s", kernels[k].text, kernels[k].method, r->name);
+            if (!at && !r->only) fail_msg("%s with %s has no %s", kernels[k].text, kernels[k].method, r->name);
             filled[i] |= at && !traps(at);
             absent[i] |= at && traps(at);
         }
@@ -108,7 +108,7 @@ static void test_rows(void **state) {
     const struct lgv_face_row *r;
     for (size_t i = 0; (r = lgv_face_row(i)); i++) {
         if (!filled[i]) fail_msg("no kernel has a body for %s", r->name);
-        if (!r->part && r->asked != LGV_FACE_WATCH && !absent[i]) fail_msg("%s is never left out", r->name);
+        if (!r->only && r->asked != LGV_FACE_WATCH && !absent[i]) fail_msg("%s is never left out", r->name);
     }
 }
 
@@ -123,7 +123,7 @@ static void test_callbacks(void **state) {
     char *text = plain(file);
     const struct lgv_face_row *r;
     for (size_t i = 0; (r = lgv_face_row(i)); i++)
-        if (!r->part && !find(text, r)) fail_msg("face_callbacks.h has no %s%s", r->name, r->arguments);
+        if (!r->only && !find(text, r)) fail_msg("face_callbacks.h has no %s%s", r->name, r->arguments);
     free(text);
     free(file);
 }

@@ -131,7 +131,7 @@ static void test_trajectory(void **state) {
     struct lgv_figure f;
     make_result(&r, 50, 2);
     assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 0); /* one coordinate */
-    r.series[1].kind = LGV_SERIES_COORDINATE;
+    r.series[1].kind = LGV_OBSERVABLE_COORDINATE;
     r.dof = 2;
     assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 1);
     assert_int_equal(f.dimension, 2);
@@ -146,7 +146,7 @@ static void test_trajectory(void **state) {
     rename_series(&r, 2, "x[1].z");
     assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 1);
     assert_int_equal(f.dimension, 2); /* an observable of that name is no coordinate */
-    r.series[2].kind = LGV_SERIES_COORDINATE;
+    r.series[2].kind = LGV_OBSERVABLE_COORDINATE;
     assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 1);
     assert_int_equal(f.dimension, 3);
     size_t kept = r.nsamples;
@@ -392,7 +392,7 @@ static void test_trajectories_drawn(void **state) {
         for (size_t i = 0; i < r.dof; i++) {
             static const char *const name[] = {"x.x", "x.y", "x.z"};
             rename_series(&r, i, name[i]);
-            r.series[i].kind = LGV_SERIES_COORDINATE;
+            r.series[i].kind = LGV_OBSERVABLE_COORDINATE;
             for (size_t k = 0; k < r.ntimes; k++)
                 r.sample[0].value[i * r.ntimes + k] = r.series[i].mean[k] =
                     middle[way % 5] + size[way % 5][i] * sin(r.time[k] * (double)(i + 1));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Prints one hash per group of lane functions over the same COUNT arguments, whatever LANES is.  Built with several
+ * Prints one hash per set of lane functions over the same COUNT arguments, whatever LANES is.  Built with several
  * -DLANES=...; the outputs must be the same text: the bits of a lane do not depend on the width of the vectors. */
 #include <stdint.h>
 #include <stdio.h>

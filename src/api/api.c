@@ -126,7 +126,7 @@ double lgv_result_symplectic_defect(const struct lgv_result *result) {
 double lgv_result_momentum_drift(const struct lgv_result *result, const char *symmetry) {
     for (size_t i = 0; result && symmetry && i < result->nseries; i++) {
         const struct lgv_series *s = &result->series[i];
-        if (s->kind == LGV_SERIES_MOMENTUM && s->name && strcmp(s->name, symmetry) == 0) return s->drift;
+        if (s->kind == LGV_OBSERVABLE_MOMENTUM && s->name && strcmp(s->name, symmetry) == 0) return s->drift;
     }
     return (double)NAN;
 }

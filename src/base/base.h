@@ -66,7 +66,7 @@ const char *lgv_exact(char *out, size_t size, double x);
 /* x with `digits` digits for people. */
 const char *lgv_brief(char *out, size_t size, double x, int digits);
 /* 1234567 -> "1 234 567" */
-const char *lgv_grouped(char *out, size_t size, uint64_t n);
+const char *lgv_spaced(char *out, size_t size, uint64_t n);
 /* 1.5e8 -> "150 million" */
 const char *lgv_rate(char *out, size_t size, double per_second);
 

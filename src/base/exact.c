@@ -36,7 +36,7 @@ static void wide_add(struct lgv_exact_wide *w, double x) {
         m |= 1ULL << 52;
     else
         e = 1;
-    int at = e - 1 + (LGV_EXACT_UNIT - 1074), k = at >> 5;
+    int at = e - 1 + (LGV_EXACT_SHIFT - 1074), k = at >> 5;
     unsigned r = (unsigned)at & 31;
     int64_t sign = (int64_t)u >> 63;
     uint64_t low = m << r, high = r > 11 ? m >> (64 - r) : 0;
@@ -107,7 +107,7 @@ bool lgv_exact_add_slowly(struct lgv_exact *s, double x) {
     if (s->base == 0 && isnormal(x)) { /* room for numbers 2^32 times as large, and down to a 2^64th */
         int e;
         frexp(x, &e);
-        int k = ((e + 1022 - 1 + (LGV_EXACT_UNIT - 1074)) >> 5) - 2;
+        int k = ((e + 1022 - 1 + (LGV_EXACT_SHIFT - 1074)) >> 5) - 2;
         int last = LGV_EXACT_DIGITS - LGV_EXACT_WINDOW;
         s->base = (k < 0 ? 0 : k > last ? last : k) + 1;
         return lgv_exact_add(s, x);
@@ -169,7 +169,7 @@ static double wide_round(const struct lgv_exact_wide *in) {
     if (m == 0) return 0;
     bool more = false;
     for (int k = 0; k < low; k++) more = more || digit[k] != 0;
-    int scale = 32 * (first + low) - LGV_EXACT_UNIT;
+    int scale = 32 * (first + low) - LGV_EXACT_SHIFT;
     uint64_t h = (uint64_t)(m >> 64), l = (uint64_t)m;
     int lead = h ? 127 - __builtin_clzll(h) : 63 - __builtin_clzll(l), drop = lead - 52;
     if (scale + drop < -1074) drop = -1074 - scale; /* results below 2^-1022 keep fewer bits */

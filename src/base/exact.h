@@ -16,7 +16,7 @@
 
 #define LGV_EXACT_WINDOW 6
 #define LGV_EXACT_DIGITS 68
-#define LGV_EXACT_UNIT 1088 /* digit k is worth 2^(32 k - 1088) */
+#define LGV_EXACT_SHIFT 1088 /* digit k is worth 2^(32 k - 1088) */
 
 struct lgv_exact_wide {
     int64_t digit[LGV_EXACT_DIGITS];
@@ -38,7 +38,7 @@ bool lgv_exact_add_slowly(struct lgv_exact *s, double x);
 static inline bool lgv_exact_add(struct lgv_exact *s, double x) {
     uint64_t u;
     memcpy(&u, &x, sizeof u);
-    int e = (int)(u >> 52 & 2047), at = e - 1 + (LGV_EXACT_UNIT - 1074), k = (at >> 5) - (s->base - 1);
+    int e = (int)(u >> 52 & 2047), at = e - 1 + (LGV_EXACT_SHIFT - 1074), k = (at >> 5) - (s->base - 1);
     /* x = m 2^(e - 1075) = m 2^(at - 1088), in three digits from number at / 32 on */
     if ((unsigned)k > LGV_EXACT_WINDOW - 3 || (unsigned)(e - 1) > 2045 || s->base == 0 || s->pending >= 1u << 30)
         return x == 0 || lgv_exact_add_slowly(s, x);

@@ -46,12 +46,12 @@ char *lgv_copy(const char *text) {
 
 /* Reads to the end, so that pipes work as well as files. */
 static enum lgv_status read_stream(FILE *f, const char *path, size_t limit, struct lgv_text *t, struct lgv_error *err) {
-    char part[16384];
+    char buffer[16384];
     size_t n;
-    while ((n = fread(part, 1, sizeof part, f)) > 0) {
+    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0) {
         if (n > limit - t->size)
             return lgv_fail(err, LGV_BAD_INPUT, "%s: larger than the %zu bytes allowed", path, limit);
-        lgv_text_append(t, part, n);
+        lgv_text_append(t, buffer, n);
         if (t->failed) return lgv_fail_memory(err);
     }
     if (ferror(f)) return lgv_fail(err, LGV_BAD_INPUT, "%s: %s", path, strerror(errno));

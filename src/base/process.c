@@ -161,11 +161,11 @@ static int asked_to_end(const struct lgv_process *p, double spent) {
 
 /* Takes what there is; reads on past the limit: a program must not hang or die on a full pipe.  False at the end. */
 static bool collect(const struct lgv_process *p, int fd) {
-    char part[4096];
-    ssize_t n = read(fd, part, sizeof part);
+    char buffer[4096];
+    ssize_t n = read(fd, buffer, sizeof buffer);
     if (n > 0 && p->printed && p->printed->size < p->limit) {
         size_t room = p->limit - p->printed->size;
-        lgv_text_append(p->printed, part, (size_t)n < room ? (size_t)n : room);
+        lgv_text_append(p->printed, buffer, (size_t)n < room ? (size_t)n : room);
     }
     return n > 0 || (n < 0 && errno == EINTR);
 }

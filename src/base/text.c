@@ -29,7 +29,7 @@ void lgv_text_add(struct lgv_text *t, const char *format, ...) {
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    char small[512]; /* most pieces are short: one pass of printf */
+    char small[512]; /* most texts are short: one pass of printf */
     int n = vsnprintf(small, sizeof small, format, args);
     if (n < 0) {
         t->failed = true;
@@ -62,7 +62,7 @@ const char *lgv_text_with_error(char *out, size_t size, double value, double err
     int low = known ? exponent_of(error) - 1 : 0; /* place of the second digit of the error */
     int high = known && isfinite(value) ? exponent_of(fmax(fabs(value), error)) : 0;
     int power = high < 7 && low >= -6 ? 0 : high; /* 0: written out; else both numbers have this power of ten */
-    double unit = pow(10, power), place = pow(10, low);
+    double tens = pow(10, power), place = pow(10, low);
     if (!isfinite(value)) {
         snprintf(out, size, "n/a");
     } else if (!known) {
@@ -73,7 +73,7 @@ const char *lgv_text_with_error(char *out, size_t size, double value, double err
         int digits = power > low ? power - low : 0;
         if (low > power) value = place * round(value / place), error = place * round(error / place);
         if (fabs(value) < 0.5 * place) value = 0; /* not -0.0 */
-        snprintf(out, size, power ? "(%.*f ± %.*f)e%d" : "%.*f ± %.*f", digits, value / unit, digits, error / unit,
+        snprintf(out, size, power ? "(%.*f ± %.*f)e%d" : "%.*f ± %.*f", digits, value / tens, digits, error / tens,
                  power);
     }
     return out;

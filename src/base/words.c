@@ -84,7 +84,7 @@ const char *lgv_brief(char *out, size_t size, double x, int digits) {
     return out;
 }
 
-const char *lgv_grouped(char *out, size_t size, uint64_t n) {
+const char *lgv_spaced(char *out, size_t size, uint64_t n) {
     char digits[32];
     int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
     size_t used = 0;

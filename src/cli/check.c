@@ -30,8 +30,8 @@ static void problem(struct lgv_examination *x, const char *format, ...) {
 
 /* ---- looking ---- */
 
-/* Entries of one block of the Hessian that are not identically zero; -1 when there are too many to count. */
-static long count_block(struct lgv_graph *g, const struct lgv_function *f, enum lgv_space rows, enum lgv_space cols) {
+/* Entries of one quarter of the Hessian that are not identically zero; -1 when there are too many to count. */
+static long count_quarter(struct lgv_graph *g, const struct lgv_function *f, enum lgv_space rows, enum lgv_space cols) {
     struct lgv_terms terms = {0};
     struct lgv_place *place = NULL;
     lgv_terms_hessian(g, f, rows, cols, &terms);
@@ -44,8 +44,8 @@ static long count_block(struct lgv_graph *g, const struct lgv_function *f, enum 
 static long count_entries(struct lgv_model *m) {
     struct lgv_function f;
     if (!lgv_function_split(m->graph, m->hamiltonian, false, &f)) return -1;
-    long qq = count_block(m->graph, &f, LGV_Q, LGV_Q), qp = count_block(m->graph, &f, LGV_Q, LGV_P),
-         pp = count_block(m->graph, &f, LGV_P, LGV_P);
+    long qq = count_quarter(m->graph, &f, LGV_Q, LGV_Q), qp = count_quarter(m->graph, &f, LGV_Q, LGV_P),
+         pp = count_quarter(m->graph, &f, LGV_P, LGV_P);
     lgv_function_free(&f);
     return qq < 0 || qp < 0 || pp < 0 ? -1 : qq + 2 * qp + pp;
 }
@@ -53,7 +53,7 @@ static long count_entries(struct lgv_model *m) {
 double lgv_examination_drift(const struct lgv_examination *x, size_t i) {
     for (size_t k = 0; x->measured && k < x->result.nseries; k++) {
         const struct lgv_series *s = &x->result.series[k];
-        if (s->kind == LGV_SERIES_MOMENTUM && strcmp(s->name, x->model->symmetry[i].name) == 0) return s->drift;
+        if (s->kind == LGV_OBSERVABLE_MOMENTUM && strcmp(s->name, x->model->symmetry[i].name) == 0) return s->drift;
     }
     return (double)NAN;
 }

@@ -31,8 +31,8 @@ void lgv_report_add(struct lgv_run_report *r, const struct lgv_run_report *other
     r->path_steps += other->path_steps;
     r->clipped += other->clipped;
     r->iterated += other->iterated;
-    r->block_steps += other->block_steps;
-    r->iterations = r->block_steps ? (double)r->iterated / (double)r->block_steps : 0;
+    r->vec_steps += other->vec_steps;
+    r->iterations = r->vec_steps ? (double)r->iterated / (double)r->vec_steps : 0;
     r->stopped = r->stopped || other->stopped;
     if (other->threads > r->threads) r->threads = other->threads;
     for (size_t i = 0; i < snapshots; i++) /* only the part with the first unit has any */

@@ -223,15 +223,15 @@ enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char 
     return status;
 }
 
-bool lgv_cache_part(const struct lgv_cache_files *whole, const char *folder, const char *key, const char *source,
-                    struct lgv_cache_files *part) {
-    memset(part, 0, sizeof *part);
-    name_files(folder ? folder : whole->work, key, ".o", &part->source, &part->object);
-    part->new_source = join(whole->work, "part.c");
-    part->new_object = join(whole->work, "part.o");
-    bool good = part->source && part->object && part->new_source && part->new_object &&
-                write_text(part->new_source, "", source);
-    if (!good) lgv_cache_discard(part);
+bool lgv_cache_shared(const struct lgv_cache_files *whole, const char *folder, const char *key, const char *source,
+                      struct lgv_cache_files *shared) {
+    memset(shared, 0, sizeof *shared);
+    name_files(folder ? folder : whole->work, key, ".o", &shared->source, &shared->object);
+    shared->new_source = join(whole->work, "shared.c");
+    shared->new_object = join(whole->work, "shared.o");
+    bool good = shared->source && shared->object && shared->new_source && shared->new_object &&
+                write_text(shared->new_source, "", source);
+    if (!good) lgv_cache_discard(shared);
     return good;
 }
 

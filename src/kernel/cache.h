@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The folder of compiled kernels: KEY.so, the object (KEY.o for a part that is linked to kernels), and KEY.c, one line
+ * The folder of compiled kernels: KEY.so, the object (KEY.o for the half that kernels share), and KEY.c, one line
  * with size and checksum of the object followed by the source.  Both are made in a folder KEY.XXXXXX of their own,
  * where the compiler keeps its temporary files, too, and renamed; KEY.c comes last, so an entry with a KEY.c that fits
  * is complete.  Entries not used for 90 days, and unfinished folders of a day ago, are removed when a new one is
@@ -27,11 +27,11 @@ char *lgv_cache_lookup(const char *folder, const char *key, const char *end, con
 /* A work folder with the source in it, inside `folder` (NULL: inside $TMPDIR). */
 enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char *source, struct lgv_cache_files *files,
                                 struct lgv_error *err);
-/* A part of it, KEY.o, made in the work folder of `whole` (folder NULL: and not to be kept). */
-bool lgv_cache_part(const struct lgv_cache_files *whole, const char *folder, const char *key, const char *source,
-                    struct lgv_cache_files *part);
+/* The half that kernels share, KEY.o, made in the work folder of `whole` (folder NULL: and not to be kept). */
+bool lgv_cache_shared(const struct lgv_cache_files *whole, const char *folder, const char *key, const char *source,
+                      struct lgv_cache_files *shared);
 bool lgv_cache_commit(struct lgv_cache_files *files, const char *source);
-/* Removes the work folder, unless it is that of a part, and frees the names. */
+/* Removes the work folder, unless it is that of a shared half, and frees the names. */
 void lgv_cache_discard(struct lgv_cache_files *files);
 void lgv_cache_sweep(const char *folder);
 /* Short notes, KEY.id: `about` (a line) and the text.  What was remembered about just that, or NULL. */

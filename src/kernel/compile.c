@@ -188,27 +188,27 @@ static enum lgv_status compile_failed(const struct lgv_compiler *cc, int code, c
                     (int)length, printed);
 }
 
-/* Which part of a source is compiled; see LGV_SHARED_END. */
-enum piece { WHOLE, SHARED, OWN };
+/* Which half of a source is compiled; see LGV_SHARED_END. */
+enum half { WHOLE, SHARED, OWN };
 
-static const char *const *piece_flags(const struct lgv_compiler *cc, enum piece piece, const char *list[MAX_FLAGS]) {
-    static const char *const define[] = {NULL, "-DLGV_PIECE=1", "-DLGV_PIECE=2"};
+static const char *const *half_flags(const struct lgv_compiler *cc, enum half half, const char *list[MAX_FLAGS]) {
+    static const char *const define[] = {NULL, "-DLGV_HALF=1", "-DLGV_HALF=2"};
     size_t n = 0;
     for (const char *const *f = compiler_flags(cc); *f; f++) list[n++] = *f;
-    list[n++] = define[piece];
+    list[n++] = define[half];
     list[n] = NULL;
     return list;
 }
 
 /* The code of lgv_process_run. */
-static int run_compiler(const struct lgv_compiler *cc, enum piece piece, char *source, char *object, const char *work,
+static int run_compiler(const struct lgv_compiler *cc, enum half half, char *source, char *object, const char *work,
                         double limit, struct lgv_text *printed) {
     char *argv[MAX_FLAGS + 5], path[sizeof cc->path], out_flag[] = "-o", copy[MAX_FLAGS][32];
     const char *list[MAX_FLAGS];
     size_t n = 0;
     memcpy(path, cc->path, sizeof path);
     argv[n++] = path;
-    for (const char *const *f = piece_flags(cc, piece, list); *f; f++, n++) {
+    for (const char *const *f = half_flags(cc, half, list); *f; f++, n++) {
         snprintf(copy[n - 1], sizeof copy[0], "%s", *f);
         argv[n] = copy[n - 1];
     }
@@ -223,12 +223,12 @@ static bool succeeded(int code, const char *object) {
     return (code == 0 || code == LGV_PROCESS_UNKNOWN) && access(object, R_OK) == 0;
 }
 
-/* One library, no start files; `part` is an object more, or NULL.  The linker is called directly where there is one: by
- * way of clang it takes 40 ms more. */
-static int link_object(const struct lgv_compiler *cc, const struct lgv_cache_files *files, char *part,
+/* One library, no start files; `half` is the object that kernels share, or NULL.  The linker is called directly where
+ * there is one: by way of clang it takes 40 ms more. */
+static int link_object(const struct lgv_compiler *cc, const struct lgv_cache_files *files, char *half,
                        struct lgv_text *printed) {
     char path[sizeof cc->path], shared[] = "-shared", out_flag[] = "-o", math[] = "-lm";
-    char *argv[] = {path, shared, out_flag, files->new_object, files->middle, part ? part : math, part ? math : NULL,
+    char *argv[] = {path, shared, out_flag, files->new_object, files->middle, half ? half : math, half ? math : NULL,
                     NULL};
     if (lgv_process_find("ld", path, sizeof path)) {
         int code = run(cc, argv, files->work, 0, printed);
@@ -239,7 +239,7 @@ static int link_object(const struct lgv_compiler *cc, const struct lgv_cache_fil
     return run(cc, argv, files->work, 0, printed);
 }
 
-/* ---- the piece that kernels share ---- */
+/* ---- the half that kernels share ---- */
 
 struct shared {
     struct lgv_compiler cc;
@@ -263,7 +263,7 @@ static void *make_shared(void *user) {
     return NULL;
 }
 
-/* In a thread, so that both pieces are compiled at the same time.  Signals go to the threads of the caller. */
+/* In a thread, so that both halves are compiled at the same time.  Signals go to the threads of the caller. */
 static bool start_thread(struct shared *s) {
     sigset_t all, old;
     sigfillset(&all);
@@ -273,7 +273,7 @@ static bool start_thread(struct shared *s) {
     return s->running;
 }
 
-/* Takes it from the cache or begins to make it.  False: the source has no such piece, or it cannot be made. */
+/* Takes it from the cache or begins to make it.  False: the source has no such half, or it cannot be made. */
 static bool shared_begin(struct shared *s, const struct lgv_compiler *cc, const char *folder, const char *source,
                          const struct lgv_cache_files *files, double limit) {
     const char *list[MAX_FLAGS], *end = strstr(source, LGV_SHARED_END);
@@ -282,9 +282,9 @@ static bool shared_begin(struct shared *s, const struct lgv_compiler *cc, const 
     s->cc.progress = is_unwanted; /* the caller's is asked by the thread of the caller only */
     s->cc.user = &s->unwanted;
     if (!end || !(s->text = strndup(source, (size_t)(end - source)))) return false;
-    lgv_cache_key(s->text, cc->version, piece_flags(cc, SHARED, list), key);
+    lgv_cache_key(s->text, cc->version, half_flags(cc, SHARED, list), key);
     if (folder && (s->object = lgv_cache_lookup(folder, key, ".o", s->text))) return true;
-    return lgv_cache_part(files, folder, key, s->text, &s->files) && (s->object = lgv_copy(s->files.new_object)) &&
+    return lgv_cache_shared(files, folder, key, s->text, &s->files) && (s->object = lgv_copy(s->files.new_object)) &&
            start_thread(s);
 }
 
@@ -311,7 +311,7 @@ static int build_whole(const struct lgv_compiler *cc, struct lgv_cache_files *fi
     return succeeded(code, files->middle) ? link_object(cc, files, NULL, printed) : code;
 }
 
-/* Whatever is wrong with the shared piece, the kernel is then compiled as a whole. */
+/* Whatever is wrong with the shared half, the kernel is then compiled as a whole. */
 static int build_object(const struct lgv_compiler *cc, const char *folder, const char *source,
                         struct lgv_cache_files *files, double limit, struct lgv_text *printed) {
     struct shared s;

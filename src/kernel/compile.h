@@ -22,9 +22,9 @@ struct lgv_compiler {
     void *user; /* asked while it works for long, NULL: nobody */
 };
 
-/* What stands above this line in a source is the same for many kernels.  It is compiled apart, with LGV_PIECE defined
+/* What stands above this line in a source is the same for many kernels.  It is compiled apart, with LGV_HALF defined
  * as 1, kept in the cache as an object and linked to every kernel that begins with it; the whole source is then
- * compiled with LGV_PIECE defined as 2, and need only declare what the first part defines.  Without LGV_PIECE a source
+ * compiled with LGV_HALF defined as 2, and need only declare what the first half defines.  Without LGV_HALF a source
  * is complete. */
 #define LGV_SHARED_END "/* ---- above: the same for every kernel of this width ---- */\n"
 

@@ -69,7 +69,7 @@ static void reference(struct lgv_text *out, const struct lgv_graph *g, const str
 }
 
 /* +- factor * term, the sign as it stands between terms, or before the first one. */
-static void summand(struct lgv_text *out, const struct lgv_graph *g, struct lgv_arg a, bool first) {
+static void addend(struct lgv_text *out, const struct lgv_graph *g, struct lgv_arg a, bool first) {
     lgv_text_add(out, a.factor < 0 ? (first ? "-" : " - ") : first ? "" : " + ");
     if (fabs(a.factor) != 1) number(out, fabs(a.factor));
     if (fabs(a.factor) != 1 && a.node >= 0) lgv_text_add(out, " * ");
@@ -101,7 +101,7 @@ static void sum(struct lgv_text *out, const struct lgv_graph *g, int k, const ch
         struct lgv_arg next = i + 1 < n->count ? g->arg[n->first + i + 1] : (struct lgv_arg){-1, n->value};
         bool product = a.node >= 0 && fabs(a.factor) != 1 && !lgv_emit_uniform(g, a.node);
         if (product && i == 0 && (n->count > 1 || n->value != 0)) {
-            summand(&so_far, g, next, true);
+            addend(&so_far, g, next, true);
             i++;
         } else if (product && fused) {
             lgv_text_add(out, "    %st%d = %s;\n", type, k, so_far.data ? so_far.data : "");
@@ -114,7 +114,7 @@ static void sum(struct lgv_text *out, const struct lgv_graph *g, int k, const ch
         if (product)
             fuse(&so_far, g, a);
         else
-            summand(&so_far, g, a, i == 0);
+            addend(&so_far, g, a, i == 0);
         fused |= product;
     }
     lgv_text_add(out, "    %st%d = %s;\n", type, k, so_far.data ? so_far.data : "");

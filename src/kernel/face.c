@@ -24,30 +24,30 @@ static const struct lgv_face_row rows[] = {
     {"model_H", "(" AT ", vec *H)", .asked = LGV_FACE_H, .body = lgv_face_H},
     {"model_V3", "(" AT ", const vec *dq, vec *x)", .counts = "++", .asked = LGV_FACE_V3, .body = lgv_face_V3},
     /* constraints, with S = sum_k lambda_k g_k */
-    {"model_g", "(struct ctx *c, const vec *q, vec *g)", .part = LGV_FACE_CONSTRAINTS, .asked = LGV_FACE_CONSTRAINTS,
+    {"model_g", "(struct ctx *c, const vec *q, vec *g)", .only = LGV_FACE_CONSTRAINTS, .asked = LGV_FACE_CONSTRAINTS,
      .body = lgv_face_g},
-    {"model_gsize", "(struct ctx *c, const vec *q, vec *g)", .part = LGV_FACE_CONSTRAINTS,
+    {"model_gsize", "(struct ctx *c, const vec *q, vec *g)", .only = LGV_FACE_CONSTRAINTS,
      .asked = LGV_FACE_CONSTRAINTS, .body = lgv_face_gsize},
-    {"model_GT", "(struct ctx *c, const vec *q, const vec *lambda, vec *x)", .part = LGV_FACE_CONSTRAINTS,
+    {"model_GT", "(struct ctx *c, const vec *q, const vec *lambda, vec *x)", .only = LGV_FACE_CONSTRAINTS,
      .asked = LGV_FACE_CONSTRAINTS, .body = lgv_face_GT},
-    {"model_G", "(struct ctx *c, const vec *q, vec *G)", .part = LGV_FACE_CONSTRAINTS, .asked = LGV_FACE_CONSTRAINTS,
+    {"model_G", "(struct ctx *c, const vec *q, vec *G)", .only = LGV_FACE_CONSTRAINTS, .asked = LGV_FACE_CONSTRAINTS,
      .before = lgv_face_before_G, .body = lgv_face_G},
-    {"model_S2", "(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq)", .part = LGV_FACE_CONSTRAINTS,
+    {"model_S2", "(struct ctx *c, const vec *q, const vec *lambda, vec *Sqq)", .only = LGV_FACE_CONSTRAINTS,
      .asked = LGV_FACE_S2, .body = lgv_face_S2},
-    {"model_bend", "(struct ctx *c, const vec *q, vec *x)", .part = LGV_FACE_CONSTRAINTS, .asked = LGV_FACE_BEND,
+    {"model_bend", "(struct ctx *c, const vec *q, vec *x)", .only = LGV_FACE_CONSTRAINTS, .asked = LGV_FACE_BEND,
      .before = lgv_face_before_bend, .body = lgv_face_bend},
     /* masses and Lagrangians, with the increment a L - sum_m w_m h_m */
     {"model_L1", "(struct ctx *c, double t, const vec *q, const vec *v, double a, const vec *w, vec *Lq, vec *Lv)",
-     .counts = " += Lq != 0", .part = LGV_FACE_VARIATIONAL, .asked = LGV_FACE_L, .body = lgv_face_L1},
+     .counts = " += Lq != 0", .only = LGV_FACE_VARIATIONAL, .asked = LGV_FACE_L, .body = lgv_face_L1},
     {"model_L2",
      "(struct ctx *c, double t, const vec *q, const vec *v, double a, const vec *w, vec *Lq, vec *Lv,\n"
      "                     vec *Lqq, vec *Lqv, vec *Lvv)",
-     .counts = " += Lq != 0", .part = LGV_FACE_VARIATIONAL, .asked = LGV_FACE_L, .body = lgv_face_L2},
-    {"model_mass", "(struct ctx *c, const vec *q, const vec *p, vec *mass)", .part = LGV_FACE_VARIATIONAL,
+     .counts = " += Lq != 0", .only = LGV_FACE_VARIATIONAL, .asked = LGV_FACE_L, .body = lgv_face_L2},
+    {"model_mass", "(struct ctx *c, const vec *q, const vec *p, vec *mass)", .only = LGV_FACE_VARIATIONAL,
      .asked = LGV_FACE_MASS, .body = lgv_face_mass},
     /* sparse second derivatives for Newton's method: as model_K2; Kqq, Kpp: entries by rows and columns */
     {"model_K2_sparse", "(" INCREMENT ", vec *Kq,\n                            vec *Kp, vec *Kqq, vec *Kpp)",
-     .counts = " += Kq != 0", .part = LGV_FACE_NEWTON, .asked = LGV_FACE_NEWTON, .before = lgv_face_before_newton,
+     .counts = " += Kq != 0", .only = LGV_FACE_NEWTON, .asked = LGV_FACE_NEWTON, .before = lgv_face_before_newton,
      .body = lgv_face_newton},
     {"model_start", "(struct ctx *c, uvec path, vec *q, vec *p, vec *v)", .asked = LGV_FACE_WATCH, .once = true,
      .opening = "    const double *par = c->b->par;\n    double t = c->b->t0;\n    (void)par, (void)t, (void)v;\n",
@@ -56,9 +56,9 @@ static const struct lgv_face_row rows[] = {
      "(" AT ", const vec *brown, const vec *dq,\n"
      "                          const vec *dp, const vec *v, const vec *lambda, vec *out)",
      .asked = LGV_FACE_WATCH, .body = lgv_face_observe},
-    {"model_watch", "(" AT ", const vec *v, vec *x)", .part = LGV_FACE_TALLIES, .asked = LGV_FACE_TALLIES,
+    {"model_watch", "(" AT ", const vec *v, vec *x)", .only = LGV_FACE_TALLIES, .asked = LGV_FACE_TALLIES,
      .body = lgv_face_watch},
-    {"model_martingale", "(" INCREMENT ", vec *X)", .part = LGV_FACE_CONTROLS, .asked = LGV_FACE_CONTROLS,
+    {"model_martingale", "(" INCREMENT ", vec *X)", .only = LGV_FACE_CONTROLS, .asked = LGV_FACE_CONTROLS,
      .body = lgv_face_martingale},
 };
 
@@ -68,7 +68,7 @@ const struct lgv_face_row *lgv_face_row(size_t number) {
 
 static void write_row(struct lgv_source *s, const struct lgv_face_row *r) {
     struct lgv_text *o = &s->out;
-    if (r->part && !(s->face & r->part)) return;
+    if (r->only && !(s->face & r->only)) return;
     if (r->before) r->before(s);
     lgv_text_add(o, "\n%s void %s%s {\n%s", r->once && s->m->np > MANY_STARTS ? "ONCE" : "INLINE", r->name,
                  r->arguments, r->opening ? r->opening : "    const double *par = c->par;\n    (void)par;\n");

@@ -24,7 +24,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
     lgv_generate_file(o, "lanes.h");
     lgv_generate_file(o, "noise.h");
     lgv_generate_file(o, "seldom.h");
-    lgv_text_add(o, LGV_SHARED_END "#define GROUPS %u\n", width->groups);
+    lgv_text_add(o, LGV_SHARED_END "#define VECS %u\n", width->vecs);
     lgv_generate_file(o, "solve.h");
     lgv_text_add(o, "#define NX %zuL\n#define NP %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nx,
                  s->m->np, s->m->nnoise,

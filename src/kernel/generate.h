@@ -51,7 +51,7 @@ void lgv_generate_method(struct lgv_text *out, const struct lgv_method *method);
 struct lgv_face_row {
     const char *name, *arguments;
     const char *counts; /* how c->evaluations changes by a call; NULL: it does not */
-    unsigned part;      /* of the kernels that have it; 0: all, and models of C functions too */
+    unsigned only;      /* of the kernels that have it; 0: all, and models of C functions too */
     unsigned asked;     /* it has a body when this is asked for, else calling it traps */
     bool once;          /* compiled once, without much effort, when the model is large; else inlined */
     const char *opening; /* first lines, NULL: the parameters */

@@ -23,7 +23,7 @@ static void pair(struct lgv_source *s, const char *first, struct lgv_terms *q, c
     lgv_terms_free(p);
 }
 
-/* Gradient and Hessian blocks of a function of q and `other`; count 2: the gradient alone.  Every array may be null. */
+/* Gradient and Hessian of a function of q and `other`; count 2: the gradient alone.  Every array may be null. */
 void lgv_face_derivatives(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other,
                           const char *const *name, size_t count) {
     struct lgv_terms t[5] = {0};

@@ -92,7 +92,7 @@ struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, unsigned sets)
         n->count[k] = s->g->failed ? -1 : lgv_terms_pattern(s->g, &n->hessian[k], LGV_MAX_INSTANCES, &n->place[k]);
         ok = n->count[k] >= 0 && n->count[k] <= LGV_SPARSE_LARGEST;
     }
-    ok = ok && lgv_sparse_make_blocks(&n->plan, (int)s->m->np, (int)sets, n->place[0], n->count[0], n->place[1],
+    ok = ok && lgv_sparse_make_tiles(&n->plan, (int)s->m->np, (int)sets, n->place[0], n->count[0], n->place[1],
                                       n->count[1], &ignore) == LGV_OK;
     if (ok && n->plan.na <= SPARSE_ENOUGH * (double)n->plan.nc * n->plan.nc) return n;
     lgv_generate_newton_free(n);

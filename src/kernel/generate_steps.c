@@ -105,10 +105,10 @@ static void add_step(struct lgv_text *out, const struct lgv_method *step, long n
     lgv_text_free(&n.forget);
 }
 
-/* part_begin or part_step: calls that function of the step with number j. */
+/* substep_begin or substep_step: calls that function of the step with number j. */
 static void add_switch(struct lgv_text *out, const struct lgv_program *p, const char *what, const char *parameters,
                        const char *arguments) {
-    lgv_text_add(out, "\nINLINE void part_%s(struct ctx *c, long j, %s, vec *carry) {\n    switch (j) {\n", what,
+    lgv_text_add(out, "\nINLINE void substep_%s(struct ctx *c, long j, %s, vec *carry) {\n    switch (j) {\n", what,
                  parameters);
     for (size_t j = 0; j < p->steps; j++) {
         lgv_text_add(out, "    case %zu: method_%s_%zu(c, %s, carry", j, what, j, arguments);
@@ -119,18 +119,18 @@ static void add_switch(struct lgv_text *out, const struct lgv_program *p, const 
 }
 
 static void add_table(struct lgv_text *out, const struct lgv_program *p) {
-    lgv_text_add(out, "\n#define PROGRAM_PARTS %zuL\n#define PROGRAM_STEPS %zuL\n#define METHOD_DZ 0\n"
+    lgv_text_add(out, "\n#define PROGRAM_SUBSTEPS %zuL\n#define PROGRAM_STEPS %zuL\n#define METHOD_DZ 0\n"
                       "#define METHOD_CARRY (0",
                  p->count, p->steps);
     for (size_t j = 0; j < p->steps; j++) lgv_text_add(out, " + step_carry_%zu", j);
     lgv_text_add(out, ")\nstatic const struct {\n    double from, width;\n    long step;\n    int begins;\n}");
     lgv_text_add(out, " program[] = {\n");
     for (size_t k = 0; k < p->count; k++)
-        lgv_text_add(out, "    {%.17g, %.17g, %zu, %d},\n", p->part[k].from, p->part[k].width, p->part[k].step,
-                     p->part[k].begins);
-    lgv_text_add(out, "};\n#define PART_STEP(k) (PROGRAM_STEPS == 1 ? 0 : program[k].step)\n"
-                      "#define PART_FROM(k) program[k].from\n#define PART_WIDTH(k) program[k].width\n"
-                      "#define PART_BEGINS(k) (PROGRAM_STEPS > 1 && program[k].begins)\n");
+        lgv_text_add(out, "    {%.17g, %.17g, %zu, %d},\n", p->substep[k].from, p->substep[k].width, p->substep[k].step,
+                     p->substep[k].begins);
+    lgv_text_add(out, "};\n#define SUBSTEP_STEP(k) (PROGRAM_STEPS == 1 ? 0 : program[k].step)\n"
+                      "#define SUBSTEP_FROM(k) program[k].from\n#define SUBSTEP_WIDTH(k) program[k].width\n"
+                      "#define SUBSTEP_BEGINS(k) (PROGRAM_STEPS > 1 && program[k].begins)\n");
 }
 
 void lgv_generate_method(struct lgv_text *out, const struct lgv_method *method) {

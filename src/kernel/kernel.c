@@ -30,30 +30,30 @@ static bool watch_has(const struct lgv_watch *w, const char *name) {
 enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err) {
     size_t capacity = 0, n = m->np;
     *out = (struct lgv_watch){0};
-    bool ok = watch_add(out, &capacity, "H", m->hamiltonian_text ? m->hamiltonian_text : "H", LGV_SERIES_ENERGY,
+    bool ok = watch_add(out, &capacity, "H", m->hamiltonian_text ? m->hamiltonian_text : "H", LGV_OBSERVABLE_ENERGY,
                         m->hamiltonian);
     for (size_t i = 0; ok && i < m->nobservables; i++)
-        ok = watch_add(out, &capacity, m->observable[i].name, m->observable[i].text, LGV_SERIES_OBSERVABLE,
+        ok = watch_add(out, &capacity, m->observable[i].name, m->observable[i].text, LGV_OBSERVABLE_DECLARED,
                        m->observable[i].node);
     for (size_t i = 0; ok && i < m->nsymmetries; i++) {
         char text[256];
         snprintf(text, sizeof text, "p . xi, xi = %s", m->symmetry[i].text ? m->symmetry[i].text : "generator");
-        ok = watch_add(out, &capacity, m->symmetry[i].name, text, LGV_SERIES_MOMENTUM,
+        ok = watch_add(out, &capacity, m->symmetry[i].name, text, LGV_OBSERVABLE_MOMENTUM,
                        lgv_model_momentum_map(m, &m->symmetry[i]));
     }
     if (ok && m->exact)
-        ok = watch_add(out, &capacity, "error", "distance to the exact solution", LGV_SERIES_ERROR,
+        ok = watch_add(out, &capacity, "error", "distance to the exact solution", LGV_OBSERVABLE_ERROR,
                        lgv_algebra_distance(m));
     for (size_t i = 0; ok && n <= LGV_WATCHED_DOF && i < 2 * n; i++)
         if (!watch_has(out, m->component[i]))
             ok = watch_add(out, &capacity, m->component[i], NULL,
-                           i < n ? LGV_SERIES_COORDINATE : LGV_SERIES_CONJUGATE, m->kind->component(m, i));
+                           i < n ? LGV_OBSERVABLE_COORDINATE : LGV_OBSERVABLE_CONJUGATE, m->kind->component(m, i));
     if (ok && m->nconstraints) /* the last two, filled by the time loop */
-        ok = watch_add(out, &capacity, "constraint", "largest |g_k(q)|", LGV_SERIES_CONSTRAINT, -1) &&
-             watch_add(out, &capacity, "hidden_constraint", "largest |(G(q) v)_k|", LGV_SERIES_HIDDEN, -1);
+        ok = watch_add(out, &capacity, "constraint", "largest |g_k(q)|", LGV_OBSERVABLE_CONSTRAINT, -1) &&
+             watch_add(out, &capacity, "hidden_constraint", "largest |(G(q) v)_k|", LGV_OBSERVABLE_HIDDEN, -1);
     for (size_t i = 0; ok && i < out->count; i++)
-        if (out->item[i].kind == LGV_SERIES_MOMENTUM ||
-            (out->item[i].kind == LGV_SERIES_ENERGY && m->kind->has_energy(m)))
+        if (out->item[i].kind == LGV_OBSERVABLE_MOMENTUM ||
+            (out->item[i].kind == LGV_OBSERVABLE_ENERGY && m->kind->has_energy(m)))
             out->tallied[out->tallies++] = i;
     if (ok && !(m->graph && m->graph->failed)) return LGV_OK;
     lgv_kernel_watch_free(out);
@@ -92,7 +92,7 @@ static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watc
     for (size_t i = 0; i < n; i++) {
         struct lgv_text name = {0};
         lgv_text_add(&name, "%s~martingale", w->item[i].name);
-        bool ok = !name.failed && watch_add(w, &capacity, name.data, NULL, LGV_SERIES_MARTINGALE, w->item[i].node);
+        bool ok = !name.failed && watch_add(w, &capacity, name.data, NULL, LGV_OBSERVABLE_MARTINGALE, w->item[i].node);
         lgv_text_free(&name);
         if (!ok) return lgv_fail_memory(err);
     }

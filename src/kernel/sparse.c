@@ -260,10 +260,10 @@ static enum lgv_status make(struct lgv_sparse *s, struct work *w, struct lgv_err
     return products_of(s, w) ? LGV_OK : lgv_fail_memory(err);
 }
 
-/* ---- blocks of M H ---- */
+/* ---- tiles of M H ---- */
 
 /* The entries of B = M H and its diagonal row by row, each with its products: in w->t_col rows, in w->t_row columns. */
-static enum lgv_status blocks_of_product(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
+static enum lgv_status tiles_of_product(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
     long products = 0, entries = s->nq;
     for (int k = 0; k < s->nm; k++) products += s->g_row[s->m_col[k] + 1] - s->g_row[s->m_col[k]];
     if (products > LGV_SPARSE_LARGEST)
@@ -306,8 +306,8 @@ static enum lgv_status blocks_of_product(struct lgv_sparse *s, struct work *w, s
     return LGV_OK;
 }
 
-/* The pattern of all blocks, unknown (i, c) having the number i nq + c. */
-static bool spread_blocks(const struct lgv_sparse *s, struct work *w) {
+/* The pattern of all tiles, unknown (i, c) having the number i nq + c. */
+static bool spread_tiles(const struct lgv_sparse *s, struct work *w) {
     w->p_row = ints(s->nc + 1L);
     w->p_col = ints((long)s->nb * s->sets * s->sets);
     if (!w->p_row || !w->p_col) return false;
@@ -320,7 +320,7 @@ static bool spread_blocks(const struct lgv_sparse *s, struct work *w) {
     return true;
 }
 
-static bool places_of_blocks(struct lgv_sparse *s, const struct work *w) {
+static bool places_of_tiles(struct lgv_sparse *s, const struct work *w) {
     s->place = ints((long)s->nb * s->sets * s->sets);
     for (int c = 0, to = 0; s->place && c < s->nq; c++)
         for (int e = w->t_col[c]; e < w->t_col[c + 1]; e++)
@@ -331,15 +331,15 @@ static bool places_of_blocks(struct lgv_sparse *s, const struct work *w) {
     return s->place != NULL;
 }
 
-static enum lgv_status make_blocks(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
-    enum lgv_status status = blocks_of_product(s, w, err);
+static enum lgv_status make_tiles(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
+    enum lgv_status status = tiles_of_product(s, w, err);
     if (status != LGV_OK) return status;
     if ((long)s->nb * s->sets * s->sets > LGV_SPARSE_LARGEST)
         return lgv_fail(err, LGV_CANNOT_RUN, "%d %s are coupled too densely", s->nc, kind(s));
-    if (!spread_blocks(s, w)) return lgv_fail_memory(err);
+    if (!spread_tiles(s, w)) return lgv_fail_memory(err);
     status = factors_of(s, w, err);
     if (status != LGV_OK) return status;
-    return places_of_blocks(s, w) ? LGV_OK : lgv_fail_memory(err);
+    return places_of_tiles(s, w) ? LGV_OK : lgv_fail_memory(err);
 }
 
 #define MOST_OPERATIONS 3e7 /* some hundredths of a second a step and path */
@@ -363,7 +363,7 @@ static enum lgv_status make_either(struct lgv_sparse *s, int rows, const struct 
         return lgv_fail(err, LGV_CANNOT_RUN, "%d %s on %d coordinates: none, or too many", s->nc, kind(s), s->nq);
     enum lgv_status status = rows_of(g, ng, rows, s->nq, &s->g_row, &s->g_col, &s->ng, err);
     if (status == LGV_OK) status = rows_of(m, nm, s->nq, s->nq, &s->m_row, &s->m_col, &s->nm, err);
-    if (status == LGV_OK) status = s->sets ? make_blocks(s, &w, err) : make(s, &w, err);
+    if (status == LGV_OK) status = s->sets ? make_tiles(s, &w, err) : make(s, &w, err);
     if (status == LGV_OK && operations(s) > MOST_OPERATIONS)
         status = lgv_fail(err, LGV_CANNOT_RUN,
                           "%d %s are coupled too densely: solving them takes %.2g operations, and this version "
@@ -381,7 +381,7 @@ enum lgv_status lgv_sparse_make(struct lgv_sparse *s, int nc, int nq, const stru
     return make_either(s, nc, g, ng, m, nm, err);
 }
 
-enum lgv_status lgv_sparse_make_blocks(struct lgv_sparse *s, int nq, int sets, const struct lgv_place *h, long nh,
+enum lgv_status lgv_sparse_make_tiles(struct lgv_sparse *s, int nq, int sets, const struct lgv_place *h, long nh,
                                        const struct lgv_place *m, long nm, struct lgv_error *err) {
     *s = (struct lgv_sparse){.nc = nq > LGV_SPARSE_LARGEST ? nq : nq * sets, .nq = nq, .sets = sets};
     return make_either(s, nq, h, nh, m, nm, err);

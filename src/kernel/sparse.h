@@ -3,7 +3,7 @@
  * The patterns of the matrix A of a step and of its factors, found when a kernel is generated.  A is either
  *
  *     G1 M G0^T          G0, G1 [nc][nq]: constraint Jacobians of one pattern, M [nq][nq]: the inverse mass
- *     1 + (B_ik)         blocks B_ik, i, k < sets, all with the pattern of M H; H [nq][nq]: second derivatives in q
+ *     1 + (B_ik)         tiles B_ik, i, k < sets, all with the pattern of M H; H [nq][nq]: second derivatives in q
  *
  * sparse_lanes.h computes with the tables that lgv_sparse_emit writes.  Private to the kernel stage. */
 #ifndef LGV_SPARSE_H
@@ -24,7 +24,7 @@ struct lgv_sparse {
     int *a_row, *a_diagonal, *a_col; /* [nc + 1], [nc], [na] */
     /* [na + 1], [np], [np], [np]: A[k] = sum over sum[k] <= p < sum[k + 1] of G1[g1[p]] M[m[p]] G0[g0[p]] */
     int *sum, *g1, *m, *g0;
-    /* Of 1 + (B_ik): B has nb entries, B[k] = sum over sum[k] <= p < sum[k + 1] of M[m[p]] H[g0[p]].  Entry k of block
+    /* Of 1 + (B_ik): B has nb entries, B[k] = sum over sum[k] <= p < sum[k + 1] of M[m[p]] H[g0[p]].  Entry k of tile
      * (i, j) is A[place[(k sets + i) sets + j]]; unknown (i, c) has number i nq + c.  There is no g1. */
     int sets, nb, *place;
 };
@@ -34,7 +34,7 @@ struct lgv_sparse {
 enum lgv_status lgv_sparse_make(struct lgv_sparse *s, int nc, int nq, const struct lgv_place *g, long ng,
                                 const struct lgv_place *m, long nm, struct lgv_error *err);
 /* The same for 1 + (B_ik). */
-enum lgv_status lgv_sparse_make_blocks(struct lgv_sparse *s, int nq, int sets, const struct lgv_place *h, long nh,
+enum lgv_status lgv_sparse_make_tiles(struct lgv_sparse *s, int nq, int sets, const struct lgv_place *h, long nh,
                                        const struct lgv_place *m, long nm, struct lgv_error *err);
 void lgv_sparse_free(struct lgv_sparse *s);
 /* Position of an entry in rows like g_row, g_col; -1 when it is none. */

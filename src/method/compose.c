@@ -7,7 +7,7 @@
  *     BAB, ABA, ABABA, ...               a splitting word: letters A (drift) and B (kick), each with the same share of
  *                                        the step; symmetric words have order 2, others order 1
  *
- * What such a method needs, promises and keeps follows from its parts. */
+ * What such a method needs, promises and keeps follows from its substeps. */
 #include "method/compose.h"
 #include "base/base.h"
 #include <ctype.h>
@@ -55,54 +55,54 @@ static unsigned moves(const struct lgv_method *m) {
     return m->moves ? m->moves : LGV_MOVES_Q | LGV_MOVES_P;
 }
 
-/* A part has to begin unless its step was the last one to move q before it, or nothing has since it had a part: going
- * back from part k, round the end of the step before. */
+/* A substep has to begin unless its step was the last one to move q before it, or nothing has since that step came:
+ * going back from substep k, round the end of the step before. */
 static bool begins(const struct lgv_program *p, size_t k) {
     for (size_t back = 1; back <= p->count; back++) {
         size_t at = (k + p->count - back) % p->count;
-        if (p->part[at].step == p->part[k].step) return false;
-        if (moves(p->step[p->part[at].step]) & LGV_MOVES_Q) return true;
+        if (p->substep[at].step == p->substep[k].step) return false;
+        if (moves(p->step[p->substep[at].step]) & LGV_MOVES_Q) return true;
     }
     return false;
 }
 
-static struct lgv_program *program_new(size_t parts, size_t steps) {
+static struct lgv_program *program_new(size_t substeps, size_t steps) {
     struct lgv_program *p = lgv_new(1, sizeof *p);
     if (!p) return NULL;
-    p->count = parts;
+    p->count = substeps;
     p->steps = steps;
-    p->part = lgv_new(parts, sizeof *p->part);
+    p->substep = lgv_new(substeps, sizeof *p->substep);
     p->step = lgv_new(steps, sizeof *p->step);
-    if (p->part && p->step) return p;
+    if (p->substep && p->step) return p;
     lgv_program_free(p);
     return NULL;
 }
 
 void lgv_program_free(struct lgv_program *p) {
     if (!p) return;
-    free(p->part);
+    free(p->substep);
     free((void *)p->step);
     free(p);
 }
 
 /* ---- compositions ---- */
 
-/* The parts of the base again and again: a word has several, another method is one. */
+/* The substeps of the base again and again: a word has several, another method is one. */
 static struct lgv_program *repeat(const struct lgv_method *base, const struct composition *c) {
-    const struct lgv_part whole = {.width = 1}, *part = base->program ? base->program->part : &whole;
-    size_t parts = base->program ? base->program->count : 1, steps = base->program ? base->program->steps : 1;
-    struct lgv_program *p = program_new((size_t)c->count * parts, steps);
+    const struct lgv_substep whole = {.width = 1}, *substep = base->program ? base->program->substep : &whole;
+    size_t substeps = base->program ? base->program->count : 1, steps = base->program ? base->program->steps : 1;
+    struct lgv_program *p = program_new((size_t)c->count * substeps, steps);
     double from = 0;
     if (!p) return NULL;
     for (size_t j = 0; j < steps; j++) p->step[j] = base->program ? base->program->step[j] : base;
     for (size_t k = 0; k < p->count; k++) {
-        double width = c->width[k / parts];
-        p->part[k] = part[k % parts];
-        p->part[k].from = from + width * part[k % parts].from;
-        p->part[k].width = width * part[k % parts].width;
-        if (k % parts == parts - 1) from += width;
+        double width = c->width[k / substeps];
+        p->substep[k] = substep[k % substeps];
+        p->substep[k].from = from + width * substep[k % substeps].from;
+        p->substep[k].width = width * substep[k % substeps].width;
+        if (k % substeps == substeps - 1) from += width;
     }
-    for (size_t k = 0; k < p->count; k++) p->part[k].begins = begins(p, k);
+    for (size_t k = 0; k < p->count; k++) p->substep[k].begins = begins(p, k);
     return p;
 }
 
@@ -214,10 +214,11 @@ static struct lgv_program *spell(const char *word) {
     for (size_t k = 0; k < n; k++) {
         size_t i = (size_t)letter_of(word[k]);
         double clock = (double)count[letter_of('A')];
-        p->part[k] = (struct lgv_part){.step = i, .from = (double)passed / clock, .width = 1.0 / (double)count[i]};
+        p->substep[k] =
+            (struct lgv_substep){.step = i, .from = (double)passed / clock, .width = 1.0 / (double)count[i]};
         passed += letters[i].moves_time;
     }
-    for (size_t k = 0; k < n; k++) p->part[k].begins = begins(p, k);
+    for (size_t k = 0; k < n; k++) p->substep[k].begins = begins(p, k);
     return p;
 }
 

@@ -38,15 +38,15 @@ struct lgv_entry; /* kernel/text/abi.h */
 struct lgv_step;  /* kernel/text/face_callbacks.h */
 struct lgv_method;
 
-/* A method made of others: parts that follow each other, each on its part of the step.  See methods/compose.c. */
-struct lgv_part {
+/* A method made of others: substeps that follow each other, each on its span of the step.  See methods/compose.c. */
+struct lgv_substep {
     size_t step;        /* index of its step */
     double from, width; /* in units of the step */
     bool begins;        /* what its step carries does not hold here */
 };
 struct lgv_program {
     size_t count, steps;
-    struct lgv_part *part;
+    struct lgv_substep *substep;
     const struct lgv_method **step;
 };
 

@@ -128,7 +128,7 @@ static bool stage_order(const struct lgv_tableau *t, int *order) {
 size_t lgv_tableau_table(const struct lgv_tableau *t, double *out) {
     int r = t->stages, order[2 * N] = {0};
     bool same = true, explicit_stages = stage_order(t, order);
-    const double(*const block[4])[N] = {t->a, t->abar, t->b, t->bbar};
+    const double(*const coefficients[4])[N] = {t->a, t->abar, t->b, t->bbar};
     size_t k = 3;
     for (int i = 0; i < r; i++) {
         same &= zero(t->alpha[i] - t->beta[i]);
@@ -147,7 +147,7 @@ size_t lgv_tableau_table(const struct lgv_tableau *t, double *out) {
     }
     for (int b = 0; b < 4; b++)
         for (int i = 0; i < r; i++)
-            for (int j = 0; j < r; j++) out[k++] = zero(block[b][i][j]) ? 0 : block[b][i][j];
+            for (int j = 0; j < r; j++) out[k++] = zero(coefficients[b][i][j]) ? 0 : coefficients[b][i][j];
     return k;
 }
 

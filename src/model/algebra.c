@@ -9,7 +9,7 @@
  *     martingale part       sum_m ({f, h_m} + dt/2 {{f, h_m}, H}) dW_m
  *     corrected potential   c sum_m grad h_m . M^-1 grad h_m
  *
- * Sums over instances are written out first (lgv_loops_instance), but for what is said to be groups or terms. */
+ * Sums over instances are written out first (lgv_loops_instance), but for what is said to be summands or terms. */
 #include "model/brackets.h"
 #include <stdlib.h>
 
@@ -95,7 +95,7 @@ bool lgv_algebra_forces(struct lgv_graph *g, const struct lgv_function *K, struc
         int *leaf = lgv_diff_leaves(g, t.value, LGV_USES(LGV_WEIGHTS), &count);
         for (size_t k = 0; ok && leaf && k < count; k++) {
             int weight = g->node[leaf[k]].aux;
-            t.value = lgv_expr_unit(g, Kq.term[i].value, LGV_WEIGHTS, leaf[k]);
+            t.value = lgv_expr_only(g, Kq.term[i].value, LGV_WEIGHTS, leaf[k]);
             if (g->inode[weight].op == LGV_ICONST && g->inode[weight].value == 0)
                 lgv_terms_add(g, Hq, t);
             else
@@ -119,7 +119,7 @@ bool lgv_algebra_value(struct lgv_graph *g, int node, long row, struct lgv_terms
     struct lgv_function f;
     if (!lgv_function_split(g, node, false, &f)) return false;
     for (size_t i = 0; i < f.count; i++)
-        lgv_terms_add(g, out, (struct lgv_term){f.group[i].nest, lgv_expr_iconst(g, row), -1, f.group[i].body});
+        lgv_terms_add(g, out, (struct lgv_term){f.summand[i].nest, lgv_expr_iconst(g, row), -1, f.summand[i].body});
     lgv_function_free(&f);
     return true;
 }
@@ -156,7 +156,7 @@ bool lgv_algebra_bend(struct lgv_model *m, const struct lgv_terms *second, struc
     for (size_t i = 0; i < second->count; i++) {
         const struct lgv_term *e = &second->term[i];
         int xx = lgv_expr_mul(g, lgv_expr_ref(g, LGV_Q, e->row), lgv_expr_ref(g, LGV_Q, e->col));
-        int value = lgv_expr_unit(g, lgv_expr_mul(g, e->value, xx), LGV_LAMBDA, lgv_expr_ref(g, LGV_LAMBDA, first));
+        int value = lgv_expr_only(g, lgv_expr_mul(g, e->value, xx), LGV_LAMBDA, lgv_expr_ref(g, LGV_LAMBDA, first));
         if (e->nest < 0)
             plain = lgv_expr_add(g, plain, value);
         else
@@ -369,7 +369,7 @@ static int taylor_component(const struct fields *s, int x) {
 static int collected(struct lgv_graph *g, int x) {
     size_t n = 0;
     int *leaf = lgv_diff_leaves(g, x, STATE, &n);
-    int id = lgv_expr_unit(g, lgv_expr_unit(g, x, LGV_Q, -1), LGV_P, -1);
+    int id = lgv_expr_only(g, lgv_expr_only(g, x, LGV_Q, -1), LGV_P, -1);
     for (size_t i = 0; leaf && i < n; i++)
         id = lgv_expr_add(g, id, lgv_expr_mul(g, lgv_diff_one(g, x, leaf[i]), leaf[i]));
     if (!leaf) no_memory(g);

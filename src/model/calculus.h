@@ -2,8 +2,8 @@
  *
  * Functions as loops over instances, their derivatives, and their values.
  *
- * A function is a list of groups: F = sum over groups, sum over the instances of the group's nest, body(instance).
- * The plain part of a formula is a group without a nest.  Derivatives are taken of the bodies and come as scatter
+ * A function is a list of summands: F = sum over summands, sum over the instances of its nest, body(instance).
+ * The plain part of a formula is a summand without a nest.  Derivatives are taken of the bodies and come as scatter
  * terms: "for every instance of nest: out[row][col] += value", so a pair potential of 900 coordinates stays a
  * handful of small expressions and its Hessian stays sparse. */
 #ifndef LGV_CALCULUS_H
@@ -11,13 +11,13 @@
 
 #include "model/expr.h"
 
-struct lgv_group {
+struct lgv_summand {
     int nest; /* -1: plain */
     int body;
 };
 
 struct lgv_function {
-    struct lgv_group *group;
+    struct lgv_summand *summand;
     size_t count, capacity;
 };
 
@@ -50,7 +50,7 @@ int lgv_loops_shift(struct lgv_graph *g, int node, int from, int by);
 #define LGV_MAX_INSTANCES 4000000
 #define LGV_UNROLL_NODES 96 /* a sum whose unrolled size stays below this is not kept as a loop */
 
-/* Splits a formula into groups.  Sums that enter linearly become loops (unless small: see above), others are written
+/* Splits a formula into summands.  Sums that enter linearly become loops (unless small: see above), others are written
  * out term by term.  unroll: write every sum out.  False with g->failed set and *f empty when that is impossible. */
 bool lgv_function_split(struct lgv_graph *g, int node, bool unroll, struct lgv_function *f);
 /* The formula with the first `known` loop variables replaced by numbers and every sum inside it written out. */

@@ -268,13 +268,13 @@ static enum outcome project(struct lgv_projector *c, double *q, int *iterations,
         residual(c, q, c->value);
         if (!jacobian(c, q)) return UNKNOWN;
         scale = fmax(scale, largest(q, c->np));
-        double now = distance(c, worst), unit = scale > 0 ? scale : 1;
-        if (now <= 1e-14 * unit || (now <= 1e-11 * unit && now > 0.3 * far)) return ON_IT;
+        double now = distance(c, worst), size = scale > 0 ? scale : 1;
+        if (now <= 1e-14 * size || (now <= 1e-11 * size && now > 0.3 * far)) return ON_IT;
         far = now;
         if (!assemble(c)) return UNKNOWN;
         factorise(c);
         newton_step(c);
-        if (!damped_step(c, q)) return now <= 1e-11 * unit ? ON_IT : OFF_IT;
+        if (!damped_step(c, q)) return now <= 1e-11 * size ? ON_IT : OFF_IT;
     }
     return OFF_IT;
 }

@@ -211,35 +211,35 @@ void lgv_terms_magnitude(struct lgv_graph *g, const struct lgv_terms *t, struct 
     free(value);
 }
 
-struct piece { /* a contribution to an adjoint, in a chain per node */
+struct contribution { /* a contribution to an adjoint, in a chain per node */
     int node, next;
     double factor;
 };
 
 struct adjoint {
     struct lgv_graph *g;
-    int *chain; /* 1 + first piece */
-    struct piece *piece;
+    int *chain; /* 1 + first contribution */
+    struct contribution *contribution;
     size_t count, capacity;
 };
 
 static void give(struct adjoint *a, int to, int node, double factor) {
-    if (!lgv_grow(&a->piece, &a->capacity, a->count + 1, sizeof *a->piece)) {
+    if (!lgv_grow(&a->contribution, &a->capacity, a->count + 1, sizeof *a->contribution)) {
         out_of_memory(a->g);
         return;
     }
-    a->piece[a->count] = (struct piece){node, a->chain[to], factor};
+    a->contribution[a->count] = (struct contribution){node, a->chain[to], factor};
     a->chain[to] = (int)++a->count;
 }
 
 static int taken(struct adjoint *a, int node) {
     size_t count = 0;
-    for (int k = a->chain[node]; k; k = a->piece[k - 1].next) count++;
+    for (int k = a->chain[node]; k; k = a->contribution[k - 1].next) count++;
     struct lgv_arg *arg = lgv_new(count + 1, sizeof *arg);
     if (!arg) return out_of_memory(a->g);
     size_t i = count;
-    for (int k = a->chain[node]; k; k = a->piece[k - 1].next)
-        arg[--i] = (struct lgv_arg){a->piece[k - 1].node, a->piece[k - 1].factor};
+    for (int k = a->chain[node]; k; k = a->contribution[k - 1].next)
+        arg[--i] = (struct lgv_arg){a->contribution[k - 1].node, a->contribution[k - 1].factor};
     int id = lgv_expr_sum(a->g, 0, arg, count);
     free(arg);
     return id;
@@ -293,7 +293,7 @@ void lgv_diff_gradient(struct lgv_graph *g, int node, const int *leaf, size_t co
             if (leaf[i] == k) out[i] = adj;
     }
     free(a.chain);
-    free(a.piece);
+    free(a.contribution);
 }
 
 int lgv_diff_one(struct lgv_graph *g, int node, int leaf) {
@@ -342,7 +342,7 @@ void lgv_terms_free(struct lgv_terms *t) {
     *t = (struct lgv_terms){0};
 }
 
-/* Rows: the leaves of `node` in a space, for one group. */
+/* Rows: the leaves of `node` in a space, for one summand. */
 static void gradient_of(struct lgv_graph *g, int nest, int node, enum lgv_space space, struct lgv_terms *out) {
     size_t count;
     int *leaf = lgv_diff_leaves(g, node, LGV_USES(space), &count);
@@ -359,7 +359,7 @@ static void gradient_of(struct lgv_graph *g, int nest, int node, enum lgv_space 
 
 void lgv_terms_gradient(struct lgv_graph *g, const struct lgv_function *f, enum lgv_space space,
                         struct lgv_terms *out) {
-    for (size_t k = 0; k < f->count; k++) gradient_of(g, f->group[k].nest, f->group[k].body, space, out);
+    for (size_t k = 0; k < f->count; k++) gradient_of(g, f->summand[k].nest, f->summand[k].body, space, out);
 }
 
 void lgv_terms_hessian(struct lgv_graph *g, const struct lgv_function *f, enum lgv_space rows, enum lgv_space cols,
@@ -382,8 +382,8 @@ void lgv_terms_hessian(struct lgv_graph *g, const struct lgv_function *f, enum l
 void lgv_terms_third(struct lgv_graph *g, const struct lgv_function *f, struct lgv_terms *out) {
     for (size_t k = 0; k < f->count; k++) {
         unsigned q = LGV_USES(LGV_Q);
-        int twice = lgv_diff_along(g, lgv_diff_along(g, f->group[k].body, q), q);
-        gradient_of(g, f->group[k].nest, twice, LGV_Q, out);
+        int twice = lgv_diff_along(g, lgv_diff_along(g, f->summand[k].body, q), q);
+        gradient_of(g, f->summand[k].nest, twice, LGV_Q, out);
     }
 }
 

@@ -16,7 +16,7 @@
 #define COMPONENTS 24
 #define POINTS 6
 
-struct sample { /* terms taken of one group, as values of its loop variables */
+struct sample { /* terms taken of one summand, as values of its loop variables */
     int body, nest;
     long vars[MOST_TERMS][LGV_MAX_LOOPS];
     long count, every, seen;
@@ -38,16 +38,16 @@ static bool take(void *user, const long *vars) {
     return true;
 }
 
-static void take_terms(struct lgv_graph *g, struct lgv_group group, enum lgv_space second, struct sample *s) {
-    struct lgv_function one = {.group = &group, .count = 1};
-    *s = (struct sample){.body = group.body, .nest = group.nest, .count = 1};
+static void take_terms(struct lgv_graph *g, struct lgv_summand summand, enum lgv_space second, struct sample *s) {
+    struct lgv_function one = {.summand = &summand, .count = 1};
+    *s = (struct sample){.body = summand.body, .nest = summand.nest, .count = 1};
     lgv_terms_gradient(g, &one, LGV_Q, &s->d[0]);
     lgv_terms_gradient(g, &one, second, &s->d[1]);
-    if (group.nest < 0) return;
-    long all = lgv_loops_count(g, group.nest, LGV_MAX_INSTANCES);
+    if (summand.nest < 0) return;
+    long all = lgv_loops_count(g, summand.nest, LGV_MAX_INSTANCES);
     s->count = 0;
     s->every = all > MOST_TERMS ? (all + MOST_TERMS - 1) / MOST_TERMS : 1;
-    lgv_loops_each(g, group.nest, LGV_MAX_INSTANCES, take, s);
+    lgv_loops_each(g, summand.nest, LGV_MAX_INSTANCES, take, s);
 }
 
 static double value_of(struct subject *x, const struct lgv_env *env) {
@@ -132,7 +132,7 @@ static double function_error(struct lgv_model *m, int node) {
     double *g = lgv_new(2 * (m->nx + m->np), sizeof *g), worst = NAN;
     s.sample = lgv_new(f.count + 1, sizeof *s.sample);
     for (; s.sample && s.count < f.count; s.count++)
-        take_terms(m->graph, f.group[s.count], s.velocities ? LGV_V : LGV_P, &s.sample[s.count]);
+        take_terms(m->graph, f.summand[s.count], s.velocities ? LGV_V : LGV_P, &s.sample[s.count]);
     if (g && s.sample && !m->graph->failed && lgv_eval_begin(&s.e, m->graph)) {
         choose_amount(&s);
         worst = 0;

@@ -115,13 +115,13 @@ double lgv_eval_node(struct lgv_evaluator *e, int node, const struct lgv_env *en
 double lgv_eval_function(struct lgv_evaluator *e, const struct lgv_function *f, const struct lgv_env *env) {
     double sum = 0;
     for (size_t k = 0; k < f->count; k++) {
-        struct lgv_group group = f->group[k];
-        if (group.nest < 0) {
-            sum += lgv_eval_node(e, group.body, env, NULL);
+        struct lgv_summand summand = f->summand[k];
+        if (summand.nest < 0) {
+            sum += lgv_eval_node(e, summand.body, env, NULL);
             continue;
         }
-        struct total t = {.e = e, .env = env, .body = group.body, .count = e->g->nest[group.nest].count};
-        lgv_loops_each(e->g, group.nest, LGV_MAX_INSTANCES, add_instance, &t);
+        struct total t = {.e = e, .env = env, .body = summand.body, .count = e->g->nest[summand.nest].count};
+        lgv_loops_each(e->g, summand.nest, LGV_MAX_INSTANCES, add_instance, &t);
         sum += t.sum;
     }
     return sum;

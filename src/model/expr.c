@@ -421,7 +421,7 @@ int lgv_expr_rebuild(struct lgv_graph *g, const struct lgv_node *n, const struct
 }
 
 /* In ascending order every argument is known when its parent comes. */
-int lgv_expr_unit(struct lgv_graph *g, int node, enum lgv_space space, int leaf) {
+int lgv_expr_only(struct lgv_graph *g, int node, enum lgv_space space, int leaf) {
     int *image = lgv_new((size_t)node + 1, sizeof *image);
     struct lgv_arg *arg = NULL;
     size_t capacity = 0;

@@ -164,7 +164,7 @@ double lgv_expr_apply(enum lgv_op op, double a, double b); /* the numerical mean
 int lgv_expr_rebuild(struct lgv_graph *g, const struct lgv_node *n, const struct lgv_arg *arg);
 /* The formula with REFs of a space set to 1 (the one given) or 0 (all others): the coefficient of `leaf` in a
  * formula that is linear in that space, in its own shape. */
-int lgv_expr_unit(struct lgv_graph *g, int node, enum lgv_space space, int leaf);
+int lgv_expr_only(struct lgv_graph *g, int node, enum lgv_space space, int leaf);
 
 int lgv_expr_iconst(struct lgv_graph *g, long value);
 int lgv_expr_ivar(struct lgv_graph *g, int depth);

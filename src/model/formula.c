@@ -573,7 +573,7 @@ static struct lgv_value term(struct lgv_parser *p) {
     return v;
 }
 
-/* Terms of a sum, added up in pieces: one at a time would build a new sum for each prefix. */
+/* Terms of a sum, added up in batches: one at a time would build a new sum for each prefix. */
 struct terms {
     struct lgv_arg arg[3][64];
     size_t count;

@@ -3,7 +3,7 @@
  * The Lagrangian of a model file and what follows from it.  With p = L_v and M = L_vv, a Lagrangian without third
  * derivatives in v is
  *     L = v.M(q)v/2 + a(q).v - U(q)    so    v = M^-1 (p - a),    H = (p - a).M^-1 (p - a)/2 + U.
- * H is built when M falls apart into blocks of at most four velocities; sums stay loops when every instance of a term
+ * H is built when M couples velocities in clusters of at most four; sums stay loops when every instance of a term
  * has its own velocity.  Otherwise the model has no Hamiltonian in closed form, and its energy is v.L_v - L. */
 #include "model/load.h"
 #include "model/point.h"
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_BLOCK 4
+#define MAX_CLUSTER 4
 #define MAX_PLACES 2000000
-#define MAX_WRITTEN 4000 /* velocities: beyond it blocks are not written out one by one */
-#define MAX_DENSE 400    /* blocks beyond it are not tested for being singular */
+#define MAX_WRITTEN 4000 /* velocities: beyond it clusters are not written out one by one */
+#define MAX_DENSE 400    /* clusters beyond it are not tested for being singular */
 
 /* ---- replacing references ---- */
 
@@ -75,22 +75,22 @@ struct legendre {
     struct lgv_graph *g;
     struct lgv_function L;
     struct lgv_terms gradient, hessian; /* L_v, L_vv */
-    int *block;                         /* [np] smallest velocity coupled with this one */
-    int largest;                        /* number of velocities in the largest block; np + 1: not known */
+    int *cluster;                       /* [np] smallest velocity coupled with this one */
+    int largest;                        /* number of velocities in the largest cluster; np + 1: not known */
 };
 
 static void legendre_free(struct legendre *x) {
     lgv_function_free(&x->L);
     lgv_terms_free(&x->gradient);
     lgv_terms_free(&x->hessian);
-    free(x->block);
+    free(x->cluster);
 }
 
 static bool legendre_make(struct lgv_loader *l, struct legendre *x) {
     *x = (struct legendre){.l = l, .m = l->m, .g = l->m->graph};
-    x->block = lgv_new(x->m->np, sizeof *x->block);
-    if (!x->block) x->g->failed = "out of memory";
-    if (!x->block || !lgv_model_lagrangian(x->m, &x->L)) return false;
+    x->cluster = lgv_new(x->m->np, sizeof *x->cluster);
+    if (!x->cluster) x->g->failed = "out of memory";
+    if (!x->cluster || !lgv_model_lagrangian(x->m, &x->L)) return false;
     lgv_terms_gradient(x->g, &x->L, LGV_V, &x->gradient);
     lgv_terms_hessian(x->g, &x->L, LGV_V, LGV_V, &x->hessian);
     return !x->g->failed;
@@ -130,7 +130,7 @@ static bool write_out(struct legendre *x, const struct lgv_terms *t, bool at_res
     *out = (struct instances){.g = x->g};
     for (size_t k = 0; k < t->count && !x->g->failed; k++) {
         struct lgv_term term = t->term[k];
-        if (at_rest) term.value = lgv_expr_unit(x->g, term.value, LGV_V, -1);
+        if (at_rest) term.value = lgv_expr_only(x->g, term.value, LGV_V, -1);
         out->term = &term;
         if (term.nest < 0)
             put_entry(out, none);
@@ -150,7 +150,7 @@ static bool write_out(struct legendre *x, const struct lgv_terms *t, bool at_res
     return !x->g->failed;
 }
 
-/* ---- blocks of L_vv ---- */
+/* ---- clusters of L_vv ---- */
 
 static int root(int *of, int k) {
     while (of[k] != k) k = of[k] = of[of[k]];
@@ -158,7 +158,7 @@ static int root(int *of, int k) {
 }
 
 /* Which velocities are coupled; fails when one has no entry at all. */
-static bool find_blocks(struct legendre *x, int node) {
+static bool find_clusters(struct legendre *x, int node) {
     struct lgv_place *place = NULL;
     size_t n = x->m->np;
     long count = lgv_terms_pattern(x->g, &x->hessian, MAX_PLACES, &place);
@@ -169,14 +169,14 @@ static bool find_blocks(struct legendre *x, int node) {
         free(place);
         return lgv_yaml_memory(x->l);
     }
-    for (size_t k = 0; k < n; k++) x->block[k] = (int)k;
+    for (size_t k = 0; k < n; k++) x->cluster[k] = (int)k;
     for (long k = 0; k < count; k++) {
-        int a = root(x->block, place[k].row), b = root(x->block, place[k].col);
+        int a = root(x->cluster, place[k].row), b = root(x->cluster, place[k].col);
         size[place[k].row] = 1;
         if (a < b)
-            x->block[b] = a;
+            x->cluster[b] = a;
         else
-            x->block[a] = b;
+            x->cluster[a] = b;
     }
     free(place);
     size_t missing = 0;
@@ -184,8 +184,8 @@ static bool find_blocks(struct legendre *x, int node) {
     x->largest = 0;
     memset(size, 0, n * sizeof *size);
     for (size_t k = 0; k < n; k++) {
-        x->block[k] = root(x->block, (int)k);
-        if (++size[x->block[k]] > x->largest) x->largest = size[x->block[k]];
+        x->cluster[k] = root(x->cluster, (int)k);
+        if (++size[x->cluster[k]] > x->largest) x->largest = size[x->cluster[k]];
     }
     free(size);
     if (missing == n) return true;
@@ -200,7 +200,7 @@ struct values { /* of L_vv at a point, by place */
     struct lgv_evaluator *e;
     const struct lgv_env *env;
     const struct lgv_term *term;
-    const int *block, *position;
+    const int *cluster, *position;
     int only, size;
     long double *a;
 };
@@ -209,13 +209,13 @@ static bool put_value(void *user, const long *vars) {
     struct values *v = user;
     int row = (int)lgv_loops_index(v->e->g, v->term->row, vars),
         col = (int)lgv_loops_index(v->e->g, v->term->col, vars);
-    if (v->block[row] == v->only)
+    if (v->cluster[row] == v->only)
         v->a[v->position[row] * v->size + v->position[col]] += lgv_eval_node(v->e, v->term->value, v->env, vars);
     return true;
 }
 
-/* Is one block singular at the point?  The number of the velocity without a pivot, or -1. */
-static int singular_block(struct legendre *x, struct values *v, int *member) {
+/* Is one cluster singular at the point?  The number of the velocity without a pivot, or -1. */
+static int singular_cluster(struct legendre *x, struct values *v, int *member) {
     static const long none[LGV_MAX_LOOPS];
     memset(v->a, 0, (size_t)v->size * (size_t)v->size * sizeof *v->a);
     for (size_t k = 0; k < x->hessian.count; k++) {
@@ -231,8 +231,8 @@ static int singular_block(struct legendre *x, struct values *v, int *member) {
     return bad < 0 ? -1 : member[bad];
 }
 
-/* Small blocks of a large model are alike: not more than this many of them are tested. */
-#define MAX_BLOCKS 64
+/* Small clusters of a large model are alike: not more than this many of them are tested. */
+#define MAX_TESTED 64
 
 static bool check_regular(struct legendre *x, int node) {
     size_t n = x->m->np;
@@ -245,16 +245,16 @@ static bool check_regular(struct legendre *x, int node) {
     bool ok = position && a && lgv_eval_begin(&e, x->g);
     if (ok && lgv_point_make(x->m, &e, 0, LGV_POINTS, &at)) {
         struct lgv_env env = lgv_point_env(x->m, &at);
-        for (size_t b = 0; b < n && bad < 0 && tested < MAX_BLOCKS; b++) {
-            struct values v = {&e, &env, NULL, x->block, position, (int)b, 0, a};
+        for (size_t b = 0; b < n && bad < 0 && tested < MAX_TESTED; b++) {
+            struct values v = {&e, &env, NULL, x->cluster, position, (int)b, 0, a};
             for (size_t k = b; k < n; k++)
-                if (x->block[k] == (int)b) {
+                if (x->cluster[k] == (int)b) {
                     position[k] = v.size;
                     member[v.size++] = (int)k;
                 }
             if (!v.size) continue;
             tested++;
-            bad = singular_block(x, &v, member);
+            bad = singular_cluster(x, &v, member);
         }
     }
     if (ok) lgv_eval_end(&e);
@@ -296,7 +296,7 @@ static int kinetic_loops(struct legendre *x) {
     bool ok = o.seen != NULL, same = true;
     for (size_t k = 0; ok && k < x->gradient.count && !g->failed; k++) {
         struct lgv_term t = x->gradient.term[k];
-        int a = lgv_expr_unit(g, t.value, LGV_V, -1), m = lgv_diff_one(g, t.value, lgv_expr_ref(g, LGV_V, t.row));
+        int a = lgv_expr_only(g, t.value, LGV_V, -1), m = lgv_diff_one(g, t.value, lgv_expr_ref(g, LGV_V, t.row));
         size_t leaves = 0;
         int *leaf = lgv_diff_leaves(g, t.value, LGV_USES(LGV_V), &leaves);
         free(leaf);
@@ -321,8 +321,8 @@ static int kinetic_loops(struct legendre *x) {
 }
 
 /* Determinant of the matrix of nodes a without row i and column j (-1: whole), of size n <= 4. */
-static int minor_of(struct lgv_graph *g, int n, int a[MAX_BLOCK][MAX_BLOCK], int skip_row, int skip_col) {
-    int b[MAX_BLOCK][MAX_BLOCK], rows = 0, sum = 0;
+static int minor_of(struct lgv_graph *g, int n, int a[MAX_CLUSTER][MAX_CLUSTER], int skip_row, int skip_col) {
+    int b[MAX_CLUSTER][MAX_CLUSTER], rows = 0, sum = 0;
     for (int i = 0; i < n; i++) {
         int cols = 0;
         if (i == skip_row) continue;
@@ -340,8 +340,8 @@ static int minor_of(struct lgv_graph *g, int n, int a[MAX_BLOCK][MAX_BLOCK], int
     return sum;
 }
 
-/* Velocities of one block: v = M^-1 (p - a) by minors. */
-static void invert_block(struct lgv_graph *g, int n, int mass[MAX_BLOCK][MAX_BLOCK], const int *shifted, int *v) {
+/* Velocities of one cluster: v = M^-1 (p - a) by minors. */
+static void invert_cluster(struct lgv_graph *g, int n, int mass[MAX_CLUSTER][MAX_CLUSTER], const int *shifted, int *v) {
     int det = minor_of(g, n, mass, -1, -1);
     for (int i = 0; i < n; i++) {
         v[i] = 0;
@@ -363,9 +363,9 @@ static bool velocities_of(struct legendre *x, int *velocity, int *momentum) {
     for (size_t i = 0; ok && i < n; i++) momentum[i] = lgv_expr_ref_at(g, LGV_P, (long)i);
     for (size_t k = 0; ok && k < linear.count; k++)
         momentum[linear.entry[k].row] = lgv_expr_sub(g, momentum[linear.entry[k].row], linear.entry[k].node);
-    for (size_t i = n; ok && i-- > 0;) { /* members of a block in ascending order */
-        next[i] = head[x->block[i]];
-        head[x->block[i]] = (int)i + 1;
+    for (size_t i = n; ok && i-- > 0;) { /* members of a cluster in ascending order */
+        next[i] = head[x->cluster[i]];
+        head[x->cluster[i]] = (int)i + 1;
     }
     size_t *first = lgv_new(n + 1, sizeof *first); /* of the entries of a row */
     ok = ok && first;
@@ -374,15 +374,15 @@ static bool velocities_of(struct legendre *x, int *velocity, int *momentum) {
         first[i] = at;
     }
     for (size_t b = 0; ok && b < n; b++) {
-        int member[MAX_BLOCK], a[MAX_BLOCK][MAX_BLOCK] = {{0}}, shifted[MAX_BLOCK], v[MAX_BLOCK], size = 0;
-        for (int k = x->block[b] == (int)b ? head[b] : 0; k; k = next[k - 1]) member[size++] = k - 1;
+        int member[MAX_CLUSTER], a[MAX_CLUSTER][MAX_CLUSTER] = {{0}}, shifted[MAX_CLUSTER], v[MAX_CLUSTER], size = 0;
+        for (int k = x->cluster[b] == (int)b ? head[b] : 0; k; k = next[k - 1]) member[size++] = k - 1;
         for (int i = 0; i < size; i++) {
             shifted[i] = momentum[member[i]];
             for (size_t k = first[member[i]]; k < first[member[i] + 1]; k++)
                 for (int j = 0; j < size; j++)
                     if (mass.entry[k].col == member[j]) a[i][j] = mass.entry[k].node;
         }
-        invert_block(g, size, a, shifted, v);
+        invert_cluster(g, size, a, shifted, v);
         for (int i = 0; i < size; i++) velocity[member[i]] = v[i];
     }
     if (!ok && !g->failed) g->failed = "out of memory";
@@ -423,7 +423,7 @@ static int energy(struct legendre *x) {
 
 static void transform(struct legendre *x) {
     struct lgv_model *m = x->m;
-    m->lagrangian_only = lgv_terms_use(x->g, &x->hessian, LGV_USES(LGV_V)) || x->largest > MAX_BLOCK;
+    m->lagrangian_only = lgv_terms_use(x->g, &x->hessian, LGV_USES(LGV_V)) || x->largest > MAX_CLUSTER;
     int kinetic = m->lagrangian_only || x->largest > 1 ? -1 : kinetic_loops(x);
     if (!m->lagrangian_only && kinetic < 0 && m->np > MAX_WRITTEN) m->lagrangian_only = true;
     if (m->lagrangian_only) {
@@ -431,7 +431,7 @@ static void transform(struct legendre *x) {
         return;
     }
     if (kinetic < 0) kinetic = kinetic_written_out(x);
-    m->hamiltonian = lgv_expr_sub(x->g, kinetic, lgv_expr_unit(x->g, m->lagrangian, LGV_V, -1));
+    m->hamiltonian = lgv_expr_sub(x->g, kinetic, lgv_expr_only(x->g, m->lagrangian, LGV_V, -1));
 }
 
 /* ---- start values ---- */
@@ -466,7 +466,7 @@ bool lgv_load_lagrangian(struct lgv_loader *l, int node) {
         return false;
     m->lagrangian = L;
     if (!(m->lagrangian_text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
-    bool made = legendre_make(l, &x), ok = made && find_blocks(&x, node);
+    bool made = legendre_make(l, &x), ok = made && find_clusters(&x, node);
     ok = ok && start_momenta(&x) && check_regular(&x, node);
     if (ok) transform(&x);
     legendre_free(&x);
@@ -487,7 +487,7 @@ int lgv_load_without_velocities(struct lgv_loader *l, int formula) {
         l->velocity_of = lgv_new(m->nx + m->np, sizeof *l->velocity_of);
         if (!l->velocity_of)
             g->failed = "out of memory";
-        else if (legendre_make(l, &x) && find_blocks(&x, 0))
+        else if (legendre_make(l, &x) && find_clusters(&x, 0))
             velocities_of(&x, l->velocity_of, l->velocity_of + m->nx);
         legendre_free(&x);
     }

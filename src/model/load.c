@@ -454,7 +454,7 @@ static bool add_weighted(struct lgv_graph *g, int node, int weight, struct lgv_f
     struct lgv_function f;
     bool ok = lgv_function_split(g, node, false, &f);
     for (size_t k = 0; ok && k < f.count; k++)
-        ok = lgv_function_add(g, out, f.group[k].nest, lgv_expr_mul(g, weight, f.group[k].body));
+        ok = lgv_function_add(g, out, f.summand[k].nest, lgv_expr_mul(g, weight, f.summand[k].body));
     lgv_function_free(&f);
     return ok && !g->failed;
 }

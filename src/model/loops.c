@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Indexed sums: enumerating instances, splitting a formula into groups, writing sums out where they must be. */
+ * Indexed sums: enumerating instances, splitting a formula into summands, writing sums out where they must be. */
 #include "model/calculus.h"
 #include <limits.h>
 #include <math.h>
@@ -265,26 +265,26 @@ int lgv_loops_shift(struct lgv_graph *g, int node, int from, int by) {
     return id;
 }
 
-/* ---- splitting into groups ---- */
+/* ---- splitting into summands ---- */
 
 bool lgv_function_add(struct lgv_graph *g, struct lgv_function *f, int nest, int body) {
     double x;
     if (lgv_expr_is_const(g, body, &x) && x == 0) return true;
     for (size_t i = 0; i < f->count; i++)
-        if (f->group[i].nest == nest) {
-            f->group[i].body = lgv_expr_add(g, f->group[i].body, body);
+        if (f->summand[i].nest == nest) {
+            f->summand[i].body = lgv_expr_add(g, f->summand[i].body, body);
             return !g->failed;
         }
-    if (!lgv_grow(&f->group, &f->capacity, f->count + 1, sizeof *f->group)) {
+    if (!lgv_grow(&f->summand, &f->capacity, f->count + 1, sizeof *f->summand)) {
         give_up(g, "out of memory");
         return false;
     }
-    f->group[f->count++] = (struct lgv_group){nest, body};
+    f->summand[f->count++] = (struct lgv_summand){nest, body};
     return true;
 }
 
 void lgv_function_free(struct lgv_function *f) {
-    free(f->group);
+    free(f->summand);
     *f = (struct lgv_function){0};
 }
 
@@ -353,19 +353,19 @@ static bool split_terms(struct lgv_graph *g, int node, bool unroll, struct lgv_f
         struct lgv_function part = {0};
         if (split(g, a.node, -1, lgv_expr_const(g, a.factor), &part)) {
             for (size_t k = 0; ok && k < part.count; k++)
-                ok = lgv_function_add(g, &parts, part.group[k].nest, part.group[k].body);
+                ok = lgv_function_add(g, &parts, part.summand[k].nest, part.summand[k].body);
         } else {
             ok = !g->failed && lgv_function_add(g, &parts, -1, lgv_expr_scale(g, a.factor, without_loops(g, a.node)));
         }
         lgv_function_free(&part);
     }
     for (size_t k = 0; ok && k < parts.count; k++) {
-        struct lgv_group p = parts.group[k];
+        struct lgv_summand p = parts.summand[k];
         if (p.nest >= 0) {
             long count = lgv_loops_count(g, p.nest, LGV_MAX_INSTANCES);
             if (count < 0) return give_up(g, "a sum has too many terms"), lgv_function_free(&parts), false;
             if (count * size_of(g, p.body, LGV_UNROLL_NODES) <= LGV_UNROLL_NODES)
-                p = (struct lgv_group){-1, without_loops(g, lgv_expr_loop(g, p.nest, p.body))};
+                p = (struct lgv_summand){-1, without_loops(g, lgv_expr_loop(g, p.nest, p.body))};
         }
         ok = lgv_function_add(g, f, p.nest, p.body);
     }

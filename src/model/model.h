@@ -29,22 +29,22 @@ struct lgv_constraint {
     int line, column;    /* in the file */
 };
 
-/* What a column of values is.  The numbers are in results.h5. */
-enum lgv_series_kind {
-    LGV_SERIES_OBSERVABLE = 0, /* from `observe:` */
-    LGV_SERIES_ENERGY = 1,     /* the Hamiltonian itself, always present, named "H" */
-    LGV_SERIES_MOMENTUM = 2,   /* momentum map of a declared symmetry */
-    LGV_SERIES_COORDINATE = 3, /* a coordinate q (small systems: all of them) */
-    LGV_SERIES_CONJUGATE = 4,  /* a momentum p */
-    LGV_SERIES_ERROR = 5,      /* distance to the declared exact solution */
-    LGV_SERIES_MARTINGALE = 6, /* martingale part of another (control variate), in kernels of studies only */
-    LGV_SERIES_CONSTRAINT = 7, /* |g(q)| */
-    LGV_SERIES_HIDDEN = 8      /* |G(q) v| */
+/* Where an observable comes from.  The numbers are in results.h5. */
+enum lgv_observable_kind {
+    LGV_OBSERVABLE_DECLARED = 0,   /* from `observe:` */
+    LGV_OBSERVABLE_ENERGY = 1,     /* the Hamiltonian itself, always present, named "H" */
+    LGV_OBSERVABLE_MOMENTUM = 2,   /* momentum map of a declared symmetry */
+    LGV_OBSERVABLE_COORDINATE = 3, /* a coordinate q (small systems: all of them) */
+    LGV_OBSERVABLE_CONJUGATE = 4,  /* a momentum p */
+    LGV_OBSERVABLE_ERROR = 5,      /* distance to the declared exact solution */
+    LGV_OBSERVABLE_MARTINGALE = 6, /* martingale part of another (control variate), in kernels of studies only */
+    LGV_OBSERVABLE_CONSTRAINT = 7, /* |g(q)| */
+    LGV_OBSERVABLE_HIDDEN = 8      /* |G(q) v| */
 };
 
 struct lgv_observable {
     char *name, *text;
-    int kind; /* enum lgv_series_kind */
+    int kind; /* enum lgv_observable_kind */
     int node;
 };
 
@@ -162,17 +162,17 @@ enum lgv_status lgv_model_fail_at(struct lgv_error *err, const struct lgv_model 
 enum lgv_status lgv_model_constant(struct lgv_model *m, const struct lgv_raw *r, const char *what, double *out,
                                    struct lgv_error *err);
 
-/* The increment Hamiltonian K = a H + sum w_m h_m as groups (weights are REFs of LGV_WEIGHTS). */
+/* The increment Hamiltonian K = a H + sum w_m h_m as summands (weights are REFs of LGV_WEIGHTS). */
 bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out);
 
-/* S = sum_k lambda_k g_k(q) as groups (multipliers are REFs of LGV_LAMBDA): S_lambda = g, S_lambda,q = G,
+/* S = sum_k lambda_k g_k(q) as summands (multipliers are REFs of LGV_LAMBDA): S_lambda = g, S_lambda,q = G,
  * S_q = G^T lambda. */
 bool lgv_model_constraint_sum(struct lgv_model *m, struct lgv_function *out);
 /* The same with the absolute values of the terms of every g_k: what the round-off of g_k is a part of. */
 bool lgv_model_constraint_size(struct lgv_model *m, struct lgv_function *out);
-/* L(q, v, t) as groups; false without a Lagrangian. */
+/* L(q, v, t) as summands; false without a Lagrangian. */
 bool lgv_model_lagrangian(struct lgv_model *m, struct lgv_function *out);
-/* The increment Lagrangian a L(q, v) - sum w_m h_m(q) as groups. */
+/* The increment Lagrangian a L(q, v) - sum w_m h_m(q) as summands. */
 bool lgv_model_increment_lagrangian(struct lgv_model *m, struct lgv_function *out);
 
 /* constraints.c: how a typical start stands to the constraints.  Refuses (LGV_BAD_INPUT, at the entry of the file)

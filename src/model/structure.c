@@ -102,7 +102,7 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
         out->linear = !bent(m, LGV_KINKS, state);
         for (int k = 0; k < 3; k++) out->linear &= !lgv_terms_use(g, &t[k], state);
         for (size_t i = 0; i < K.count; i++)
-            out->time_dependent |= (g->node[K.group[i].body].uses & LGV_USES_TIME) != 0;
+            out->time_dependent |= (g->node[K.summand[i].body].uses & LGV_USES_TIME) != 0;
         lgv_terms_gradient(g, &K, LGV_P, &t[3]);
         out->kinetic_time = lgv_terms_use(g, &t[3], LGV_USES_TIME);
         out->flat = out->separable && !out->kinetic_time && !lgv_terms_use(g, &t[2], state);

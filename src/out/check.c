@@ -188,7 +188,7 @@ static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "failed paths",
         "Paths whose step could not be solved or whose state became infinite. They leave the statistics from that "
         "time on; what remains is then an average over the paths that did not fail.");
-    lgv_grouped(c->value, sizeof c->value, r->failed);
+    lgv_spaced(c->value, sizeof c->value, r->failed);
     lgv_failure_line(r, c->verdict, sizeof c->verdict);
     c->mark = mark_of(lgv_verdict_find(r, "failed_paths"));
 }
@@ -198,7 +198,7 @@ static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
         "Implicit equations may have no solution for a very large increment of the noise, so increments beyond a "
         "bound are cut there. The bound is chosen so that the order is not affected; here is how often it was "
         "reached.");
-    lgv_grouped(c->value, sizeof c->value, r->truncated);
+    lgv_spaced(c->value, sizeof c->value, r->truncated);
     snprintf(c->verdict, sizeof c->verdict, "path-steps with |dW| cut at %.3g sqrt(dt)", r->truncation);
 }
 
@@ -213,9 +213,9 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     }
     if (check_start(r, &rows[n])) n++;
     for (size_t i = 0; i < r->nseries; i++)
-        if (r->series[i].kind == LGV_SERIES_MOMENTUM) check_momentum(r, &r->series[i], &rows[n++]);
+        if (r->series[i].kind == LGV_OBSERVABLE_MOMENTUM) check_momentum(r, &r->series[i], &rows[n++]);
     for (size_t i = 0; i < r->nseries; i++)
-        if (r->series[i].kind == LGV_SERIES_ENERGY && r->ntimes > 0) {
+        if (r->series[i].kind == LGV_OBSERVABLE_ENERGY && r->ntimes > 0) {
             check_energy(r, &r->series[i], &rows[n++]);
             break;
         }
@@ -242,7 +242,7 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
 bool lgv_stored_line(const struct lgv_result *r, char *out, size_t size) {
     size_t coordinates = 0;
     char paths[64] = "";
-    for (size_t i = 0; i < r->nseries; i++) coordinates += r->series[i].kind == LGV_SERIES_COORDINATE;
+    for (size_t i = 0; i < r->nseries; i++) coordinates += r->series[i].kind == LGV_OBSERVABLE_COORDINATE;
     if (r->nsamples && r->paths > 1) snprintf(paths, sizeof paths, ", and of %zu of them alone", r->nsamples);
     snprintf(out, size,
              "stored: H and what is observed, of all paths%s.  With %llu degrees of freedom single\n  "
@@ -251,7 +251,7 @@ bool lgv_stored_line(const struct lgv_result *r, char *out, size_t size) {
     return r->nseries > 0 && coordinates < r->dof;
 }
 
-const char *lgv_series_kind_name(int kind) {
+const char *lgv_observable_kind_name(int kind) {
     static const char *const name[] = {"observable", "energy",          "momentum map", "coordinate",       "momentum",
                                        "error",      "martingale part", "constraint",   "hidden constraint"};
     return kind >= 0 && kind < (int)(sizeof name / sizeof *name) ? name[kind] : "observable";
@@ -261,10 +261,10 @@ size_t *lgv_series_order(const struct lgv_result *r) {
     size_t *order = r->nseries ? lgv_new(r->nseries, sizeof *order) : NULL;
     if (!order) return NULL;
     size_t n = 0;
-    for (int kind = LGV_SERIES_OBSERVABLE; kind <= LGV_SERIES_ERROR; kind++)
+    for (int kind = LGV_OBSERVABLE_DECLARED; kind <= LGV_OBSERVABLE_ERROR; kind++)
         for (size_t i = 0; i < r->nseries; i++)
             if (r->series[i].kind == kind) order[n++] = i;
     for (size_t i = 0; i < r->nseries; i++)
-        if (r->series[i].kind < LGV_SERIES_OBSERVABLE || r->series[i].kind > LGV_SERIES_ERROR) order[n++] = i;
+        if (r->series[i].kind < LGV_OBSERVABLE_DECLARED || r->series[i].kind > LGV_OBSERVABLE_ERROR) order[n++] = i;
     return order;
 }

@@ -69,7 +69,7 @@ static void plan_mean(const struct lgv_result *r, size_t i, struct lgv_figure *l
                                             "between the 5 % and 95 % quantiles of the paths."};
     lgv_plain(name, sizeof name, s->name);
     lgv_plain(formula, sizeof formula, s->formula);
-    if (s->kind == LGV_SERIES_MOMENTUM)
+    if (s->kind == LGV_OBSERVABLE_MOMENTUM)
         snprintf(f.title, sizeof f.title, "Momentum map %s: largest drift%s %.2g", name, one ? "" : " of a path",
                  s->drift);
     else if (*formula && strcmp(name, formula) != 0)
@@ -91,8 +91,8 @@ static void plan_paths(const struct lgv_result *r, size_t i, struct lgv_figure *
 static void plan_phase(const struct lgv_result *r, struct lgv_figure *list, size_t *count) {
     size_t q = r->nseries, p = r->nseries;
     for (size_t i = r->nseries; i-- > 0;) {
-        if (r->series[i].kind == LGV_SERIES_COORDINATE) q = i;
-        if (r->series[i].kind == LGV_SERIES_CONJUGATE) p = i;
+        if (r->series[i].kind == LGV_OBSERVABLE_COORDINATE) q = i;
+        if (r->series[i].kind == LGV_OBSERVABLE_CONJUGATE) p = i;
     }
     if (q == r->nseries || p == r->nseries || r->nsamples == 0) return;
     char a[100], b[100];
@@ -115,7 +115,7 @@ static size_t component(const struct lgv_result *r, size_t first, char letter) {
     size_t stem = strlen(name) - 1;
     for (size_t i = 0; i < r->nseries; i++) {
         const struct lgv_series *s = &r->series[i];
-        if (s->kind == LGV_SERIES_COORDINATE && s->name && strlen(s->name) == stem + 1 &&
+        if (s->kind == LGV_OBSERVABLE_COORDINATE && s->name && strlen(s->name) == stem + 1 &&
             strncmp(s->name, name, stem) == 0 && s->name[stem] == letter)
             return i;
     }
@@ -127,7 +127,7 @@ static size_t find_place(const struct lgv_result *r, size_t place[3]) {
     size_t scalars = 0;
     for (size_t i = 0; i < r->nseries; i++) {
         const char *name = r->series[i].name;
-        if (r->series[i].kind != LGV_SERIES_COORDINATE || !name) continue;
+        if (r->series[i].kind != LGV_OBSERVABLE_COORDINATE || !name) continue;
         size_t length = strlen(name);
         if (length > 2 && strcmp(name + length - 2, ".x") == 0 && component(r, i, 'y') < r->nseries) {
             place[0] = i;
@@ -180,7 +180,7 @@ struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
     if (list && order && r->ntimes > 0) {
         plan_trajectory(r, list, count);
         for (size_t k = 0; k < r->nseries; k++) {
-            if (r->series[order[k]].kind != LGV_SERIES_ENERGY) {
+            if (r->series[order[k]].kind != LGV_OBSERVABLE_ENERGY) {
                 if (means++ < MEANS) plan_mean(r, order[k], list, count);
             } else if (!energy) {
                 plan_energy(r, order[k], list, count);
@@ -190,7 +190,7 @@ struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
         bool ensemble = r->paths != 1; /* of one path, its series are all there is to see */
         for (size_t k = 0; k < r->nseries && r->nsamples > 0 && ensemble; k++) {
             int kind = r->series[order[k]].kind;
-            if (kind != LGV_SERIES_ENERGY && kind != LGV_SERIES_MOMENTUM && paths++ < PATH_FIGURES)
+            if (kind != LGV_OBSERVABLE_ENERGY && kind != LGV_OBSERVABLE_MOMENTUM && paths++ < PATH_FIGURES)
                 plan_paths(r, order[k], list, count);
         }
         plan_phase(r, list, count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The gnuplot script of one figure: its data as blocks, its axes, its plot command.
+ * The gnuplot script of one figure: its data, its axes, its plot command.
  *
  * Titles and names are text of the user.  They enter the script only by lgv_quote(): inside single quotes gnuplot
  * knows no escapes, no variables and no command substitution, and the terminals have enhanced text switched off. */
@@ -119,7 +119,7 @@ static void drop_lost_mean(const struct lgv_axis *y, double row[5]) {
     if (y->clipped && !(row[1] > low && row[2] < high)) row[0] = row[1] = row[2] = (double)NAN;
 }
 
-/* Block $band of one series: t and the row above. */
+/* The data $band of one series: t and the row above. */
 static void put_band(struct lgv_text *out, const struct lgv_result *r, const struct lgv_series *s,
                      const struct lgv_axis *y) {
     size_t points = points_of(r, POINTS);
@@ -136,7 +136,7 @@ static void put_band(struct lgv_text *out, const struct lgv_result *r, const str
     lgv_text_add(out, "END\n");
 }
 
-/* Block $path: kept paths one after another, a column for each of the series; the first column is t when asked for. */
+/* The data $path: kept paths one after another, a column for each series; the first column is t when asked for. */
 static void put_samples(struct lgv_text *out, const struct lgv_result *r, size_t drawn, size_t most, bool time,
                         const size_t *series, const struct lgv_axis *axis, size_t columns) {
     size_t known = kept_times(r), points = known < most ? known : most;

@@ -142,7 +142,7 @@ static bool put_statistics(struct writer *w, hid_t file) {
         const struct lgv_series *s = &r->series[i];
         hid_t group = new_group(all, w->arrays->series[i]);
         good = group >= 0 && put_fields(group, lgv_hdf5_series, lgv_hdf5_series_count, s) &&
-               put_text(group, "kind_name", lgv_series_kind_name(s->kind)) &&
+               put_text(group, "kind_name", lgv_observable_kind_name(s->kind)) &&
                put_arrays(w, group, LGV_ARRAYS_STATISTICS, i);
         if (group >= 0) H5Gclose(group);
     }
@@ -285,7 +285,7 @@ static bool build_image(const struct lgv_result *r, const char *path, struct ima
         lgv_fail_memory(err);
         return false;
     }
-    size_t numbers = 0; /* it grows in a few large pieces: each may be a copy of all that is there */
+    size_t numbers = 0; /* it grows in a few large steps: each may be a copy of all that is there */
     for (size_t i = 0; i < w.arrays->count; i++) {
         const struct lgv_array *x = &w.arrays->item[i].array;
         numbers += x->shape[0] * (x->ndim > 1 ? x->shape[1] * x->shape[2] : 1);

@@ -65,7 +65,8 @@ static json_t *final_values(const struct lgv_result *r, size_t i) {
     for (const struct lgv_array_row *row = lgv_array_rows; good && row < lgv_array_rows + lgv_array_row_count; row++)
         if (strcmp(row->group, LGV_ARRAYS_STATISTICS) == 0)
             good = put(out, row->name, real(lgv_at(lgv_array_reals(row, r, i), r->ntimes - 1)));
-    good = good && put(out, "kind", json_string(lgv_series_kind_name(s->kind))) && put(out, "drift", real(s->drift));
+    good = good && put(out, "kind", json_string(lgv_observable_kind_name(s->kind))) &&
+           put(out, "drift", real(s->drift));
     if (good) return out;
     json_decref(out);
     return NULL;
@@ -95,7 +96,7 @@ static json_t *drifts(const struct lgv_result *r, int kind) {
 static json_t *energy(const struct lgv_result *r) {
     double mean = (double)NAN, largest = (double)NAN;
     for (size_t i = 0; i < r->nseries; i++)
-        if (r->series[i].kind == LGV_SERIES_ENERGY) {
+        if (r->series[i].kind == LGV_OBSERVABLE_ENERGY) {
             mean = r->series[i].drift_mean;
             largest = r->series[i].drift;
             break;
@@ -140,7 +141,7 @@ static json_t *certificate(const struct lgv_result *r) {
         put(out, "symplectic_claim", json_boolean(c->symplectic_claim)) &&
         put(out, "constraint", real(c->constraint)) && put(out, "hidden_constraint", real(c->hidden_constraint)) &&
         put(out, "start_constraint", real(c->start_constraint)) && put(out, "start_hidden", real(c->start_hidden)) &&
-        put(out, "momentum", drifts(r, LGV_SERIES_MOMENTUM)) && put(out, "energy", energy(r)) &&
+        put(out, "momentum", drifts(r, LGV_OBSERVABLE_MOMENTUM)) && put(out, "energy", energy(r)) &&
         put(out, "noise_commutes", commutes) && put(out, "strong_order", real(c->strong_order)) &&
         put(out, "weak_order", real(c->weak_order)) && put(out, "order_reason", text(c->order_reason)) &&
         put(out, "noise_commutes_reason", text(c->commutes_reason)) && put(out, "verdicts", verdicts(r)))

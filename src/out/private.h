@@ -16,7 +16,7 @@ double lgv_at(const double *array, size_t i);
 /* The series in the order people want them: observables, energy, momentum maps, coordinates, momenta, errors.
  * malloc'd indices; NULL when memory is out or there is none. */
 size_t *lgv_series_order(const struct lgv_result *r);
-const char *lgv_series_kind_name(int kind);
+const char *lgv_observable_kind_name(int kind);
 
 /* A figure that lgv_figures draws as file.svg and file.png and that the report shows. */
 enum lgv_figure_kind {

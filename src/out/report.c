@@ -127,7 +127,7 @@ void lgv_page_fact(struct lgv_text *out, const char *name, const char *value) {
 
 static void fact_count(struct lgv_text *out, const char *name, uint64_t value) {
     char b[64];
-    lgv_page_fact(out, name, lgv_grouped(b, sizeof b, value));
+    lgv_page_fact(out, name, lgv_spaced(b, sizeof b, value));
 }
 
 /* The step of the options: a run may take a shorter one to end at `until`. */
@@ -158,7 +158,7 @@ static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
     snprintf(b, sizeof b, "%.3g s", r->seconds);
     lgv_page_fact(out, "time taken", b);
     lgv_page_fact(out, "path-steps per second", lgv_rate(b, sizeof b, r->path_steps_per_second));
-    snprintf(b, sizeof b, "%llu x %s", (unsigned long long)r->threads, lgv_grouped(c, sizeof c, r->lanes));
+    snprintf(b, sizeof b, "%llu x %s", (unsigned long long)r->threads, lgv_spaced(c, sizeof c, r->lanes));
     lgv_page_fact(out, "threads x lanes", b);
     if (r->newton_iterations > 0)
         lgv_page_fact(out, "Newton iterations per step", lgv_brief(b, sizeof b, r->newton_iterations, 3));
@@ -241,7 +241,7 @@ static void cell(struct lgv_text *out, double x, int digits) {
 }
 
 static void put_series_name(struct lgv_text *out, const struct lgv_series *s) {
-    const char *kind = lgv_series_kind_name(s->kind);
+    const char *kind = lgv_observable_kind_name(s->kind);
     lgv_text_add(out, "<tr><td class=\"name\">");
     lgv_html(out, s->name);
     if (!s->name || strcmp(s->name, kind) != 0) lgv_text_add(out, " <span class=\"kind\">%s</span>", kind);

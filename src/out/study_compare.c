@@ -105,7 +105,7 @@ static void print_methods(FILE *out, const struct lgv_comparison *c, const char 
         }
         fprintf(out, "%14s %14s %s%12s%s %10.3g/step %9.2g\n", lgv_brief(a, sizeof a, m->drift_max, 4),
                 lgv_brief(b, sizeof b, m->drift_median, 4), m->failed ? bad : "",
-                lgv_grouped(paths, sizeof paths, m->failed), m->failed ? off : "", m->evaluations, m->seconds);
+                lgv_spaced(paths, sizeof paths, m->failed), m->failed ? off : "", m->evaluations, m->seconds);
     }
 }
 
@@ -145,7 +145,7 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
     fprintf(out, "%s%s%s", bold, lgv_plain(a, sizeof a, c->model_name), off);
     if (c->model_file) fprintf(out, "  %s", lgv_plain(b, sizeof b, c->model_file));
     fprintf(out, "\n  until %s, %s path%s, seed %llu, the same noise for all methods, %.3g s\n",
-            lgv_brief(a, sizeof a, c->until, 12), lgv_grouped(d, sizeof d, c->paths), c->paths == 1 ? "" : "s",
+            lgv_brief(a, sizeof a, c->until, 12), lgv_spaced(d, sizeof d, c->paths), c->paths == 1 ? "" : "s",
             (unsigned long long)c->seed, c->seconds);
     if (c->chosen) fprintf(out, "  method chosen by `auto`: %s\n", c->chosen);
     if (c->control)
@@ -352,7 +352,7 @@ static void put_runs(struct lgv_text *out, const struct lgv_comparison *c) {
         cell(out, m->done ? m->drift_max : (double)NAN, 4);
         cell(out, m->done ? m->drift_median : (double)NAN, 4);
         lgv_text_add(out, "<td class=\"n%s\">%s</td>", m->failed ? " mark broken" : "",
-                     m->done ? lgv_grouped(b, sizeof b, m->failed) : "not done");
+                     m->done ? lgv_spaced(b, sizeof b, m->failed) : "not done");
         cell(out, m->evaluations, 4);
         cell(out, m->iterations, 3);
         lgv_text_add(out, "</tr>\n");
@@ -410,7 +410,7 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
                      (unsigned long long)c->reference_failed, c->reference_failed == 1 ? "" : "s");
     lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
     lgv_page_fact(out, "until", lgv_brief(b, sizeof b, c->until, 12));
-    lgv_page_fact(out, "paths", lgv_grouped(b, sizeof b, c->paths));
+    lgv_page_fact(out, "paths", lgv_spaced(b, sizeof b, c->paths));
     snprintf(b, sizeof b, "%llu", (unsigned long long)c->seed);
     lgv_page_fact(out, "seed", b);
     lgv_page_fact(out, "control variates",

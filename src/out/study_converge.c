@@ -342,7 +342,7 @@ void lgv_convergence_summary(FILE *out, const struct lgv_convergence *c, bool co
             c->weak ? "weak" : "strong");
     if (!c->whole) fprintf(out, " of %s", lgv_convergence_of(c, line, sizeof line));
     fprintf(out, ", until %s, %s path%s, seed %llu, %.3g s\n", lgv_brief(a, sizeof a, c->until, 12),
-            lgv_grouped(b, sizeof b, c->paths), c->paths == 1 ? "" : "s", (unsigned long long)c->seed, c->seconds);
+            lgv_spaced(b, sizeof b, c->paths), c->paths == 1 ? "" : "s", (unsigned long long)c->seed, c->seconds);
     lgv_convergence_reference(c, line, sizeof line);
     fprintf(out, "  reference  %s\n", line);
     if (c->chosen) fprintf(out, "  method     chosen by `auto`: %s\n", c->chosen);

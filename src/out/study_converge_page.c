@@ -43,7 +43,7 @@ static void put_data(struct lgv_text *out, const struct lgv_convergence *c, size
         if ((x->use == LGV_LEVEL_FITTED) != fitted || !(x->error > 0) || !isfinite(x->error)) continue;
         lgv_text_add(out, "%.9g %.9g %.9g %.9g\n", x->step, x->error, fmax(x->error - se, bottom), x->error + se);
     }
-    lgv_text_add(out, "NaN NaN NaN NaN\nEND\n"); /* an empty block would be an error */
+    lgv_text_add(out, "NaN NaN NaN NaN\nEND\n"); /* no data at all would be an error */
 }
 
 static void error_range(const struct lgv_convergence *c, double *low, double *high) {
@@ -193,7 +193,7 @@ static void put_facts(struct lgv_text *out, const struct lgv_convergence *c) {
     lgv_page_fact(out, "error", c->weak ? "weak" : "strong");
     lgv_page_fact(out, "of", c->whole ? "the state" : lgv_convergence_of(c, of, sizeof of));
     lgv_page_fact(out, "until", lgv_brief(a, sizeof a, c->until, 12));
-    lgv_page_fact(out, "paths", lgv_grouped(a, sizeof a, c->paths));
+    lgv_page_fact(out, "paths", lgv_spaced(a, sizeof a, c->paths));
     snprintf(a, sizeof a, "%llu", (unsigned long long)c->seed);
     lgv_page_fact(out, "seed", a);
     lgv_page_fact(out, "reference", c->reference ? c->reference->name : "exact solution");

@@ -28,7 +28,7 @@ static void print_levels(FILE *out, const struct lgv_mlmc_result *r, const char 
     for (size_t l = 0; l < r->nlevels; l++) {
         const struct lgv_mlmc_level *v = &r->level[l];
         fprintf(out, "  %5zu %11s %12s %22s %12s %11s %9.2g", l, lgv_brief(step, sizeof step, v->step, 6),
-                lgv_grouped(paths, sizeof paths, v->paths), lgv_brief(mean, sizeof mean, v->mean, 5),
+                lgv_spaced(paths, sizeof paths, v->paths), lgv_brief(mean, sizeof mean, v->mean, 5),
                 lgv_brief(var, sizeof var, v->variance, 4), lgv_brief(cost, sizeof cost, v->cost, 6), v->seconds);
         if (v->failed) fprintf(out, "  %llu pairs failed", (unsigned long long)v->failed);
         fputc('\n', out);
@@ -218,7 +218,7 @@ static void put_levels(struct lgv_text *out, const struct lgv_mlmc_result *r) {
     for (size_t l = 0; l < r->nlevels; l++) {
         const struct lgv_mlmc_level *v = &r->level[l];
         lgv_text_add(out, "<tr><td class=\"n\">%zu</td><td class=\"n\">%s</td>", l, lgv_brief(b, sizeof b, v->step, 6));
-        lgv_text_add(out, "<td class=\"n\">%s</td><td class=\"n\">%llu</td>", lgv_grouped(b, sizeof b, v->paths),
+        lgv_text_add(out, "<td class=\"n\">%s</td><td class=\"n\">%llu</td>", lgv_spaced(b, sizeof b, v->paths),
                      (unsigned long long)v->failed);
         lgv_text_add(out, "<td class=\"n\">%s</td>", lgv_brief(b, sizeof b, v->mean, 6));
         lgv_text_add(out, "<td class=\"n\">%s</td>", lgv_brief(b, sizeof b, v->variance, 4));

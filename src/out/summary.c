@@ -29,7 +29,7 @@ static void print_run(FILE *out, const struct lgv_result *r, const struct style 
     if (r->method_reason) fprintf(out, "\n          chosen by `auto`: %s", lgv_plain(b, sizeof b, r->method_reason));
     fprintf(out, "\n  run     step %s, until %s (%s step%s), %s path%s, seed %llu\n",
             lgv_brief(a, sizeof a, r->step, 12), lgv_brief(b, sizeof b, r->until, 12),
-            lgv_grouped(c, sizeof c, r->steps), r->steps == 1 ? "" : "s", lgv_grouped(d, sizeof d, r->paths),
+            lgv_spaced(c, sizeof c, r->steps), r->steps == 1 ? "" : "s", lgv_spaced(d, sizeof d, r->paths),
             r->paths == 1 ? "" : "s", (unsigned long long)r->seed);
     if (r->increments_file)
         fprintf(out, "  noise   the increments of %s\n", lgv_plain(a, sizeof a, r->increments_file));

@@ -24,7 +24,7 @@ struct job {
     size_t ncollectors;
     struct lgv_run_report *report;
     struct lgv_crew crew;
-    atomic_ullong path_steps, iterations, evaluations, block_steps, clipped;
+    atomic_ullong path_steps, iterations, evaluations, vec_steps, clipped;
     atomic_ullong wanted; /* bytes of scratch that a kernel could not get */
     double total;
     size_t rows; /* output times of a piece, at most */
@@ -39,8 +39,8 @@ struct worker {
     double *tally; /* [tallies][2][LGV_UNIT] */
     double *given; /* increments of a chunk of one block, when the plan has some */
     size_t given_rows;
-    double *part;  /* [blocks][rows][nobserve][lanes]; `value` itself when a block is a unit */
-    void **object; /* [ncollectors] */
+    double *by_block; /* [blocks][rows][nobserve][lanes]; `value` itself when a block is a unit */
+    void **object;    /* [ncollectors] */
     struct lgv_pace pace;
     /* the present unit */
     struct lgv_piece piece;
@@ -126,7 +126,7 @@ static uint64_t advance_unit(struct worker *w, uint64_t step, uint64_t last) {
         lgv_pace_end(&w->pace);
         step += n;
         atomic_fetch_add(&j->path_steps, n * w->piece.used);
-        atomic_fetch_add(&j->block_steps, n * w->nblocks * j->plan->kernel->entry->vecs);
+        atomic_fetch_add(&j->vec_steps, n * w->nblocks * j->plan->kernel->entry->vecs);
         tell(j);
     }
     return step;
@@ -180,13 +180,13 @@ static void find_alive(struct worker *w) {
 
 /* Where block number k writes what it observes. */
 static double *block_values(const struct worker *w, unsigned k) {
-    return w->part + k * w->job->rows * w->job->plan->kernel->watch.count * w->lanes;
+    return w->by_block + k * w->job->rows * w->job->plan->kernel->watch.count * w->lanes;
 }
 
 /* Puts the values of the unit's blocks side by side. */
 static void join_blocks(struct worker *w, size_t count) {
     size_t rows = count * w->job->plan->kernel->watch.count;
-    for (unsigned k = 0; k < w->nblocks && w->part != w->value; k++)
+    for (unsigned k = 0; k < w->nblocks && w->by_block != w->value; k++)
         for (size_t i = 0; i < rows; i++)
             memcpy(w->value + i * LGV_UNIT + k * w->lanes, block_values(w, k) + i * w->lanes,
                    w->lanes * sizeof *w->value);
@@ -353,10 +353,10 @@ static bool worker_begin(struct worker *w, struct job *j) {
     size_t values = j->rows * p->kernel->watch.count * LGV_UNIT;
     w->copy = lgv_new(p->kernel->nstate * w->lanes, sizeof *w->copy);
     w->value = lgv_aligned(values);
-    w->part = w->lanes == LGV_UNIT ? w->value : lgv_aligned(values);
+    w->by_block = w->lanes == LGV_UNIT ? w->value : lgv_aligned(values);
     w->object = lgv_new(j->ncollectors + 1, sizeof *w->object);
     w->tally = lgv_new(2 * p->kernel->watch.tallies * LGV_UNIT + 1, sizeof *w->tally);
-    if (!w->copy || !w->value || !w->part || !w->object || !w->tally) return false;
+    if (!w->copy || !w->value || !w->by_block || !w->object || !w->tally) return false;
     if (p->increments) {
         w->given_rows = lgv_increments_rows(p->kernel);
         w->given = lgv_aligned(given_steps(w->given_rows, w->lanes) * w->given_rows * w->lanes);
@@ -386,7 +386,7 @@ static void worker_end(struct worker *w) {
         if (!c->kind->merge(c->object, w->object[i])) lgv_crew_no_memory(&j->crew);
         c->kind->free(w->object[i]);
     }
-    if (w->part != w->value) free(w->part);
+    if (w->by_block != w->value) free(w->by_block);
     free(w->value);
     free(w->copy);
     free(w->given);
@@ -425,10 +425,10 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     report->seconds = lgv_seconds() - begin;
     report->path_steps = atomic_load(&j.path_steps);
     report->clipped = atomic_load(&j.clipped);
-    uint64_t block_steps = report->block_steps = atomic_load(&j.block_steps);
+    uint64_t vec_steps = report->vec_steps = atomic_load(&j.vec_steps);
     report->iterated = atomic_load(&j.iterations);
-    report->iterations = block_steps ? (double)report->iterated / (double)block_steps : 0;
-    report->evaluations = block_steps ? (double)atomic_load(&j.evaluations) / (double)block_steps : 0;
+    report->iterations = vec_steps ? (double)report->iterated / (double)vec_steps : 0;
+    report->evaluations = vec_steps ? (double)atomic_load(&j.evaluations) / (double)vec_steps : 0;
     report->stopped = lgv_crew_stopped(&j.crew);
     if (atomic_load(&j.crew.no_memory)) return no_memory(&j, threads, err);
     return report->stopped ? LGV_INTERRUPTED : LGV_OK;

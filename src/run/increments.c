@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #define PART 256 /* steps that the kernel is asked for at once, at most */
-#define PART_VALUES (1u << 16)
+#define DRAWN_VALUES (1u << 16)
 
 void lgv_increments_free(struct lgv_increments *x) {
     if (!x) return;
@@ -98,20 +98,20 @@ static void copy_given(const struct lgv_plan *p, uint64_t path, double *dW, doub
 }
 
 /* The paths in the lanes of a block, `used` of them. */
-static void draw(const struct lgv_plan *p, struct lgv_own_block *b, const uint64_t *path, size_t used, double *part,
+static void draw(const struct lgv_plan *p, struct lgv_own_block *b, const uint64_t *path, size_t used, double *drawn,
                  double *dW, double *dZ) {
     size_t n = p->kernel->nnoise, rows = lgv_increments_rows(p->kernel), lanes = p->kernel->entry->lanes;
-    uint64_t most = PART_VALUES / (rows * lanes);
+    uint64_t most = DRAWN_VALUES / (rows * lanes);
     most = most < 1 ? 1 : most > PART ? PART : most;
     for (size_t l = 0; l < lanes; l++) b->path[l] = path[l < used ? l : used - 1];
     for (uint64_t step = 0, count; step < p->steps; step += count) {
         count = p->steps - step < most ? p->steps - step : most;
         b->block.step = step;
-        p->kernel->entry->increments(&b->block, count, part);
+        p->kernel->entry->increments(&b->block, count, drawn);
         for (size_t l = 0; l < used; l++)
             for (uint64_t k = 0; k < count; k++)
                 for (size_t r = 0; r < rows; r++)
-                    (r < n ? dW : dZ)[(l * p->steps + step + k) * n + r % n] = part[(k * rows + r) * lanes + l];
+                    (r < n ? dW : dZ)[(l * p->steps + step + k) * n + r % n] = drawn[(k * rows + r) * lanes + l];
     }
 }
 
@@ -120,8 +120,8 @@ enum lgv_status lgv_increments_of(const struct lgv_plan *plan, const uint64_t *p
     const struct lgv_kernel *k = plan->kernel;
     size_t n = k->nnoise, each = (size_t)plan->steps * n, rows = lgv_increments_rows(k), lanes = k->entry->lanes;
     struct lgv_own_block b = {0};
-    double *part = lgv_aligned((rows * lanes > PART_VALUES ? rows * lanes : PART_VALUES));
-    bool ok = part && lgv_block_create(k, plan->t0, plan->dt, plan->seed, plan->coarsen, &b);
+    double *drawn = lgv_aligned((rows * lanes > DRAWN_VALUES ? rows * lanes : DRAWN_VALUES));
+    bool ok = drawn && lgv_block_create(k, plan->t0, plan->dt, plan->seed, plan->coarsen, &b);
     *dW = lgv_new(paths * each, sizeof **dW);
     *dZ = rows > n ? lgv_new(paths * each, sizeof **dZ) : NULL;
     ok = ok && *dW && (rows == n || *dZ);
@@ -130,9 +130,9 @@ enum lgv_status lgv_increments_of(const struct lgv_plan *plan, const uint64_t *p
         if (plan->increments)
             copy_given(plan, path[i], w, z);
         else
-            draw(plan, &b, path + i, paths - i < lanes ? paths - i : lanes, part, w, z);
+            draw(plan, &b, path + i, paths - i < lanes ? paths - i : lanes, drawn, w, z);
     }
     lgv_block_free(&b);
-    free(part);
+    free(drawn);
     return ok ? LGV_OK : lgv_fail_memory(err);
 }

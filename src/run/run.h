@@ -116,7 +116,7 @@ struct lgv_run_report {
     uint64_t clipped;    /* path-steps with a truncated increment */
     double iterations;   /* Newton iterations per step */
     double evaluations;  /* gradient evaluations per step */
-    uint64_t iterated, block_steps; /* Newton iterations, and the steps of vecs they were for */
+    uint64_t iterated, vec_steps; /* Newton iterations, and the steps of vecs they were for */
     unsigned threads;
     bool stopped;
     double *snapshot; /* [nsnapshots][LGV_UNIT][nx + np]; NaN where there is none */

@@ -2,13 +2,13 @@
  *
  * The arrays of a result: one table, from which results.h5 is written and read, and which serves lgv_result_array and
  * JSON.  A row is an array of struct lgv_result, or of each series or histogram in it, by its place in results.h5.
- * Arrays that the structs do not hold in one piece are gathered when they are asked for. */
+ * Arrays that the structs do not hold in one array are gathered when they are asked for. */
 #include "stats/stats.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the structs do not hold in one piece ---- */
+/* ---- what the structs do not hold in one array ---- */
 
 static void *gather_index(const struct lgv_result *r) {
     uint64_t *out = lgv_new(r->nsamples + 1, sizeof *out);

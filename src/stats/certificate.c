@@ -374,8 +374,8 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     c->commutes_reason = lgv_copy(commutes);
     for (size_t i = 0; i < r->nseries; i++) {
         const struct lgv_series *x = &r->series[i];
-        double *to = x->kind == LGV_SERIES_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
-        for (size_t j = 0; x->kind >= LGV_SERIES_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
+        double *to = x->kind == LGV_OBSERVABLE_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
+        for (size_t j = 0; x->kind >= LGV_OBSERVABLE_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
     }
     double *scale = state_scales(m, plan, report);
     double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;

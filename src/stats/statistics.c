@@ -129,7 +129,7 @@ static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
     if (!r->series || !settings_text(s, m, r)) return false;
     size_t symmetry = 0;
     for (size_t i = 0; i < k->watch.count; i++) {
-        if (k->watch.item[i].kind == LGV_SERIES_MOMENTUM && symmetry < LGV_MAX_SYMMETRIES) {
+        if (k->watch.item[i].kind == LGV_OBSERVABLE_MOMENTUM && symmetry < LGV_MAX_SYMMETRIES) {
             r->series[i].claim = k->method->linear_momentum_maps && k->structure.symmetry[symmetry].invariant &&
                                  k->structure.symmetry[symmetry].affine;
             if (!k->structure.symmetry[symmetry].invariant)
@@ -167,7 +167,7 @@ static enum lgv_status fill(struct lgv_statistics *s, const struct lgv_ran *ran,
     r->step = plan->dt;
     r->until = plan->t0 + (double)plan->steps * plan->dt;
     for (size_t i = 0, k = 0; i < r->nseries; i++)
-        if (r->series[i].kind == LGV_SERIES_MOMENTUM)
+        if (r->series[i].kind == LGV_OBSERVABLE_MOMENTUM)
             r->series[i].scale = lgv_certificate_momentum(ran->model, &ran->model->symmetry[k++], plan, report);
     r->threads = report->threads;
     r->paths_seconds = report->seconds;

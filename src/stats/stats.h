@@ -13,7 +13,7 @@ extern const double lgv_quantile_levels[LGV_QUANTILES];
 /* One observable along time; every array has result->ntimes entries, over the paths alive at that time. */
 struct lgv_series {
     char *name, *formula;
-    int kind; /* enum lgv_series_kind */
+    int kind; /* enum lgv_observable_kind */
     int claim; /* momentum maps: 1 method and model promise that it is kept, 0 the method does not, -1 H or a noise has
                   not this symmetry, -2 that is not known */
     double scale; /* momentum maps: largest sum |p_i xi_i(q)| over kept states, what its round-off is measured by */
@@ -217,7 +217,7 @@ extern const struct lgv_array_row lgv_array_rows[];
 extern const size_t lgv_array_row_count;
 /* Sizes of an array in a result; item: the number of the series or histogram. */
 void lgv_array_shape(const struct lgv_array_row *row, const struct lgv_result *r, size_t item, size_t shape[3]);
-/* The array itself where a struct holds it as doubles in one piece, else NULL. */
+/* The array itself where a struct holds it as doubles one behind the other, else NULL. */
 const double *lgv_array_reals(const struct lgv_array_row *row, const struct lgv_result *r, size_t item);
 /* Stores a malloc'd array that was read, of the shape that lgv_array_shape says but for `first` in a row that defines
  * it.  False: no memory. */

@@ -70,9 +70,10 @@ bool lgv_verdicts_make(struct lgv_result *r) {
     }
     for (size_t i = 0; ok && i < r->nseries; i++) {
         const struct lgv_series *s = &r->series[i];
-        if (s->kind == LGV_SERIES_MOMENTUM && (ok = add(r, "momentum", s->name ? s->name : "", &v)))
+        if (s->kind == LGV_OBSERVABLE_MOMENTUM && (ok = add(r, "momentum", s->name ? s->name : "", &v)))
             judge_momentum(r, s, v);
-        if (s->kind == LGV_SERIES_ENERGY && r->ntimes > 0 && (ok = add(r, "energy", NULL, &v))) judge_energy(r, s, v);
+        if (s->kind == LGV_OBSERVABLE_ENERGY && r->ntimes > 0 && (ok = add(r, "energy", NULL, &v)))
+            judge_energy(r, s, v);
     }
     if (ok && (ok = add(r, "failed_paths", NULL, &v))) {
         v->value = (double)r->failed;

@@ -30,10 +30,10 @@ struct study {
     struct lgv_kernel *kernel; /* [count + 1] with control variates; the last is the reference */
     struct lgv_kernel *plain;  /* [count + 1] without, to measure times */
     const struct lgv_method *reference;
-    size_t *column, ncolumns, nseries; /* observables asked for, then what strong errors are made of */
-    size_t rungs;                      /* of the ladder */
-    bool reference_wanted, *given;     /* given[i]: the mean of observable i is known */
-    double work, done;                 /* base steps times paths: for progress */
+    size_t *column, ncolumns, nobservables; /* observables asked for, then what strong errors are made of */
+    size_t rungs;                           /* of the ladder */
+    bool reference_wanted, *given;          /* given[i]: the mean of observable i is known */
+    double work, done;                      /* base steps times paths: for progress */
     lgv_progress *progress;
     void *user;
     double share; /* of the present leg */
@@ -73,29 +73,29 @@ static enum lgv_status choose_columns(struct study *x) {
         if (at == w.count)
             status = no_observable(&w, x->o->observe[i], x->err);
         else
-            x->column[x->nseries++] = at;
+            x->column[x->nobservables++] = at;
     }
     for (size_t i = 0; !status && !x->o->nobserve && i < w.count; i++)
-        if (w.item[i].kind <= LGV_SERIES_ENERGY) x->column[x->nseries++] = i;
-    x->ncolumns = x->nseries;
+        if (w.item[i].kind <= LGV_OBSERVABLE_ENERGY) x->column[x->nobservables++] = i;
+    x->ncolumns = x->nobservables;
     /* the distance to the exact solution, else all coordinates and momenta */
-    int wanted = x->out->exact ? LGV_SERIES_ERROR : LGV_SERIES_COORDINATE;
+    int wanted = x->out->exact ? LGV_OBSERVABLE_ERROR : LGV_OBSERVABLE_COORDINATE;
     for (size_t i = 0; !status && i < w.count; i++)
-        if (w.item[i].kind == wanted || (!x->out->exact && w.item[i].kind == LGV_SERIES_CONJUGATE))
+        if (w.item[i].kind == wanted || (!x->out->exact && w.item[i].kind == LGV_OBSERVABLE_CONJUGATE))
             x->column[x->ncolumns++] = i;
-    if (!status && x->ncolumns == x->nseries) { /* a large system: the energy alone */
+    if (!status && x->ncolumns == x->nobservables) { /* a large system: the energy alone */
         x->column[x->ncolumns++] = 0;
         x->out->strong_energy = true;
     }
-    x->out->observable = lgv_new(x->nseries + 1, sizeof *x->out->observable);
-    x->out->formula = lgv_new(x->nseries + 1, sizeof *x->out->formula);
-    x->out->expected = lgv_new(x->nseries + 1, sizeof *x->out->expected);
-    x->out->expected_text = lgv_new(x->nseries + 1, sizeof *x->out->expected_text);
-    x->given = lgv_new(x->nseries + 1, sizeof *x->given);
+    x->out->observable = lgv_new(x->nobservables + 1, sizeof *x->out->observable);
+    x->out->formula = lgv_new(x->nobservables + 1, sizeof *x->out->formula);
+    x->out->expected = lgv_new(x->nobservables + 1, sizeof *x->out->expected);
+    x->out->expected_text = lgv_new(x->nobservables + 1, sizeof *x->out->expected_text);
+    x->given = lgv_new(x->nobservables + 1, sizeof *x->given);
     if (!status &&
         (!x->out->observable || !x->out->formula || !x->out->expected || !x->out->expected_text || !x->given))
         status = lgv_fail_memory(x->err);
-    for (size_t i = 0; !status && i < x->nseries; i++) {
+    for (size_t i = 0; !status && i < x->nobservables; i++) {
         x->out->observable[i] = lgv_copy(w.item[x->column[i]].name);
         x->out->formula[i] = lgv_copy(w.item[x->column[i]].text);
         x->out->nobservables++;
@@ -117,7 +117,7 @@ static enum lgv_status read_expected(struct study *x, size_t which, const double
     struct lgv_value value;
     struct lgv_formula_error why = {0};
     bool ok = true;
-    for (size_t i = 0; ok && i < x->nseries; i++) {
+    for (size_t i = 0; ok && i < x->nobservables; i++) {
         struct lgv_text name = {0};
         lgv_text_add(&name, "%s0", x->out->observable[i]);
         if (!name.failed && !lgv_scope_find(scope, name.data)) {
@@ -141,17 +141,17 @@ static enum lgv_status read_expected(struct study *x, size_t which, const double
     return LGV_OK;
 }
 
-static size_t series_named(const struct study *x, const char *name) {
+static size_t observable_named(const struct study *x, const char *name) {
     size_t i = 0;
-    while (i < x->nseries && strcmp(x->out->observable[i], name) != 0) i++;
+    while (i < x->nobservables && strcmp(x->out->observable[i], name) != 0) i++;
     return i;
 }
 
 static enum lgv_status check_expected(struct study *x) {
     for (size_t k = 0; k < x->o->nexpect; k++) {
         int node;
-        size_t i = series_named(x, x->o->expect[k].name);
-        if (i == x->nseries)
+        size_t i = observable_named(x, x->o->expect[k].name);
+        if (i == x->nobservables)
             return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: it is not among what is compared",
                             x->o->expect[k].name);
         enum lgv_status status = read_expected(x, k, NULL, &node);
@@ -162,16 +162,16 @@ static enum lgv_status check_expected(struct study *x) {
 }
 
 static enum lgv_status evaluate_expected(struct study *x, const struct lgv_leg *leg) {
-    double *start = lgv_new(x->nseries + 1, sizeof *start);
+    double *start = lgv_new(x->nobservables + 1, sizeof *start);
     enum lgv_status status = start ? LGV_OK : lgv_fail_memory(x->err);
-    for (size_t i = 0; start && i < x->nseries; i++) {
+    for (size_t i = 0; start && i < x->nobservables; i++) {
         struct lgv_pair_sums s = leg->sum[i];
         start[i] = lgv_pair_estimate(&s).plain;
     }
     for (size_t k = 0; !status && k < x->o->nexpect; k++) {
         struct lgv_evaluator e;
         int node;
-        size_t i = series_named(x, x->o->expect[k].name);
+        size_t i = observable_named(x, x->o->expect[k].name);
         status = read_expected(x, k, start, &node);
         free(x->out->expected[i]);
         free(x->out->expected_text[i]);
@@ -235,12 +235,12 @@ static enum lgv_status make_grid(const struct study *x, struct grid *g) {
                 "other",
                 (double)g->every * g->base, span);
     }
-    double unit = (double)g->every * g->base, fits;
-    uint64_t units = lgv_whole_steps(span, unit, &fits);
-    if ((double)units * (double)g->every > 2.8e14)
+    double period = (double)g->every * g->base, fits;
+    uint64_t periods = lgv_whole_steps(span, period, &fits);
+    if ((double)periods * (double)g->every > 2.8e14)
         return lgv_fail(x->err, LGV_BAD_INPUT, "the run would take too many steps");
-    g->total = units * g->every;
-    g->shorter = fits / unit;
+    g->total = periods * g->every;
+    g->shorter = fits / period;
     if (g->shorter == 1) return LGV_OK;
     g->base *= g->shorter;
     for (size_t i = 0; i < g->count; i++) g->step[i] = (double)g->multiple[i] * g->base;
@@ -259,12 +259,12 @@ static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at,
                             .truncate = x->s->truncate,
                             .threads = (unsigned)x->s->threads,
                             .ncolumns = x->ncolumns,
-                            .nseries = x->nseries,
+                            .nseries = x->nobservables,
                             .column = x->column};
     leg->time_step = lgv_leg_times(leg->steps, g->every / g->multiple[at], outputs, &leg->ntimes);
     if (!leg->time_step) return lgv_fail_memory(x->err);
     double bytes = 8.0 * (double)paths * (3.0 * (double)x->ncolumns + 1) +
-                   (double)leg->ntimes * (double)x->nseries * 400.0 * (1.0 + (double)leg->threads);
+                   (double)leg->ntimes * (double)x->nobservables * 400.0 * (1.0 + (double)leg->threads);
     if (bytes > MAX_BYTES)
         return lgv_fail(x->err, LGV_CANNOT_RUN, "the values of the paths need %.1f GB: ask for fewer paths",
                         bytes / 1e9);
@@ -369,7 +369,7 @@ static enum lgv_status along_time(struct study *x, const struct grid *g) {
         }
         /* the drift is sorted by fill_method; biases need only what is kept path by path */
         if (!status && !fill_method(&c->method[i], &leg)) status = lgv_fail_memory(x->err);
-        for (size_t k = 0; !status && k < x->nseries; k++)
+        for (size_t k = 0; !status && k < x->nobservables; k++)
             find_bias(x, &c->method[i].outcome[k], k, &leg, x->reference_wanted ? &reference : NULL);
         c->failed += c->method[i].failed;
         c->threads = leg.report.threads ? leg.report.threads : c->threads;
@@ -422,7 +422,7 @@ static void measure(const struct study *x, const struct lgv_leg *leg, const stru
     for (uint64_t p = 0; p < leg->paths; p++) {
         const double *a = leg->final + p * leg->ncolumns, *b = reference ? reference->final + p * leg->ncolumns : NULL;
         double sum = 0;
-        for (size_t k = x->nseries; k < x->ncolumns; k++) sum += b ? (a[k] - b[k]) * (a[k] - b[k]) : a[k] * a[k];
+        for (size_t k = x->nobservables; k < x->ncolumns; k++) sum += b ? (a[k] - b[k]) * (a[k] - b[k]) : a[k] * a[k];
         if (!isfinite(sum)) continue;
         lgv_pair_add(&square, sum, 0);
         double m = leg->control ? leg->control[p * leg->ncolumns] : 0;
@@ -479,7 +479,7 @@ static enum lgv_status choose_reference(struct study *x) {
     struct lgv_structure structure;
     char why[400];
     bool all_given = true;
-    for (size_t i = 0; i < x->nseries; i++) all_given &= x->given[i];
+    for (size_t i = 0; i < x->nobservables; i++) all_given &= x->given[i];
     x->reference_wanted = !x->o->no_reference && (x->o->reference || !all_given);
     x->reference = x->o->reference;
     x->rungs = x->out->exact || !x->o->no_reference || x->given[0] ? (size_t)x->o->ladder : 0;

@@ -107,18 +107,18 @@ static enum lgv_status plan_steps(struct study *s, const struct lgv_settings *se
     status = find_factors(s, step, count, err);
     if (status) return status;
     uint64_t common = s->common;
-    double unit = (double)common * step[count - 1], units = fmax(1, round(length / unit));
-    if (units * (double)common > MOST_STEPS / MOST_REFINE)
-        return lgv_fail(err, LGV_BAD_INPUT, "%.3g steps are too many", units * (double)common);
+    double period = (double)common * step[count - 1], periods = fmax(1, round(length / period));
+    if (periods * (double)common > MOST_STEPS / MOST_REFINE)
+        return lgv_fail(err, LGV_BAD_INPUT, "%.3g steps are too many", periods * (double)common);
     s->job.nlevels = count;
     s->job.factor = s->factor;
     s->job.smallest = step[count - 1];
-    s->job.smallest_steps = (uint64_t)units * common;
+    s->job.smallest_steps = (uint64_t)periods * common;
     s->job.t0 = set->start;
     out->nlevels = count;
     out->t0 = set->start;
     out->until_wanted = set->until;
-    double end = set->start + units * unit;
+    double end = set->start + periods * period;
     out->until = fabs(end - set->until) > 1e-9 * length ? end : set->until;
     return LGV_OK;
 }
@@ -252,17 +252,17 @@ static enum lgv_status named_quantity(struct study *s, struct lgv_convergence *o
     const struct {
         const char *name, *text;
         struct lgv_converge_quantity q;
-    } group[] = {{"state", "all q and p", {.of_state = true, .first = 0, .count = 2 * np}},
+    } whole[] = {{"state", "all q and p", {.of_state = true, .first = 0, .count = 2 * np}},
                  {"positions", "all q", {.of_state = true, .first = 0, .count = np}},
                  {"momenta", "all p", {.of_state = true, .first = np, .count = np}}};
     const char *known[200];
     size_t n = 0;
     for (size_t i = 0; i < w->count; i++) /* the distance to the exact solution is no observable of the reference */
-        if (strcmp(w->item[i].name, name) == 0 && w->item[i].kind != LGV_SERIES_ERROR)
+        if (strcmp(w->item[i].name, name) == 0 && w->item[i].kind != LGV_OBSERVABLE_ERROR)
             return add_quantity(s, out, name, w->item[i].text, (struct lgv_converge_quantity){.first = i}, err);
     for (size_t i = 0; i < 3; i++)
-        if (strcmp(group[i].name, name) == 0) return add_quantity(s, out, name, group[i].text, group[i].q, err);
-    for (size_t i = 0; i < 3; i++) known[n++] = group[i].name;
+        if (strcmp(whole[i].name, name) == 0) return add_quantity(s, out, name, whole[i].text, whole[i].q, err);
+    for (size_t i = 0; i < 3; i++) known[n++] = whole[i].name;
     for (size_t i = 0; i < w->count && n < 200; i++) known[n++] = w->item[i].name;
     const char *near = lgv_nearest(name, known, n);
     return lgv_fail(err, LGV_BAD_INPUT,
@@ -278,7 +278,7 @@ static enum lgv_status plan_quantities(struct study *s, const struct lgv_converg
     s->job.width = LGV_SLOTS;
     out->whole = !o->weak && !o->observe;
     for (size_t i = 0; s->job.exact && i < w->count; i++)
-        if (w->item[i].kind == LGV_SERIES_ERROR) s->job.distance = i;
+        if (w->item[i].kind == LGV_OBSERVABLE_ERROR) s->job.distance = i;
     for (const char *c = o->observe ? o->observe : o->weak ? "H" : "state"; !status && *c;) {
         char name[LGV_WORD_SIZE];
         size_t n = strcspn(c, ",");
@@ -377,11 +377,11 @@ static void find_until(struct study *s, struct lgv_convergence *out) {
     trial.method = lgv_new(out->nrows, sizeof *trial.method);
     bool going = trial.method != NULL && too_long(out);
     out->until_looked_at = going;
-    for (uint64_t units = s->job.smallest_steps / s->common / 2; going && units > 0; units /= 2) {
+    for (uint64_t periods = s->job.smallest_steps / s->common / 2; going && periods > 0; periods /= 2) {
         struct lgv_converge_job j = s->job;
         memset(j.group_paths, 0, sizeof j.group_paths);
         memcpy(trial.method, out->method, out->nrows * sizeof *trial.method);
-        j.smallest_steps = units * s->common;
+        j.smallest_steps = periods * s->common;
         j.fraction_base = 1;
         j.fraction_size = 0;
         j.first = 0;

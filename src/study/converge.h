@@ -152,7 +152,7 @@ struct lgv_converge_quantity {
 
 /* What one group of paths adds up for one level of one method. */
 struct lgv_converge_sum {
-    uint64_t paths, failed, truncated, evaluations, blocks;
+    uint64_t paths, failed, truncated, evaluations, vecs;
     double seconds;
 };
 

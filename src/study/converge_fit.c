@@ -148,7 +148,7 @@ static void fill_level(const struct lgv_converge_job *j, size_t method, size_t l
                        struct lgv_convergence_level *out) {
     size_t cell = method * j->nlevels + level;
     const struct lgv_converge_sum *s = &j->sum[cell * LGV_GROUPS];
-    uint64_t evaluations = 0, blocks = 0;
+    uint64_t evaluations = 0, vecs = 0;
     *out = (struct lgv_convergence_level){.factor = j->factor[level],
                                           .steps = j->smallest_steps / j->factor[level],
                                           .step = j->smallest * (double)j->factor[level]};
@@ -161,9 +161,9 @@ static void fill_level(const struct lgv_converge_job *j, size_t method, size_t l
         out->truncated += s[g].truncated;
         out->seconds += s[g].seconds;
         evaluations += s[g].evaluations;
-        blocks += s[g].blocks;
+        vecs += s[g].vecs;
     }
-    out->evaluations = blocks ? (double)evaluations / (double)blocks : (double)NAN;
+    out->evaluations = vecs ? (double)evaluations / (double)vecs : (double)NAN;
 }
 
 /* -1 lower than expected, 0 as expected, 1 higher. */

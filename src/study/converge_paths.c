@@ -133,7 +133,7 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
             s->truncated += b->block.clipped[l];
         }
         s->evaluations += b->block.evaluations;
-        s->blocks += k->entry->vecs;
+        s->vecs += k->entry->vecs;
     }
     s->seconds += lgv_seconds() - begin;
     return true;
@@ -221,7 +221,7 @@ static bool add_sums(const struct worker *w, unsigned group, unsigned used) {
         s->failed += part->failed;
         s->truncated += part->truncated;
         s->evaluations += part->evaluations;
-        s->blocks += part->blocks;
+        s->vecs += part->vecs;
         s->seconds += part->seconds;
     }
     j->group_paths[group] += used;

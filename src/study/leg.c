@@ -231,12 +231,12 @@ void lgv_leg_free(struct lgv_leg *leg) {
 }
 
 uint64_t *lgv_leg_times(uint64_t steps, uint64_t every, uint64_t outputs, size_t *count) {
-    uint64_t units = steps / every;
-    if (outputs > units) outputs = units;
+    uint64_t rounds = steps / every;
+    if (outputs > rounds) outputs = rounds;
     uint64_t *at = lgv_new((size_t)outputs + 1, sizeof *at);
     if (!at) return NULL;
     for (uint64_t i = 0; i <= outputs; i++)
-        at[i] = every * (uint64_t)((long double)units * (long double)i / (long double)outputs);
+        at[i] = every * (uint64_t)((long double)rounds * (long double)i / (long double)outputs);
     at[outputs] = steps;
     *count = (size_t)outputs + 1;
     return at;

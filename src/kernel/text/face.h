@@ -6,7 +6,7 @@
  *
  *     NX, NP, NM                    rows of q, rows of p (equal for vectors), noises
  *     model_K1(c, t, q, p, a, w, Kq, Kp)                          gradient of K           (any output may be 0)
- *     model_K2(c, t, q, p, a, w, Kq, Kp, Kqq, Kqp, Kpp)           and Hessian blocks, row-major NP x NP
+ *     model_K2(c, t, q, p, a, w, Kq, Kp, Kqq, Kqp, Kpp)           and Hessians, row-major NP x NP
  *     model_force(c, t, q, p, F)                                  H_q and all h_m,q, weights not yet applied
  *     model_kick(c, p, F, a, w)                                   p -= a H_q + sum_m w_m h_m,q
  *     model_ito(c, t, q, p, Cq, Cp)                               Ito drift minus Stratonovich drift
@@ -36,7 +36,7 @@ struct ctx {
     const double *option;           /* methods compiled ahead of time: their constants */
     const struct lgv_program *program; /* ... and their parts, when they are made of others */
     vec *q, *p;                     /* the state, to mark failed lanes */
-    vec *extra;                     /* further rows of the state, GROUPS apart */
+    vec *extra;                     /* further rows of the state, VECS apart */
 };
 
 struct force {

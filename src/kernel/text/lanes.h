@@ -30,11 +30,11 @@ typedef u64 uvec __attribute__((vector_size(8 * LANES)));
 #define INLINE static inline __attribute__((always_inline, unused))
 #define OUTLINE static __attribute__((noinline, unused))
 /* Functions that are the same in every kernel of one width are compiled once, apart, and linked (LGV_SHARED_END in
- * compile.h): LGV_PIECE is 1 there, and 2 where they are only called.  Otherwise a text has its own. */
-#ifndef LGV_PIECE
-#define LGV_PIECE 0
+ * compile.h): LGV_HALF is 1 there, and 2 where they are only called.  Otherwise a text has its own. */
+#ifndef LGV_HALF
+#define LGV_HALF 0
 #endif
-#if LGV_PIECE
+#if LGV_HALF
 #define SHARED __attribute__((noinline, visibility("hidden")))
 #else
 #define SHARED OUTLINE
@@ -61,24 +61,24 @@ typedef u64 uvec __attribute__((vector_size(8 * LANES)));
 #define __has_builtin(name) 0
 #endif
 
-/* The widest pieces of a vec that the builtins below take.  LANES_PIECE is their number of doubles, 0 for none. */
+/* The widest registers that the builtins below take.  LANES_REGISTER is their number of doubles, 0 for none. */
 #if defined(__AVX__) && LANES >= 4 && __has_builtin(__builtin_ia32_sqrtpd256) &&                                       \
     __has_builtin(__builtin_ia32_movmskpd256)
-#define LANES_PIECE 4
+#define LANES_REGISTER 4
 #define LANES_SQRT __builtin_ia32_sqrtpd256
 #define LANES_SIGNS __builtin_ia32_movmskpd256
 #elif defined(__SSE2__) && LANES >= 2 && __has_builtin(__builtin_ia32_sqrtpd) && __has_builtin(__builtin_ia32_movmskpd)
-#define LANES_PIECE 2
+#define LANES_REGISTER 2
 #define LANES_SQRT __builtin_ia32_sqrtpd
 #define LANES_SIGNS __builtin_ia32_movmskpd
 #else
-#define LANES_PIECE 0
+#define LANES_REGISTER 0
 #endif
-#if LANES_PIECE
-typedef double lanes_piece __attribute__((vector_size(8 * LANES_PIECE)));
-typedef i64 lanes_ipiece __attribute__((vector_size(8 * LANES_PIECE)));
+#if LANES_REGISTER
+typedef double lanes_register __attribute__((vector_size(8 * LANES_REGISTER)));
+typedef i64 lanes_iregister __attribute__((vector_size(8 * LANES_REGISTER)));
 #endif
-#if LANES_PIECE == 4 && __has_builtin(__builtin_ia32_blendvpd256)
+#if LANES_REGISTER == 4 && __has_builtin(__builtin_ia32_blendvpd256)
 #define LANES_BLEND 1
 #else
 #define LANES_BLEND 0
@@ -107,9 +107,9 @@ INLINE vec vec_select(ivec mask, vec a, vec b) {
 #if LANES_BLEND
     union {
         vec v;
-        lanes_piece p[LANES / LANES_PIECE];
+        lanes_register p[LANES / LANES_REGISTER];
     } m = {(vec)mask}, x = {a}, y = {b};
-    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+    UNROLL for (int i = 0; i < LANES / LANES_REGISTER; i++) {
         x.p[i] = __builtin_ia32_blendvpd256(y.p[i], x.p[i], m.p[i]);
     }
     return x.v;
@@ -119,16 +119,16 @@ INLINE vec vec_select(ivec mask, vec a, vec b) {
 }
 
 INLINE int vec_any(ivec mask) {
-#if LANES_PIECE
+#if LANES_REGISTER
     union {
         ivec v;
-        lanes_ipiece p[LANES / LANES_PIECE];
+        lanes_iregister p[LANES / LANES_REGISTER];
     } m = {mask};
-    lanes_ipiece r = m.p[0];
-    UNROLL for (int i = 1; i < LANES / LANES_PIECE; i++) {
+    lanes_iregister r = m.p[0];
+    UNROLL for (int i = 1; i < LANES / LANES_REGISTER; i++) {
         r |= m.p[i];
     }
-    return LANES_SIGNS((lanes_piece)r) != 0;
+    return LANES_SIGNS((lanes_register)r) != 0;
 #else
     i64 r = 0;
     for (int l = 0; l < LANES; l++) {
@@ -180,12 +180,12 @@ INLINE ivec vec_finite(vec x) {
 }
 
 INLINE vec vec_sqrt(vec x) {
-#if LANES_PIECE
+#if LANES_REGISTER
     union {
         vec v;
-        lanes_piece p[LANES / LANES_PIECE];
+        lanes_register p[LANES / LANES_REGISTER];
     } a = {x};
-    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+    UNROLL for (int i = 0; i < LANES / LANES_REGISTER; i++) {
         a.p[i] = LANES_SQRT(a.p[i]);
     }
     return a.v;
@@ -200,21 +200,21 @@ INLINE vec vec_sqrt(vec x) {
 
 /* a * b + c, fused where that is fast. */
 INLINE vec vec_fused(vec a, vec b, vec c) {
-#if LANES_FUSED && LANES_PIECE == 4 && __has_builtin(__builtin_ia32_vfmaddpd256)
+#if LANES_FUSED && LANES_REGISTER == 4 && __has_builtin(__builtin_ia32_vfmaddpd256)
     union {
         vec v;
-        lanes_piece p[LANES / LANES_PIECE];
+        lanes_register p[LANES / LANES_REGISTER];
     } x = {a}, y = {b}, z = {c};
-    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+    UNROLL for (int i = 0; i < LANES / LANES_REGISTER; i++) {
         x.p[i] = __builtin_ia32_vfmaddpd256(x.p[i], y.p[i], z.p[i]);
     }
     return x.v;
-#elif LANES_FUSED && LANES_PIECE == 2 && __has_builtin(__builtin_ia32_vfmaddpd)
+#elif LANES_FUSED && LANES_REGISTER == 2 && __has_builtin(__builtin_ia32_vfmaddpd)
     union {
         vec v;
-        lanes_piece p[LANES / LANES_PIECE];
+        lanes_register p[LANES / LANES_REGISTER];
     } x = {a}, y = {b}, z = {c};
-    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+    UNROLL for (int i = 0; i < LANES / LANES_REGISTER; i++) {
         x.p[i] = __builtin_ia32_vfmaddpd(x.p[i], y.p[i], z.p[i]);
     }
     return x.v;
@@ -245,13 +245,13 @@ INLINE vec vec_fused(vec a, vec b, vec c) {
 
 /* f(x) in the lanes of the mask, y in the others.  Out of line, so that a kernel keeps its registers for the usual
  * case, and const, so that the compiler drops it with a value that nobody asks for; that needs results in a
- * register, hence pieces. */
-#if LANES_PIECE
-SHARED __attribute__((cold, const)) lanes_piece lanes_repair(double (*f)(double), lanes_piece x, lanes_ipiece mask,
-                                                             lanes_piece y);
-#if LGV_PIECE != 2
-SHARED lanes_piece lanes_repair(double (*f)(double), lanes_piece x, lanes_ipiece mask, lanes_piece y) {
-    for (int l = 0; l < LANES_PIECE; l++) {
+ * register, hence one register at a time. */
+#if LANES_REGISTER
+SHARED __attribute__((cold, const)) lanes_register lanes_repair(double (*f)(double), lanes_register x,
+                                                                lanes_iregister mask, lanes_register y);
+#if LGV_HALF != 2
+SHARED lanes_register lanes_repair(double (*f)(double), lanes_register x, lanes_iregister mask, lanes_register y) {
+    for (int l = 0; l < LANES_REGISTER; l++) {
         if (mask[l]) {
             y[l] = f(x[l]);
         }
@@ -262,14 +262,14 @@ SHARED lanes_piece lanes_repair(double (*f)(double), lanes_piece x, lanes_ipiece
 #endif
 
 INLINE vec vec_repair(double (*f)(double), vec x, ivec mask, vec y) {
-#if LANES_PIECE
+#if LANES_REGISTER
     union {
         vec v;
         ivec i;
-        lanes_piece p[LANES / LANES_PIECE];
-        lanes_ipiece m[LANES / LANES_PIECE];
+        lanes_register p[LANES / LANES_REGISTER];
+        lanes_iregister m[LANES / LANES_REGISTER];
     } a = {x}, b = {.i = mask}, value = {y};
-    UNROLL for (int i = 0; i < LANES / LANES_PIECE; i++) {
+    UNROLL for (int i = 0; i < LANES / LANES_REGISTER; i++) {
         value.p[i] = lanes_repair(f, a.p[i], b.m[i], value.p[i]);
     }
     return value.v;
@@ -334,7 +334,7 @@ INLINE vec vec_log(vec x) {
     return y;
 }
 
-#if LGV_PIECE != 2
+#if LGV_HALF != 2
 /* -2 log x for the normals: 0 < x <= 1, no special values.  With x = 2^k m, m in [sqrt(1/2), sqrt 2), s = (m-1)/(m+1):
  * -2 log x = -2 k log 2 - 4 artanh s, the factor already in the coefficients.  Not as exact as vec_log (3.5 ulp, of
  * which a normal number sees half), and much shorter. */
@@ -353,8 +353,8 @@ INLINE vec vec_minus_two_log(vec x) {
 }
 #endif
 
-/* The series sin x = x + x z p, cos x = 1 - z/2 + z z q in z = x^2, |x| <= pi/4. */
-INLINE void lanes_series(vec z, vec *p, vec *q) {
+/* The polynomials of sin x = x + x z p, cos x = 1 - z/2 + z z q in z = x^2, |x| <= pi/4. */
+INLINE void lanes_polynomials(vec z, vec *p, vec *q) {
     vec u = FUSED(z, 1.58969099521155010221e-10, -2.50507602534068634195e-08);
     u = FUSED(u, z, 2.75573137070700676789e-06);
     u = FUSED(u, z, -1.98412698298579493134e-04);
@@ -387,7 +387,7 @@ INLINE void vec_sincos(vec x, vec *sine, vec *cosine) {
     r = vec_fused(k, vec_set(-6.12323399573676603587e-17), r);
     r = vec_fused(k, vec_set(1.49738490485918330000e-33), r);
     vec z = r * r;
-    lanes_series(z, &p, &q);
+    lanes_polynomials(z, &p, &q);
     s = FUSED(r * z, p, r);
     c = FUSED(FUSED(q, z, -0.5), z, 1.0);
     lanes_quadrant((uvec)t, s, c, &s, &c);
@@ -398,7 +398,7 @@ INLINE void vec_sincos(vec x, vec *sine, vec *cosine) {
     vec r = first - second;
     vec tail = ((first - r) - second) - k * 2.02226624879595063154e-21;
     vec z = r * r, w = 1.0 - 0.5 * z;
-    lanes_series(z, &p, &q);
+    lanes_polynomials(z, &p, &q);
     s = r + (r * z * p + tail * w); /* the first two terms of the cosine are all the tail can see */
     c = w + (z * z * q - s * tail);
     lanes_quadrant((uvec)t, s, c, &s, &c);

@@ -2,17 +2,16 @@
  *
  * The time loop of a block and the entry points of a kernel: the last part of every kernel.  Include-free.
  *
- * A block is GROUPS vecs wide.  Groups take each step in turn, so that the processor can work on several of them at
- * once where a vec is short: the operations of one step wait for each other, those of different groups do not.  Row
- * i of group g is vec number i GROUPS + g of the block's state; during a call every group has its q and p in one
- * piece.
+ * A block is VECS vecs wide.  They take each step in turn, so that the processor can work on several of them at
+ * once where a vec is short: the operations of one step wait for each other, those of different vecs do not.  Row
+ * i of vec g stands at i VECS + g in the block's state; during a call each vec has its q and p in one array.
  *
  * Noise is drawn for NOISE_STEPS steps at a time: Philox gives normals in pairs, so an odd number of noises wastes
  * nothing. Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
 
 #define MANY_NOISES 16
-#ifndef GROUPS
-#define GROUPS 1
+#ifndef VECS
+#define VECS 1
 #endif
 #ifndef CONTROLS
 #define CONTROLS 0 /* observables whose martingale part is summed, in the last rows of the state */
@@ -58,10 +57,10 @@ INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
  * increment of its step. */
 #if CONTROLS
 INLINE void add_martingale(struct ctx *c, const vec *dW) {
-    vec *top = c->top, *M = (vec *)c->b->state + CONTROL_ROW * GROUPS;
+    vec *top = c->top, *M = (vec *)c->b->state + CONTROL_ROW * VECS;
     ARRAY(X, CONTROLS);
     model_martingale(c, time_at(c, 0), c->q, c->p, c->dt, dW, X);
-    for (long k = 0; k < CONTROLS; k++) M[k * GROUPS] += X[k];
+    for (long k = 0; k < CONTROLS; k++) M[k * VECS] += X[k];
     c->top = top;
 }
 #else
@@ -71,22 +70,22 @@ INLINE void add_martingale(struct ctx *c, const vec *dW) {
 /* What has to be seen at every step: extremes of H and of momentum maps.  What is not finite belongs to a path that has
  * failed, or is about to. */
 INLINE void tally(struct ctx *c) {
-    vec *top = c->top, *row = (vec *)c->b->state + TALLY_ROW * GROUPS;
+    vec *top = c->top, *row = (vec *)c->b->state + TALLY_ROW * VECS;
     ARRAY(x, TALLIES);
     ARRAY(v, MODEL_L ? NP : 0);
-    for (long i = 0; MODEL_L && i < NP; i++) v[i] = c->extra[i * GROUPS];
+    for (long i = 0; MODEL_L && i < NP; i++) v[i] = c->extra[i * VECS];
     model_watch(c, time_at(c, 0), c->q, c->p, v, x);
-    for (long k = 0; k < TALLIES; k++, row += 2 * GROUPS) {
+    for (long k = 0; k < TALLIES; k++, row += 2 * VECS) {
         ivec known = vec_finite(x[k]);
         row[0] = vec_select(known & (ivec)(x[k] < row[0]), x[k], row[0]);
-        row[GROUPS] = vec_select(known & (ivec)(x[k] > row[GROUPS]), x[k], row[GROUPS]);
+        row[VECS] = vec_select(known & (ivec)(x[k] > row[VECS]), x[k], row[VECS]);
     }
     c->top = top;
 }
 
 INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     vec *top = c->top;
-    TRACKED(for (long m = 0; m < NM; m++) brown[m * GROUPS] += dW[m];) /* the true Brownian motion, before any cut */
+    TRACKED(for (long m = 0; m < NM; m++) brown[m * VECS] += dW[m];) /* the true Brownian motion, before any cut */
     if (NM > 0 && c->b->clip > 0) clip_increments(c, dW, dZ);
     add_martingale(c, dW);
     method_step(c, c->q, c->p, dW, dZ, carry);
@@ -97,15 +96,15 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     if (TALLIES > 0 && c->b->tally) tally(c);
 }
 
-/* The part of a block that belongs to group g, as a block of its own. */
-INLINE struct lgv_block group_of(const struct lgv_block *b, int g) {
-    struct lgv_block part = *b;
-    part.state += g * LANES;
-    part.path += g * LANES;
-    if (b->fail) part.fail += g * LANES;
-    if (b->fail_step) part.fail_step += g * LANES;
-    if (b->clipped) part.clipped += g * LANES;
-    return part;
+/* Vec g of a block, as a block of its own. */
+INLINE struct lgv_block one_vec(const struct lgv_block *b, int g) {
+    struct lgv_block one = *b;
+    one.state += g * LANES;
+    one.path += g * LANES;
+    if (b->fail) one.fail += g * LANES;
+    if (b->fail_step) one.fail_step += g * LANES;
+    if (b->clipped) one.clipped += g * LANES;
+    return one;
 }
 
 /* A context at the present step of a block, with all of its scratch free. */
@@ -119,32 +118,32 @@ INLINE struct ctx context_of(struct lgv_block *b, long *escape) {
     return context;
 }
 
-/* All rows of a group in one piece: the state itself when there is one group, else a copy. */
-#if GROUPS > 1
-#define GROUP_ROWS(name, count, block) vec name[count]
+/* All rows of one vec in one array: the state itself when there is one vec, else a copy. */
+#if VECS > 1
+#define VEC_ROWS(name, count, block) vec name[count]
 #else
-#define GROUP_ROWS(name, count, block) vec *name = (vec *)(block)
+#define VEC_ROWS(name, count, block) vec *name = (vec *)(block)
 #endif
 
 #ifdef CONSTRAINED
 #define OBSERVE_CONSTRAINTS(c, state, seen) observe_constraints(c, state, state + NX, state + NX + NP, seen)
 static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *escape) {
     struct ctx context = context_of(b, escape), *c = &context;
-    for (int g = 0; g < GROUPS; g++) {
-        struct lgv_block part = group_of(b, g);
-        GROUP_ROWS(state, STATE_ROWS, b->state);
-        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((vec *)b->state)[i * GROUPS + g];
-        context.b = &part;
+    for (int g = 0; g < VECS; g++) {
+        struct lgv_block one = one_vec(b, g);
+        VEC_ROWS(state, STATE_ROWS, b->state);
+        for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) state[i] = ((vec *)b->state)[i * VECS + g];
+        context.b = &one;
         context.q = state;
         context.p = state + NX;
         project_state(c, state, state + NX, state + NX + NP);
-        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
+        for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * VECS + g] = state[i];
     }
 }
 static void kernel_project(struct lgv_block *b) {
     struct ctx context = {0}, *c = &context; /* sizes of callback models come from it */
     CONTEXT_SETUP(c, b->user);
-    guarded_project(b, project_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, GROUPS});
+    guarded_project(b, project_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, VECS});
 }
 #if METHOD_LOOSE /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */
 INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
@@ -181,17 +180,17 @@ static void kernel_project(struct lgv_block *b) {
 /* What is observed of the present state, out of line: its text in the time loop would only cost. */
 static __attribute__((noinline)) void observe(struct ctx *c, const struct lgv_block *b, double *out) {
     vec *top = c->top;
-    for (int g = 0; g < GROUPS; g++) {
-        GROUP_ROWS(state, STATE_ROWS, b->state);
-        GROUP_ROWS(seen, WATCHED, out);
-        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * GROUPS + g];
+    for (int g = 0; g < VECS; g++) {
+        VEC_ROWS(state, STATE_ROWS, b->state);
+        VEC_ROWS(seen, WATCHED, out);
+        for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * VECS + g];
         const vec *x = SHOWN(c, b, state);
         model_observe(c, time_at(c, 0), x, x + NX, x + BROWN_ROW, x + BROWN_ROW + NM,
                       x + BROWN_ROW + NM + NX, x + NX + NP, x + BROWN_ROW - NC, seen);
         OBSERVE_CONSTRAINTS(c, x, seen);
         c->top = top;
         for (long k = 0; k < CONTROLS; k++) seen[CONTROLS + k] = state[CONTROL_ROW + k];
-        for (long i = 0; GROUPS > 1 && i < WATCHED; i++) ((vec *)out)[i * GROUPS + g] = seen[i];
+        for (long i = 0; VECS > 1 && i < WATCHED; i++) ((vec *)out)[i * VECS + g] = seen[i];
     }
 }
 
@@ -210,10 +209,10 @@ INLINE void see(const struct ctx *c, struct lgv_block *b) {
 #define GIVEN_ROWS ((METHOD_DZ ? 2 : 1) * NM)
 
 INLINE const double *given_at(const double *given, u64 step, long rows, int g) {
-    return given ? given + (step * (u64)rows * GROUPS + (u64)g) * LANES : 0;
+    return given ? given + (step * (u64)rows * VECS + (u64)g) * LANES : 0;
 }
 
-/* The increments of one step and group that are not drawn for several steps at once: coarse ones, those of many noises,
+/* The increments of one step and vec that are not drawn for several steps at once: coarse ones, those of many noises,
  * and those that a caller has brought along.  Out of line, so that they do not cost the others anything. */
 static __attribute__((noinline)) void other_noise(const void *context, const struct lgv_block *b, const uvec *path,
                                                   u64 step, const double *given, vec *dW, vec *dZ) {
@@ -224,16 +223,16 @@ static __attribute__((noinline)) void other_noise(const void *context, const str
     else if (!given)
         noise_coarse(b->seed, path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
     for (long m = 0; given && m < NM; m++) {
-        dW[m] = row[m * GROUPS];
-        if (METHOD_DZ) dZ[m] = row[(NM + m) * GROUPS];
+        dW[m] = row[m * VECS];
+        if (METHOD_DZ) dZ[m] = row[(NM + m) * VECS];
     }
     (void)c;
 }
 
 static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape) {
-    struct lgv_block part[GROUPS];
-    struct ctx context[GROUPS], *c = context;
-    uvec path[GROUPS];
+    struct lgv_block one[VECS];
+    struct ctx context[VECS], *c = context;
+    uvec path[VECS];
     vec *state = (vec *)b->state;
     context[0] = context_of(b, escape);
 #ifdef PARAMETERS /* beside everything else the loop reads: where they lie must not matter for its speed */
@@ -241,22 +240,22 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
     for (int i = 0; i < PARAMETERS; i++) par[i] = b->par[i];
     context[0].par = par;
 #endif
-    ARRAY(q, GROUPS * (NX + NP));                  /* small states live here for the whole loop */
-    int local = GROUPS * (NX + NP) <= SMALL_ARRAY; /* always, when there is more than one group */
+    ARRAY(q, VECS * (NX + NP));                  /* small states live here for the whole loop */
+    int local = VECS * (NX + NP) <= SMALL_ARRAY; /* always, when there is more than one vec */
     if (!local) q = state;
-    ARRAY(carry, GROUPS * METHOD_CARRY);
-    ARRAY(dW, GROUPS * NOISE_STEPS * NM);
-    ARRAY(dZ, METHOD_DZ ? GROUPS * NOISE_STEPS * NM : 0);
-    for (int g = 0; g < GROUPS; g++) {
-        part[g] = group_of(b, g);
-        path[g] = paths_at(part[g].path);
+    ARRAY(carry, VECS * METHOD_CARRY);
+    ARRAY(dW, VECS * NOISE_STEPS * NM);
+    ARRAY(dZ, METHOD_DZ ? VECS * NOISE_STEPS * NM : 0);
+    for (int g = 0; g < VECS; g++) {
+        one[g] = one_vec(b, g);
+        path[g] = paths_at(one[g].path);
         context[g] = context[0];
         context[g].iterations = context[g].evaluations = 0;
-        context[g].b = &part[g];
+        context[g].b = &one[g];
         context[g].q = q + g * (NX + NP);
         context[g].p = context[g].q + NX;
-        context[g].extra = state + (NX + NP) * GROUPS + g;
-        for (long i = 0; local && i < NX + NP; i++) context[g].q[i] = state[i * GROUPS + g];
+        context[g].extra = state + (NX + NP) * VECS + g;
+        for (long i = 0; local && i < NX + NP; i++) context[g].q[i] = state[i * VECS + g];
         method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
         if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
     }
@@ -268,7 +267,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
         for (; step < stop; step++) {
             long at = fine ? (long)(step % NOISE_STEPS) : 0;
             if (NM > 0 && (!fine || fresh || at == 0)) {
-                for (int g = 0; g < GROUPS; g++) {
+                for (int g = 0; g < VECS; g++) {
                     vec *w = dW + g * NOISE_STEPS * NM, *z = dZ + (METHOD_DZ ? g * NOISE_STEPS * NM : 0);
                     if (fine)
                         noise_steps(b->seed, &path[g], step - (u64)at, b->dt, (int)NM, METHOD_DZ, w, z);
@@ -277,20 +276,20 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
                 }
             }
             fresh = 0;
-            for (int g = 0; g < GROUPS; g++)
-                one_step(&context[g], state + BROWN_ROW * GROUPS + g, carry + g * METHOD_CARRY,
+            for (int g = 0; g < VECS; g++)
+                one_step(&context[g], state + BROWN_ROW * VECS + g, carry + g * METHOD_CARRY,
                          dW + (g * NOISE_STEPS + at) * NM, dZ + (METHOD_DZ ? (g * NOISE_STEPS + at) * NM : 0));
         }
-        for (int g = 0; local && g < GROUPS; g++)
-            for (long i = 0; i < NX + NP; i++) state[i * GROUPS + g] = context[g].q[i];
+        for (int g = 0; local && g < VECS; g++)
+            for (long i = 0; i < NX + NP; i++) state[i * VECS + g] = context[g].q[i];
         b->step = step;
         if (b->ntimes && *b->time_step == step)
             see(c, b);
         else
             break;
     }
-    if (b->given) b->given += steps * (u64)GIVEN_ROWS * GROUPS * LANES;
-    for (int g = 0; g < GROUPS; g++) {
+    if (b->given) b->given += steps * (u64)GIVEN_ROWS * VECS * LANES;
+    for (int g = 0; g < VECS; g++) {
         b->iterations += context[g].iterations;
         b->evaluations += context[g].evaluations;
     }
@@ -299,27 +298,27 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
 static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    guarded_advance(b, steps, advance_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, GROUPS});
+    guarded_advance(b, steps, advance_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, VECS});
 }
 
 static void kernel_start(struct lgv_block *b) {
     struct ctx context = {.b = b}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    for (int g = 0; g < GROUPS; g++) {
-        struct lgv_block part = group_of(b, g);
-        GROUP_ROWS(state, STATE_ROWS, b->state);
-        context.b = &part;
+    for (int g = 0; g < VECS; g++) {
+        struct lgv_block one = one_vec(b, g);
+        VEC_ROWS(state, STATE_ROWS, b->state);
+        context.b = &one;
         for (long i = NX + NP; i < BROWN_ROW; i++) state[i] = vec_set(0);
-        model_start(c, paths_at(part.path), state, state + NX, state + NX + NP);
+        model_start(c, paths_at(one.path), state, state + NX, state + NX + NP);
         for (long m = 0; TRACK_BROWN && m < NM; m++) state[BROWN_ROW + m] = vec_set(0);
         for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
         for (long k = 0; k < 2 * TALLIES; k++)
             state[TALLY_ROW + k] = vec_set(k % 2 ? -__builtin_inf() : __builtin_inf());
-        for (long i = 0; GROUPS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * GROUPS + g] = state[i];
+        for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * VECS + g] = state[i];
     }
     kernel_project(b);
     vec *row = (vec *)b->state; /* the start values of the exact solution: those on the constraints */
-    for (long i = 0; TRACK_BROWN && i < (NX + NP) * GROUPS; i++) row[(BROWN_ROW + NM) * GROUPS + i] = row[i];
+    for (long i = 0; TRACK_BROWN && i < (NX + NP) * VECS; i++) row[(BROWN_ROW + NM) * VECS + i] = row[i];
 }
 
 static __attribute__((noinline)) void observe_inside(struct lgv_block *b, double *out, long *escape) {
@@ -330,14 +329,14 @@ static __attribute__((noinline)) void observe_inside(struct lgv_block *b, double
 static void kernel_observe(struct lgv_block *b, double *out) {
     struct ctx context = {0}, *c = &context; /* sizes of callback models come from it */
     CONTEXT_SETUP(c, b->user);
-    guarded_observe(b, out, observe_inside, WATCHED * GROUPS);
+    guarded_observe(b, out, observe_inside, WATCHED * VECS);
 }
 
 /* Needs no more scratch than a block has from the beginning. */
 static unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps, double *out) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    if (out) noise_rows(b, steps, out, NM, GIVEN_ROWS, GROUPS, other_noise, c);
+    if (out) noise_rows(b, steps, out, NM, GIVEN_ROWS, VECS, other_noise, c);
     return (unsigned long long)GIVEN_ROWS;
 }
 
@@ -348,6 +347,6 @@ static unsigned long long kernel_work(const void *user) {
 }
 
 KERNEL_LINKAGE const struct lgv_entry KERNEL_NAME = {
-    LGV_ABI, LANES *GROUPS, GROUPS, kernel_work, kernel_start, kernel_advance, kernel_observe, kernel_project,
+    LGV_ABI, LANES *VECS, VECS, kernel_work, kernel_start, kernel_advance, kernel_observe, kernel_project,
     kernel_increments,
 };

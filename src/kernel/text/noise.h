@@ -17,11 +17,11 @@ enum { STREAM_W = 0, STREAM_Z = 1, STREAM_START = 2, STREAM_START_UNIFORM = 3 };
 
 /* Products of the low halves of the lanes. */
 INLINE uvec noise_multiply(uvec a, uvec b) {
-#if defined(__AVX2__) && !defined(__clang__) && LANES_PIECE == 4
+#if defined(__AVX2__) && !defined(__clang__) && LANES_REGISTER == 4
     typedef int noise_ints __attribute__((vector_size(32)));
     union {
         uvec v;
-        lanes_ipiece p[LANES / 4];
+        lanes_iregister p[LANES / 4];
     } x = {a}, y = {b};
     UNROLL for (int i = 0; i < LANES / 4; i++) {
         x.p[i] = __builtin_ia32_pmuludq256((noise_ints)x.p[i], (noise_ints)y.p[i]);
@@ -37,7 +37,7 @@ INLINE uvec noise_multiply(uvec a, uvec b) {
 
 /* Four random 32-bit words per lane, in the low halves of out[j], for the pairs pair + j, j < count <= NOISE_SIDE.
  * pair < 2^48, stream < 2^16. */
-INLINE void philox_group(u64 seed, uvec path, u64 pair, int count, u32 stream, uvec out[][4]) {
+INLINE void philox_pairs(u64 seed, uvec path, u64 pair, int count, u32 stream, uvec out[][4]) {
     u32 k0 = (u32)seed, k1 = (u32)(seed >> 32);
     uvec c0[NOISE_SIDE], c1[NOISE_SIDE], c2[NOISE_SIDE], c3[NOISE_SIDE];
     UNROLL for (int j = 0; j < count; j++) {
@@ -68,7 +68,7 @@ INLINE void philox_group(u64 seed, uvec path, u64 pair, int count, u32 stream, u
 
 INLINE void philox(u64 seed, uvec path, u64 pair, u32 stream, uvec out[4]) {
     uvec x[1][4];
-    philox_group(seed, path, pair, 1, stream, x);
+    philox_pairs(seed, path, pair, 1, stream, x);
     for (int i = 0; i < 4; i++) {
         out[i] = x[0][i];
     }
@@ -82,9 +82,9 @@ INLINE vec noise_mantissa(uvec low, uvec high) {
 /* The normals of the pairs pair .. pair + NOISE_SIDE - 1: z[2 NOISE_SIDE].  The only copy of all this in a kernel,
  * out of line and without a loop around it: it takes as long to compile as all the rest of a small kernel, and a call
  * costs little against it. */
-SHARED void noise_group(u64 seed, UNKEPT const uvec *path, u64 pair, u32 stream, UNKEPT vec *z);
-#if LGV_PIECE != 2
-/* Sine and cosine of a quarter turns, |a| <= 1/2: lanes_series with pi/2 in the coefficients. */
+SHARED void noise_side(u64 seed, UNKEPT const uvec *path, u64 pair, u32 stream, UNKEPT vec *z);
+#if LGV_HALF != 2
+/* Sine and cosine of a quarter turns, |a| <= 1/2: lanes_polynomials with pi/2 in the coefficients. */
 INLINE void noise_circle(vec a, vec *sine, vec *cosine) {
     vec z = a * a;
     vec u = FUSED(z, 5.63470411388475095176e-08, -3.59864957024069190163e-06);
@@ -114,9 +114,9 @@ INLINE void box_muller(const uvec x[4], vec *z0, vec *z1) {
     *z1 = r * s;
 }
 
-SHARED void noise_group(u64 seed, const uvec *path, u64 pair, u32 stream, vec *z) {
+SHARED void noise_side(u64 seed, const uvec *path, u64 pair, u32 stream, vec *z) {
     uvec x[NOISE_SIDE][4];
-    philox_group(seed, *path, pair, NOISE_SIDE, stream, x);
+    philox_pairs(seed, *path, pair, NOISE_SIDE, stream, x);
     UNROLL for (int j = 0; j < NOISE_SIDE; j++) {
         box_muller(x[j], &z[2 * j], &z[2 * j + 1]);
     }
@@ -126,11 +126,11 @@ SHARED void noise_group(u64 seed, const uvec *path, u64 pair, u32 stream, vec *z
 /* The normals of any number of pairs: z[2 count]. */
 INLINE void noise_pairs(u64 seed, const uvec *path, u64 pair, int count, u32 stream, vec *z) {
     for (; count >= NOISE_SIDE; count -= NOISE_SIDE, pair += NOISE_SIDE, z += 2 * NOISE_SIDE) {
-        noise_group(seed, path, pair, stream, z);
+        noise_side(seed, path, pair, stream, z);
     }
     if (NOISE_SIDE > 1 && count > 0) { /* one pair is left */
         vec last[2 * NOISE_SIDE];
-        noise_group(seed, path, pair, stream, last);
+        noise_side(seed, path, pair, stream, last);
         z[0] = last[0];
         z[1] = last[1];
     }
@@ -230,7 +230,7 @@ INLINE void noise_step(u64 seed, uvec path, u64 step, u64 coarsen, double dt, in
     noise_scale(dt, nm, want_z, dW, dZ);
 }
 
-/* Steps whose normals fill whole groups of pairs, for any number of noises. */
+/* Steps whose normals fill whole calls of noise_side, for any number of noises. */
 #define NOISE_STEPS (2 * NOISE_SIDE)
 
 /* The increments of the NOISE_STEPS fine steps from `step` on, a multiple of NOISE_STEPS: dW[NOISE_STEPS nm], and

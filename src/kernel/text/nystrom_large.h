@@ -102,7 +102,7 @@ INLINE ivec sparse_correct(struct ctx *c, struct newton *s, void *of) {
         model_K2_sparse(c, time_at(c, 0.5), h->q, h->Q, c->dt, h->dW, 0, h->K, 0, h->M);
         for (long j = 0; j < NP; j++) s->e[i * NP + j] = s->x[i * NP + j] - h->K[j];
         for (long k = 0; k < NYS_IMP; k++)
-            sparse_add_block((int)i, (int)NYS_SET(k), NYS_C(NYS_PRE + k) * NYS_R(NYS_PRE + i, NYS_PRE + k), h->M,
+            sparse_add_tile((int)i, (int)NYS_SET(k), NYS_C(NYS_PRE + k) * NYS_R(NYS_PRE + i, NYS_PRE + k), h->M,
                              h->H + k * SPARSE_NG, h->A);
     }
     vec residual = square_sum(NYS_UNKNOWNS, s->e);

@@ -5,11 +5,11 @@
 #ifndef LGV_SELDOM_H
 #define LGV_SELDOM_H
 
-/* The noise of the next steps by the kernel's own function, other_noise in loop.h: out [step][row][group]. */
+/* The noise of the next steps by the kernel's own function, other_noise in loop.h: out [step][row][vec]. */
 typedef void noise_drawn(const void *context, const struct lgv_block *b, const uvec *path, u64 step,
                          const double *given, vec *dW, vec *dZ);
 SHARED __attribute__((SELDOM)) void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, long rows,
-                                               int groups, noise_drawn *draw, const void *context);
+                                               int vecs, noise_drawn *draw, const void *context);
 
 /* Records a failure for the lanes of mask that have none yet, and makes their state NaN so that they rest. */
 SHARED __attribute__((cold)) void fail_lanes(struct lgv_block *b, u64 step, UNKEPT const ivec *mask, long nq, vec *q,
@@ -27,7 +27,7 @@ SHARED __attribute__((cold, noreturn)) void scratch_overrun(struct lgv_scratch *
 struct sizes {
     long moved, rows; /* rows of q and p, and of all of the state */
     long watched;     /* observables */
-    int groups;
+    int vecs;
 };
 SHARED void guarded_advance(struct lgv_block *b, u64 steps, void (*inside)(struct lgv_block *, u64, long *),
                             UNKEPT const struct sizes *n);
@@ -42,15 +42,15 @@ INLINE uvec paths_at(const unsigned long long *path) {
     return r;
 }
 
-#if LGV_PIECE != 2
-SHARED void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, long rows, int groups,
+#if LGV_HALF != 2
+SHARED void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, long rows, int vecs,
                        noise_drawn *draw, const void *context) {
     vec *dW = (vec *)b->scratch->memory, *to = (vec *)out;
-    for (u64 k = 0; k < steps; k++, to += rows * groups)
-        for (int g = 0; g < groups; g++) {
+    for (u64 k = 0; k < steps; k++, to += rows * vecs)
+        for (int g = 0; g < vecs; g++) {
             uvec path = paths_at(b->path + g * LANES);
             draw(context, b, &path, b->step + k, 0, dW, dW + nm);
-            for (long i = 0; i < rows; i++) __builtin_memcpy(&to[i * groups + g], &dW[i], sizeof(vec));
+            for (long i = 0; i < rows; i++) __builtin_memcpy(&to[i * vecs + g], &dW[i], sizeof(vec));
         }
 }
 
@@ -102,7 +102,7 @@ struct before {
 };
 
 static __attribute__((noinline)) void remember(const struct lgv_block *b, struct before *m, const struct sizes *n) {
-    unsigned long paths = (unsigned long)(LANES * n->groups);
+    unsigned long paths = (unsigned long)(LANES * n->vecs);
     m->block = *b;
     __builtin_memcpy(m->fail, b->fail, paths * sizeof *b->fail);
     __builtin_memcpy(m->fail_step, b->fail_step, paths * sizeof *b->fail_step);
@@ -112,7 +112,7 @@ static __attribute__((noinline)) void remember(const struct lgv_block *b, struct
 
 static __attribute__((noinline, cold)) void go_back(struct lgv_block *b, const struct before *m,
                                                     const struct sizes *n) {
-    unsigned long paths = (unsigned long)(LANES * n->groups);
+    unsigned long paths = (unsigned long)(LANES * n->vecs);
     *b = m->block;
     __builtin_memcpy(b->fail, m->fail, paths * sizeof *b->fail);
     __builtin_memcpy(b->fail_step, m->fail_step, paths * sizeof *b->fail_step);
@@ -121,11 +121,11 @@ static __attribute__((noinline, cold)) void go_back(struct lgv_block *b, const s
 }
 
 static __attribute__((noinline, cold)) void scratch_failed(struct lgv_block *b, const struct sizes *n) {
-    for (int l = 0; l < LANES * n->groups; l++) {
+    for (int l = 0; l < LANES * n->vecs; l++) {
         if (b->fail[l]) continue;
         b->fail[l] = LGV_FAIL_SCRATCH;
         b->fail_step[l] = b->step;
-        for (long i = 0; i < n->moved; i++) b->state[i * LANES * n->groups + l] = __builtin_nan("");
+        for (long i = 0; i < n->moved; i++) b->state[i * LANES * n->vecs + l] = __builtin_nan("");
     }
 }
 
@@ -137,7 +137,7 @@ static __attribute__((noinline, cold)) void advance_failed(struct lgv_block *b, 
     const u64 end = b->step + steps;
     scratch_failed(b, n);
     for (; b->ntimes && *b->time_step <= end; b->value += b->row, b->time_step++, b->ntimes--)
-        nothing_seen(b->value, n->watched * n->groups);
+        nothing_seen(b->value, n->watched * n->vecs);
     b->step = end;
 }
 

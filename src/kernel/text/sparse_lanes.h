@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Linear systems A x = b, one per lane: A = G1 M G0^T with sparse G0, G1 (constraint Jacobians) and M (inverse mass),
- * or A = 1 + (B_ik) with blocks that are multiples of M H (second derivatives H): Newton's method for implicit steps.
+ * or A = 1 + (B_ik) with tiles that are multiples of M H (second derivatives H): Newton's method for implicit steps.
  *
  * All lanes share the pattern, and it is known before compilation: the tables are those of lgv_sparse_emit, explained
  * in sparse.h.  A = L U without pivoting, row by row: row k < i is taken off row i with the factor L_ik = A_ik / U_kk.
@@ -130,8 +130,8 @@ OUTLINE void sparse_one(vec *A) {
     for (int i = 0; i < SPARSE_NC; i++) A[SPARSE_TABLE(a_diagonal)[i]] = vec_set(1.0);
 }
 
-/* Adds factor M H to block (i, j) of A. */
-OUTLINE void sparse_add_block(int i, int j, double factor, const vec *M, const vec *H, vec *A) {
+/* Adds factor M H to tile (i, j) of A. */
+OUTLINE void sparse_add_tile(int i, int j, double factor, const vec *M, const vec *H, vec *A) {
     int p = 0;
     if (factor == 0) return;
     for (int k = 0; k < SPARSE_NB; k++) {

@@ -143,9 +143,9 @@ INLINE vec quadric_move(struct ctx *c, const struct kept *kept, const vec *Q, ve
     model_g(c, Q, g);
     model_G(c, Q, G1);
     model_bend(c, kept->MG, a);
-    vec unit = kept->inverse[0], half = 0.5 * a[0] * unit;
-    g[0] *= unit;
-    *b = dot(c, G1, kept->MG) * unit;
+    vec inverse = kept->inverse[0], half = 0.5 * a[0] * inverse;
+    g[0] *= inverse;
+    *b = dot(c, G1, kept->MG) * inverse;
     vec square = *b * *b - 4.0 * half * g[0], root = vec_sqrt(square);
     *live = (ivec)(square < 0.0);
     return 2.0 * g[0] / (*b + root);
@@ -318,5 +318,5 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
         singular &= (ivec)(v[0] == v[0]);
         lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
     }
-    for (long m = 0; m < NC; m++) c->extra[m * GROUPS] = (lam[m] + mu[m]) * (1 / c->dt);
+    for (long m = 0; m < NC; m++) c->extra[m * VECS] = (lam[m] + mu[m]) * (1 / c->dt);
 }

@@ -383,7 +383,7 @@ INLINE void stages_end(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
 INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
     ARRAY(unknowns, UNKNOWNS);
     ARRAY(values, VS * 4 * NP);
-    ARRAY(blocks, 4 * NP * NP);
+    ARRAY(second, 4 * NP * NP);
     ARRAY(multipliers, VM * (2 * NP + NC * NP + NP * NP));
     ARRAY(mass, NP * NP);
     ARRAY(v, NP);
@@ -395,17 +395,17 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
                        .Q = values + VS * NP,
                        .P = values + 2 * VS * NP,
                        .f = values + 3 * VS * NP,
-                       .PQ = blocks,
-                       .PY = blocks + NP * NP,
-                       .fQ = blocks + 2 * NP * NP,
-                       .fY = blocks + 3 * NP * NP,
+                       .PQ = second,
+                       .PY = second + NP * NP,
+                       .fQ = second + 2 * NP * NP,
+                       .fY = second + 3 * NP * NP,
                        .X = multipliers,
                        .GT = multipliers + VM * NP,
                        .GX = multipliers + 2 * VM * NP,
                        .S = multipliers + VM * (2 * NP + NC * NP),
                        .lam = unknowns + VS * NP};
     ivec live = (ivec)(p[0] == p[0]), singular = {0};
-    for (long i = 0; i < NP; i++) v[i] = MODEL_L ? c->extra[i * GROUPS] : p[i];
+    for (long i = 0; i < NP; i++) v[i] = MODEL_L ? c->extra[i * VECS] : p[i];
     for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_set(0);
     if (MODEL_L && CORRECTED) constraint_masses(c, time_at(c, 0), q, v, mass);
     if (CORRECTED) {
@@ -439,10 +439,10 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     if (vec_any(live)) lanes_failed(c, &live, NP, LGV_FAIL_NEWTON);
     singular &= (ivec)(p[0] == p[0]);
     if (vec_any(singular)) lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
-    for (long i = 0; MODEL_L && i < NP; i++) c->extra[i * GROUPS] = v[i];
+    for (long i = 0; MODEL_L && i < NP; i++) c->extra[i * VECS] = v[i];
     for (long m = 0; m < NC; m++) {
         vec sum = mu[m];
         for (long k = 0; k < VM; k++) sum += s.lam[k * NC + m];
-        c->extra[(m + (MODEL_L ? NP : 0)) * GROUPS] = sum / c->dt;
+        c->extra[(m + (MODEL_L ? NP : 0)) * VECS] = sum / c->dt;
     }
 }
