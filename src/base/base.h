@@ -109,6 +109,7 @@ struct lgv_option {
 #define LGV_DIGITS(limit) LGV_DIGITS_(limit) /* a limit as a literal, for texts that name it */
 #define LGV_DIGITS_(limit) #limit
 #define LGV_WORD_SIZE 64
+#define LGV_MOST_COUNT 1e15 /* the limit of counts that have no other */
 enum lgv_status lgv_option_set(const struct lgv_option *table, size_t count, void *options, const char *name,
                                const char *value, struct lgv_error *err);
 void lgv_option_defaults(const struct lgv_option *table, size_t count, void *options);

@@ -22,7 +22,7 @@ void lgv_option_describe(const struct lgv_option *row, char *out, size_t size) {
     double least = row->low, most = row->high;
     bool ranged = row->type == LGV_REAL || row->type == LGV_COUNT;
     /* Limits far away are there to catch nonsense and would only distract. */
-    if (ranged && least > -1e299 && most < 1e15)
+    if (ranged && least > -1e299 && most < LGV_MOST_COUNT)
         snprintf(range, sizeof range, " from %.15g to %.15g", least, most);
     else if (ranged && least > 0 && least < 1e-200)
         snprintf(range, sizeof range, " above 0");

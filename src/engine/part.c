@@ -194,8 +194,6 @@ static bool take_ranges(struct lgv_collection *c, struct lgv_bytes *b, uint64_t 
     return true;
 }
 
-#define MOST_THREADS 4096 /* as the option */
-
 static void take_counts(struct lgv_run_report *r, struct lgv_bytes *b) {
     uint64_t count[5];
     lgv_bytes_take(b, &r->seconds, sizeof r->seconds);
@@ -204,7 +202,7 @@ static void take_counts(struct lgv_run_report *r, struct lgv_bytes *b) {
     r->clipped = count[1];
     r->iterated = count[2];
     r->vec_steps = count[3];
-    r->threads = count[4] < 1 ? 1 : count[4] > MOST_THREADS ? MOST_THREADS : (unsigned)count[4];
+    r->threads = count[4] < 1 ? 1 : count[4] > LGV_MOST_THREADS ? LGV_MOST_THREADS : (unsigned)count[4];
 }
 
 /* False: no memory.  c begins with the layout of a copy that has as many paths as the part. */

@@ -9,14 +9,14 @@
 
 #define DENSE_VALUES 1000000 /* of all observables and kept paths */
 #define KEPT_VALUES 1e8      /* the same when asked for */
-#define MAX_BYTES 4e9 /* of accumulators: beyond it ask for fewer outputs */
 
 /* A whole number of steps ends at `until`: where the step asked for does not divide the time, it is made shorter. */
 static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps, double *step, struct lgv_error *err) {
     double n = (s->until - s->start) / s->step;
     if (!(n > 0)) return lgv_fail(err, LGV_BAD_INPUT, "until = %g must lie after start = %g", s->until, s->start);
-    if (n > 2.8e14)
-        return lgv_fail(err, LGV_BAD_INPUT, "the run would take %.3g steps; at most 2.8e14 are possible", n);
+    if (n > LGV_MOST_STEPS)
+        return lgv_fail(err, LGV_BAD_INPUT, "the run would take %.3g steps; at most %g are possible", n,
+                        LGV_MOST_STEPS);
     *steps = lgv_whole_steps(s->until - s->start, s->step, step);
     return LGV_OK;
 }
@@ -77,12 +77,6 @@ static enum lgv_status kept_paths(const struct lgv_settings *s, uint64_t **out, 
                             (unsigned long long)(*out)[i], (unsigned long long)s->paths);
     }
     *count = (size_t)total;
-    return LGV_OK;
-}
-
-static enum lgv_status check_settings(const struct lgv_settings *s, struct lgv_error *err) {
-    if (s->lanes && s->lanes != 2 && s->lanes != 4 && s->lanes != 8 && s->lanes != 16)
-        return lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
     return LGV_OK;
 }
 
@@ -173,7 +167,7 @@ static enum lgv_status check_increments(const struct lgv_settings *s, const stru
 static enum lgv_status check_memory(const struct lgv_layout *w, struct lgv_error *err) {
     double threads = w->plan.threads ? w->plan.threads : (double)omp_get_num_procs();
     double bytes = lgv_statistics_bytes(&w->shape, threads);
-    if (bytes <= MAX_BYTES) return LGV_OK;
+    if (bytes <= LGV_MOST_BYTES) return LGV_OK;
     return lgv_fail(err, LGV_CANNOT_RUN,
                     "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
                     "outputs",
@@ -191,7 +185,7 @@ enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings 
                                  struct lgv_error *err) {
     *w = (struct lgv_layout){.settings = *asked};
     struct lgv_settings *s = &w->settings;
-    enum lgv_status status = check_settings(s, err);
+    enum lgv_status status = lgv_kernel_lanes(s->lanes, err);
     if (!status && s->increments) status = lgv_increments_fit(s->increments, m, s, err);
     if (!status) status = lgv_settings_check(s, m, err);
     lgv_settings_times(s, m);

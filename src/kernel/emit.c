@@ -127,7 +127,7 @@ static void power(struct lgv_text *out, const struct lgv_graph *g, int base, dou
     double whole = floor(exponent);
     const char *pre = uniform ? "num" : "vec";
     /* repeated multiplication is only good for small exponents: q^1e10 would never end */
-    if ((exponent - whole != 0 && exponent - whole != 0.5) || whole > 64) {
+    if ((exponent - whole != 0 && exponent - whole != 0.5) || whole > LGV_MAX_POWER) {
         lgv_text_add(out, uniform ? "__builtin_pow(" : "vec_pow(");
         lgv_emit_value(out, g, base);
         lgv_text_add(out, uniform ? ", " : ", vec_set(");

@@ -69,6 +69,17 @@ void lgv_kernel_watch_free(struct lgv_watch *w) {
     *w = (struct lgv_watch){0};
 }
 
+enum lgv_status lgv_kernel_watched(const struct lgv_watch *w, const char *name, size_t *at, struct lgv_error *err) {
+    const char *known[64];
+    size_t n = 0;
+    for (*at = 0; *at < w->count; ++*at)
+        if (strcmp(w->item[*at].name, name) == 0) return LGV_OK;
+    for (; n < w->count && n < sizeof known / sizeof *known; n++) known[n] = w->item[n].name;
+    const char *near = lgv_nearest(name, known, n);
+    return lgv_fail(err, LGV_BAD_INPUT, "nothing called %s is observed%s%s%s", name, near ? "; did you mean " : "",
+                    near ? near : "", near ? "?" : "");
+}
+
 /* ---- control variates ---- */
 
 #define CONTROL_DOF 200
@@ -168,18 +179,23 @@ enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, st
     return status ? status : lgv_model_constraint_check(m, &k->start, err);
 }
 
+enum lgv_status lgv_kernel_lanes(uint64_t lanes, struct lgv_error *err) {
+    if (lanes == 1 || lanes > LGV_MOST_LANES || (lanes & (lanes - 1)))
+        return lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
+    return LGV_OK;
+}
+
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out,
                                  struct lgv_error *err) {
     *out = (struct lgv_kernel){.method = method, .par = m->par};
-    if (options->lanes > 16 || (options->lanes & (options->lanes - 1)))
-        return lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
     out->nx = m->nx;
     out->np = m->np;
     out->energy_known = m->kind->has_energy(m);
     out->nnoise = m->nnoise;
     out->nstate = out->nx + out->np + (m->exact ? out->nnoise + (out->nx + out->np) : 0);
-    enum lgv_status status = lgv_kernel_refresh(out, m, err);
+    enum lgv_status status = lgv_kernel_lanes(options->lanes, err);
+    if (!status) status = lgv_kernel_refresh(out, m, err);
     if (status) return status;
     out->nextra = m->nconstraints + (lgv_method_lagrangian(method, m, &out->structure) ? m->np : 0);
     out->nstate += out->nextra;

@@ -64,5 +64,9 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err);
 enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err);
 void lgv_kernel_watch_free(struct lgv_watch *w);
+/* The number of the observable with that name. */
+enum lgv_status lgv_kernel_watched(const struct lgv_watch *w, const char *name, size_t *at, struct lgv_error *err);
+/* May somebody ask for so many lanes? */
+enum lgv_status lgv_kernel_lanes(uint64_t lanes, struct lgv_error *err);
 
 #endif

@@ -127,6 +127,10 @@ struct lgv_graph {
 #define LGV_MAX_DEPTH 4000
 #define LGV_MAX_ARGS (1 << 24)
 #define LGV_MAX_INDEX_DEPTH 200
+#define LGV_MAX_NAME 64       /* bytes of a name, with the zero behind it */
+#define LGV_MAX_CONDITIONS 16 /* of one sum */
+#define LGV_MAX_ARGUMENTS 8   /* of a function */
+#define LGV_MAX_POWER 64      /* up to here whole and half powers are products */
 #define LGV_READ_WORK 30000000L     /* allowance of a model file: a quarter of a second, 100000 coordinates need half */
 #define LGV_DERIVE_WORK 1000000000L /* of everything made from it later: some seconds */
 

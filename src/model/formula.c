@@ -311,7 +311,7 @@ static struct lgv_value plain_call(struct lgv_parser *p, size_t at, int op, int 
 
 /* A macro is parsed anew for each call with its formal names bound to the arguments. */
 static struct lgv_value macro_call(struct lgv_parser *p, size_t at, const struct lgv_symbol *macro) {
-    struct lgv_value arg[8];
+    struct lgv_value arg[LGV_MAX_ARGUMENTS];
     lgv_expr_work(p->g, 100); /* a parser of its own */
     for (int k = 0; k < macro->nformals; k++) {
         if (k && !lgv_parser_accept(p, ','))
@@ -436,7 +436,7 @@ static struct lgv_value inside(struct lgv_parser *p, struct lgv_value v, int out
 }
 
 static struct lgv_value name_value(struct lgv_parser *p) {
-    char name[64];
+    char name[LGV_MAX_NAME];
     size_t at = p->start;
     memcpy(name, p->name, sizeof name);
     lgv_parser_next(p);
@@ -530,7 +530,7 @@ static int raised(struct lgv_parser *p, int base, int exponent) {
             struct lgv_env env = {.par = par};
             double x = lgv_eval_node(&e, exponent, &env, NULL);
             lgv_eval_end(&e);
-            if (2 * x == floor(2 * x) && fabs(x) <= 64) return lgv_expr_power(p->g, base, x);
+            if (2 * x == floor(2 * x) && fabs(x) <= LGV_MAX_POWER) return lgv_expr_power(p->g, base, x);
         }
     }
     return lgv_expr_pow(p->g, base, exponent);

@@ -31,7 +31,7 @@ static int index_call(struct lgv_parser *p, size_t at, const char *name, long le
 }
 
 static int index_name(struct lgv_parser *p, long length) {
-    char name[64];
+    char name[LGV_MAX_NAME];
     size_t at = p->start;
     memcpy(name, p->name, sizeof name);
     lgv_parser_next(p);
@@ -165,7 +165,7 @@ static void read_range(struct lgv_parser *p) {
         if (strcmp(p->loop[k].name, p->name) == 0) lgv_parser_error(p, p->start, "the index %s is in use", p->name);
     for (int k = 0; k < p->nformals; k++)
         if (strcmp(p->formal[k], p->name) == 0) lgv_parser_error(p, p->start, "the index %s is in use", p->name);
-    char name[64];
+    char name[LGV_MAX_NAME];
     memcpy(name, p->name, sizeof name);
     lgv_parser_next(p);
     lgv_parser_expect(p, '=', "'='");
@@ -179,8 +179,8 @@ static void read_range(struct lgv_parser *p) {
 }
 
 static void read_condition(struct lgv_parser *p) {
-    if (p->nconds == 16) {
-        lgv_parser_error(p, p->start, "more than 16 conditions");
+    if (p->nconds == LGV_MAX_CONDITIONS) {
+        lgv_parser_error(p, p->start, "more than %d conditions", LGV_MAX_CONDITIONS);
         return;
     }
     int a = index_expression(p, 0);
@@ -271,7 +271,7 @@ bool lgv_formula_is_name(const char *text) {
     if (!isalpha((unsigned char)text[0])) return false;
     size_t i = 1;
     while (isalnum((unsigned char)text[i]) || text[i] == '_') i++;
-    return !text[i] && i < 64;
+    return !text[i] && i < LGV_MAX_NAME;
 }
 
 bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, char *name, size_t size, long *length,
@@ -313,8 +313,8 @@ bool lgv_formula_macro_head(const char *text, struct lgv_symbol *out, struct lgv
     lgv_parser_next(&p);
     if (!ok || !lgv_parser_accept(&p, '(')) return false;
     do {
-        if (out->nformals == 8) {
-            lgv_parser_error(&p, p.start, "a function has at most 8 arguments");
+        if (out->nformals == LGV_MAX_ARGUMENTS) {
+            lgv_parser_error(&p, p.start, "a function has at most %d arguments", LGV_MAX_ARGUMENTS);
             return false;
         }
         if (p.kind != 'n') return false;

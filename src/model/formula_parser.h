@@ -13,21 +13,21 @@ struct lgv_parser {
     const char *text;
     size_t start, end; /* of the present token */
     int kind;          /* 0 end, 'n' name, '0' number, 'r' .., 'l' <=, 'g' >=, 'q' ==, '!' !=, else the character */
-    char name[64];
+    char name[LGV_MAX_NAME];
     double number;
     int depth;
     bool failed;
     struct lgv_formula_error *err;
     struct {
-        char name[64];
+        char name[LGV_MAX_NAME];
         struct lgv_level level;
     } loop[LGV_MAX_LOOPS]; /* loops around the present place, outermost first */
     int nloops;
     long steps; /* it takes to walk through them */
-    struct lgv_condition cond[16];
+    struct lgv_condition cond[LGV_MAX_CONDITIONS];
     int nconds;
-    const char *formal[8]; /* of the macro being parsed */
-    struct lgv_value actual[8];
+    const char *formal[LGV_MAX_ARGUMENTS]; /* of the macro being parsed */
+    struct lgv_value actual[LGV_MAX_ARGUMENTS];
     int nformals, outer; /* outer: loops around the macro's call */
 };
 

@@ -155,7 +155,7 @@ static bool plain_text(struct lgv_loader *l, int node) {
 static bool read_macro(struct lgv_loader *l, int key, int value) {
     struct lgv_formula_error why = {0};
     struct lgv_symbol head = {0};
-    char name[64] = "";
+    char name[LGV_MAX_NAME] = "";
     const char *text = lgv_yaml_node(l, key)->text;
     size_t n = strcspn(text, "( ");
     bool ok = lgv_formula_macro_head(text, &head, &why);

@@ -31,7 +31,7 @@ struct lgv_yaml {
 
 /* What is being declared: one coordinate or momentum with all its components. */
 struct lgv_declared {
-    char name[64];
+    char name[LGV_MAX_NAME];
     long length; /* 0: not an array */
     int dim;
     long offset, size; /* components */

@@ -216,9 +216,10 @@ static int nest_shifted(struct shift *s, int nest) {
     struct lgv_graph *g = s->g;
     const struct lgv_nest n = g->nest[nest];
     if (n.base < s->from) return nest;
-    if (n.base + n.count + s->by > LGV_MAX_LOOPS || n.ncond > 16) return give_up(g, "too many nested sums");
+    if (n.base + n.count + s->by > LGV_MAX_LOOPS || n.ncond > LGV_MAX_CONDITIONS)
+        return give_up(g, "too many nested sums");
     struct lgv_level level[LGV_MAX_LOOPS];
-    struct lgv_condition cond[16];
+    struct lgv_condition cond[LGV_MAX_CONDITIONS];
     for (int i = 0; i < n.count; i++) {
         const struct lgv_level l = g->level[n.first + i];
         level[i] = (struct lgv_level){index_shifted(s, l.low), index_shifted(s, l.high)};
@@ -293,9 +294,10 @@ static int joined(struct lgv_graph *g, int outer, int inner) {
     if (outer < 0) return inner;
     struct lgv_nest a = g->nest[outer], b = g->nest[inner];
     if (b.base != a.count) return give_up(g, "a sum is nested in a way that cannot be split");
-    if (a.count + b.count > LGV_MAX_LOOPS || a.ncond + b.ncond > 16) return give_up(g, "too many nested sums");
+    if (a.count + b.count > LGV_MAX_LOOPS || a.ncond + b.ncond > LGV_MAX_CONDITIONS)
+        return give_up(g, "too many nested sums");
     struct lgv_level level[LGV_MAX_LOOPS];
-    struct lgv_condition cond[16];
+    struct lgv_condition cond[LGV_MAX_CONDITIONS];
     for (int i = 0; i < a.count; i++) level[i] = g->level[a.first + i];
     for (int i = 0; i < b.count; i++) level[a.count + i] = g->level[b.first + i];
     for (int i = 0; i < a.ncond; i++) cond[i] = g->condition[a.cond + i];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define PART 256 /* steps that the kernel is asked for at once, at most */
+#define DRAWN_STEPS 256 /* steps that the kernel is asked for at once, at most */
 #define DRAWN_VALUES (1u << 16)
 
 void lgv_increments_free(struct lgv_increments *x) {
@@ -102,7 +102,7 @@ static void draw(const struct lgv_plan *p, struct lgv_own_block *b, const uint64
                  double *dW, double *dZ) {
     size_t n = p->kernel->nnoise, rows = lgv_increments_rows(p->kernel), lanes = p->kernel->entry->lanes;
     uint64_t most = DRAWN_VALUES / (rows * lanes);
-    most = most < 1 ? 1 : most > PART ? PART : most;
+    most = most < 1 ? 1 : most > DRAWN_STEPS ? DRAWN_STEPS : most;
     for (size_t l = 0; l < lanes; l++) b->path[l] = path[l < used ? l : used - 1];
     for (uint64_t step = 0, count; step < p->steps; step += count) {
         count = p->steps - step < most ? p->steps - step : most;

@@ -15,6 +15,9 @@
 #define LGV_TALLY_DOF 16     /* up to here every step is looked at without being asked */
 #define LGV_MANY_DOF 64      /* beyond, the certificate measures fewer directions and states */
 #define LGV_DENSE_TIMES 4000 /* of kept paths, unless asked for otherwise */
+#define LGV_MOST_STEPS 2.8e14 /* of a run: pairs of normals are counted in 48 bits */
+#define LGV_MOST_BYTES 4e9    /* of what is collected along time: beyond, ask for fewer outputs */
+#define LGV_MOST_THREADS 4096
 #define LGV_GROUPS 64 /* unit u belongs to group u mod 64: standard errors by leaving out groups */
 
 /* Brownian increments that somebody else has made: what a run uses instead of noise of its own. */

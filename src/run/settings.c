@@ -17,7 +17,7 @@ const struct lgv_option lgv_run_options[] = {
     {"until", LGV_REAL, "10", -1e300, 1e300, "time",
      "end of the run; a step that does not divide the time is made shorter", AT(until)},
     {"start", LGV_REAL, "0", -1e300, 1e300, "time", "time at which the run starts", AT(start)},
-    {"paths", LGV_COUNT, "1000", 1, 1e15, "", "number of paths of the ensemble", AT(paths)},
+    {"paths", LGV_COUNT, "1000", 1, LGV_MOST_COUNT, "", "number of paths of the ensemble", AT(paths)},
     {"seed", LGV_COUNT, "1", 0, 1.8446744073709552e19, "", "seed of all noise and of random start values", AT(seed)},
     {"truncate", LGV_REAL, "-1", -1, 1000, "",
      "k of truncated increments |dW| <= sqrt(2 k dt |ln dt|), 0 for none; -1: k = 4 for implicit methods but never "
@@ -25,19 +25,20 @@ const struct lgv_option lgv_run_options[] = {
      AT(truncate)},
     {"outputs", LGV_COUNT, "200", 1, 1000000, "", "number of output intervals; statistics are kept at their ends",
      AT(outputs)},
-    {"threads", LGV_COUNT, "0", 0, 4096, "", "threads, 0 for one per core; results do not depend on it", AT(threads)},
-    {"lanes", LGV_COUNT, "0", 0, 16, "",
+    {"threads", LGV_COUNT, "0", 0, LGV_MOST_THREADS, "",
+     "threads, 0 for one per core; results do not depend on it", AT(threads)},
+    {"lanes", LGV_COUNT, "0", 0, LGV_MOST_LANES, "",
      "paths side by side in a block: 2, 4, 8 or 16, 0 to choose by model and number of paths; results do not depend "
      "on it",
      AT(lanes)},
     {"keep", LGV_WORD, "8", 0, 0, "", "sample paths to keep: how many, or their numbers as in 0,17,204", AT(keep)},
-    {"keep_every", LGV_COUNT, "0", 0, 1e15, "",
+    {"keep_every", LGV_COUNT, "0", 0, LGV_MOST_COUNT, "",
      "sample paths are stored every this many steps, 0 for at most " LGV_DIGITS(LGV_DENSE_TIMES) " times",
      AT(keep_every)},
     {"keep_increments", LGV_SWITCH, "no", 0, 0, "",
      "also store the Brownian increments of the sample paths, step by step, so that another program can follow them",
      AT(keep_increments)},
-    {"tally", LGV_COUNT, "256", 0, 1e15, "",
+    {"tally", LGV_COUNT, "256", 0, LGV_MOST_COUNT, "",
      "paths, from the first on and rounded up to a multiple of 16, whose largest changes of H and of momentum maps are "
      "taken over every step, not only over output times; above " LGV_DIGITS(LGV_TALLY_DOF)
      " degrees of freedom none unless it is given",

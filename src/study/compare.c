@@ -17,8 +17,6 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_BYTES 4e9
-#define SMALL_DOF 16         /* up to here implicit methods serve as references */
 #define LADDER_STEPS 5e8     /* of all rungs, when the number of paths is not given: a few seconds */
 #define TIMED_PATH_STEPS 2e6 /* of one measurement: some ten milliseconds */
 
@@ -47,21 +45,6 @@ static int on_progress(void *user, double fraction) {
 
 /* ---- what is looked at ---- */
 
-static enum lgv_status no_observable(const struct lgv_watch *w, const char *name, struct lgv_error *err) {
-    const char *known[64];
-    size_t n = 0;
-    for (; n < w->count && n < 64; n++) known[n] = w->item[n].name;
-    const char *near = lgv_nearest(name, known, n);
-    if (near) return lgv_fail(err, LGV_BAD_INPUT, "nothing called %s is observed; did you mean %s?", name, near);
-    return lgv_fail(err, LGV_BAD_INPUT, "nothing called %s is observed", name);
-}
-
-static size_t find(const struct lgv_watch *w, const char *name) {
-    size_t i = 0;
-    while (i < w->count && strcmp(w->item[i].name, name) != 0) i++;
-    return i;
-}
-
 static enum lgv_status choose_columns(struct study *x) {
     struct lgv_watch w = {0};
     enum lgv_status status = lgv_kernel_watch(x->m, &w, x->err);
@@ -69,11 +52,8 @@ static enum lgv_status choose_columns(struct study *x) {
     x->column = lgv_new(2 * w.count + x->o->nobserve, sizeof *x->column);
     if (!x->column) status = lgv_fail_memory(x->err);
     for (size_t i = 0; !status && i < x->o->nobserve; i++) {
-        size_t at = find(&w, x->o->observe[i]);
-        if (at == w.count)
-            status = no_observable(&w, x->o->observe[i], x->err);
-        else
-            x->column[x->nobservables++] = at;
+        status = lgv_kernel_watched(&w, x->o->observe[i], &x->column[x->nobservables], x->err);
+        x->nobservables += !status;
     }
     for (size_t i = 0; !status && !x->o->nobserve && i < w.count; i++)
         if (w.item[i].kind <= LGV_OBSERVABLE_ENERGY) x->column[x->nobservables++] = i;
@@ -237,7 +217,7 @@ static enum lgv_status make_grid(const struct study *x, struct grid *g) {
     }
     double period = (double)g->every * g->base, fits;
     uint64_t periods = lgv_whole_steps(span, period, &fits);
-    if ((double)periods * (double)g->every > 2.8e14)
+    if ((double)periods * (double)g->every > LGV_MOST_STEPS)
         return lgv_fail(x->err, LGV_BAD_INPUT, "the run would take too many steps");
     g->total = periods * g->every;
     g->shorter = fits / period;
@@ -265,7 +245,7 @@ static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at,
     if (!leg->time_step) return lgv_fail_memory(x->err);
     double bytes = 8.0 * (double)paths * (3.0 * (double)x->ncolumns + 1) +
                    (double)leg->ntimes * (double)x->nobservables * 400.0 * (1.0 + (double)leg->threads);
-    if (bytes > MAX_BYTES)
+    if (bytes > LGV_MOST_BYTES)
         return lgv_fail(x->err, LGV_CANNOT_RUN, "the values of the paths need %.1f GB: ask for fewer paths",
                         bytes / 1e9);
     x->share = (double)g->total * (double)paths;
@@ -475,7 +455,7 @@ static enum lgv_status choose_reference(struct study *x) {
     static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "Lobatto3-W1"};
     static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "RATTLE"};
     static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE"};
-    const char *const *good = x->m->np > SMALL_DOF ? large : x->m->nnoise ? small : still;
+    const char *const *good = x->m->np > LGV_REFERENCE_DOF ? large : x->m->nnoise ? small : still;
     struct lgv_structure structure;
     char why[400];
     bool all_given = true;

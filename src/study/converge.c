@@ -5,6 +5,7 @@
  * All steps are whole multiples of the smallest one, h.  The reference takes steps h / refine; refine is found on a few
  * paths first: it is doubled until the reference's own error is a tenth of the smallest error of the methods. */
 #include "study/converge.h"
+#include "study/leg.h"
 
 #include <math.h>
 #include <omp.h>
@@ -19,8 +20,6 @@
 #define MOST_REFINE 512
 #define FIRST_PATHS (LGV_GROUPS * LGV_UNIT) /* of a study with a target */
 #define MOST_PATHS ((uint64_t)1 << 22)
-#define MOST_STEPS 2.8e14
-#define SMALL_SYSTEM 16 /* degrees of freedom up to which an implicit reference is cheap */
 
 struct study {
     struct lgv_kernel kernel[LGV_CONVERGE_METHODS + 1];
@@ -108,7 +107,7 @@ static enum lgv_status plan_steps(struct study *s, const struct lgv_settings *se
     if (status) return status;
     uint64_t common = s->common;
     double period = (double)common * step[count - 1], periods = fmax(1, round(length / period));
-    if (periods * (double)common > MOST_STEPS / MOST_REFINE)
+    if (periods * (double)common > LGV_MOST_STEPS / MOST_REFINE)
         return lgv_fail(err, LGV_BAD_INPUT, "%.3g steps are too many", periods * (double)common);
     s->job.nlevels = count;
     s->job.factor = s->factor;
@@ -162,7 +161,7 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
     static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", "Lobatto4", "Lobatto3", NULL};
     static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE", NULL};
     const struct lgv_method *best = NULL;
-    bool large = m->np > SMALL_SYSTEM;
+    bool large = m->np > LGV_REFERENCE_DOF;
     double order = 0;
     for (const char *const *name = m->nnoise ? (large ? noisy_large : noisy)
                                    : large ? quiet_large
@@ -477,8 +476,7 @@ static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct l
     s->job.threads = set->threads ? (unsigned)set->threads : (unsigned)omp_get_num_procs();
     out->threads = s->job.threads;
     enum lgv_status status = plan_steps(s, set, o, out, err);
-    if (!status && set->lanes && set->lanes != 2 && set->lanes != 4 && set->lanes != 8 && set->lanes != 16)
-        status = lgv_fail(err, LGV_BAD_INPUT, "lanes must be 2, 4, 8 or 16 (or 0 to choose)");
+    if (!status) status = lgv_kernel_lanes(set->lanes, err);
     lgv_settings_times(set, m);
     if (!status) status = read_methods(s, m, o->methods ? o->methods : set->method, out, err);
     if (!status) status = lgv_model_structure(m, &s->structure, err);

@@ -7,6 +7,8 @@
 
 #include "run/run.h"
 
+#define LGV_REFERENCE_DOF 16 /* up to here implicit methods serve as references */
+
 /* Sums over paths of f - shift and of its martingale part M (mean zero), for mean(f - b M). */
 struct lgv_pair_sums {
     double n, shift, f, m, ff, fm, mm;

@@ -20,7 +20,7 @@
 #include <time.h>
 
 #define BATCH 65536u /* pairs in memory at a time */
-#define MOST_STEPS 1e16
+#define MOST_PATH_STEPS 1e16
 #define ROUND_OFF 1e-12 /* of f: differences below have no decay */
 
 struct search {
@@ -201,7 +201,7 @@ static enum lgv_status allocate(struct search *x, const double *var) {
     for (size_t l = 0; l < x->r->nlevels; l++) sum += sqrt(var[l] * x->r->level[l].cost);
     for (size_t l = 0; l < x->r->nlevels; l++) {
         pairs[l] = ceil(2 / (eps * eps) * sqrt(var[l] / x->r->level[l].cost) * sum);
-        possible = possible && pairs[l] * x->r->level[l].cost * (double)x->steps < MOST_STEPS;
+        possible = possible && pairs[l] * x->r->level[l].cost * (double)x->steps < MOST_PATH_STEPS;
     }
     if (!possible) return too_many(x, pairs, var);
     for (size_t l = 0; l < x->r->nlevels; l++) {
@@ -302,17 +302,6 @@ static void finish(struct search *x) {
     r->plain_seconds = steps > 0 ? r->plain_cost * measured->fine_seconds / steps : (double)NAN;
 }
 
-static enum lgv_status find_observable(struct search *x, const struct lgv_watch *w) {
-    const char *name = x->o->observe ? x->o->observe : "H", *known[64];
-    size_t n = 0;
-    while (x->column < w->count && strcmp(w->item[x->column].name, name) != 0) x->column++;
-    if (x->column < w->count) return LGV_OK;
-    for (; n < w->count && n < 64; n++) known[n] = w->item[n].name;
-    const char *near = lgv_nearest(name, known, n);
-    return lgv_fail(x->err, LGV_BAD_INPUT, "nothing called %s is observed%s%s%s", name, near ? "; did you mean " : "",
-                    near ? near : "", near ? "?" : "");
-}
-
 /* Refuses what levels cannot help with before anything is compiled.  The multiplier of a step is a mean over it and
  * contains the noise as dW/dt: its variance grows like 1/dt, and so do the variances of the differences. */
 static enum lgv_status suits(struct search *x, struct lgv_model *m) {
@@ -320,7 +309,7 @@ static enum lgv_status suits(struct search *x, struct lgv_model *m) {
     if (!m->nnoise && !m->draws[0] && !m->draws[1])
         return lgv_fail(x->err, LGV_BAD_INPUT, "nothing is random: one path is enough (leave out --mlmc)");
     enum lgv_status status = lgv_kernel_watch(m, &w, x->err);
-    if (!status) status = find_observable(x, &w);
+    if (!status) status = lgv_kernel_watched(&w, x->o->observe ? x->o->observe : "H", &x->column, x->err);
     int node = status ? -1 : w.item[x->column].node;
     if (m->nnoise > 0 && node >= 0 && (m->graph->node[node].uses & LGV_USES(LGV_LAMBDA)))
         status = lgv_fail(x->err, LGV_BAD_INPUT,
@@ -340,10 +329,10 @@ static enum lgv_status prepare(struct search *x, struct lgv_model *m, const stru
     if (!(span > 0))
         return lgv_fail(x->err, LGV_BAD_INPUT, "until = %g must lie after start = %g", x->s->until, x->s->start);
     double whole = fmin(ceil(span / x->largest), 1e18); /* refused below when it is too large */
-    if (whole < 1e15) whole = (double)lgv_whole_steps(span, x->largest, &x->largest);
+    if (whole <= LGV_MOST_STEPS) whole = (double)lgv_whole_steps(span, x->largest, &x->largest);
     x->most = x->o->levels ? (size_t)x->o->levels - 1 : 11;
     if (x->most >= LGV_MLMC_LEVELS) x->most = LGV_MLMC_LEVELS - 1;
-    if (ldexp(whole, (int)x->most) > 2.8e14)
+    if (ldexp(whole, (int)x->most) > LGV_MOST_STEPS)
         return lgv_fail(x->err, LGV_BAD_INPUT, "%zu levels from a step of %g take too many steps", x->most + 1,
                         x->largest);
     x->steps = (uint64_t)whole;

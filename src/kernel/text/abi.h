@@ -6,6 +6,7 @@
 #define LGV_ABI_H
 
 #define LGV_ABI 7
+#define LGV_MOST_LANES 16 /* of a block */
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
 enum lgv_fail_reason {

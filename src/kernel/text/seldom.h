@@ -92,13 +92,12 @@ static __attribute__((noinline, cold)) int more_scratch(struct lgv_block *b) {
 }
 
 #define ESCAPE_ROOM 128 /* a jmp_buf of any C library */
-#define MOST_PATHS 16  /* of a block */
 
 /* What a block was before a call, to begin it again: the rows of its state are in b->scratch->state. */
 struct before {
     struct lgv_block block;
-    int fail[MOST_PATHS];
-    unsigned long long fail_step[MOST_PATHS], clipped[MOST_PATHS];
+    int fail[LGV_MOST_LANES];
+    unsigned long long fail_step[LGV_MOST_LANES], clipped[LGV_MOST_LANES];
 };
 
 static __attribute__((noinline)) void remember(const struct lgv_block *b, struct before *m, const struct sizes *n) {

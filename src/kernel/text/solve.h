@@ -263,13 +263,11 @@ INLINE void solve_dense(int n, vec *A, vec *b, vec *scratch, ivec *singular) {
     }
 }
 
-#define SOLVE_SCALED 256
-
 /* Solves A x = b in every lane with row interchanges chosen lane by lane: for systems whose diagonal may vanish.  A
  * free unknown (its row and right side vanish to round-off) becomes 0; *singular marks lanes that contradict
  * themselves. */
 OUTLINE void solve_pivoted(int n, vec *A, vec *b, ivec *singular) {
-    vec scale[SOLVE_SCALED], right = vec_set(0);
+    vec scale[SOLVE_COLUMNS], right = vec_set(0);
     ivec wrong = {0};
     /* Equations and unknowns may have units of very different size: rows, then columns are scaled to 1 (all columns
      * of a system too large for that share the scale 1). */
@@ -281,7 +279,7 @@ OUTLINE void solve_pivoted(int n, vec *A, vec *b, ivec *singular) {
         b[i] *= size;
         right = vec_max(right, vec_abs(b[i]));
     }
-    for (int j = 0; j < n && n <= SOLVE_SCALED; j++) {
+    for (int j = 0; j < n && n <= SOLVE_COLUMNS; j++) {
         vec size = vec_set(0);
         for (int i = 0; i < n; i++) size = vec_max(size, vec_abs(A[i * n + j]));
         scale[j] = vec_select((ivec)(size > 0.0), 1.0 / size, vec_set(1));
@@ -314,7 +312,7 @@ OUTLINE void solve_pivoted(int n, vec *A, vec *b, ivec *singular) {
         for (int j = k + 1; j < n; j++) ADD_PRODUCT(b[k], -A[k * n + j], b[j]);
         wrong |= ~vec_finite(b[k]);
     }
-    for (int k = 0; k < n && n <= SOLVE_SCALED; k++) b[k] *= scale[k];
+    for (int k = 0; k < n && n <= SOLVE_COLUMNS; k++) b[k] *= scale[k];
     *singular = wrong;
 }
 
