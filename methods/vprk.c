@@ -55,9 +55,15 @@
 #define ONE_ROW (NC == 1 && !MODEL_SPARSE)
 
 #define UNKNOWNS (VS * NP + VM * NC)
-#define KEPT_MASSES (MODEL_SPARSE ? MASSES : 0) /* dense: the kept rows serve instead */
-#define KEPT_INVERSE (MODEL_SPARSE ? SYSTEM + 1 : 1)
-#define KEPT_ROWS (MODEL_SPARSE ? 0 : NC * NP)
+#if MODEL_SPARSE
+#define KEPT_MASSES MASSES
+#define KEPT_INVERSE (SPARSE_NA + 1)
+#define KEPT_ROWS 0
+#else
+#define KEPT_MASSES 0 /* the kept rows serve instead */
+#define KEPT_INVERSE 1
+#define KEPT_ROWS (NC * NP)
+#endif
 #define METHOD_CARRY (KICKS ? NP + NHQ + (CORRECTED ? NP : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES + KEPT_INVERSE : 0)
 
 /* x = grad C(q). */

@@ -2,7 +2,7 @@
  *
  * What the numerical tests share: kernels from model texts, final values of an ensemble path by path, one step from a
  * given state, the increments a kernel will draw, slopes with their standard errors, random numbers with a fixed
- * seed. */
+ * seed, a model of C functions. */
 #ifndef LGV_TESTS_HELPERS_H
 #define LGV_TESTS_HELPERS_H
 
@@ -201,6 +201,39 @@ static struct fit fit_order(const double *squared, const double *dt, size_t leve
     for (size_t k = 0; k < FOLDS; k++) f.slope_error += (s[k] - mean) * (s[k] - mean) * (FOLDS - 1) / FOLDS;
     f.slope_error = sqrt(f.slope_error);
     return f;
+}
+
+/* ---- the pendulum as C functions: H = p^2/2 - cos q, h = 0.3 sin q ---- */
+
+static void pendulum_value(void *user, const struct lgv_batch *b, double *H, double *h) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        if (H) H[l] = 0.5 * b->p[l] * b->p[l] - cos(b->q[l]);
+        if (h) h[l] = 0.3 * sin(b->q[l]);
+    }
+}
+
+static void pendulum_gradient(void *user, const struct lgv_batch *b, double *Hq, double *Hp, double *hq, double *hp) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        if (Hq) Hq[l] = sin(b->q[l]);
+        if (Hp) Hp[l] = b->p[l];
+        if (hq) hq[l] = 0.3 * cos(b->q[l]);
+        if (hp) hp[l] = 0;
+    }
+}
+
+static void pendulum_hessian(void *user, const struct lgv_batch *b, double *Hqq, double *Hqp, double *Hpp, double *hqq,
+                             double *hqp, double *hpp) {
+    (void)user;
+    for (size_t l = 0; l < b->lanes; l++) {
+        if (Hqq) Hqq[l] = cos(b->q[l]);
+        if (Hqp) Hqp[l] = 0;
+        if (Hpp) Hpp[l] = 1;
+        if (hqq) hqq[l] = -0.3 * sin(b->q[l]);
+        if (hqp) hqp[l] = 0;
+        if (hpp) hpp[l] = 0;
+    }
 }
 
 /* ---- whole runs ---- */

@@ -169,37 +169,6 @@ static void test_orders(void **state) {
 
 /* ---- C functions ---- */
 
-static void pendulum_value(void *user, const struct lgv_batch *b, double *H, double *h) {
-    (void)user;
-    for (size_t l = 0; l < b->lanes; l++) {
-        if (H) H[l] = 0.5 * b->p[l] * b->p[l] - cos(b->q[l]);
-        if (h) h[l] = 0.3 * sin(b->q[l]);
-    }
-}
-
-static void pendulum_gradient(void *user, const struct lgv_batch *b, double *Hq, double *Hp, double *hq, double *hp) {
-    (void)user;
-    for (size_t l = 0; l < b->lanes; l++) {
-        if (Hq) Hq[l] = sin(b->q[l]);
-        if (Hp) Hp[l] = b->p[l];
-        if (hq) hq[l] = 0.3 * cos(b->q[l]);
-        if (hp) hp[l] = 0;
-    }
-}
-
-static void pendulum_hessian(void *user, const struct lgv_batch *b, double *Hqq, double *Hqp, double *Hpp, double *hqq,
-                             double *hqp, double *hpp) {
-    (void)user;
-    for (size_t l = 0; l < b->lanes; l++) {
-        if (Hqq) Hqq[l] = cos(b->q[l]);
-        if (Hqp) Hqp[l] = 0;
-        if (Hpp) Hpp[l] = 1;
-        if (hqq) hqq[l] = -0.3 * sin(b->q[l]);
-        if (hqp) hqp[l] = 0;
-        if (hpp) hpp[l] = 0;
-    }
-}
-
 static void test_callbacks(void **state) {
     (void)state;
     static const char *const name[] = {"BAB", "ABABA", "P2N2Q2Lob-Yoshida4", "P1N1Q2Gau-Suzuki4", "P1N2Q2Lob-Yoshida4"};

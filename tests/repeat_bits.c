@@ -307,37 +307,6 @@ static void test_linked(void **state) {
 
 /* ---- C functions ---- */
 
-static void value(void *user, const struct lgv_batch *b, double *H, double *h) {
-    (void)user;
-    for (size_t l = 0; l < b->lanes; l++) {
-        if (H) H[l] = b->p[l] * b->p[l] / 2 - cos(b->q[l]);
-        if (h) h[l] = 0.3 * sin(b->q[l]);
-    }
-}
-
-static void gradient(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q, double *h_p) {
-    (void)user;
-    for (size_t l = 0; l < b->lanes; l++) {
-        if (H_q) H_q[l] = sin(b->q[l]);
-        if (H_p) H_p[l] = b->p[l];
-        if (h_q) h_q[l] = 0.3 * cos(b->q[l]);
-        if (h_p) h_p[l] = 0;
-    }
-}
-
-static void hessian(void *user, const struct lgv_batch *b, double *H_qq, double *H_qp, double *H_pp, double *h_qq,
-                    double *h_qp, double *h_pp) {
-    (void)user;
-    for (size_t l = 0; l < b->lanes; l++) {
-        if (H_qq) H_qq[l] = cos(b->q[l]);
-        if (H_qp) H_qp[l] = 0;
-        if (H_pp) H_pp[l] = 1;
-        if (h_qq) h_qq[l] = -0.3 * sin(b->q[l]);
-        if (h_qp) h_qp[l] = 0;
-        if (h_pp) h_pp[l] = 0;
-    }
-}
-
 static void test_callbacks(void **state) {
     (void)state;
     static const char *const methods[] = {"P2N2Q2Lob", "P1N1Q2Gau", "P1N1Q1Rec", "EEM", "IEM"};
@@ -349,9 +318,9 @@ static void test_callbacks(void **state) {
                               .p0 = p0,
                               .separable = 1,
                               .noise_of_q = 1,
-                              .value = value,
-                              .gradient = gradient,
-                              .hessian = hessian};
+                              .value = pendulum_value,
+                              .gradient = pendulum_gradient,
+                              .hessian = pendulum_hessian};
     struct lgv_model *m = NULL;
     assert_int_equal(lgv_model_from_callbacks(&c, &m, NULL), LGV_OK);
     struct lgv_model *formulas = model_of("coordinates: {q1: 0.2}\nmomenta: {p1: 1}\nhamiltonian: p1^2/2 - cos(q1)\n"

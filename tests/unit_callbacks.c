@@ -32,26 +32,6 @@ static void same_paths(const struct lgv_result *a, const char *name, const struc
 
 /* ---- a pendulum with random starts ---- */
 
-#define BETA 0.3
-static void pendulum_value(void *user, const struct lgv_batch *b, double *H, double *h) {
-    (void)user;
-    for (size_t l = 0; l < b->lanes; l++) {
-        if (H) H[l] = 0.5 * b->p[l] * b->p[l] - cos(b->q[l]);
-        if (h) h[l] = BETA * sin(b->q[l]);
-    }
-}
-
-static void pendulum_gradient(void *user, const struct lgv_batch *b, double *H_q, double *H_p, double *h_q,
-                              double *h_p) {
-    (void)user;
-    for (size_t l = 0; l < b->lanes; l++) {
-        if (H_q) H_q[l] = sin(b->q[l]);
-        if (H_p) H_p[l] = b->p[l];
-        if (h_q) h_q[l] = BETA * cos(b->q[l]);
-        if (h_p) h_p[l] = 0;
-    }
-}
-
 static void pendulum_observe(void *user, const struct lgv_batch *b, double *values) {
     (void)user;
     for (size_t l = 0; l < b->lanes; l++) {

@@ -12,11 +12,9 @@
 #if MODEL_SPARSE
 #define JACOBIAN SPARSE_NG
 #define MASSES SPARSE_NM
-#define SYSTEM SPARSE_NA
 #else
 #define JACOBIAN (NC * NP)
 #define MASSES (NP * NP)
-#define SYSTEM (2 * NC * NC + NC + NC * NP + 2 * NP + NM)
 #endif
 #define MASSES_NEEDED (MODEL_L || MODEL_SPARSE) /* else H_p says what they do to a vector */
 
