@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Methods made of others: compositions and splitting words.  What a part does is what its step does alone, bit by bit;
- * orders, symplecticity and the number of force evaluations follow. */
+ * Methods made of others: compositions and splitting words.  A substep does what its step does alone, bit by bit; orders,
+ * symplecticity and the number of force evaluations follow. */
 #include "helpers.h"
 
 #define HENON                                                                                                          \
@@ -55,7 +55,7 @@ static void check_parts(const char *text, const char *base, bool noise) {
     lgv_model_free(m);
 }
 
-static void test_parts(void **state) {
+static void test_substeps(void **state) {
     (void)state;
     check_parts(HENON, "P2N2Q2Lob", false);
     check_parts(HENON "noise: 0.3*x*y\n", "P2N2Q2Lob", true);
@@ -206,6 +206,14 @@ static void test_names(void **state) {
     assert_non_null(strstr(why, "symmetric in time, and RK4 is not"));
     lgv_method_unknown(NULL, "gauss4-Suzuki4", why, sizeof why);
     assert_non_null(strstr(why, "P2N2Q4Gau has order 4"));
+    static const char *const fault[][2] = {{"ABAA", "neighbouring letters of a splitting word must differ"},
+                                           {"bb", "a splitting word needs both drifts (A) and kicks (B)"},
+                                           {"ABABABABAB", "a splitting word has at most 9 letters"},
+                                           {"", "the name of the method is empty"}};
+    for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) {
+        lgv_method_unknown(NULL, fault[i][0], why, sizeof why);
+        if (!strstr(why, fault[i][1])) fail_msg("%s, not %s", why, fault[i][1]);
+    }
     assert_string_equal(lgv_method_find("verlet-yoshida4")->name, "P2N2Q2Lob-Yoshida4");
     assert_ptr_equal(lgv_method_find("verlet-yoshida4"), lgv_method_find("leapfrog-YOSHIDA4"));
     assert_string_equal(lgv_method_find("bab")->name, "BAB");
@@ -215,8 +223,8 @@ static void test_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),  cmocka_unit_test(test_words),     cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_orders), cmocka_unit_test(test_callbacks), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_substeps), cmocka_unit_test(test_words),     cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_orders),   cmocka_unit_test(test_callbacks), cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

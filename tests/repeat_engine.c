@@ -398,6 +398,9 @@ static void test_foreign(void **state) {
     free(data);
     write_file("other", text, sizeof text);
     refused(lgv_engine_load(e, file_of("other"), &err), "not a saved part");
+    refused(lgv_engine_load(e, "", &err), "the name of the file is empty");
+    good(lgv_engine_run(e, 0, 16, &err));
+    refused(lgv_engine_save(e, "", &err), "the name of the file is empty");
     lgv_engine_free(e);
     struct lgv_model *second =
         model_of("name: other\ncoordinates: {q: 1}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + q^2\n");

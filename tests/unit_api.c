@@ -75,6 +75,16 @@ static void test_wrong_callbacks(void **state) {
     c.gradient = NULL;
     assert_int_equal(lgv_model_from_callbacks(&c, &m, &err), LGV_BAD_INPUT);
     assert_non_null(strstr(err.message, "gradient"));
+    double q0[] = {1, NAN}, p0[] = {INFINITY, 0};
+    c.gradient = gradient;
+    c.q0 = q0;
+    assert_int_equal(lgv_model_from_callbacks(&c, &m, &err), LGV_BAD_INPUT);
+    assert_non_null(strstr(err.message, "q0[1] is nan: start values must be finite numbers"));
+    assert_null(m);
+    q0[1] = 0;
+    c.p0 = p0;
+    assert_int_equal(lgv_model_from_callbacks(&c, &m, &err), LGV_BAD_INPUT);
+    assert_non_null(strstr(err.message, "p0[0] is inf: start values must be finite numbers"));
 }
 
 /* q0, p0 and the struct are copies: what the caller does with his later does not matter. */

@@ -75,7 +75,7 @@ struct lgv_callbacks {
     const char *name;
     size_t dof, noises;
     void *user;            /* handed to every function */
-    const double *q0, *p0; /* [dof] start values; copied; NULL: zeros */
+    const double *q0, *p0; /* [dof] start values, finite; copied; NULL: zeros */
     int separable;         /* H and every h are A(p) + B(q,t): methods may then be explicit */
     int noise_of_q;        /* every h is a function of q (and t) alone */
     int constant_mass;     /* separable, and H_pp and every h_pp are constant: shorter forms of implicit methods */

@@ -165,6 +165,7 @@ char *lgv_result_json(const struct lgv_result *result) {
 
 enum lgv_status lgv_result_write(const struct lgv_result *result, const char *path, struct lgv_error *err) {
     if (!result || !path) return lgv_fail(err, LGV_BAD_INPUT, "no result or no file name");
+    if (!*path) return lgv_fail(err, LGV_BAD_INPUT, "the name of the file is empty");
     return lgv_hdf5_write(result, path, err);
 }
 

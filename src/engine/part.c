@@ -119,6 +119,7 @@ static void add_body(const struct lgv_engine *e, struct lgv_text *out) {
 
 enum lgv_status lgv_engine_save(struct lgv_engine *e, const char *path, struct lgv_error *err) {
     if (!e || !path) return lgv_fail(err, LGV_BAD_INPUT, "no engine or no file name");
+    if (!*path) return lgv_fail(err, LGV_BAD_INPUT, "the name of the file is empty");
     enum lgv_status status = lgv_engine_ready(e, err);
     if (status) return status;
     if (!e->collected) return lgv_fail(err, LGV_BAD_INPUT, "no paths have been run");
@@ -239,6 +240,7 @@ enum lgv_status lgv_engine_load(struct lgv_engine *e, const char *path, struct l
     struct lgv_error local;
     struct lgv_error *why = err ? err : &local;
     if (!e || !path) return lgv_fail(err, LGV_BAD_INPUT, "no engine or no file name");
+    if (!*path) return lgv_fail(err, LGV_BAD_INPUT, "the name of the file is empty");
     enum lgv_status status = lgv_engine_ready(e, why);
     if (status) return status;
     if (lgv_file_special(path)) return lgv_fail(why, LGV_BAD_INPUT, "'%s' is not a regular file", path);

@@ -111,6 +111,10 @@ enum lgv_status lgv_method_unknown(const struct lgv_model *m, const char *name, 
         snprintf(out, size, "out of memory");
         return LGV_CANNOT_RUN;
     }
+    if (!*name) {
+        snprintf(out, size, "the name of the method is empty; `lgv methods` lists them");
+        return LGV_BAD_INPUT;
+    }
     char buffer[4096], reason[200];
     const char *near = lgv_nearest(name, word, method_words(m, word, 256, buffer, sizeof buffer));
     lgv_method_explain(name, reason, sizeof reason);

@@ -164,18 +164,6 @@ static const struct lgv_method *find_composition(const char *name) {
     return found;
 }
 
-void lgv_compose_explain(const char *name, char *why, size_t size) {
-    const struct lgv_method *base;
-    const struct composition *c = split(name, &base);
-    if (!c || can_compose(base)) return;
-    if (!base)
-        snprintf(why, size, "what %s composes is not a method", c->suffix);
-    else if (!base->symmetric)
-        snprintf(why, size, "%s composes methods that are symmetric in time, and %s is not", c->suffix, base->name);
-    else
-        snprintf(why, size, "%s composes methods of order 2, and %s has order %g", c->suffix, base->name, base->order);
-}
-
 /* ---- words ---- */
 
 #define MOST_LETTERS 9
@@ -186,17 +174,20 @@ static int letter_of(char c) {
     return -1;
 }
 
-static bool is_word(const char *name) {
-    size_t n = strlen(name), seen[LETTERS] = {0};
-    if (n < 2 || n > MOST_LETTERS) return false;
+/* The rule that a name breaks: NULL when it is a word, "" when it is not made of letters. */
+static const char *word_fault(const char *name) {
+    size_t n = strlen(name);
+    bool seen[LETTERS] = {0}, twice = false;
     for (size_t k = 0; k < n; k++) {
         int i = letter_of(name[k]);
-        if (i < 0 || (k > 0 && toupper((unsigned char)name[k]) == toupper((unsigned char)name[k - 1]))) return false;
-        seen[i]++;
+        if (i < 0) return "";
+        seen[i] = true;
+        twice = twice || (k > 0 && i == letter_of(name[k - 1]));
     }
     for (size_t i = 0; i < LETTERS; i++)
-        if (!seen[i]) return false;
-    return true;
+        if (!seen[i]) return n ? "a splitting word needs both drifts (A) and kicks (B)" : "";
+    if (twice) return "neighbouring letters of a splitting word must differ";
+    return n > MOST_LETTERS ? "a splitting word has at most " LGV_DIGITS(MOST_LETTERS) " letters" : NULL;
 }
 
 static bool is_palindrome(const char *word) {
@@ -253,7 +244,23 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
 
 const struct lgv_method *lgv_compose_find(const char *name) {
     char word[MOST_LETTERS + 1];
-    if (!is_word(name)) return find_composition(name);
+    if (word_fault(name)) return find_composition(name);
     for (size_t k = 0; k <= strlen(name); k++) word[k] = (char)toupper((unsigned char)name[k]);
     return lgv_method_keep(word, fill_word, NULL);
+}
+
+void lgv_compose_explain(const char *name, char *why, size_t size) {
+    const struct lgv_method *base;
+    const struct composition *c = split(name, &base);
+    if (c && can_compose(base)) return;
+    if (!c) {
+        const char *fault = word_fault(name);
+        if (fault && *fault) snprintf(why, size, "%s", fault);
+    } else if (!base) {
+        snprintf(why, size, "what %s composes is not a method", c->suffix);
+    } else if (!base->symmetric) {
+        snprintf(why, size, "%s composes methods that are symmetric in time, and %s is not", c->suffix, base->name);
+    } else {
+        snprintf(why, size, "%s composes methods of order 2, and %s has order %g", c->suffix, base->name, base->order);
+    }
 }

@@ -147,6 +147,14 @@ static enum lgv_status missing(const char *what, const char *why, struct lgv_err
     return lgv_fail(err, LGV_BAD_INPUT, "%s: the function is missing; %s", what, why);
 }
 
+static enum lgv_status check_start(const char *name, const double *x, size_t n, struct lgv_error *err) {
+    for (size_t i = 0; x && i < n; i++)
+        if (!isfinite(x[i]))
+            return lgv_fail(err, LGV_BAD_INPUT, "%s[%zu] is %g: start values must be finite numbers", name, i,
+                            isnan(x[i]) ? fabs(x[i]) : x[i]);
+    return LGV_OK;
+}
+
 static enum lgv_status check_callbacks(const struct lgv_callbacks *c, struct lgv_error *err) {
     enum lgv_status status = out_of_range("dof", c->dof, 1, LGV_MAX_DOF, err);
     if (!status) status = out_of_range("noises", c->noises, 0, LGV_MAX_NOISES, err);
@@ -154,6 +162,8 @@ static enum lgv_status check_callbacks(const struct lgv_callbacks *c, struct lgv
     if (!status) status = out_of_range("constraints", c->constraints, 0, c->dof - 1, err);
     if (!status) status = out_of_range("normals", c->normals, 0, MOST_DRAWS, err);
     if (!status) status = out_of_range("uniforms", c->uniforms, 0, MOST_DRAWS, err);
+    if (!status) status = check_start("q0", c->q0, c->dof, err);
+    if (!status) status = check_start("p0", c->p0, c->dof, err);
     if (status) return status;
     if (!c->gradient) return missing("gradient", "every method needs first derivatives", err);
     if (c->observables && (!c->observe || !c->observable_names))

@@ -282,10 +282,20 @@ static struct lgv_value draw(struct lgv_parser *p, int op, size_t at, const char
     return scalar(lgv_expr_add(p->g, a, lgv_expr_mul(p->g, b, x)));
 }
 
-/* log(0), 2^5000, ...: refused where they stand. */
+/* A number, or the root of one: roots of negative numbers stay powers in the graph. */
+static bool is_number(const struct lgv_graph *g, int node, double *x) {
+    const struct lgv_node *n = &g->node[node];
+    if (n->op != LGV_PRODUCT || n->count != 1) return lgv_expr_is_const(g, node, x);
+    struct lgv_arg a = g->arg[n->first];
+    if (!lgv_expr_is_const(g, a.node, x)) return false;
+    *x = pow(*x, a.factor);
+    return true;
+}
+
+/* log(0), sqrt(-1), 2^5000, ...: refused where they stand. */
 static struct lgv_value defined(struct lgv_parser *p, size_t at, const char *what, int node) {
     double x;
-    if (!p->failed && lgv_expr_is_const(p->g, node, &x) && !isfinite(x))
+    if (!p->failed && is_number(p->g, node, &x) && !isfinite(x))
         lgv_parser_error(p, at, "the value of %s is not a finite number here", what);
     return scalar(p->failed ? 0 : node);
 }

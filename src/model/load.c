@@ -87,6 +87,7 @@ static bool value_now(struct lgv_loader *l, int node, int formula, double *out) 
     *out = lgv_eval_node(&e, formula, &env, NULL);
     lgv_eval_end(&e);
     lgv_scope_fix(&l->m->scope, formula);
+    if (isnan(*out)) return lgv_yaml_fail(l, node, "the value is not a number");
     return isfinite(*out) || lgv_yaml_fail(l, node, "the value is %g; it must be a finite number", *out);
 }
 
