@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Methods made of others: compositions and splitting words.  A substep does what its step does alone, bit by bit; orders,
- * symplecticity and the number of force evaluations follow. */
+ * Methods made of others: compositions and splitting words.  A substep does what its step does alone, bit by bit;
+ * orders, symplecticity and the number of force evaluations follow. */
 #include "helpers.h"
 
 #define HENON                                                                                                          \
