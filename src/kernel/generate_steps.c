@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The text of a method in a kernel.  A plain method is its file.  A method made of others (methods/compose.c) is the
- * files of its steps, one after the other, and a table of parts: every name that the text of step number j defines gets
- * the ending _j while it is read, and its macros are forgotten behind it.  So any two methods can stand together. */
+ * files of its steps, one after the other, and a table of substeps: every name that the text of step number j defines
+ * gets the ending _j while it is read, and its macros are forgotten behind it.  So any two methods can stand together. */
 #include "kernel/embedded.h"
 #include "kernel/generate.h"
 #include <stdlib.h>
@@ -23,9 +23,9 @@ static void embed(struct lgv_text *out, const char *text) {
         const char *end = strchr(line, '\n'), *name = line + strlen(include);
         size_t size = end ? (size_t)(end - line) + 1 : strlen(line);
         bool ours = strncmp(line, include, strlen(include)) == 0;
-        const char *part = ours ? embedded_text(name, strcspn(name, "\"\n")) : NULL;
-        if (part)
-            embed(out, part);
+        const char *file = ours ? embedded_text(name, strcspn(name, "\"\n")) : NULL;
+        if (file)
+            embed(out, file);
         else if (strncmp(line, "#include", 8) != 0)
             lgv_text_append(out, line, size);
         line += size;

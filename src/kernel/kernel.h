@@ -55,7 +55,7 @@ enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, st
 void lgv_kernel_free(struct lgv_kernel *k);
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);
-/* A block has `vecs` vecs of `lanes` paths. */
+/* A block has `vecs` vecs, each with `lanes` lanes. */
 struct lgv_width {
     unsigned lanes, vecs;
 };

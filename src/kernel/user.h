@@ -11,7 +11,7 @@
 struct lgv_kernel_user {
     const struct lgv_callbacks *callbacks;
     const double *values; /* constants of the method */
-    const struct lgv_program *program; /* its parts, when it is made of others */
+    const struct lgv_program *program; /* its substeps, when it is made of others */
 };
 
 #endif

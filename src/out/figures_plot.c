@@ -335,8 +335,7 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
     bool square = f->kind == LGV_FIGURE_PHASE || f->kind == LGV_FIGURE_TRAJECTORY;
     bool legend = !square && r->paths != 1;
     int width = 600, height = square ? 480 : 350;
-    lgv_text_add(out, "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"
-                      "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
+    lgv_text_add(out, LGV_PLOT_BEGIN
                       "set format '%%g'\n");
     if (!space) lgv_text_add(out, "set lmargin 13\nset rmargin 3\nset tmargin %s\n", legend || square ? "3.7" : "2.4");
     lgv_text_add(out, "%s%s", square && !space ? "set size square\n" : "",

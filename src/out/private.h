@@ -39,6 +39,10 @@ struct lgv_figure {
 struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count);
 /* Appends what draws it to a gnuplot script. */
 void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);
+/* How every script begins. */
+#define LGV_PLOT_BEGIN                                                                                                 \
+    "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"                                               \
+    "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
 /* Text of the user in a gnuplot script: in single quotes nothing of it has a meaning. */
 void lgv_quote(struct lgv_text *out, const char *text);
 

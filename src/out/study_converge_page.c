@@ -126,8 +126,7 @@ static void put_script(struct lgv_text *out, const struct lgv_convergence *c, co
     char title[100];
     error_range(c, &low, &high);
     int height = c->nrows > 10 ? 420 + 20 * (int)(c->nrows - 10) : 420;
-    lgv_text_add(out, "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"
-                      "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
+    lgv_text_add(out, LGV_PLOT_BEGIN
                       "set logscale xy\nset format '%%.1g'\nset format y '10^{%%L}'\nset datafile missing 'NaN'\n"
                       "set lmargin 10\nset tmargin 3\nset key outside right top Left reverse samplen 2 spacing 1.25 "
                       "textcolor rgb '#444444' noenhanced title 'fitted order' left\nset samples 2\n");

@@ -82,8 +82,7 @@ int lgv_study_key(struct lgv_text *out, size_t entries, size_t widest) {
 void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *title, int height) {
     char plain[80];
     lgv_text_add(out,
-                 "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"
-                 "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
+                 LGV_PLOT_BEGIN
                  "set format '%%g'\nset datafile missing 'NaN'\nset lmargin 13\nset rmargin 3\nset tmargin 2\n"
                  "set key outside bottom center horizontal Left reverse samplen 2 height 1 textcolor rgb '#444444'\n"
                  "set label 1 ");

@@ -202,7 +202,7 @@ enum lgv_array_size {
 #define LGV_ARRAYS_STATISTICS "statistics" /* groups with a group for each series, and each histogram */
 #define LGV_ARRAYS_HISTOGRAMS "histograms"
 struct lgv_array_row {
-    const char *group, *name, *unit, *doc;
+    const char *group, *name, *unit, *doc; /* group: of results.h5 */
     enum lgv_array_type type;
     int ndim;
     enum lgv_array_size size[3];

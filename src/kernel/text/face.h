@@ -34,7 +34,7 @@ struct ctx {
     u64 iterations, evaluations;
     const struct lgv_callbacks *cb; /* models given as callbacks */
     const double *option;           /* methods compiled ahead of time: their constants */
-    const struct lgv_program *program; /* ... and their parts, when they are made of others */
+    const struct lgv_program *program; /* ... and their substeps, when they are made of others */
     vec *q, *p;                     /* the state, to mark failed lanes */
     vec *extra;                     /* further rows of the state, VECS apart */
 };
