@@ -2,7 +2,8 @@
  *
  * The text of a method in a kernel.  A plain method is its file.  A method made of others (methods/compose.c) is the
  * files of its steps, one after the other, and a table of substeps: every name that the text of step number j defines
- * gets the ending _j while it is read, and its macros are forgotten behind it.  So any two methods can stand together. */
+ * gets the ending _j while it is read, and its macros are forgotten behind it.  So any two methods can
+ * stand together. */
 #include "kernel/embedded.h"
 #include "kernel/generate.h"
 #include <stdlib.h>
