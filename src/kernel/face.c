@@ -56,10 +56,12 @@ static const struct lgv_face_row rows[] = {
      "(" AT ", const vec *brown, const vec *dq,\n"
      "                          const vec *dp, const vec *v, const vec *lambda, vec *out)",
      .asked = LGV_FACE_WATCH, .body = lgv_face_observe},
-    {"model_watch", "(" AT ", const vec *v, vec *x)", .only = LGV_FACE_TALLIES, .asked = LGV_FACE_TALLIES,
-     .body = lgv_face_watch},
-    {"model_martingale", "(" INCREMENT ", vec *X)", .only = LGV_FACE_CONTROLS, .asked = LGV_FACE_CONTROLS,
-     .body = lgv_face_martingale},
+    {"model_watch",
+     "(" AT ", const vec *brown, const vec *dq,\n"
+     "                        const vec *dp, const vec *v, const vec *lambda, vec *x)",
+     .only = LGV_FACE_TALLIES, .asked = LGV_FACE_TALLIES, .body = lgv_face_watch},
+    {"model_martingale", "(" INCREMENT ", const vec *dq, const vec *dp, vec *X)", .only = LGV_FACE_CONTROLS,
+     .asked = LGV_FACE_CONTROLS, .body = lgv_face_martingale},
 };
 
 const struct lgv_face_row *lgv_face_row(size_t number) {

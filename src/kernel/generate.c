@@ -17,7 +17,7 @@ static bool add_correction(struct lgv_source *s, double factor) {
 }
 
 static void constants(struct lgv_source *s, const struct lgv_method *method, const struct lgv_width *width,
-                      bool track) {
+                      unsigned uses) {
     struct lgv_text *o = &s->out;
     lgv_text_add(o, "#define LANES %u\n", width->lanes);
     lgv_generate_file(o, "abi.h");
@@ -31,9 +31,11 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  s->slots.instances, s->m->nnoise + (method->correction != 0 && !method->constrained));
     lgv_text_add(o,
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
+                 "#define START_Q %d\n#define START_P %d\n"
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n"
                  "#define MODEL_LARGE %d\n",
-                 s->s->separable, s->s->linear, s->s->time_dependent, track, !(s->s->noise_depends & LGV_ON_P),
+                 s->s->separable, s->s->linear, s->s->time_dependent, (uses & LGV_USES(LGV_BROWN)) != 0,
+                 (uses & LGV_USES(LGV_DQ)) != 0, (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P),
                  s->s->kinetic_time, s->s->flat, s->large);
     if (method->explicit_additive) lgv_text_add(o, "#define MODEL_STEADY_NOISE %d\n", s->s->steady_noise);
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
@@ -57,7 +59,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         s.newton = sets ? lgv_generate_newton_plan(&s, sets) : NULL;
         s.large = s.newton != NULL;
         if (s.large) s.face &= ~(unsigned)(LGV_FACE_K2 | LGV_FACE_ITO); /* noise h(q): no correction */
-        constants(&s, method, width, m->exact != NULL);
+        constants(&s, method, width, watch->uses);
         lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
         if (m->nconstraints)
             lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);

@@ -52,6 +52,8 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
         ok = watch_add(out, &capacity, "constraint", "largest |g_k(q)|", LGV_OBSERVABLE_CONSTRAINT, -1) &&
              watch_add(out, &capacity, "hidden_constraint", "largest |(G(q) v)_k|", LGV_OBSERVABLE_HIDDEN, -1);
     for (size_t i = 0; ok && i < out->count; i++)
+        if (out->item[i].node >= 0) out->uses |= m->graph->node[out->item[i].node].uses;
+    for (size_t i = 0; ok && i < out->count; i++)
         if (out->item[i].kind == LGV_OBSERVABLE_MOMENTUM ||
             (out->item[i].kind == LGV_OBSERVABLE_ENERGY && m->kind->has_energy(m)))
             out->tallied[out->tallies++] = i;
@@ -185,6 +187,13 @@ enum lgv_status lgv_kernel_lanes(uint64_t lanes, struct lgv_error *err) {
     return LGV_OK;
 }
 
+/* Of the Brownian motion and the start values. */
+static size_t kept_rows(const struct lgv_kernel *k) {
+    unsigned uses = k->watch.uses;
+    return (uses & LGV_USES(LGV_BROWN) ? k->nnoise : 0) + (uses & LGV_USES(LGV_DQ) ? k->nx : 0) +
+           (uses & LGV_USES(LGV_DP) ? k->np : 0);
+}
+
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out,
                                  struct lgv_error *err) {
@@ -193,19 +202,17 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     out->np = m->np;
     out->energy_known = m->kind->has_energy(m);
     out->nnoise = m->nnoise;
-    out->nstate = out->nx + out->np + (m->exact ? out->nnoise + (out->nx + out->np) : 0);
     enum lgv_status status = lgv_kernel_lanes(options->lanes, err);
     if (!status) status = lgv_kernel_refresh(out, m, err);
     if (status) return status;
     out->nextra = m->nconstraints + (lgv_method_lagrangian(method, m, &out->structure) ? m->np : 0);
-    out->nstate += out->nextra;
     unsigned face = lgv_method_face(method, &out->structure);
     if ((face & LGV_FACE_K2) && m->np > LGV_DENSE_DOF && !lgv_method_large(method, m, &out->structure))
         return lgv_method_too_large(method, m, err);
     status = lgv_kernel_watch(m, &out->watch, err);
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
     if (method->loose) out->watch.tallies = 0; /* what is shown is not the state */
-    out->nstate += out->watch.controls + 2 * out->watch.tallies;
+    out->nstate = out->nx + out->np + out->nextra + kept_rows(out) + out->watch.controls + 2 * out->watch.tallies;
     if (!status && m->callbacks) {
         out->user = (struct lgv_kernel_user){m->callbacks, method->values, method->program};
         out->entry = method->callbacks;

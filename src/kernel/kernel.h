@@ -15,6 +15,7 @@ struct lgv_watch {
     struct lgv_observable *item;
     size_t tallies;  /* of what is seen at every step: the items `tallied` */
     size_t tallied[1 + LGV_MAX_SYMMETRIES];
+    unsigned uses;   /* LGV_USES bits of all formulas: W and start values are rows of the state where they are used */
     size_t controls; /* 0, or half of count: item [controls + i] is then the martingale part of item [i] */
 };
 

@@ -54,7 +54,7 @@ enum lgv_space {
     LGV_BROWN,   /* Brownian motion W_m(t), component m-1 */
     LGV_NORMAL,  /* standard normal draws of the start values */
     LGV_UNIFORM, /* uniform draws of the start values */
-    LGV_DQ,      /* direction of a directional derivative, q part */
+    LGV_DQ,      /* direction of a directional derivative, q part; in observables the start value of q */
     LGV_DP,      /* ... p part */
     LGV_V,       /* velocities of a Lagrangian */
     LGV_LAMBDA,  /* multipliers of the constraints, component k-1 of g_k */

@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The sections of a model file about what to look at: observables, the exact solution in terms of t, W[1..M] and the
- * start values, and the options of a run. */
+ * start values NAME0, and the options of a run. */
 #include "model/load.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES(LGV_LAMBDA) | LGV_USES_TIME)
+#define START (LGV_USES(LGV_DQ) | LGV_USES(LGV_DP))
+#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES(LGV_LAMBDA) | LGV_USES_TIME | START)
 
-/* Names known in observables only: h1, h2, ... and the multipliers lambda[k], unless the file uses the name itself. */
+/* NAME0: the start value of a coordinate or momentum, of its shape, unless the file uses the name itself. */
+static bool add_starts(struct lgv_loader *l, const struct lgv_declared *d, size_t count, enum lgv_space space) {
+    for (size_t k = 0; k < count; k++) {
+        char name[80];
+        snprintf(name, sizeof name, "%s0", d[k].name);
+        if (lgv_scope_find(&l->m->scope, name)) continue;
+        struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_STATE);
+        if (!s) return lgv_yaml_memory(l);
+        s->space = space;
+        s->offset = d[k].offset;
+        s->length = d[k].length;
+        s->dim = d[k].dim;
+    }
+    return true;
+}
+
+static bool add_start_names(struct lgv_loader *l) {
+    return add_starts(l, l->coordinate, l->ncoordinates, LGV_DQ) && add_starts(l, l->momentum, l->nmomenta, LGV_DP);
+}
+
+/* Names known in observables only: start values, h1, h2, ... and the multipliers lambda[k], unless the file uses the
+ * name itself. */
 static bool add_names(struct lgv_loader *l) {
     struct lgv_model *m = l->m;
     for (size_t k = 0; k < m->nentries; k++) {
@@ -17,6 +39,7 @@ static bool add_names(struct lgv_loader *l) {
         if (m->noise[k].nest < 0 && !lgv_scope_find(&m->scope, name) && !lgv_load_value(l, name, m->noise[k].body))
             return false;
     }
+    if (!add_start_names(l)) return false;
     if (!m->nconstraints || lgv_scope_find(&m->scope, "lambda")) return true;
     struct lgv_symbol *s = lgv_scope_add(&m->scope, "lambda", LGV_SYM_STATE);
     if (!s) return lgv_yaml_memory(l);
@@ -57,20 +80,6 @@ bool lgv_load_observe(struct lgv_loader *l, int node) {
     return true;
 }
 
-/* NAME0: the start value of a single coordinate or momentum. */
-static bool add_start_names(struct lgv_loader *l, const struct lgv_declared *d, size_t count, enum lgv_space space) {
-    for (size_t k = 0; k < count; k++) {
-        char name[80];
-        snprintf(name, sizeof name, "%s0", d[k].name);
-        if (d[k].size != 1 || d[k].length || lgv_scope_find(&l->m->scope, name)) continue;
-        struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_STATE);
-        if (!s) return lgv_yaml_memory(l);
-        s->space = space;
-        s->offset = d[k].offset;
-    }
-    return true;
-}
-
 static bool read_exact_entry(struct lgv_loader *l, int key, int value) {
     struct lgv_model *m = l->m;
     const char *name = lgv_yaml_node(l, key)->text, *known[64];
@@ -86,7 +95,7 @@ static bool read_exact_entry(struct lgv_loader *l, int key, int value) {
         int *node = &m->exact[(momentum ? m->nx : 0) + (size_t)d->offset];
         if (*node >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
         return lgv_load_number(l, value, "the exact solution",
-                               LGV_USES(LGV_BROWN) | LGV_USES(LGV_DQ) | LGV_USES(LGV_DP) | LGV_USES_TIME, node);
+                               LGV_USES(LGV_BROWN) | START | LGV_USES_TIME, node);
     }
     const char *near = lgv_nearest(name, known, nknown);
     return lgv_yaml_fail(l, key,
@@ -103,8 +112,7 @@ bool lgv_load_exact(struct lgv_loader *l, int node) {
     if (!m->exact) return lgv_yaml_memory(l);
     for (size_t k = 0; k < m->nx + m->np; k++) m->exact[k] = -1;
     size_t known = m->scope.count;
-    if (!add_start_names(l, l->coordinate, l->ncoordinates, LGV_DQ)) return false;
-    if (!add_start_names(l, l->momentum, l->nmomenta, LGV_DP)) return false;
+    if (!add_start_names(l)) return false;
     if (m->nnoise) {
         struct lgv_symbol *s = lgv_scope_add(&m->scope, "W", LGV_SYM_STATE);
         if (!s) return lgv_yaml_memory(l);

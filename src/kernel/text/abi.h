@@ -30,9 +30,9 @@ struct lgv_scratch {
 };
 
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes. Row order of `state`:
- * q (nx), p (np); for methods on a Lagrangian the velocities (np), with constraints their multipliers; then, when an
- * exact solution is declared, W (nnoise) and the start q0, p0; then, when control variates are asked for, the
- * martingale part of every observable; then two rows for each tally, its least and its largest value so far. */
+ * q (nx), p (np); for methods on a Lagrangian the velocities (np), with constraints their multipliers; then what
+ * observables use of W (nnoise) and of the start values q0 (nx), p0 (np); then, when control variates are asked for,
+ * the martingale part of every observable; then two rows for each tally, its least and its largest value so far. */
 struct lgv_block {
     double *state;
     const unsigned long long *path; /* [lane] number of the path: with seed and step it determines all noise */

@@ -235,9 +235,10 @@ INLINE void model_observe(struct ctx *c, double t, const vec *q, const vec *p, c
 }
 
 #define TALLIES (c->cb->value ? 1L : 0L)
-INLINE void model_watch(struct ctx *c, double t, const vec *q, const vec *p, const vec *v, vec *x) {
+INLINE void model_watch(struct ctx *c, double t, const vec *q, const vec *p, const vec *brown, const vec *dq,
+                        const vec *dp, const vec *v, const vec *lambda, vec *x) {
     struct lgv_batch b = batch_of(t, q, p);
-    (void)v;
+    (void)brown, (void)dq, (void)dp, (void)v, (void)lambda;
     c->cb->value(c->cb->user, &b, (double *)x, 0);
 }
 

@@ -22,18 +22,35 @@
 #endif
 #define EXTRA_ROWS (NC + (MODEL_L ? NP : 0)) /* velocities, multipliers */
 #define BROWN_ROW (NX + NP + EXTRA_ROWS)
-#define CONTROL_ROW (BROWN_ROW + (TRACK_BROWN ? NM + NX + NP : 0))
+#ifndef START_Q /* start values that observables use are kept as rows */
+#define START_Q 0
+#define START_P 0
+#endif
+#define START_ROW (BROWN_ROW + (TRACK_BROWN ? NM : 0))
+#define START_P_ROW (START_ROW + (START_Q ? NX : 0))
+#define CONTROL_ROW (START_P_ROW + (START_P ? NP : 0))
 #ifndef WATCHED
 #define WATCHED 0
 #endif
 #if !defined TALLIES || METHOD_LOOSE /* momenta that are shown are not those of the state */
 #undef TALLIES
 #define TALLIES 0
-#define model_watch(c, t, q, p, v, x) ((void)(x))
+#define model_watch(c, t, q, p, brown, dq, dp, v, lambda, x) ((void)(x))
 #endif
 #define TALLY_ROW (CONTROL_ROW + CONTROLS)
 #define STATE_ROWS (TALLY_ROW + 2 * TALLIES)
 #define LEAST_WORK (FACE_WORK + 2 * NM + 16) /* vecs: what `start` and `increments` take, and a beginning */
+
+/* The rows behind q and p of one vec, up to the start values, one behind the other. */
+#define REST_AT(row) ((row) - NX - NP)
+#if VECS > 1
+#define REST_ROWS REST_AT(CONTROL_ROW)
+#define REST(name, c)                                                                                                  \
+    ARRAY(name, REST_ROWS);                                                                                            \
+    for (long i = 0; i < REST_ROWS; i++) name[i] = (c)->extra[i * VECS]
+#else
+#define REST(name, c) const vec *name = (c)->extra
+#endif
 
 #if TRACK_BROWN
 #define TRACKED(x) x
@@ -59,7 +76,9 @@ INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
 INLINE void add_martingale(struct ctx *c, const vec *dW) {
     vec *top = c->top, *M = (vec *)c->b->state + CONTROL_ROW * VECS;
     ARRAY(X, CONTROLS);
-    model_martingale(c, time_at(c, 0), c->q, c->p, c->dt, dW, X);
+    REST(rest, c);
+    model_martingale(c, time_at(c, 0), c->q, c->p, c->dt, dW, rest + REST_AT(START_ROW), rest + REST_AT(START_P_ROW),
+                     X);
     for (long k = 0; k < CONTROLS; k++) M[k * VECS] += X[k];
     c->top = top;
 }
@@ -72,9 +91,9 @@ INLINE void add_martingale(struct ctx *c, const vec *dW) {
 INLINE void tally(struct ctx *c) {
     vec *top = c->top, *row = (vec *)c->b->state + TALLY_ROW * VECS;
     ARRAY(x, TALLIES);
-    ARRAY(v, MODEL_L ? NP : 0);
-    for (long i = 0; MODEL_L && i < NP; i++) v[i] = c->extra[i * VECS];
-    model_watch(c, time_at(c, 0), c->q, c->p, v, x);
+    REST(rest, c);
+    model_watch(c, time_at(c, 0), c->q, c->p, rest + REST_AT(BROWN_ROW), rest + REST_AT(START_ROW),
+                rest + REST_AT(START_P_ROW), rest, rest + REST_AT(BROWN_ROW) - NC, x);
     for (long k = 0; k < TALLIES; k++, row += 2 * VECS) {
         ivec known = vec_finite(x[k]);
         row[0] = vec_select(known & (ivec)(x[k] < row[0]), x[k], row[0]);
@@ -185,8 +204,8 @@ static __attribute__((noinline)) void observe(struct ctx *c, const struct lgv_bl
         VEC_ROWS(seen, WATCHED, out);
         for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * VECS + g];
         const vec *x = SHOWN(c, b, state);
-        model_observe(c, time_at(c, 0), x, x + NX, x + BROWN_ROW, x + BROWN_ROW + NM,
-                      x + BROWN_ROW + NM + NX, x + NX + NP, x + BROWN_ROW - NC, seen);
+        model_observe(c, time_at(c, 0), x, x + NX, x + BROWN_ROW, x + START_ROW, x + START_P_ROW, x + NX + NP,
+                      x + BROWN_ROW - NC, seen);
         OBSERVE_CONSTRAINTS(c, x, seen);
         c->top = top;
         for (long k = 0; k < CONTROLS; k++) seen[CONTROLS + k] = state[CONTROL_ROW + k];
@@ -317,8 +336,9 @@ static void kernel_start(struct lgv_block *b) {
         for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * VECS + g] = state[i];
     }
     kernel_project(b);
-    vec *row = (vec *)b->state; /* the start values of the exact solution: those on the constraints */
-    for (long i = 0; TRACK_BROWN && i < (NX + NP) * VECS; i++) row[(BROWN_ROW + NM) * VECS + i] = row[i];
+    vec *row = (vec *)b->state; /* start values: those on the constraints */
+    for (long i = 0; START_Q && i < NX * VECS; i++) row[START_ROW * VECS + i] = row[i];
+    for (long i = 0; START_P && i < NP * VECS; i++) row[START_P_ROW * VECS + i] = row[NX * VECS + i];
 }
 
 static __attribute__((noinline)) void observe_inside(struct lgv_block *b, double *out, long *escape) {
