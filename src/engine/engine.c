@@ -87,6 +87,7 @@ static enum lgv_status make_kernel(struct lgv_engine *e, const struct lgv_method
                                          .paths = s->paths,
                                          .compiler = s->compiler,
                                          .keep_source = e->keep_source,
+                                         .events = true,
                                          .progress = e->progress,
                                          .user = e->user};
     drop_kernel(e);

@@ -142,6 +142,10 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
                                   .tallies = w->plan.kernel->watch.tallies,
                                   .tallied = w->plan.kernel->watch.tallied,
                                   .time_step = w->time_step,
+                                  .t0 = p->t0,
+                                  .dt = p->dt,
+                                  .nevents = w->plan.kernel->watch.events,
+                                  .event = w->plan.kernel->watch.event,
                                   .paths = p->paths,
                                   .bins = (size_t)s->bins,
                                   .nkept = w->nkept,
@@ -189,7 +193,7 @@ enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings 
     if (!status && s->increments) status = lgv_increments_fit(s->increments, m, s, err);
     if (!status) status = lgv_settings_check(s, m, err);
     lgv_settings_times(s, m);
-    return status;
+    return status ? status : lgv_model_stop_check(m, err);
 }
 
 enum lgv_status lgv_layout_steps(struct lgv_layout *w, struct lgv_error *err) {

@@ -60,6 +60,8 @@ static const struct lgv_face_row rows[] = {
      "(" AT ", const vec *brown, const vec *dq,\n"
      "                        const vec *dp, const vec *v, const vec *lambda, vec *x)",
      .only = LGV_FACE_TALLIES, .asked = LGV_FACE_TALLIES, .body = lgv_face_watch},
+    {"model_events", "(" AT ", const vec *v, vec *x)", .only = LGV_FACE_EVENTS, .asked = LGV_FACE_EVENTS,
+     .body = lgv_face_events},
     {"model_martingale", "(" INCREMENT ", const vec *dq, const vec *dp, vec *X)", .only = LGV_FACE_CONTROLS,
      .asked = LGV_FACE_CONTROLS, .body = lgv_face_martingale},
 };
@@ -87,6 +89,7 @@ static bool of_model(struct lgv_source *s) {
     s->face |= LGV_FACE_WATCH;
     if (s->watch->controls) s->face |= LGV_FACE_CONTROLS;
     if (s->watch->tallies) s->face |= LGV_FACE_TALLIES;
+    if (s->watch->events) s->face |= LGV_FACE_EVENTS;
     if (s->newton) s->face |= LGV_FACE_NEWTON;
     if (s->m->nconstraints) {
         s->face |= LGV_FACE_CONSTRAINTS | (s->m->np <= LGV_SECOND_DOF ? LGV_FACE_S2 : 0);

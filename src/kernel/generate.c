@@ -45,6 +45,13 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
     if (method->constants) lgv_text_add(o, "%s", method->constants);
 }
 
+static void event_constants(struct lgv_source *s) {
+    lgv_text_add(&s->out, "#define EVENTS %zuL\n#define EVENT_STOPS", s->watch->events);
+    for (size_t k = 0; k < s->watch->events; k++)
+        lgv_text_add(&s->out, "%s %d", k ? "," : "", s->watch->event[k].stops);
+    lgv_text_add(&s->out, "\n");
+}
+
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err) {
     struct lgv_source s = {.m = m, .g = m->graph, .s = structure};
@@ -66,6 +73,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         if (watch->tallies) lgv_text_add(&s.out, "#define TALLIES %zuL\n", watch->tallies);
+        if (watch->events) event_constants(&s);
         lgv_generate_file(&s.out, "face.h");
         lgv_face_write(&s);
         if (s.sparse || s.large) lgv_generate_file(&s.out, "sparse_lanes.h");
@@ -74,6 +82,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         lgv_generate_file(&s.out, "stages.h");
         if (m->nconstraints || method->constrained) lgv_generate_file(&s.out, "constrained.h");
         lgv_generate_method(&s.out, method);
+        if (watch->events) lgv_generate_file(&s.out, "events.h");
         lgv_generate_file(&s.out, "loop.h");
     }
     lgv_generate_newton_free(s.newton);

@@ -18,7 +18,8 @@ enum {
     LGV_FACE_NEWTON = 1 << 22,      /* implicit nodes of many degrees of freedom: nystrom_large.h */
     LGV_FACE_WATCH = 1 << 23,       /* start values and observables: every kernel */
     LGV_FACE_CONTROLS = 1 << 24,    /* martingale parts of observables */
-    LGV_FACE_TALLIES = 1 << 25      /* what is seen at every step */
+    LGV_FACE_TALLIES = 1 << 25,     /* what is seen at every step */
+    LGV_FACE_EVENTS = 1 << 28       /* margins of events */
 };
 
 struct lgv_source {
@@ -79,6 +80,7 @@ void lgv_face_V3(struct lgv_source *s);
 void lgv_face_start(struct lgv_source *s);
 void lgv_face_observe(struct lgv_source *s);
 void lgv_face_watch(struct lgv_source *s);
+void lgv_face_events(struct lgv_source *s);
 void lgv_face_martingale(struct lgv_source *s);
 
 /* ---- generate_constraints.c ---- */

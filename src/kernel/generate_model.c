@@ -235,6 +235,14 @@ void lgv_face_watch(struct lgv_source *s) {
     lgv_terms_free(&t);
 }
 
+void lgv_face_events(struct lgv_source *s) {
+    struct lgv_terms t = {0};
+    for (size_t k = 0; k < s->watch->events; k++)
+        if (!lgv_algebra_value(s->g, s->watch->event[k].node, (long)k, &t)) break;
+    lgv_face_one(s, "x", &t, (long)s->watch->events, NULL);
+    lgv_terms_free(&t);
+}
+
 void lgv_face_martingale(struct lgv_source *s) {
     struct lgv_terms X = {0};
     lgv_algebra_martingale(s->m, s->watch->item, s->watch->controls, &X);

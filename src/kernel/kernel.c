@@ -113,6 +113,20 @@ static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watc
     return LGV_OK;
 }
 
+/* ---- events ---- */
+
+static enum lgv_status watch_events(const struct lgv_model *m, const struct lgv_method *method, struct lgv_watch *w,
+                                    struct lgv_error *err) {
+    if (method->loose)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "%s cannot look at events: between its steps the momenta are not those that it shows; use "
+                        "RATTLE",
+                        method->name);
+    w->events = m->nevents;
+    w->event = m->event;
+    return LGV_OK;
+}
+
 /* ---- building ---- */
 
 /* The widest block whose state and matrices are still served by registers and the first cache (measured).  Sparse
@@ -212,7 +226,9 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     status = lgv_kernel_watch(m, &out->watch, err);
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
     if (method->loose) out->watch.tallies = 0; /* what is shown is not the state */
-    out->nstate = out->nx + out->np + out->nextra + kept_rows(out) + out->watch.controls + 2 * out->watch.tallies;
+    if (!status && options->events && m->nevents) status = watch_events(m, method, &out->watch, err);
+    out->nstate = out->nx + out->np + out->nextra + kept_rows(out) + out->watch.controls + 2 * out->watch.tallies +
+                  LGV_EVENT_ROWS * out->watch.events;
     if (!status && m->callbacks) {
         out->user = (struct lgv_kernel_user){m->callbacks, method->values, method->program};
         out->entry = method->callbacks;

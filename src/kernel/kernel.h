@@ -16,8 +16,12 @@ struct lgv_watch {
     size_t tallies;  /* of what is seen at every step: the items `tallied` */
     size_t tallied[1 + LGV_MAX_SYMMETRIES];
     unsigned uses;   /* LGV_USES bits of all formulas: W and start values are rows of the state where they are used */
+    size_t events;   /* conditions that are looked at after every step: those of the model, when asked for */
+    const struct lgv_event *event;
     size_t controls; /* 0, or half of count: item [controls + i] is then the martingale part of item [i] */
 };
+
+#define LGV_EVENT_ROWS 3 /* of the state, for each: its margin, when it first began to hold, how often */
 
 struct lgv_kernel {
     const struct lgv_entry *entry;
@@ -42,6 +46,7 @@ struct lgv_kernel_options {
     const char *keep_source; /* file for the generated C, or NULL / "" */
     lgv_progress *progress;  /* asked with fraction 0 while the compiler takes long, NULL: nobody */
     void *user;
+    bool events;             /* also look at the events of the model, and let paths stop */
     bool control;            /* also sum the martingale part M = sum_k sum_m ({f, h_m} + dt/2 {{f, h_m}, H})(X_k) dW_m,k
                               * of every observable f: its mean is zero for every method */
 };

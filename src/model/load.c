@@ -2,7 +2,7 @@
  *
  * Model files: text to struct lgv_model.  The format is described in docs/model-files.md; this file reads the sections
  * in an order that lets later ones use the names of earlier ones: parameters, coordinates, velocities, momenta, where,
- * Hamiltonian or Lagrangian, constraints, noise, symmetries, observe, exact, methods, run. */
+ * Hamiltonian or Lagrangian, constraints, noise, symmetries, observe, exact, events, stop, methods, run. */
 #include "model/load.h"
 #include <ctype.h>
 #include <math.h>
@@ -28,13 +28,16 @@ enum section {
     SYMMETRIES,
     OBSERVE,
     EXACT,
+    EVENTS,
+    STOP,
     METHODS,
     RUN,
     SECTIONS
 };
 static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "velocities",
                                        "hamiltonian", "kinetic", "potential", "lagrangian", "constraints", "noise",
-                                       "noise_potential", "symmetries", "observe", "exact", "methods", "run",
+                                       "noise_potential", "symmetries", "observe", "exact", "events", "stop",
+                                       "methods", "run",
                                        /* of a later version */
                                        "force", "langevin", "rotations"};
 #define NAMES (sizeof sections / sizeof *sections)
@@ -314,6 +317,7 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
            lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) &&
+           lgv_load_events(l, at[EVENTS]) && lgv_load_stop(l, at[STOP]) &&
            lgv_load_raw(l, at[METHODS], &l->m->methods) && lgv_load_run(l, at[RUN]) && try_increment(l, energy);
 }
 
@@ -434,6 +438,8 @@ void lgv_model_free(struct lgv_model *m) {
     free(m->constraint);
     free(m->start_velocity);
     free(m->lagrangian_text);
+    for (size_t k = 0; k < m->nevents; k++) free(m->event[k].name), free(m->event[k].text);
+    free(m->event);
     free(m->observable);
     free(m->symmetry);
     free(m->run);

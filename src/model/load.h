@@ -3,7 +3,7 @@
  * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from
  * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, velocities, symmetries;
  * load_noise.c: noise and constraints; legendre.c: the Lagrangian; load_observe.c: observables, exact solution, run;
- * raw.c: methods, which the method stage reads). */
+ * load_events.c: events and stop; raw.c: methods, which the method stage reads). */
 #ifndef LGV_LOAD_H
 #define LGV_LOAD_H
 
@@ -111,6 +111,11 @@ int lgv_load_without_velocities(struct lgv_loader *l, int formula);
 bool lgv_load_observe(struct lgv_loader *l, int node);
 bool lgv_load_exact(struct lgv_loader *l, int node);
 bool lgv_load_run(struct lgv_loader *l, int node);
+
+/* ---- load_events.c ---- */
+
+bool lgv_load_events(struct lgv_loader *l, int node);
+bool lgv_load_stop(struct lgv_loader *l, int node);
 
 /* ---- raw.c ---- */
 

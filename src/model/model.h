@@ -48,6 +48,15 @@ struct lgv_observable {
     int node;
 };
 
+/* A condition on the state: it holds where its margin is positive. */
+#define LGV_MAX_EVENTS 16
+struct lgv_event {
+    char *name, *text;
+    int node;         /* the margin, a formula of q, p, v and t */
+    int line, column; /* of the condition, or of the `stop` that names it */
+    bool stops;       /* a path ends when it holds */
+};
+
 #define LGV_MAX_DOF 100000
 #define LGV_MAX_NOISES 65535
 #define LGV_MAX_SYMMETRIES 32
@@ -105,6 +114,8 @@ struct lgv_model {
     struct lgv_observable *observable; /* as declared, in order */
     size_t nsymmetries;
     struct lgv_symmetry *symmetry;
+    size_t nevents;
+    struct lgv_event *event;
     int *exact; /* [nx + np] nodes or NULL; -1 where none is declared.  Start values enter as NAME0 */
     size_t nrun;
     struct lgv_run_entry *run;
@@ -158,6 +169,8 @@ enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const ch
 /* The same at a byte of the text of the model. */
 enum lgv_status lgv_model_fail_at(struct lgv_error *err, const struct lgv_model *m, size_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* load_events.c: refuses a `stop` that holds at the start, when all paths start at the same place. */
+enum lgv_status lgv_model_stop_check(const struct lgv_model *m, struct lgv_error *err);
 /* raw.c: a text of the file as a formula of the parameters; `what` it is, for messages. */
 enum lgv_status lgv_model_constant(struct lgv_model *m, const struct lgv_raw *r, const char *what, double *out,
                                    struct lgv_error *err);

@@ -14,6 +14,7 @@
 #define MEANS 12 /* at most so many figures of means */
 #define PATH_FIGURES 4
 #define HISTOGRAMS 8
+#define FOUND 16 /* of what was found along the way */
 #define PLOTTERS 8 /* at most so many gnuplots at the same time */
 
 static bool any_finite(const double *x, size_t n) {
@@ -174,7 +175,7 @@ static void plan_histograms(const struct lgv_result *r, struct lgv_figure *list,
 
 struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
     *count = 0;
-    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + 3, sizeof *list);
+    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + FOUND + 3, sizeof *list);
     size_t *order = lgv_series_order(r), means = 0, paths = 0;
     bool energy = false;
     if (list && order && r->ntimes > 0) {
@@ -195,6 +196,7 @@ struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
         }
         plan_phase(r, list, count);
         if (ensemble) plan_histograms(r, list, count);
+        *count += lgv_found_plan(r, list + *count, FOUND);
     }
     free(order);
     if (*count > 0) return list;

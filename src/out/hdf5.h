@@ -11,6 +11,8 @@
  *   /paths            index [sample], value [sample][series][time]; dense_time, dense [sample][series][dense_time]
  *                     with keep_increments: increments, integrals [sample][step][noise], attributes bound and cut
  *   /failures         path step reason
+ *   /events/NAME      and whatever else was found along the way: the rows of lgv_found_rows, numbers as attributes;
+ *                     attributes name formula
  *   /certificate      attributes: the rows of lgv_hdf5_certificate; verdicts, one name a line, of which value error
  *                     limit claim holds are arrays (the reader judges the numbers anew)
  *

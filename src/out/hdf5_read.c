@@ -333,6 +333,49 @@ static bool get_certificate(struct reader *rd, hid_t file, struct lgv_result *r)
     return good;
 }
 
+/* A finding has what rows of the table its file has. */
+static bool get_finding(struct reader *rd, hid_t group, const char *kind, struct lgv_result *r) {
+    char *name = NULL, *formula = NULL;
+    bool good = get_text(rd, group, "name", &name) && get_text(rd, group, "formula", &formula);
+    struct lgv_finding *f = good ? lgv_finding_add(r, kind, name ? name : "", formula) : NULL;
+    free(name);
+    free(formula);
+    if (good && !f) return no_memory(rd);
+    const struct lgv_found_row *row;
+    for (size_t k = 0; good && (row = lgv_found_row(kind, k)); k++) {
+        hsize_t dims[2] = {ANY_SIZE, ANY_SIZE};
+        void *data = NULL;
+        double x;
+        if (row->ndim == 0 && H5Aexists(group, row->name) > 0) {
+            good = get_number(rd, group, row->name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &x);
+            if (good && !lgv_finding_number(f, row->name, x)) good = no_memory(rd);
+        } else if (row->ndim > 0 && H5Lexists(group, row->name, H5P_DEFAULT) > 0) {
+            good = get_array(rd, group, row->name, row->ndim, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &data);
+            f->item[k] = (struct lgv_found){data, {(size_t)dims[0], row->ndim > 1 ? (size_t)dims[1] : 1}};
+        }
+    }
+    return good;
+}
+
+static bool get_findings(struct reader *rd, hid_t file, struct lgv_result *r) {
+    bool good = true;
+    for (size_t g = 0; good && g < lgv_found_group_count; g++) {
+        void *none = NULL;
+        hsize_t count;
+        if (H5Lexists(file, lgv_found_groups[g], H5P_DEFAULT) <= 0) continue;
+        hid_t all = open_list(rd, file, lgv_found_groups[g], 1, &none, &count);
+        free(none);
+        good = all >= 0;
+        for (hsize_t i = 0; good && i < count; i++) {
+            hid_t group = open_member(rd, all, i);
+            good = group >= 0 && get_finding(rd, group, lgv_found_groups[g], r);
+            if (group >= 0) H5Gclose(group);
+        }
+        if (all >= 0) H5Gclose(all);
+    }
+    return good;
+}
+
 /* Is it ours, and of a format we know? */
 static bool check_kind(struct reader *rd, hid_t file) {
     char *software = NULL;
@@ -359,7 +402,7 @@ static bool get_result(struct reader *rd, hid_t file, struct lgv_result *r) {
            get_model(rd, file, r) && get_settings(rd, file, "options", &r->setting, &r->nsettings) &&
            get_settings(rd, file, "parameters", &r->parameter, &r->nparameters) && get_rows(rd, file, "", r, 0) &&
            get_statistics(rd, file, r) && get_histograms(rd, file, r) && get_paths(rd, file, r) &&
-           get_failures(rd, file, r) && get_certificate(rd, file, r);
+           get_failures(rd, file, r) && get_certificate(rd, file, r) && get_findings(rd, file, r);
 }
 
 static void read_all(struct reader *rd, struct lgv_result *r) {

@@ -216,6 +216,36 @@ static bool put_certificate(struct writer *w, hid_t file) {
     return good;
 }
 
+static bool put_finding(hid_t all, const struct lgv_finding *f) {
+    hid_t group = new_group(all, f->name);
+    bool good = group >= 0 && put_text(group, "name", f->name) && put_text(group, "formula", f->text);
+    const struct lgv_found_row *row;
+    for (size_t k = 0; good && (row = lgv_found_row(f->group, k)); k++) {
+        const struct lgv_found *x = &f->item[k];
+        hsize_t dims[2] = {x->shape[0], x->shape[1]};
+        if (x->data && row->ndim == 0) good = put_attribute(group, row->name, H5T_IEEE_F64LE, x->data);
+        if (x->data && row->ndim > 0)
+            good = put_array(group, row->name, row->ndim, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x->data);
+    }
+    if (group >= 0) H5Gclose(group);
+    return good;
+}
+
+/* Groups of what was found along the way, where there is any. */
+static bool put_findings(hid_t file, const struct lgv_result *r) {
+    bool good = true;
+    for (size_t g = 0; good && g < lgv_found_group_count; g++) {
+        hid_t all = -1;
+        for (size_t i = 0; good && i < r->nfindings; i++) {
+            if (strcmp(r->finding[i].group, lgv_found_groups[g]) != 0) continue;
+            if (all < 0) all = new_group(file, lgv_found_groups[g]);
+            good = all >= 0 && put_finding(all, &r->finding[i]);
+        }
+        if (all >= 0) H5Gclose(all);
+    }
+    return good;
+}
+
 static bool put_result(struct writer *w, hid_t file) {
     const struct lgv_result *r = w->r;
     uint64_t format = LGV_HDF5_FORMAT;
@@ -224,7 +254,7 @@ static bool put_result(struct writer *w, hid_t file) {
            put_settings(file, "options", r->setting, r->nsettings) &&
            put_settings(file, "parameters", r->parameter, r->nparameters) && put_arrays(w, file, "", 0) &&
            put_statistics(w, file) && put_histograms(w, file) && put_paths(w, file) && put_failures(w, file) &&
-           put_certificate(w, file);
+           put_certificate(w, file) && put_findings(file, r);
 }
 
 /* HDF5's in-memory file asks these for memory.  What it would free when it closes the file is the finished file; the

@@ -166,12 +166,39 @@ static json_t *failures(const struct lgv_result *r) {
     return NULL;
 }
 
+/* The numbers of everything that was found of one group, by name. */
+static json_t *findings(const struct lgv_result *r, const char *group) {
+    json_t *out = json_object();
+    bool good = out != NULL;
+    const struct lgv_found_row *row;
+    for (size_t i = 0; good && i < r->nfindings; i++) {
+        const struct lgv_finding *f = &r->finding[i];
+        if (strcmp(f->group, group) != 0) continue;
+        json_t *one = json_object();
+        good = one && put(one, "formula", text(f->text));
+        for (size_t k = 0; good && (row = lgv_found_row(group, k)); k++)
+            if (row->ndim == 0 && f->item[k].data) good = put(one, row->name, real(f->item[k].data[0]));
+        good = put(out, f->name, one) && good;
+    }
+    if (good) return out;
+    json_decref(out);
+    return NULL;
+}
+
+static bool put_findings(json_t *d, const struct lgv_result *r) {
+    bool good = true;
+    for (size_t g = 0; good && g < lgv_found_group_count; g++)
+        good = put(d, lgv_found_groups[g], findings(r, lgv_found_groups[g]));
+    return good;
+}
+
 static bool put_run(json_t *d, const struct lgv_result *r) {
     return put(d, "model", text(r->model_name)) && put(d, "file", text(r->model_file)) &&
            put(d, "method", text(r->method)) && put(d, "method_reason", text(r->method_reason)) &&
            put(d, "step", real(r->step)) && put(d, "until", real(r->until)) && put(d, "start", real(r->t0)) &&
            put(d, "paths", count(r->paths)) && put(d, "seed", count(r->seed)) &&
            put(d, "steps", count(r->steps)) && put(d, "failed", count(r->failed)) &&
+           put(d, "stopped", count(r->stopped)) &&
            put(d, "seconds", real(r->seconds)) && put(d, "paths_seconds", real(r->paths_seconds)) &&
            put(d, "path_steps_per_second", real(r->path_steps_per_second)) &&
            put(d, "steps_done", count(r->steps_done)) && put(d, "paths_done", count(r->paths_done)) &&
@@ -189,7 +216,7 @@ char *lgv_json_result(const struct lgv_result *r) {
     char *out = NULL;
     if (d && put_run(d, r) && put(d, "parameters", settings(r->parameter, r->nparameters)) &&
         put(d, "options", settings(r->setting, r->nsettings)) && put(d, "final", finals(r)) &&
-        put(d, "certificate", certificate(r)) && put(d, "failures", failures(r)))
+        put(d, "certificate", certificate(r)) && put(d, "failures", failures(r)) && put_findings(d, r))
         out = json_dumps(d, JSON_INDENT(2));
     json_decref(d);
     return out;

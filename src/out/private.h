@@ -25,7 +25,8 @@ enum lgv_figure_kind {
     LGV_FIGURE_PATHS,
     LGV_FIGURE_PHASE,
     LGV_FIGURE_TRAJECTORY,
-    LGV_FIGURE_HISTOGRAM
+    LGV_FIGURE_HISTOGRAM,
+    LGV_FIGURE_FOUND /* along the way: found.c */
 };
 struct lgv_figure {
     enum lgv_figure_kind kind;
@@ -45,6 +46,12 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
     "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
 /* Text of the user in a gnuplot script: in single quotes nothing of it has a meaning. */
 void lgv_quote(struct lgv_text *out, const char *text);
+
+/* found.c: what was found along the way, in the summary, the report and figures. */
+void lgv_found_summary(FILE *out, const struct lgv_result *r, const char *bold, const char *off);
+void lgv_found_report(struct lgv_text *out, const struct lgv_result *r);
+size_t lgv_found_plan(const struct lgv_result *r, struct lgv_figure *list, size_t most); /* how many it has put there */
+void lgv_found_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);
 
 /* An axis of values: extend it by all of them, settle it, then write numbers, range and label.  Values that stay close
  * to where they start are drawn as their change. */

@@ -435,6 +435,7 @@ static void put_page(struct lgv_text *out, const struct lgv_result *r, const cha
     put_certificate(out, row, count);
     put_figures(out, r, dir);
     put_finals(out, r);
+    lgv_found_report(out, r);
     put_failures(out, r);
     put_repeat(out, r);
     lgv_text_add(out, "<footer>Lagrangevin ");

@@ -76,7 +76,7 @@ static void print_finals(FILE *out, const struct lgv_result *r, const struct sty
     }
     char time[40];
     unsigned long long alive = r->alive ? r->alive[last] : r->paths_done;
-    if (alive < r->paths_done)
+    if (alive + r->stopped < r->paths_done)
         fprintf(
             out,
             "\n  %sonly %llu of %llu paths reach the end:%s the numbers are theirs, and they are not a fair sample\n",
@@ -143,5 +143,6 @@ void lgv_summary(FILE *out, const struct lgv_result *r, bool colour) {
                 s->bad, s->off, (unsigned long long)r->paths_done, (unsigned long long)r->paths,
                 (unsigned long long)r->steps_done, (unsigned long long)r->steps);
     print_finals(out, r, s);
+    lgv_found_summary(out, r, s->bold, s->off);
     print_checks(out, r, s);
 }

@@ -37,6 +37,7 @@ struct worker {
     double *copy;  /* a block's state at the beginning of a chunk */
     double *value; /* [rows][nobserve][LGV_UNIT] */
     double *tally; /* [tallies][2][LGV_UNIT] */
+    double *events; /* [events][LGV_EVENT_ROWS][LGV_UNIT] */
     double *given; /* increments of a chunk of one block, when the plan has some */
     size_t given_rows;
     double *by_block; /* [blocks][rows][nobserve][lanes]; `value` itself when a block is a unit */
@@ -83,10 +84,28 @@ static const double *given_of(struct worker *w, const struct lgv_block *b, uint6
     return w->given;
 }
 
+/* Has a path failed since?  That one has stopped is known to the step, whatever the chunk. */
+static bool newly_failed(const struct lgv_block *b, const int *before, size_t lanes) {
+    for (size_t l = 0; l < lanes; l++)
+        if (b->fail[l] != before[l] && b->fail[l] != LGV_STOPPED) return true;
+    return false;
+}
+
+/* Nothing of a block is left to follow. */
+static bool at_rest(const struct lgv_block *b, size_t lanes) {
+    for (size_t l = 0; l < lanes; l++)
+        if (!b->fail[l]) return false;
+    return true;
+}
+
 /* Which step a path fails at, and why, must not depend on chunks: where one fails inside a chunk, by its own word or by
  * a state that is not finite, the chunk is repeated from its beginning, failures included. */
 static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block *b, uint64_t path, uint64_t steps) {
     size_t bytes = p->kernel->nstate * w->lanes * sizeof(double);
+    if (b->events && b->step > 0 && at_rest(b, w->lanes)) { /* events have begun */
+        b->step += steps;
+        return;
+    }
     struct lgv_block before = *b;
     unsigned long long clipped[LGV_UNIT], fail_step[LGV_UNIT];
     int fail[LGV_UNIT];
@@ -96,7 +115,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
     b->given = before.given = given_of(w, b, path, steps);
     p->kernel->entry->advance(b, steps);
     if (b->scratch->wanted) return; /* the run ends: check_scratch */
-    if (memcmp(fail, b->fail, w->lanes * sizeof *fail) == 0 && !mark_broken(p, b, 0, 0)) return;
+    if (!newly_failed(b, fail, w->lanes) && !mark_broken(p, b, 0, 0)) return;
     struct lgv_block after = *b; /* counts, and how far its observations have come */
     memcpy(clipped, b->clipped, w->lanes * sizeof *clipped);
     memcpy(b->state, w->copy, bytes);
@@ -192,16 +211,22 @@ static void join_blocks(struct worker *w, size_t count) {
                    w->lanes * sizeof *w->value);
 }
 
-/* The tallies of the unit, once it is done. */
-static void take_tallies(struct worker *w) {
-    const struct lgv_kernel *k = w->job->plan->kernel;
-    if (!w->block[0].block.tally || !w->piece.last) return;
-    size_t rows = 2 * k->watch.tallies;
+/* So many rows of the states of the unit, of which `behind` are further on. */
+static const double *rows_behind(const struct worker *w, size_t behind, size_t rows, double *out) {
+    size_t first = w->job->plan->kernel->nstate - behind - rows;
     for (size_t i = 0; i < rows; i++)
         for (unsigned l = 0; l < w->piece.used; l++)
-            w->tally[i * LGV_UNIT + l] =
-                w->block[l / w->lanes].block.state[(k->nstate - rows + i) * w->lanes + l % w->lanes];
-    w->piece.tally = w->tally;
+            out[i * LGV_UNIT + l] = w->block[l / w->lanes].block.state[(first + i) * w->lanes + l % w->lanes];
+    return out;
+}
+
+/* What was seen at every step of the unit, once it is done. */
+static void take_tallies(struct worker *w) {
+    const struct lgv_kernel *k = w->job->plan->kernel;
+    if (!w->piece.last) return;
+    if (k->watch.events) w->piece.events = rows_behind(w, 0, LGV_EVENT_ROWS * k->watch.events, w->events);
+    if (!w->block[0].block.tally) return;
+    w->piece.tally = rows_behind(w, LGV_EVENT_ROWS * k->watch.events, 2 * k->watch.tallies, w->tally);
 }
 
 static bool give(struct worker *w, bool dense) {
@@ -290,6 +315,7 @@ static void begin_unit(struct worker *w, uint64_t unit) {
         unsigned rest = used - k * w->lanes;
         w->block[k].block.clip = p->clip;
         w->block[k].block.tally = unit < p->tally_units && p->kernel->watch.tallies > 0;
+        w->block[k].block.events = p->kernel->watch.events > 0;
         lgv_block_start(p->kernel, &w->block[k], w->piece.path + k * w->lanes, rest < w->lanes ? rest : w->lanes);
         if (p->increments && p->increments->number) start_by_number(w, k);
         mark_broken(p, &w->block[k].block, LGV_FAIL_START, 0);
@@ -356,7 +382,8 @@ static bool worker_begin(struct worker *w, struct job *j) {
     w->by_block = w->lanes == LGV_UNIT ? w->value : lgv_aligned(values);
     w->object = lgv_new(j->ncollectors + 1, sizeof *w->object);
     w->tally = lgv_new(2 * p->kernel->watch.tallies * LGV_UNIT + 1, sizeof *w->tally);
-    if (!w->copy || !w->value || !w->by_block || !w->object || !w->tally) return false;
+    w->events = lgv_new(LGV_EVENT_ROWS * p->kernel->watch.events * LGV_UNIT + 1, sizeof *w->events);
+    if (!w->copy || !w->value || !w->by_block || !w->object || !w->tally || !w->events) return false;
     if (p->increments) {
         w->given_rows = lgv_increments_rows(p->kernel);
         w->given = lgv_aligned(given_steps(w->given_rows, w->lanes) * w->given_rows * w->lanes);
@@ -391,6 +418,7 @@ static void worker_end(struct worker *w) {
     free(w->copy);
     free(w->given);
     free(w->tally);
+    free(w->events);
     free(w->object);
 }
 

@@ -86,9 +86,10 @@ struct lgv_piece {
     const double *value;    /* [count][nobserve][LGV_UNIT] */
     const uint16_t *alive;  /* [count] bit l: path l has a value at that time */
     const double *tally;    /* with `last`: [tallies][2][LGV_UNIT] extremes over all steps; NULL: none were taken */
+    const double *events;   /* with `last`: [events][LGV_EVENT_ROWS][LGV_UNIT] (abi.h); NULL: there are none */
     bool last;              /* nothing more comes of this unit; `fail` is final */
     bool complete;          /* with `last`: it was not stopped before its end */
-    const int *fail;        /* [LGV_UNIT] reason or 0 */
+    const int *fail;        /* [LGV_UNIT] reason, LGV_STOPPED or 0 */
     const uint64_t *fail_step; /* [LGV_UNIT] */
 };
 

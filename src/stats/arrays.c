@@ -278,6 +278,28 @@ static char **names_of(struct lgv_arrays *a, size_t *count, size_t n, const stru
     return list;
 }
 
+/* Arrays of what was found along the way come last: GROUP/NAME/ARRAY. */
+static bool add_findings(struct lgv_arrays *a, const struct lgv_result *r) {
+    static const struct lgv_array_row found = {.group = "found", .name = "", .unit = "", .doc = ""};
+    const struct lgv_found_row *row;
+    for (size_t i = 0; i < r->nfindings; i++)
+        for (size_t k = 0; (row = lgv_found_row(r->finding[i].group, k)); k++) {
+            const struct lgv_found *x = &r->finding[i].item[k];
+            struct lgv_text name = {0};
+            if (!x->data || row->ndim == 0) continue;
+            lgv_text_add(&name, "%s/%s/%s", row->group, r->finding[i].name, row->name);
+            if (name.failed || !lgv_grow(&a->item, &a->room, a->count + 1, sizeof *a->item)) {
+                lgv_text_free(&name);
+                return false;
+            }
+            struct lgv_array array = {.name = name.data, .data = x->data, .ndim = row->ndim, .unit = row->unit,
+                                      .doc = row->doc};
+            for (int d = 0; d < row->ndim; d++) array.shape[d] = x->shape[d];
+            a->item[a->count++] = (struct lgv_listed_array){.array = array, .row = &found};
+        }
+    return true;
+}
+
 struct lgv_arrays *lgv_arrays_open(const struct lgv_result *r) {
     struct lgv_arrays *a = lgv_new(1, sizeof *a);
     if (!a) return NULL;
@@ -287,7 +309,7 @@ struct lgv_arrays *lgv_arrays_open(const struct lgv_result *r) {
               add_group(a, r, LGV_ARRAYS_STATISTICS, a->nseries, a->series) &&
               add_group(a, r, LGV_ARRAYS_HISTOGRAMS, a->nhistograms, a->histogram) &&
               add_group(a, r, "paths", 1, NULL) && add_group(a, r, "failures", 1, NULL) &&
-              add_group(a, r, "certificate", 1, NULL);
+              add_group(a, r, "certificate", 1, NULL) && add_findings(a, r);
     if (ok) return a;
     lgv_arrays_close(a);
     return NULL;

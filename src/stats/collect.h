@@ -23,6 +23,8 @@ extern const struct lgv_collected lgv_endings;  /* histograms of final values */
 extern const struct lgv_collected lgv_kept;     /* sample paths */
 extern const struct lgv_collected lgv_failures; /* failed paths, and how many were done */
 
+extern const struct lgv_collected lgv_events;   /* first passages, entries, survival */
+
 #define LGV_EARLY_PATHS 1024 /* of which quantiles are taken, at most */
 
 /* quantiles.c: those of x[0..n), n <= LGV_EARLY_PATHS finite numbers, behind which three more may be read; NaN when n

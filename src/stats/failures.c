@@ -10,7 +10,7 @@
 struct object {
     struct lgv_failure *failure; /* sorted and cut to MAX_FAILURES when it becomes long */
     size_t nfailures, capacity;
-    uint64_t failed, complete;
+    uint64_t failed, complete, stopped;
 };
 
 static void destroy(void *object) {
@@ -46,7 +46,8 @@ static bool add(void *object, const struct lgv_piece *piece) {
     if (!piece->last) return true;
     if (piece->complete) o->complete += piece->used;
     for (unsigned l = 0; l < piece->used; l++) {
-        if (!piece->fail[l]) continue;
+        if (piece->fail[l] == LGV_STOPPED) o->stopped++;
+        if (!piece->fail[l] || piece->fail[l] == LGV_STOPPED) continue;
         o->failed++;
         if (!record(o, (struct lgv_failure){piece->path + l, piece->fail_step[l], piece->fail[l]})) return false;
     }
@@ -58,6 +59,7 @@ static bool merge(void *object, const void *other) {
     const struct object *b = other;
     a->failed += b->failed;
     a->complete += b->complete;
+    a->stopped += b->stopped;
     for (size_t i = 0; i < b->nfailures; i++)
         if (!record(a, b->failure[i])) return false;
     return true;
@@ -67,6 +69,7 @@ static void save(void *object, struct lgv_text *out) {
     const struct object *o = object;
     lgv_text_append_count(out, o->failed);
     lgv_text_append_count(out, o->complete);
+    lgv_text_append_count(out, o->stopped);
     lgv_text_append_count(out, o->nfailures);
     for (size_t i = 0; i < o->nfailures; i++) {
         lgv_text_append_count(out, o->failure[i].path);
@@ -80,6 +83,7 @@ static bool load(void *object, struct lgv_bytes *from) {
     bool ok = true;
     o->failed = lgv_bytes_count(from);
     o->complete = lgv_bytes_count(from);
+    o->stopped = lgv_bytes_count(from);
     for (uint64_t left = lgv_bytes_count(from); ok && left > 0 && !from->bad; left--) {
         uint64_t path = lgv_bytes_count(from), step = lgv_bytes_count(from), reason = lgv_bytes_count(from);
         if (reason > LGV_FAIL_LAST) from->bad = true;
@@ -93,6 +97,7 @@ static bool finish(void *object, struct lgv_result *r) {
     lowest(o);
     r->failed = o->failed;
     r->paths_done = o->complete;
+    r->stopped = o->stopped;
     r->nfailures = o->nfailures;
     r->failure = o->failure ? o->failure : lgv_new(1, sizeof *r->failure);
     o->failure = NULL;

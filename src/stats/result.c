@@ -22,6 +22,7 @@ const char *lgv_fail_text(int reason) {
     case LGV_FAIL_START: return "the start values, or H there, are not finite";
     case LGV_FAIL_PROJECT: return "the start values could not be moved onto the constraints";
     case LGV_FAIL_SCRATCH: return "there is not enough memory for the scratch of the step";
+    case LGV_STOPPED: return "no failure: stopped";
     default: return "unknown reason";
     }
 }
@@ -79,6 +80,7 @@ void lgv_result_clear(struct lgv_result *r) {
                     r->increments_file};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) free(text[i]);
     lgv_verdicts_free(r);
+    lgv_findings_free(r);
     lgv_arrays_close(r->arrays);
     settings_free(r->setting, r->nsettings);
     settings_free(r->parameter, r->nparameters);

@@ -42,6 +42,28 @@ struct lgv_failure {
     int reason; /* enum lgv_fail_reason */
 };
 
+/* What was found along the way, each with a name: numbers and arrays that are rows of one table (found.c). */
+#define LGV_FOUND_EVENTS "events"
+#define LGV_FOUND_ROWS 24 /* of one group, at most */
+struct lgv_found_row {
+    const char *group, *name;
+    int ndim; /* 0: a number */
+    const char *unit, *doc;
+};
+extern const struct lgv_found_row lgv_found_rows[];
+extern const size_t lgv_found_row_count;
+extern const char *const lgv_found_groups[];
+extern const size_t lgv_found_group_count;
+struct lgv_found {
+    double *data; /* NULL: not there */
+    size_t shape[2];
+};
+struct lgv_finding {
+    const char *group; /* of the table */
+    char *name, *text; /* text: a formula or condition */
+    struct lgv_found item[LGV_FOUND_ROWS]; /* by the numbers of the rows in their group */
+};
+
 struct lgv_setting { /* an option as text: how to repeat the run */
     char *name, *value;
 };
@@ -102,6 +124,9 @@ struct lgv_result {
     double truncation;  /* bound of |dW| / sqrt(dt), 0 when increments are not truncated */
     uint64_t truncated; /* path-steps with a truncated increment */
     uint64_t failed;    /* number of failed paths */
+    uint64_t stopped;   /* paths that ended where `stop` holds: no failures */
+    size_t nfindings;
+    struct lgv_finding *finding; /* group by group */
     size_t nfailures;   /* recorded details, at most 10000, the lowest path numbers first */
     struct lgv_failure *failure;
     struct lgv_certificate certificate;
@@ -118,6 +143,9 @@ struct lgv_shape {
     size_t ntimes, nseries, tallies;
     const size_t *tallied;     /* [tallies] numbers of the series that are seen at every step */
     const uint64_t *time_step; /* [ntimes] */
+    double t0, dt;
+    size_t nevents;
+    const struct lgv_event *event; /* [nevents] */
     uint64_t paths;
     size_t bins; /* of histograms */
     size_t nkept;
@@ -127,7 +155,7 @@ struct lgv_shape {
 };
 
 /* The statistics of an ensemble, or of a part of it, while it is run.  They merge in any order with the same bits. */
-#define LGV_COLLECTORS 6
+#define LGV_COLLECTORS 7
 struct lgv_statistics {
     struct lgv_shape shape;
     struct lgv_collecting list[LGV_COLLECTORS]; /* for lgv_ensemble_run; refers to shape: the struct must not move */
@@ -237,6 +265,18 @@ struct lgv_arrays {
 };
 struct lgv_arrays *lgv_arrays_open(const struct lgv_result *r); /* NULL: no memory */
 void lgv_arrays_close(struct lgv_arrays *a);
+
+/* found.c: the row of that number in a group, NULL behind the last. */
+const struct lgv_found_row *lgv_found_row(const char *group, size_t number);
+/* A new finding at the end of the list, NULL: no memory; pointers to others are then no longer valid. */
+struct lgv_finding *lgv_finding_add(struct lgv_result *r, const char *group, const char *name, const char *text);
+/* Room for an array of a finding, zero; NULL: no memory, or no row of that name. */
+double *lgv_finding_array(struct lgv_finding *f, const char *name, size_t rows, size_t columns);
+bool lgv_finding_number(struct lgv_finding *f, const char *name, double value);
+/* What a finding has; data is NULL, the value NaN, when it does not. */
+const struct lgv_found *lgv_finding_get(const struct lgv_finding *f, const char *name);
+double lgv_finding_value(const struct lgv_finding *f, const char *name);
+void lgv_findings_free(struct lgv_result *r);
 
 const char *lgv_fail_text(int reason);       /* "Newton iteration did not converge", ... */
 void lgv_result_clear(struct lgv_result *r); /* frees everything inside */

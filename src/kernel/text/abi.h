@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 7
+#define LGV_ABI 8
 #define LGV_MOST_LANES 16 /* of a block */
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
@@ -16,7 +16,8 @@ enum lgv_fail_reason {
     LGV_FAIL_SINGULAR = 3,  /* the linear system of the step is singular */
     LGV_FAIL_START = 4,     /* the start values are not finite */
     LGV_FAIL_PROJECT = 5,   /* the start values could not be moved onto the constraints */
-    LGV_FAIL_SCRATCH = 6    /* there was not enough memory for the scratch of the step */
+    LGV_FAIL_SCRATCH = 6,   /* there was not enough memory for the scratch of the step */
+    LGV_STOPPED = 7         /* no failure: the path has come to where `stop` holds, and rests */
 };
 
 /* Scratch memory of a block.  A kernel that needs more calls `grow` and begins its call again from what it found;
@@ -32,7 +33,8 @@ struct lgv_scratch {
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes. Row order of `state`:
  * q (nx), p (np); for methods on a Lagrangian the velocities (np), with constraints their multipliers; then what
  * observables use of W (nnoise) and of the start values q0 (nx), p0 (np); then, when control variates are asked for,
- * the martingale part of every observable; then two rows for each tally, its least and its largest value so far. */
+ * the martingale part of every observable; then two rows for each tally, its least and its largest value so far;
+ * then three rows for each event (events.h). */
 struct lgv_block {
     double *state;
     const unsigned long long *path; /* [lane] number of the path: with seed and step it determines all noise */
@@ -49,6 +51,7 @@ struct lgv_block {
     unsigned long long iterations;  /* Newton iterations, summed over steps and vecs */
     unsigned long long evaluations; /* evaluations of forces (with or without Hessian), summed likewise */
     int tally;                      /* update the tallies after every step */
+    int events;                     /* look at the events after every step */
     const void *user;               /* models given as callbacks: their description */
     /* Where advance comes to the step *time_step it writes what is observed there to value, then goes on to the next of
      * them: ntimes are left.  A step that the block stands at already counts. */

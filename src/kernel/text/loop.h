@@ -38,7 +38,12 @@
 #define model_watch(c, t, q, p, brown, dq, dp, v, lambda, x) ((void)(x))
 #endif
 #define TALLY_ROW (CONTROL_ROW + CONTROLS)
-#define STATE_ROWS (TALLY_ROW + 2 * TALLIES)
+#ifndef EVENTS /* events.h */
+#define EVENTS 0
+#define see_events(c, row, begin) ((void)0)
+#endif
+#define EVENT_ROW (TALLY_ROW + 2 * TALLIES)
+#define STATE_ROWS (EVENT_ROW + 3 * EVENTS)
 #define LEAST_WORK (FACE_WORK + 2 * NM + 16) /* vecs: what `start` and `increments` take, and a beginning */
 
 /* The rows behind q and p of one vec, up to the start values, one behind the other. */
@@ -113,6 +118,7 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     c->step++;
     c->from = (double)c->step;
     if (TALLIES > 0 && c->b->tally) tally(c);
+    if (EVENTS > 0 && c->b->events) see_events(c, (vec *)c->b->state + EVENT_ROW * VECS, 0);
 }
 
 /* Vec g of a block, as a block of its own. */
@@ -277,6 +283,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
         for (long i = 0; local && i < NX + NP; i++) context[g].q[i] = state[i * VECS + g];
         method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
         if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
+        if (EVENTS > 0 && b->events && b->step == 0) see_events(&context[g], state + EVENT_ROW * VECS + g, 1);
     }
     int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1 && !b->given, fresh = 1;
     /* One copy of the step serves every case: a step's bits must not depend on where a call begins or ends. */

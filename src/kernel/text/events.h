@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Events: conditions that are looked at after every step.  Include-free; part of kernels that have any, in front of
+ * loop.h.
+ *
+ * A condition holds where its margin g(q, p, v, t) is positive.  Each has three rows of the state: the margin at the
+ * last step, the time when it first began to hold (infinite: never so far), and how often it has begun to hold.  Where
+ * g goes from g0 <= 0 to g1 > 0 in a step it begins to hold at the part g0 / (g0 - g1) of it: g is a straight line
+ * there.  For paths that are smooth the error of that time is of second order in the step.  What begins and ends inside
+ * one step is not seen. */
+
+#ifndef NC
+#define NC 0L
+#define MODEL_L 0
+#endif
+
+static const int event_stops[] = {EVENT_STOPS};
+
+/* `begin`: the start of a path, where a condition that holds begins to hold. */
+INLINE void see_events(struct ctx *c, vec *row, int begin) {
+    const vec never = vec_set(__builtin_inf());
+    vec *top = c->top;
+    ivec stop = {0};
+    ARRAY(x, EVENTS);
+    ARRAY(v, MODEL_L ? NP : 0);
+    for (long i = 0; MODEL_L && i < NP; i++) v[i] = c->extra[i * VECS];
+    model_events(c, time_at(c, 0), c->q, c->p, v, x);
+    for (long k = 0; k < EVENTS; k++, row += 3 * VECS) {
+        if (begin) {
+            row[0] = vec_set(-1);
+            row[VECS] = never;
+            row[2 * VECS] = vec_set(0);
+        }
+        const ivec now = (ivec)(x[k] > 0), enters = now & ~(ivec)(row[0] > 0);
+        if (RARELY(vec_any(enters))) {
+            vec part = begin ? vec_set(1) : row[0] / (row[0] - x[k]);
+            part = vec_select((ivec)(part >= 0) & (ivec)(part <= 1), part, vec_set(1)); /* g was no number before */
+            vec t = time_at(c, begin ? 0 : -1) + (part - (begin ? 1 : 0)) * c->b->dt;
+            row[VECS] = vec_select(enters & (ivec)(row[VECS] == never), t, row[VECS]);
+            row[2 * VECS] += vec_select(enters, vec_set(1), vec_set(0));
+        }
+        row[0] = x[k];
+        if (event_stops[k]) stop |= now;
+    }
+    c->top = top;
+    if (RARELY(vec_any(stop))) fail_lanes(c->b, begin ? 0 : c->step - 1, &stop, NP, c->q, c->p, LGV_STOPPED);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What was found along the way, for people: lines of the summary, tables of the report, figures. */
+#include "out/private.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BLUE "#0072B2"
+#define POINTS 600 /* of a curve */
+
+static bool of_group(const struct lgv_finding *f, const char *group) {
+    return strcmp(f->group, group) == 0;
+}
+
+static bool any(const struct lgv_result *r, const char *group) {
+    for (size_t i = 0; i < r->nfindings; i++)
+        if (of_group(&r->finding[i], group)) return true;
+    return false;
+}
+
+/* One column of the table of a group: a number, or a number with its standard error. */
+struct column {
+    const char *head, *value, *error;
+    int digits;
+};
+struct table {
+    const char *group, *title, *about;
+    struct column column[6];
+};
+static const struct table tables[] = {
+    {LGV_FOUND_EVENTS,
+     "Events",
+     "How many paths had the event, when they had it first, and how often it began on a path.",
+     {{"paths that had it", "had", NULL, 8},
+      {"first passage, mean", "mean", "stderr", 0},
+      {"median", "q50", NULL, 5},
+      {"entries per path", "entries_mean", "entries_stderr", 0},
+      {"most", "entries_max", NULL, 8}}},
+};
+#define TABLES (sizeof tables / sizeof *tables)
+
+static const char *cell(char *out, size_t size, const struct lgv_finding *f, const struct column *c) {
+    double x = lgv_finding_value(f, c->value);
+    if (c->error) return lgv_text_with_error(out, size, x, lgv_finding_value(f, c->error));
+    return lgv_brief(out, size, x, c->digits);
+}
+
+static void print_cell(FILE *out, const char *text, size_t width) {
+    size_t have = lgv_text_width(text);
+    fprintf(out, "%*s%s", have < width ? (int)(width - have) : 0, "", text);
+}
+
+void lgv_found_summary(FILE *out, const struct lgv_result *r, const char *bold, const char *off) {
+    char text[100];
+    for (const struct table *t = tables; t < tables + TABLES; t++) {
+        if (!any(r, t->group)) continue;
+        fprintf(out, "\n  %s%-17s", bold, t->group);
+        for (const struct column *c = t->column; c->head; c++) print_cell(out, c->head, 21);
+        fprintf(out, "%s\n", off);
+        for (size_t i = 0; i < r->nfindings; i++) {
+            const struct lgv_finding *f = &r->finding[i];
+            if (!of_group(f, t->group)) continue;
+            fprintf(out, "  %-17s", lgv_plain(text, 18, f->name));
+            for (const struct column *c = t->column; c->head; c++) print_cell(out, cell(text, 80, f, c), 21);
+            fputc('\n', out);
+        }
+    }
+    if (r->stopped)
+        fprintf(out, "\n  %llu of %llu paths ended where `stop` holds; statistics are over the paths still running\n",
+                (unsigned long long)r->stopped, (unsigned long long)r->paths_done);
+}
+
+void lgv_found_report(struct lgv_text *out, const struct lgv_result *r) {
+    char text[100];
+    for (const struct table *t = tables; t < tables + TABLES; t++) {
+        if (!any(r, t->group)) continue;
+        lgv_text_add(out, "<h2>%s</h2>\n<p class=\"sub\">%s</p>\n<div class=\"card\"><table>\n<tr><th></th>", t->title,
+                     t->about);
+        for (const struct column *c = t->column; c->head; c++) lgv_text_add(out, "<th class=\"n\">%s</th>", c->head);
+        lgv_text_add(out, "</tr>\n");
+        for (size_t i = 0; i < r->nfindings; i++) {
+            const struct lgv_finding *f = &r->finding[i];
+            if (!of_group(f, t->group)) continue;
+            lgv_text_add(out, "<tr><td class=\"name\">");
+            lgv_html(out, f->name);
+            lgv_text_add(out, "</td>");
+            for (const struct column *c = t->column; c->head; c++)
+                lgv_text_add(out, "<td class=\"n\">%s</td>", cell(text, 80, f, c));
+            lgv_text_add(out, "</tr>\n");
+        }
+        lgv_text_add(out, "</table></div>\n");
+    }
+    if (r->stopped)
+        lgv_text_add(out,
+                     "<p class=\"sub\">%llu of %llu paths ended where <code>stop</code> holds. That is no failure: "
+                     "they rest, and statistics at later times are over the paths still running.</p>\n",
+                     (unsigned long long)r->stopped, (unsigned long long)r->paths_done);
+}
+
+/* ---- figures ---- */
+
+/* What is drawn of a group: y with its standard error over x; x NULL: output times. */
+struct drawing {
+    const char *group, *x, *y, *error, *title, *file, *along, *up, *caption;
+};
+static const struct drawing drawings[] = {
+    {LGV_FOUND_EVENTS, NULL, "survival", "survival_stderr", "Paths that have not had", "survival", "time t",
+     "part of the paths", "Part of the paths that have not had the event up to a time, with its 95 % band."},
+};
+#define DRAWINGS (sizeof drawings / sizeof *drawings)
+
+size_t lgv_found_plan(const struct lgv_result *r, struct lgv_figure *list, size_t most) {
+    size_t count = 0;
+    for (size_t d = 0; d < DRAWINGS; d++)
+        for (size_t i = 0; i < r->nfindings && count < most; i++) {
+            const struct lgv_finding *f = &r->finding[i];
+            if (!of_group(f, drawings[d].group) || !lgv_finding_get(f, drawings[d].y)->data) continue;
+            if (lgv_finding_get(f, drawings[d].y)->shape[0] < 2) continue;
+            char name[100];
+            struct lgv_figure x = {
+                .kind = LGV_FIGURE_FOUND, .index = i, .second = d, .caption = drawings[d].caption};
+            snprintf(x.title, sizeof x.title, "%s %s", drawings[d].title, lgv_plain(name, sizeof name, f->name));
+            lgv_file_name(x.file, 64, drawings[d].file, f->name, true);
+            list[count++] = x;
+        }
+    return count;
+}
+
+void lgv_found_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
+    static const struct lgv_axis plain;
+    const struct lgv_finding *x = &r->finding[f->index];
+    const struct drawing *d = &drawings[f->second];
+    const struct lgv_found *y = lgv_finding_get(x, d->y), *e = lgv_finding_get(x, d->error);
+    const double *at = d->x ? lgv_finding_get(x, d->x)->data : r->time;
+    size_t n = y->shape[0], points = n < POINTS ? n : POINTS;
+    struct lgv_axis axis = LGV_AXIS_EMPTY;
+    lgv_text_add(out, "$found << END\n");
+    for (size_t k = 0; at && k < points && (d->x || n <= r->ntimes); k++) {
+        size_t i = points > 1 ? k * (n - 1) / (points - 1) : 0;
+        double half = 1.96 * lgv_at(e->data, i);
+        if (!isfinite(half)) half = 0;
+        lgv_axis_number(out, &plain, at[i]);
+        lgv_axis_number(out, &plain, y->data[i]);
+        lgv_axis_number(out, &plain, y->data[i] - half);
+        lgv_axis_number(out, &plain, y->data[i] + half);
+        lgv_text_add(out, "\n");
+        lgv_axis_extend(&axis, y->data[i] - half);
+        lgv_axis_extend(&axis, y->data[i] + half);
+    }
+    lgv_text_add(out, "END\n");
+    lgv_axis_settle(&axis, (double)NAN);
+    lgv_axis_range(out, 'y', &axis, 0.06);
+    lgv_text_add(out,
+                 "set xlabel '%s'\nset ylabel '%s'\n"
+                 "plot $found using 1:3:4 with filledcurves fc rgb '" BLUE "' fs transparent solid 0.3 noborder "
+                 "notitle, $found using 1:2 with lines lw 2 lc rgb '" BLUE "' notitle\n",
+                 d->along, d->up);
+}

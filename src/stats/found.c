@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What was found along the way, as part of a result: groups of numbers and arrays with names, all of them rows of one
+ * table.  HDF5, JSON, lgv_result_array, the summary and the report go through that table. */
+#include "stats/stats.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIME "time"
+const struct lgv_found_row lgv_found_rows[] = {
+    {LGV_FOUND_EVENTS, "paths", 0, "paths", "paths that were watched to their end"},
+    {LGV_FOUND_EVENTS, "had", 0, "paths", "paths for which the condition held at some time"},
+    {LGV_FOUND_EVENTS, "stops", 0, "", "1: a path ends when it holds"},
+    {LGV_FOUND_EVENTS, "mean", 0, TIME, "mean of the first-passage times, over the paths that had it"},
+    {LGV_FOUND_EVENTS, "std", 0, TIME, "their standard deviation"},
+    {LGV_FOUND_EVENTS, "stderr", 0, TIME, "standard error of the mean"},
+    {LGV_FOUND_EVENTS, "min", 0, TIME, "first of the first-passage times"},
+    {LGV_FOUND_EVENTS, "max", 0, TIME, "last of them"},
+    {LGV_FOUND_EVENTS, "q05", 0, TIME, "5 % quantile of the first-passage times in `time`"},
+    {LGV_FOUND_EVENTS, "q25", 0, TIME, "25 % quantile"},
+    {LGV_FOUND_EVENTS, "q50", 0, TIME, "median"},
+    {LGV_FOUND_EVENTS, "q75", 0, TIME, "75 % quantile"},
+    {LGV_FOUND_EVENTS, "q95", 0, TIME, "95 % quantile"},
+    {LGV_FOUND_EVENTS, "entries_mean", 0, "", "how often the condition began to hold, mean over paths"},
+    {LGV_FOUND_EVENTS, "entries_stderr", 0, "", "standard error of that mean"},
+    {LGV_FOUND_EVENTS, "entries_max", 0, "", "the most of one path"},
+    {LGV_FOUND_EVENTS, "count", 1, "paths", "first passages after the output time before and up to every output time"},
+    {LGV_FOUND_EVENTS, "survival", 1, "", "part of the paths that have not had it, at every output time"},
+    {LGV_FOUND_EVENTS, "survival_stderr", 1, "", "its standard error"},
+    {LGV_FOUND_EVENTS, "time", 1, TIME, "first-passage times of the first paths, by number; NaN: never"},
+    {LGV_FOUND_EVENTS, "entries", 1, "", "entries of the first paths"},
+};
+const size_t lgv_found_row_count = sizeof lgv_found_rows / sizeof *lgv_found_rows;
+const char *const lgv_found_groups[] = {LGV_FOUND_EVENTS};
+const size_t lgv_found_group_count = sizeof lgv_found_groups / sizeof *lgv_found_groups;
+
+const struct lgv_found_row *lgv_found_row(const char *group, size_t number) {
+    for (size_t i = 0; i < lgv_found_row_count; i++)
+        if (strcmp(lgv_found_rows[i].group, group) == 0 && number-- == 0) return &lgv_found_rows[i];
+    return NULL;
+}
+
+struct lgv_finding *lgv_finding_add(struct lgv_result *r, const char *group, const char *name, const char *text) {
+    struct lgv_finding *list = realloc(r->finding, (r->nfindings + 1) * sizeof *list);
+    if (!list) return NULL;
+    r->finding = list;
+    struct lgv_finding *f = &list[r->nfindings++];
+    *f = (struct lgv_finding){.group = group, .name = lgv_copy(name), .text = lgv_copy(text ? text : name)};
+    return f->name && f->text ? f : NULL;
+}
+
+static size_t number_of(const char *group, const char *name) {
+    const struct lgv_found_row *row;
+    size_t k = 0;
+    while ((row = lgv_found_row(group, k)) && strcmp(row->name, name) != 0) k++;
+    return row && k < LGV_FOUND_ROWS ? k : LGV_FOUND_ROWS;
+}
+
+double *lgv_finding_array(struct lgv_finding *f, const char *name, size_t rows, size_t columns) {
+    size_t k = number_of(f->group, name);
+    if (k == LGV_FOUND_ROWS) return NULL;
+    struct lgv_found *x = &f->item[k];
+    *x = (struct lgv_found){lgv_new(rows * columns + 1, sizeof *x->data), {rows, columns}};
+    return x->data;
+}
+
+bool lgv_finding_number(struct lgv_finding *f, const char *name, double value) {
+    double *to = lgv_finding_array(f, name, 1, 1);
+    if (to) *to = value;
+    return to != NULL;
+}
+
+const struct lgv_found *lgv_finding_get(const struct lgv_finding *f, const char *name) {
+    static const struct lgv_found none;
+    size_t k = number_of(f->group, name);
+    return k < LGV_FOUND_ROWS ? &f->item[k] : &none;
+}
+
+double lgv_finding_value(const struct lgv_finding *f, const char *name) {
+    const struct lgv_found *x = lgv_finding_get(f, name);
+    return x->data ? x->data[0] : (double)NAN;
+}
+
+void lgv_findings_free(struct lgv_result *r) {
+    for (size_t i = 0; r->finding && i < r->nfindings; i++) {
+        free(r->finding[i].name);
+        free(r->finding[i].text);
+        for (size_t k = 0; k < LGV_FOUND_ROWS; k++) free(r->finding[i].item[k].data);
+    }
+    free(r->finding);
+}
