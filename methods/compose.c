@@ -7,8 +7,7 @@
  *
  * Compositions (one step, widths that add up to 1) and splitting words (a letter is a step) are tables of substeps:
  * src/method/compose.c.  What a step carries depends on q alone, so it has to begin anew only where another step has
- * moved q; the table says where.  Sums of widths are 1 up to rounding, so where forces depend on t the first substep
- * always begins anew: bits must not depend on where a call begins. */
+ * moved q; the table says where. */
 #include "kernel/text/method_file.h"
 
 /* In a generated kernel the steps stand in front of this text, each with names of its own. */
@@ -45,36 +44,34 @@ INLINE void substep_step(struct ctx *c, long j, vec *q, vec *p, const vec *dW, c
 }
 #endif
 
-INLINE void enter(struct ctx *c, double begin, double from, double width) {
-    c->from = begin + from;
+INLINE void enter(struct ctx *c, double from, double width) {
+    c->from = from;
     c->width = width;
     c->dt = width * c->b->dt;
 }
 
 /* Steps whose first substep does not begin by itself. */
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
-    double begin = c->from;
     for (long j = 0; j < PROGRAM_STEPS; j++) {
         long k = 0;
         while (SUBSTEP_STEP(k) != j) k++;
-        enter(c, begin, SUBSTEP_FROM(k), SUBSTEP_WIDTH(k));
+        enter(c, SUBSTEP_FROM(k), SUBSTEP_WIDTH(k));
         if (!SUBSTEP_BEGINS(k)) substep_begin(c, j, q, p, carry);
     }
-    enter(c, begin, 0, 1);
+    enter(c, 0, 1);
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     ARRAY(w, NM);
     vec *top = c->top;
-    double begin = c->from;
     for (long k = 0; k < PROGRAM_SUBSTEPS; k++) {
-        enter(c, begin, SUBSTEP_FROM(k), SUBSTEP_WIDTH(k));
+        enter(c, SUBSTEP_FROM(k), SUBSTEP_WIDTH(k));
         for (long m = 0; m < NM; m++) w[m] = SUBSTEP_WIDTH(k) * dW[m];
-        if (SUBSTEP_BEGINS(k) || (MODEL_TIME && k == 0)) substep_begin(c, SUBSTEP_STEP(k), q, p, carry);
+        if (SUBSTEP_BEGINS(k)) substep_begin(c, SUBSTEP_STEP(k), q, p, carry);
         substep_step(c, SUBSTEP_STEP(k), q, p, w, dZ, carry);
         c->top = top;
     }
-    enter(c, begin, 0, 1);
+    enter(c, 0, 1);
 }
 
 #include "kernel/text/method_end.h"

@@ -128,6 +128,7 @@ static void add_refusal(struct refusals *r, const char *why, const char *name) {
 
 static void print_methods(const struct lgv_examination *x, const struct look *l) {
     struct refusals r = {0};
+    bool composable = false;
     printf("\n  %smethods%s\n", l->bold, l->off);
     const struct lgv_method *m;
     for (size_t i = 0; (m = lgv_method_listed(x->model, i)); i++) {
@@ -136,6 +137,7 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
             add_refusal(&r, why, m->name);
             continue;
         }
+        composable |= m->symmetric && m->order == 2;
         printf("  fits    %-16s ", m->name);
         if (x->model->nnoise && isnan(weak_order(x, m)))
             printf("no order: loses paths at every step, ");
@@ -147,6 +149,7 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
         printf("%s here, %s\n", lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
                m->symplectic ? "symplectic" : "not symplectic");
     }
+    if (composable) puts("          symmetric ones of order 2 also to higher order: NAME-4, NAME-6, NAME-8");
     for (size_t k = 0; k < r.count; k++) {
         printf("  refused ");
         lgv_wrap(stdout, r.names[k].data ? r.names[k].data : "", 10, 10);

@@ -13,7 +13,10 @@ size_t lgv_method_needs(const struct lgv_method *m, const char **word) {
     size_t n = 0;
     if (m->needs & LGV_NEEDS_NO_NOISE) word[n++] = "no noise";
     if (m->needs & LGV_NEEDS_NOISE_OF_Q) word[n++] = "noise h(q)";
-    if (m->needs & LGV_NEEDS_SEPARABLE) word[n++] = "separable";
+    if (m->needs & LGV_NEEDS_FLAT)
+        word[n++] = "constant masses";
+    else if (m->needs & LGV_NEEDS_SEPARABLE)
+        word[n++] = "separable";
     if (m->needs & LGV_NEEDS_CONSTRAINTS) word[n++] = "constraints";
     return n;
 }
@@ -78,20 +81,34 @@ static void print_rule(void) {
     }
 }
 
+/* Any method of order 2 that is symmetric in time, with a suffix. */
+static void print_compositions(void) {
+    char line[300] = "NAME-4, NAME-6 and NAME-8 compose any symmetric method NAME of order 2 to that order (verlet-8, "
+                     "midpoint-6, RATTLE-4); so do";
+    for (size_t i = 0; i < lgv_composition_count; i++) {
+        const struct lgv_composition *c = &lgv_compositions[i];
+        size_t used = strlen(line);
+        if (strlen(c->suffix) > 1) snprintf(line + used, sizeof line - used, " -%s", c->suffix);
+    }
+    putchar('\n');
+    lgv_wrap(stdout, line, 0, 0);
+}
+
 static void print_table(void) {
     bool colour = lgv_colour(stdout);
-    printf("%s%-18s %-11s %5s %6s %5s  %-10s %-16s %-12s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
+    printf("%s%-18s %-11s %5s %6s %5s  %-10s %-16s %-15s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
            "strong", "weak", "symplectic", "explicit for", "needs", "aliases", colour ? "\033[0m" : "");
     for (size_t i = 0; i < lgv_method_count; i++) {
         const struct lgv_method *m = lgv_method_at(i);
         char need[80];
         join_needs(m, need, sizeof need);
-        printf("%-18s %-11s %5g %6g %5g  %-10s %-16s %-12s %s\n", m->name, m->family, m->order, m->strong_order,
+        printf("%-18s %-11s %5g %6g %5g  %-10s %-16s %-15s %s\n", m->name, m->family, m->order, m->strong_order,
                m->weak_order, m->symplectic ? "yes" : "no", lgv_cli_explicit(m), need, m->aliases ? m->aliases : "");
     }
     print_rule();
-    puts("\nNAME-Yoshida4 and NAME-Suzuki4 compose any symmetric method NAME of order 2 to order 4; words of the\n"
-         "letters A (drift) and B (kick), such as ABABA, are splittings; PsNrQu are Galerkin methods of any degree.");
+    print_compositions();
+    puts("Words of the letters A (drift) and B (kick), such as ABABA, are splittings; PsNrQu are Galerkin methods of\n"
+         "any degree.");
     puts("order: without noise; strong and weak: with one noise or commuting noises. `lgv methods NAME` tells more,\n"
          "`lgv check FILE` which of them fit a model.");
 }

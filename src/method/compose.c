@@ -2,12 +2,12 @@
  *
  * Methods made of others (methods/compose.c), by name.
  *
- *     NAME-Yoshida4, NAME-Suzuki4, ...   a symmetric method NAME of order 2, composed to order 4: its steps with the
- *                                        widths g_1 .. g_n below, whose sum is 1 and whose sum of cubes vanishes
- *     BAB, ABA, ABABA, ...               a splitting word: letters A (drift) and B (kick), each with the same share of
- *                                        the step; symmetric words have order 2, others order 1
+ *     NAME-Suzuki4, NAME-6, NAME-8, ...  a symmetric method NAME of order 2, composed to order 4, 6 or 8
+ *     RKN8, BlanesMoan4, ...             letters A (drift) and B (kick) with widths of their own, for separable models
+ *     BAB, ABA, ABABA, ...               a splitting word: letters that each have the same share of the step; symmetric
+ *                                        words have order 2, others order 1
  *
- * What such a method needs, promises and keeps follows from its substeps. */
+ * The coefficients are in compose_tables.c.  What such a method needs, promises and keeps follows from its substeps. */
 #include "method/compose.h"
 #include "base/base.h"
 #include <ctype.h>
@@ -18,25 +18,7 @@
 
 extern const struct lgv_method lgv_method_composed, lgv_letter_drift, lgv_letter_kick;
 
-/* ---- tables ---- */
-
-#define MOST_WIDTHS 5
-#define YOSHIDA 1.3512071919596576340 /* 1 / (2 - 2^(1/3)) */
-#define SUZUKI 0.41449077179437573714 /* 1 / (4 - 4^(1/3)) */
-
-static const struct composition {
-    const char *suffix, *paper;
-    int order;
-    int count;
-    double width[MOST_WIDTHS];
-} compositions[] = {
-    {"Yoshida4", "Yoshida (1990), doi 10.1016/0375-9601(90)90092-3", 4, 3, {YOSHIDA, 1 - 2 * YOSHIDA, YOSHIDA}},
-    {"Suzuki4",
-     "Suzuki (1990), doi 10.1016/0375-9601(90)90962-N",
-     4,
-     5,
-     {SUZUKI, SUZUKI, 1 - 4 * SUZUKI, SUZUKI, SUZUKI}},
-};
+#define MOST_WIDTHS 32
 
 /* A letter of a word. */
 static const struct letter {
@@ -87,20 +69,25 @@ void lgv_program_free(struct lgv_program *p) {
 
 /* ---- compositions ---- */
 
-/* The substeps of the base again and again: a word has several, another method is one. */
-static struct lgv_program *repeat(const struct lgv_method *base, const struct composition *c) {
+/* The substeps of the base again and again: a word has several, another method is one.  The last ones end at 1, to the
+ * bit: what is carried to the next step is then what a call that begins there computes. */
+static struct lgv_program *repeat(const struct lgv_method *base, const struct lgv_composition *c) {
     const struct lgv_substep whole = {.width = 1}, *substep = base->program ? base->program->substep : &whole;
     size_t substeps = base->program ? base->program->count : 1, steps = base->program ? base->program->steps : 1;
-    struct lgv_program *p = program_new((size_t)c->count * substeps, steps);
-    double from = 0;
+    struct lgv_program *p = program_new(c->count * substeps, steps);
+    double width[MOST_WIDTHS], from = 0;
     if (!p) return NULL;
+    lgv_palindrome(c->half, c->count, width);
     for (size_t j = 0; j < steps; j++) p->step[j] = base->program ? base->program->step[j] : base;
-    for (size_t k = 0; k < p->count; k++) {
-        double width = c->width[k / substeps];
-        p->substep[k] = substep[k % substeps];
-        p->substep[k].from = from + width * substep[k % substeps].from;
-        p->substep[k].width = width * substep[k % substeps].width;
-        if (k % substeps == substeps - 1) from += width;
+    for (size_t i = 0; i < c->count; i++) {
+        if (i == c->count - 1) from = 1 - width[i];
+        for (size_t k = 0; k < substeps; k++) {
+            struct lgv_substep *to = &p->substep[i * substeps + k];
+            *to = substep[k];
+            to->from = from + width[i] * substep[k].from;
+            to->width = width[i] * substep[k].width;
+        }
+        from += width[i];
     }
     for (size_t k = 0; k < p->count; k++) p->substep[k].begins = begins(p, k);
     return p;
@@ -110,7 +97,7 @@ static struct lgv_program *repeat(const struct lgv_method *base, const struct co
  * dt H + sum dW_m h_m, which is as good as commuting noises allow. */
 static bool fill_composition(const char *name, const void *what, struct lgv_method *m) {
     const struct lgv_method *base = ((const void *const *)what)[0];
-    const struct composition *c = ((const void *const *)what)[1];
+    const struct lgv_composition *c = ((const void *const *)what)[1];
     char doc[300];
     *m = *base;
     m->program = repeat(base, c);
@@ -127,23 +114,39 @@ static bool fill_composition(const char *name, const void *what, struct lgv_meth
     m->strong_additive = fmin(base->strong_additive, 1);
     m->strong_one_sided = 0;
     m->weak_order = 1;
-    snprintf(doc, sizeof doc, "%s composed to order %d: %d of its steps, with shares of the increments in proportion.",
+    snprintf(doc, sizeof doc, "%s composed to order %d: %zu of its steps, with shares of the increments in proportion.",
              base->name, c->order, c->count);
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     return m->program && m->name && m->doc;
 }
 
+/* Does the name end with - and the suffix? */
+static bool ends_with(const char *name, const char *suffix, size_t size) {
+    size_t n = strlen(name);
+    return n > size + 1 && name[n - size - 1] == '-' && strncasecmp(name + n - size, suffix, size) == 0;
+}
+
+/* The length of the suffix or alias of c that a name ends with; 0: none. */
+static size_t suffix_of(const char *name, const struct lgv_composition *c) {
+    if (ends_with(name, c->suffix, strlen(c->suffix))) return strlen(c->suffix);
+    for (const char *a = c->aliases; *a;) {
+        size_t size = strcspn(a, " ");
+        if (ends_with(name, a, size)) return size;
+        a += size + (a[size] == ' ');
+    }
+    return 0;
+}
+
 /* NAME-SUFFIX; *base is NULL when NAME is no method. */
-static const struct composition *split(const char *name, const struct lgv_method **base) {
-    for (size_t i = 0; i < sizeof compositions / sizeof *compositions; i++) {
-        const struct composition *c = &compositions[i];
-        size_t n = strlen(name), tail = strlen(c->suffix) + 1;
-        if (n <= tail || name[n - tail] != '-' || strcasecmp(name + n - tail + 1, c->suffix) != 0) continue;
-        char *first = lgv_copy_n(name, n - tail);
+static const struct lgv_composition *split(const char *name, const struct lgv_method **base) {
+    for (size_t i = 0; i < lgv_composition_count; i++) {
+        size_t tail = suffix_of(name, &lgv_compositions[i]);
+        if (!tail) continue;
+        char *first = lgv_copy_n(name, strlen(name) - tail - 1);
         *base = first ? lgv_method_find(first) : NULL;
         free(first);
-        return c;
+        return &lgv_compositions[i];
     }
     return NULL;
 }
@@ -154,7 +157,7 @@ static bool can_compose(const struct lgv_method *base) {
 
 static const struct lgv_method *find_composition(const char *name) {
     const struct lgv_method *base, *found = NULL;
-    const struct composition *c = split(name, &base);
+    const struct lgv_composition *c = split(name, &base);
     if (!c || !can_compose(base)) return NULL;
     struct lgv_text whole = {0};
     lgv_text_add(&whole, "%s-%s", base->name, c->suffix);
@@ -213,24 +216,29 @@ static struct lgv_program *spell(const char *word) {
     return p;
 }
 
-static bool fill_word(const char *name, const void *what, struct lgv_method *m) {
-    char doc[300];
-    (void)what;
+/* What all words of drifts and kicks have in common. */
+static void describe_word(struct lgv_method *m, struct lgv_program *p) {
     *m = lgv_method_composed;
-    m->program = spell(name);
+    m->program = p;
     m->family = "splitting";
-    m->paper = "splittings of separable Hamiltonians: Strang (1968), doi 10.1137/0705041";
     m->aliases = "";
     m->needs = LGV_NEEDS_SEPARABLE;
     for (size_t i = 0; i < LETTERS; i++) m->face_separable |= letters[i].step->face_separable;
     m->face_general = m->face_separable;
-    m->symmetric = is_palindrome(name);
-    m->order = m->symmetric ? 2 : 1;
     m->strong_order = m->strong_additive = m->weak_order = 1;
     m->strong_noncommuting = 0.5;
-    if (!m->symmetric) m->needs |= LGV_NEEDS_NOISE_OF_Q; /* the middle of a Stratonovich integral must be met */
     m->symplectic = m->explicit_separable = m->linear_momentum_maps = true;
     m->claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.";
+}
+
+static bool fill_word(const char *name, const void *what, struct lgv_method *m) {
+    char doc[300];
+    (void)what;
+    describe_word(m, spell(name));
+    m->paper = "splittings of separable Hamiltonians: Strang (1968), doi 10.1137/0705041";
+    m->symmetric = is_palindrome(name);
+    m->order = m->symmetric ? 2 : 1;
+    if (!m->symmetric) m->needs |= LGV_NEEDS_NOISE_OF_Q; /* the middle of a Stratonovich integral must be met */
     snprintf(doc, sizeof doc,
              "Splitting word of drifts (A: q moves by K_p) and kicks (B: p moves by -K_q), each letter with the same "
              "share of the step.%s",
@@ -242,8 +250,53 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
     return m->program && m->name && m->doc;
 }
 
+/* ---- words with widths of their own ---- */
+
+static struct lgv_program *weigh(const struct lgv_splitting *s) {
+    size_t n = s->drifts + s->kicks, used[LETTERS] = {0};
+    struct lgv_program *p = program_new(n, LETTERS);
+    double width[LETTERS][MOST_WIDTHS], from = 0;
+    if (!p) return NULL;
+    for (size_t i = 0; i < LETTERS; i++) p->step[i] = letters[i].step;
+    lgv_palindrome(s->a, s->drifts, width[letter_of('A')]);
+    lgv_palindrome(s->b, s->kicks, width[letter_of('B')]);
+    for (size_t k = 0; k < n; k++) {
+        size_t i = ((size_t)letter_of(s->first) + k) % LETTERS;
+        double w = width[i][used[i]++];
+        p->substep[k] = (struct lgv_substep){.step = i, .from = from, .width = w};
+        if (letters[i].moves_time) from += w;
+    }
+    if (!letters[p->substep[n - 1].step].moves_time) p->substep[n - 1].from = 1; /* to the bit, as in repeat */
+    for (size_t k = 0; k < n; k++) p->substep[k].begins = begins(p, k);
+    return p;
+}
+
+static bool fill_splitting(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_splitting *s = what;
+    char doc[300];
+    describe_word(m, weigh(s));
+    m->paper = s->paper;
+    m->aliases = s->aliases;
+    m->needs |= s->nystrom ? LGV_NEEDS_FLAT : LGV_NEEDS_STEADY_KINETIC;
+    m->symmetric = true;
+    m->order = s->order;
+    snprintf(doc, sizeof doc, "Splitting of order %d, %s: %zu force evaluations a step.", s->order, s->what,
+             s->first == 'A' ? s->kicks : s->kicks - 1);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->program && m->name && m->doc;
+}
+
+static const struct lgv_splitting *splitting_of(const char *name) {
+    for (size_t i = 0; i < lgv_splitting_count; i++)
+        if (strcasecmp(lgv_splittings[i].name, name) == 0) return &lgv_splittings[i];
+    return NULL;
+}
+
 const struct lgv_method *lgv_compose_find(const char *name) {
+    const struct lgv_splitting *s = splitting_of(name);
     char word[MOST_LETTERS + 1];
+    if (s) return lgv_method_keep(s->name, fill_splitting, s);
     if (word_fault(name)) return find_composition(name);
     for (size_t k = 0; k <= strlen(name); k++) word[k] = (char)toupper((unsigned char)name[k]);
     return lgv_method_keep(word, fill_word, NULL);
@@ -251,16 +304,16 @@ const struct lgv_method *lgv_compose_find(const char *name) {
 
 void lgv_compose_explain(const char *name, char *why, size_t size) {
     const struct lgv_method *base;
-    const struct composition *c = split(name, &base);
+    const struct lgv_composition *c = split(name, &base);
     if (c && can_compose(base)) return;
     if (!c) {
         const char *fault = word_fault(name);
         if (fault && *fault) snprintf(why, size, "%s", fault);
     } else if (!base) {
-        snprintf(why, size, "what %s composes is not a method", c->suffix);
+        snprintf(why, size, "what -%s composes is not a method", c->suffix);
     } else if (!base->symmetric) {
-        snprintf(why, size, "%s composes methods that are symmetric in time, and %s is not", c->suffix, base->name);
+        snprintf(why, size, "-%s composes methods that are symmetric in time, and %s is not", c->suffix, base->name);
     } else {
-        snprintf(why, size, "%s composes methods of order 2, and %s has order %g", c->suffix, base->name, base->order);
+        snprintf(why, size, "-%s composes methods of order 2, and %s has order %g", c->suffix, base->name, base->order);
     }
 }

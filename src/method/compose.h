@@ -12,6 +12,23 @@ const struct lgv_method *lgv_compose_find(const char *name);
 void lgv_compose_explain(const char *name, char *why, size_t size);
 void lgv_program_free(struct lgv_program *p);
 
+/* ---- compose_tables.c ---- */
+
+/* Letters A and B in turn, each with a width of its own. */
+struct lgv_splitting {
+    const char *name, *aliases, *paper, *what;
+    bool nystrom; /* its order needs [B,[B,[B,A]]] = 0: kinetic energies of degree 2 */
+    char first;
+    int order;
+    size_t drifts, kicks; /* letters A and B */
+    const double *a, *b;  /* the first (drifts - 1) / 2 and (kicks - 1) / 2 widths */
+};
+extern const struct lgv_splitting lgv_splittings[];
+extern const size_t lgv_splitting_count;
+
+/* A symmetric set of `count` widths of sum 1 from its first (count - 1) / 2. */
+void lgv_palindrome(const double *half, size_t count, double *out);
+
 /* registry.c: descriptions made from names are kept for ever; the same name gives the same pointer.  `fill` makes one
  * from `what`; false: memory is out.  Everything it points to, but for texts of the program, is its own memory. */
 typedef bool lgv_method_fill(const char *name, const void *what, struct lgv_method *m);

@@ -121,6 +121,10 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
         {!formulas && third, "%s needs formulas: derivatives beyond the second are taken from them", 0},
         {(needs & LGV_NEEDS_SEPARABLE) && !s->separable,
          "%s needs a separable model: H and every h of the form A(p) + B(q)", 0},
+        {(needs & LGV_NEEDS_FLAT) && !s->flat,
+         "%s needs H = p.M^-1 p/2 + U(q) with constant masses, and every h of the same form", 0},
+        {(needs & LGV_NEEDS_STEADY_KINETIC) && s->kinetic_time,
+         "%s needs velocities that do not depend on the time t: the order would be 2", 0},
         {!m->kind->has_second(m) && (face & (LGV_FACE_K2 | LGV_FACE_ITO)),
          "%s needs second derivatives, and the model gives no hessian function", 0},
         {!m->kind->has_bends(m) && method->correction != 0,
@@ -141,14 +145,18 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
                                   const struct lgv_structure *s, struct lgv_error *err) {
     char why[400];
     if (!lgv_method_refusal(method, m, s, why, sizeof why)) return LGV_OK;
-    char others[512] = "";
+    char others[1024] = "", composed[64] = "";
     const struct lgv_method *other;
     for (size_t i = 0; (other = lgv_method_listed(m, i)); i++) {
         size_t used = strlen(others);
-        if (fits(other, m, s)) snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", other->name);
+        if (!fits(other, m, s)) continue;
+        if (other->program && other->program->steps == 1) /* one of the names below */
+            snprintf(composed, sizeof composed, ", and compositions of them such as %.20s", other->name);
+        else
+            snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", other->name);
     }
-    return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\n%s%s", method->name, m->name, why,
-                    others[0] ? "Methods that fit: " : "No method fits it", others);
+    return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\n%s%s%s", method->name, m->name, why,
+                    others[0] ? "Methods that fit: " : "No method fits it", others, composed);
 }
 
 /* Galerkin methods with more momenta P_i than degrees find them from alpha_i q' = dt alpha_i H_p + dW beta_i h_p, which

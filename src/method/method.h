@@ -20,7 +20,9 @@ enum {
     LGV_NEEDS_ONE_NOISE = 32,     /* or additive noise, or every h a function of q alone, or every h of p alone */
     LGV_NEEDS_NO_TIME = 64,       /* no formula depends on t */
     LGV_NEEDS_CONSTRAINTS = 128,  /* and constant masses */
-    LGV_NEEDS_SEPARABLE_NOISE = 8 /* every h is a function of q alone, or of the form A(p) + B(q) with H too */
+    LGV_NEEDS_FLAT = 256,           /* separable, with constant K_pp: H = p.M^-1 p/2 + U(q), and every h likewise */
+    LGV_NEEDS_STEADY_KINETIC = 512, /* no derivative with respect to p depends on t */
+    LGV_NEEDS_SEPARABLE_NOISE = 8   /* every h is a function of q alone, or of the form A(p) + B(q) with H too */
 };
 
 /* Parts of the model's face that a kernel has to contain. */
@@ -99,6 +101,17 @@ extern const size_t lgv_method_count;
 const struct lgv_method *lgv_method_at(size_t number);
 /* By name or alias, letter case ignored; also any PsNrQu that makes sense.  NULL when unknown. */
 const struct lgv_method *lgv_method_find(const char *name);
+/* Steps of a symmetric method of order 2 one after the other: NAME-suffix, or an alias (separated by spaces).  The
+ * error constant is the norm of the coefficients of the Lyndon words of weight order + 1, see compose_tables.c. */
+struct lgv_composition {
+    const char *suffix, *aliases, *paper;
+    int order;
+    size_t count;
+    double error;
+    const double *half; /* the first (count - 1) / 2 widths */
+};
+extern const struct lgv_composition lgv_compositions[];
+extern const size_t lgv_composition_count;
 /* Why a name that looks like PsNrQu is none, or an empty text. */
 void lgv_method_explain(const char *name, char *why, size_t size);
 

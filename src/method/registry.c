@@ -64,7 +64,15 @@ static const struct {
     {"BAB", NULL, NULL},
     {"P2N2Q2Lob-Yoshida4", NULL, NULL},
     {"P2N2Q2Lob-Suzuki4", NULL, NULL},
+    {"P2N2Q2Lob-6", NULL, NULL},
+    {"P2N2Q2Lob-8", NULL, NULL},
     {"RATTLE-Suzuki4", NULL, NULL},
+    {"RATTLE-6", NULL, NULL},
+    {"BlanesMoan4", NULL, NULL},
+    {"BlanesMoan6", NULL, NULL},
+    {"RKN4", NULL, NULL},
+    {"RKN6", NULL, NULL},
+    {"RKN8", NULL, NULL},
 };
 
 const size_t lgv_method_count = sizeof methods / sizeof *methods;

@@ -27,7 +27,8 @@ struct ctx {
     struct lgv_block *b;
     const double *par;
     double dt;          /* length of the span */
-    double from, width; /* where it begins and how long it is, in steps of the run */
+    double base;        /* where the present step of the run begins, in steps */
+    double from, width; /* where the span begins in it and how long it is: a whole step has 0 and 1 */
     u64 step;           /* number of the present step of the run: failures are told by it, times never */
     vec *top, *end;     /* free scratch */
     long *escape;       /* where to go when there is not enough of it */
@@ -57,9 +58,10 @@ INLINE vec *take(struct ctx *c, long n) {
     return r;
 }
 
-/* The time at a part of the span. */
+/* The time at a part of the span.  The end of a span that ends with its step is the beginning of the next step, to the
+ * bit. */
 INLINE double time_at(const struct ctx *c, double part) {
-    return c->b->t0 + (c->from + part * c->width) * c->b->dt;
+    return c->b->t0 + (c->base + (c->from + part * c->width)) * c->b->dt;
 }
 
 INLINE long imod(long a, long b) {

@@ -116,7 +116,7 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     c->top = top;
     (void)brown;
     c->step++;
-    c->from = (double)c->step;
+    c->base = (double)c->step;
     if (TALLIES > 0 && c->b->tally) tally(c);
     if (EVENTS > 0 && c->b->events) see_events(c, (vec *)c->b->state + EVENT_ROW * VECS, 0);
 }
@@ -134,7 +134,7 @@ INLINE struct lgv_block one_vec(const struct lgv_block *b, int g) {
 
 /* A context at the present step of a block, with all of its scratch free. */
 INLINE struct ctx context_of(struct lgv_block *b, long *escape) {
-    struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .from = (double)b->step, .width = 1, .step = b->step};
+    struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .base = (double)b->step, .width = 1, .step = b->step};
     struct ctx *c = &context;
     c->top = (vec *)b->scratch->memory;
     c->end = c->top + b->scratch->room / sizeof(vec);
@@ -224,7 +224,7 @@ INLINE void see(const struct ctx *c, struct lgv_block *b) {
     struct ctx own = *c;
     own.b = b;
     own.step = b->step;
-    own.from = (double)b->step;
+    own.base = (double)b->step;
     observe(&own, b, b->value);
     b->value += b->row;
     b->time_step++;
