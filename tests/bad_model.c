@@ -183,7 +183,7 @@ static const struct bad sections[] = {
     {Q "hamiltonian: p\nsymmetries: {s: {r: 1}}\n", 4, 18, "there is no coordinate r"},
     {Q "hamiltonian: p\nsymmetries: {s: q}\n", 4, 17, "expected a sequence of formulas"},
     {Q "hamiltonian: p\nobserve: {a: q, a: p}\n", 4, 17, "a is observed twice"},
-    {Q "hamiltonian: p\nobserve: {a: '[q, p]'}\n", 4, 15, "but this is a vector"},
+    {Q "hamiltonian: p\nobserve: {a: 'each(k=1..2, q) + 1'}\n", 4, 31, "unexpected '+'"},
     {Q "hamiltonian: p\nobserve: {H: q}\n", 4, 11, "H is the Hamiltonian"},
     {Q "hamiltonian: p\nobserve: {a: h1}\n", 4, 14, "unknown name h1"},
     {Q "hamiltonian: p\nexact: {r: 1}\n", 4, 9, "there is no coordinate or momentum r"},

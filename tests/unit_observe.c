@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What observables can be: formulas of start values. */
+ * What observables can be: formulas of start values, vectors, families. */
 #include "helpers.h"
 
 enum { PATHS = 50 };
@@ -119,12 +119,117 @@ static void test_martingale(void **state) {
     lgv_model_free(m);
 }
 
+/* ---- vectors and families ---- */
+
+static const char ring[] = "parameters: {N: 12}\n"
+                           "coordinates: {'x[N]': '0.3*i + 0.1*normal()', 'z[2] in R3': 'normal()'}\n"
+                           "momenta: {p: '0.1*i', w: 'normal()'}\nkinetic: {mass: {x: 2, z: 3}}\n"
+                           "potential: sum(i=1..N, 1 - cos(x[wrap(i+1)] - x[i])) + sum(k=1..2, dot(z[k], z[k]))\n"
+                           "noise: 0.1*x[1]\n";
+
+static double seen_of(const struct lgv_kernel *k, const double *seen, size_t path, const char *format, long i, long j) {
+    char name[80];
+    snprintf(name, sizeof name, format, i, j);
+    return seen[path * k->watch.count + watch_number(k, name)];
+}
+
+/* Members against the formula written for each of them from single coordinates. */
+static void test_families(void **state) {
+    (void)state;
+    struct lgv_text text = {0};
+    lgv_text_add(&text, "%sobserve:\n", ring);
+    for (int i = 1; i <= 12; i++) lgv_text_add(&text, "  a%d: x[%d]\n  b%d: p[%d]\n", i, i, i, i);
+    lgv_text_add(&text, "  site: each(k=2..N, x[k])\n"
+                        "  corr: each(k=0..5, sum(i=1..N, x[i]*x[wrap(i+k)])/N)\n"
+                        "  square: each(k=1..3, sum(i=1..k, x[i])^2)\n"
+                        "  both: each(i=1..2, j=0..2, x[i]*p[j+1])\n"
+                        "  plane: each(k=1..N, [x[k], k*p[k]])\n"
+                        "  turn: cross(z[1], w[1]) + cross(z[2], w[2])\n"
+                        "  t1: z[1].y*w[1].z - z[1].z*w[1].y + z[2].y*w[2].z - z[2].z*w[2].y\n"
+                        "  moved: each(k=1..2, z[k] - z0[k])\n  m1: z[2].z - z0[2].z\n"
+                        "  none: each(k=2..1, x[k])\n");
+    struct lgv_model *m = model_of(text.data);
+    struct lgv_kernel k = kernel_with(m, "P2N2Q2Lob", 4, NULL);
+    assert_int_equal(k.watch.count, 1 + 24 + 11 + 6 + 3 + 6 + 24 + 3 + 1 + 6 + 1);
+    double *seen = final_values(&k, 0.05, 30, PATHS, 5, 1);
+    for (size_t n = 0; n < PATHS; n++) {
+        double x[13], p[13];
+        for (long i = 1; i <= 12; i++) {
+            x[i] = seen_of(&k, seen, n, "a%ld", i, 0);
+            p[i] = seen_of(&k, seen, n, "b%ld", i, 0);
+            if (i > 1) assert_true(seen_of(&k, seen, n, "site[%ld]", i, 0) == x[i]);
+            assert_true(seen_of(&k, seen, n, "plane[%ld].x", i, 0) == x[i]);
+            assert_near(seen_of(&k, seen, n, "plane[%ld].y", i, 0), (double)i * p[i], 1e-14, "second component");
+        }
+        for (long i = 0; i < 6; i++) {
+            double sum = 0;
+            for (long j = 1; j <= 12; j++) sum += x[j] * x[(j + i - 1) % 12 + 1] / 12;
+            assert_near(seen_of(&k, seen, n, "corr[%ld]", i, 0), sum, 1e-13 * (1 + fabs(sum)), "a sum in a family");
+            assert_near(seen_of(&k, seen, n, "both[%ld,%ld]", i / 3 + 1, i % 3), x[i / 3 + 1] * p[i % 3 + 1], 1e-14,
+                        "two ranges");
+        }
+        assert_near(seen_of(&k, seen, n, "square[%ld]", 3, 0), pow(x[1] + x[2] + x[3], 2), 1e-13, "square of a sum");
+        assert_near(seen_of(&k, seen, n, "turn.x", 0, 0), seen_of(&k, seen, n, "t1", 0, 0), 1e-13, "vector");
+        assert_true(seen_of(&k, seen, n, "moved[2].z", 0, 0) == seen_of(&k, seen, n, "m1", 0, 0));
+    }
+    free(seen);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+    lgv_text_free(&text);
+}
+
+/* Velocities of a family stand for momenta over masses, whether these are one or many. */
+static void test_family_velocities(void **state) {
+    (void)state;
+    static const char *const lagrangian[] = {"sum(i=1..2, 2*v[i]^2/2) - x[1]^2 - x[2]^2",
+                                             "v[1]^2/2 + v[1]*v[2]/2 + 3*v[2]^2/2 - x[1]^2 - x[2]^2"};
+    for (size_t n = 0; n < 2; n++) {
+        char text[400];
+        snprintf(text, sizeof text, "coordinates: {'x[2]': i}\nvelocities: {v: 0.5*i}\nlagrangian: '%s'\n"
+                                    "observe: {u: 'each(k=1..2, v[k])', a: 'v[1]', b: 'v[2]'}\n", lagrangian[n]);
+        struct lgv_model *m = model_of(text);
+        struct lgv_kernel k = kernel_of(m, "P1N1Q2Gau");
+        double *seen = final_values(&k, 0.05, 30, 1, 5, 1);
+        assert_near(seen_of(&k, seen, 0, "u[1]", 0, 0), seen_of(&k, seen, 0, "a", 0, 0), 1e-15, "velocity");
+        assert_near(seen_of(&k, seen, 0, "u[2]", 0, 0), seen_of(&k, seen, 0, "b", 0, 0), 1e-15, "velocity");
+        free(seen);
+        lgv_kernel_free(&k);
+        lgv_model_free(m);
+    }
+}
+
+static void refused(const char *entry, const char *message) {
+    struct lgv_model *m = NULL;
+    struct lgv_error err = {0};
+    struct lgv_text text = {0};
+    lgv_text_add(&text, "%sobserve:\n%s\n", ring, entry);
+    assert_int_equal(lgv_model_parse(text.data, "test.yaml", &m, &err), LGV_BAD_INPUT);
+    if (!strstr(err.message, message)) fail_msg("%s\n  instead of: %s", err.message, message);
+    lgv_text_free(&text);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    refused("  a: each(k=1..20000, x[1]*k)", "more than 10000 observables");
+    refused("  a: each(k=1..6000, x[1]*k)\n  b: each(k=1..6000, x[1]*k)", "more than 10000 observables");
+    refused("  a: each(k=1..13, x[k])", "index 13 is outside 1..12 of x");
+    refused("  a: each(k=1..3, x[k])\n  a: x[1]", "a is");
+    refused("  a: each(i=1..3, j=i..3, x[i]*x[j])", "ranges of a family of observables must be constant");
+    refused("  a: 1 + each(k=1..3, x[k])", "at the beginning of an observable");
+    refused("  H: each(k=1..3, x[k])", "H is the Hamiltonian");
+    refused("  a: x0[13]", "index 13 is outside 1..12 of x0");
+    refused("  a: x0", "x0");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_starts),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_projected),
         cmocka_unit_test(test_martingale),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_family_velocities),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

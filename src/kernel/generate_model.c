@@ -213,13 +213,27 @@ void lgv_face_start(struct lgv_source *s) {
     if (m->start_velocity && s->lagrangian) start_values(s, m->start_velocity, "v");
 }
 
+/* All members of a family as loops: with the weights w of their rows, the derivative of sum_k w_k f_k with respect to
+ * w.  k: the row of o. */
+static bool observe_family(struct lgv_source *s, const struct lgv_observable *o, size_t k, struct lgv_terms *t) {
+    struct lgv_function f;
+    int row = lgv_expr_iop(s->g, LGV_IADD, o->row, lgv_expr_iconst(s->g, (long)(k - o->member)));
+    int term = lgv_expr_mul(s->g, lgv_expr_ref(s->g, LGV_WEIGHTS, row), o->node);
+    if (!lgv_function_split(s->g, lgv_expr_loop(s->g, o->nest, term), false, &f)) return false;
+    lgv_terms_gradient(s->g, &f, LGV_WEIGHTS, t);
+    lgv_function_free(&f);
+    return !s->g->failed;
+}
+
 void lgv_face_observe(struct lgv_source *s) {
     const struct lgv_watch *watch = s->watch;
     struct lgv_terms t = {0};
     size_t count = watch->count - watch->controls; /* the loop adds the martingale parts */
     for (size_t k = 0; k < count; k++) {
-        if (watch->item[k].node < 0) continue; /* the loop fills it */
-        if (!lgv_algebra_value(s->g, watch->item[k].node, (long)k, &t)) break;
+        const struct lgv_observable *o = &watch->item[k];
+        if (o->node < 0) continue; /* the loop fills it */
+        if (o->family && o->member >= o->width) continue; /* the first has written all */
+        if (!(o->family ? observe_family(s, o, k, &t) : lgv_algebra_value(s->g, o->node, (long)k, &t))) break;
     }
     struct lgv_target target = {"out", &t, (long)count, NULL, false, NULL};
     lgv_emit_early(&s->out, s->g, &target);
@@ -230,7 +244,7 @@ void lgv_face_watch(struct lgv_source *s) {
     const struct lgv_watch *watch = s->watch;
     struct lgv_terms t = {0};
     for (size_t k = 0; k < watch->tallies; k++)
-        if (!lgv_algebra_value(s->g, watch->item[watch->tallied[k]].node, (long)k, &t)) break;
+        if (!lgv_algebra_value(s->g, lgv_model_observed(s->m, &watch->item[watch->tallied[k]]), (long)k, &t)) break;
     lgv_face_one(s, "x", &t, (long)watch->tallies, NULL);
     lgv_terms_free(&t);
 }

@@ -8,9 +8,11 @@
 
 /* ---- what is observed ---- */
 
-static bool watch_add(struct lgv_watch *w, size_t *capacity, const char *name, const char *text, int kind, int node) {
+/* A copy of the observable under a name. */
+static bool watch_copy(struct lgv_watch *w, size_t *capacity, const char *name, struct lgv_observable o) {
     if (!lgv_grow(&w->item, capacity, w->count + 1, sizeof *w->item)) return false;
-    struct lgv_observable o = {lgv_copy(name), lgv_copy(text ? text : name), kind, node};
+    o.name = lgv_copy(name);
+    o.text = lgv_copy(o.text ? o.text : name);
     w->item[w->count] = o;
     if (!o.name || !o.text) {
         free(o.name);
@@ -19,6 +21,10 @@ static bool watch_add(struct lgv_watch *w, size_t *capacity, const char *name, c
     }
     w->count++;
     return true;
+}
+
+static bool watch_add(struct lgv_watch *w, size_t *capacity, const char *name, char *text, int kind, int node) {
+    return watch_copy(w, capacity, name, (struct lgv_observable){.text = text, .kind = kind, .node = node});
 }
 
 static bool watch_has(const struct lgv_watch *w, const char *name) {
@@ -33,8 +39,7 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
     bool ok = watch_add(out, &capacity, "H", m->hamiltonian_text ? m->hamiltonian_text : "H", LGV_OBSERVABLE_ENERGY,
                         m->hamiltonian);
     for (size_t i = 0; ok && i < m->nobservables; i++)
-        ok = watch_add(out, &capacity, m->observable[i].name, m->observable[i].text, LGV_OBSERVABLE_DECLARED,
-                       m->observable[i].node);
+        ok = watch_copy(out, &capacity, m->observable[i].name, m->observable[i]);
     for (size_t i = 0; ok && i < m->nsymmetries; i++) {
         char text[256];
         snprintf(text, sizeof text, "p . xi, xi = %s", m->symmetry[i].text ? m->symmetry[i].text : "generator");
@@ -105,7 +110,10 @@ static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watc
     for (size_t i = 0; i < n; i++) {
         struct lgv_text name = {0};
         lgv_text_add(&name, "%s~martingale", w->item[i].name);
-        bool ok = !name.failed && watch_add(w, &capacity, name.data, NULL, LGV_OBSERVABLE_MARTINGALE, w->item[i].node);
+        struct lgv_observable o = w->item[i];
+        o.kind = LGV_OBSERVABLE_MARTINGALE;
+        o.text = NULL;
+        bool ok = !name.failed && watch_copy(w, &capacity, name.data, o);
         lgv_text_free(&name);
         if (!ok) return lgv_fail_memory(err);
     }

@@ -416,7 +416,7 @@ void lgv_algebra_martingale(struct lgv_model *m, const struct lgv_observable *f,
     for (size_t k = 0; ok && k < count && !x.g->failed; k++) {
         /* The distance to the exact solution depends on W itself and gets none. */
         bool plain = !(x.g->node[f[k].node].uses & LGV_USES(LGV_BROWN));
-        int value = plain ? martingale_of(&x, m->np, f[k].node) : lgv_expr_const(x.g, 0);
+        int value = plain ? martingale_of(&x, m->np, lgv_model_observed(m, &f[k])) : lgv_expr_const(x.g, 0);
         lgv_terms_add(x.g, out, (struct lgv_term){-1, lgv_expr_iconst(x.g, (long)k), -1, value});
     }
     free(x.h);

@@ -367,7 +367,7 @@ static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) 
         if (strcmp(functions[i].name, name) != 0) continue;
         int op = functions[i].op;
         if (op == -8) {
-            lgv_parser_error(p, at, "each(...) may only stand at the beginning of an entry of noise");
+            lgv_parser_error(p, at, "each(...) may only stand at the beginning of an observable or an entry of noise");
             return number(p, 0);
         }
         if (op == -5) {

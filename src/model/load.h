@@ -96,6 +96,14 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
 
 /* ---- load_noise.c ---- */
 
+/* A family each(k=1..N, ...), whose ranges are constant. */
+struct lgv_family {
+    const char *what; /* "noises" */
+    size_t limit;     /* on their number */
+    size_t count;     /* 0 for a range like 2..N with N = 1 */
+    int position;     /* integer expression: number of the member, from 0 */
+};
+bool lgv_load_family(struct lgv_loader *l, int node, int nest, struct lgv_family *f);
 bool lgv_load_noise(struct lgv_loader *l, int node, bool potential);
 bool lgv_load_constraints(struct lgv_loader *l, int node);
 

@@ -8,16 +8,7 @@
 
 /* ---- families ---- */
 
-struct family {
-    const char *what; /* "noises" */
-    size_t limit;     /* on their number */
-    size_t count;
-    int position; /* integer expression: number of the member, from 0 */
-};
-
-/* The number of members, which is 0 for a range like 2..N with N = 1, and the integer expression of a member's number.
- * */
-static bool count_family(struct lgv_loader *l, int node, int nest_number, struct family *f) {
+bool lgv_load_family(struct lgv_loader *l, int node, int nest_number, struct lgv_family *f) {
     struct lgv_graph *g = l->m->graph;
     const struct lgv_nest nest = g->nest[nest_number];
     if (nest.ncond) return lgv_yaml_fail(l, node, "a family of %s may not have conditions", f->what);
@@ -70,8 +61,8 @@ static bool read_noise(struct lgv_loader *l, int node, bool potential) {
     h.body = potential ? lgv_expr_scale(m->graph, -1, v.node[0]) : v.node[0];
     h.weight = lgv_expr_iconst(m->graph, (long)h.first + 1);
     if (h.nest >= 0) {
-        struct family f = {.what = "noises", .limit = LGV_MAX_NOISES};
-        if (!count_family(l, node, h.nest, &f)) return false;
+        struct lgv_family f = {.what = "noises", .limit = LGV_MAX_NOISES};
+        if (!lgv_load_family(l, node, h.nest, &f)) return false;
         if (f.count == 0) return true;
         h.count = f.count;
         h.weight = lgv_expr_iop(m->graph, LGV_IADD, f.position, h.weight);
@@ -110,8 +101,8 @@ static bool read_constraint(struct lgv_loader *l, int node, bool unused) {
         return lgv_yaml_fail(l, node, "this constraint does not depend on any coordinate");
     c.weight = lgv_expr_iconst(m->graph, (long)c.first);
     if (c.nest >= 0) {
-        struct family f = {.what = "constraints", .limit = LGV_MAX_DOF};
-        if (!count_family(l, node, c.nest, &f)) return false;
+        struct lgv_family f = {.what = "constraints", .limit = LGV_MAX_DOF};
+        if (!lgv_load_family(l, node, c.nest, &f)) return false;
         if (f.count == 0) return true;
         c.count = f.count;
         c.weight = lgv_expr_iop(m->graph, LGV_IADD, f.position, c.weight);

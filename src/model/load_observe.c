@@ -48,37 +48,126 @@ static bool add_names(struct lgv_loader *l) {
     return true;
 }
 
-bool lgv_load_observe(struct lgv_loader *l, int node) {
-    struct lgv_model *m = l->m;
-    if (node < 0) return true;
-    if (!lgv_yaml_mapping(l, node, "observables as name: formula")) return false;
-    m->observable = lgv_new((size_t)lgv_yaml_node(l, node)->count / 2 + 1, sizeof *m->observable);
-    if (!m->observable) return lgv_yaml_memory(l);
-    size_t known = m->scope.count;
-    if (!add_names(l)) return false;
-    LGV_EACH(l, node, key, value) {
-        const char *name = lgv_yaml_node(l, key)->text;
-        struct lgv_observable *o = &m->observable[m->nobservables];
-        for (size_t k = 0; k < m->nobservables; k++)
-            if (strcmp(m->observable[k].name, name) == 0) return lgv_yaml_fail(l, key, "%.60s is observed twice", name);
-        if (!lgv_formula_is_name(name))
-            return lgv_yaml_fail(l, key, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
-        if (!lgv_load_number(l, value, "an observable", STATE, &o->node)) return false;
-        o->node = lgv_load_without_velocities(l, o->node);
-        if (m->graph->failed) return lgv_yaml_fail(l, value, "%s", m->graph->failed);
-        if (strcmp(name, "H") == 0 && o->node != m->hamiltonian)
-            return lgv_yaml_fail(l, key, "H is the Hamiltonian and is always observed; choose another name");
-        if (m->nconstraints && (strcmp(name, "constraint") == 0 || strcmp(name, "hidden_constraint") == 0))
-            return lgv_yaml_fail(l, key, "%s is always observed in a model with constraints; choose another name",
-                                 name);
-        m->nobservables++;
-        o->name = lgv_copy(name);
-        o->text = lgv_copy(lgv_yaml_node(l, value)->text);
-        if (!o->name || !o->text) return lgv_yaml_memory(l);
+/* ---- observables ---- */
+
+/* An entry NAME: formula of `observe`, with all its components and members. */
+struct entry {
+    struct lgv_loader *l;
+    int key, value; /* nodes of the file */
+    const char *name;
+    struct lgv_value v;
+    int nest; /* of a family, or -1 */
+    struct lgv_family family;
+    size_t *capacity;
+    bool written; /* members are formulas of their own */
+};
+
+static bool add_observable(const struct entry *e, const char *name, struct lgv_observable o) {
+    struct lgv_model *m = e->l->m;
+    if (m->nobservables == LGV_MAX_OBSERVABLES)
+        return lgv_yaml_fail(e->l, e->value, "more than %d observables", LGV_MAX_OBSERVABLES);
+    if (!lgv_grow(&m->observable, e->capacity, m->nobservables + 1, sizeof *m->observable))
+        return lgv_yaml_memory(e->l);
+    o.name = lgv_copy(name);
+    o.text = lgv_copy(lgv_yaml_node(e->l, e->value)->text);
+    m->observable[m->nobservables++] = o;
+    return (o.name && o.text) || lgv_yaml_memory(e->l);
+}
+
+/* NAME, NAME[k], NAME.x, NAME[k].x: the components of one member; vars: its loop variables. */
+static bool add_components(const struct entry *e, const long *vars, size_t member) {
+    struct lgv_graph *g = e->l->m->graph;
+    size_t dim = (size_t)e->v.dim;
+    int levels = e->nest < 0 ? 0 : g->nest[e->nest].count;
+    for (size_t c = 0; c < dim; c++) {
+        char name[256];
+        int n = snprintf(name, sizeof name, "%s", e->name);
+        for (int k = 0; k < levels; k++)
+            n += snprintf(name + n, sizeof name - (size_t)n, "%c%ld", k ? ',' : '[', vars[k]);
+        snprintf(name + n, sizeof name - (size_t)n, dim > 1 ? "%s.%c" : "%s", levels ? "]" : "", "xyz"[c]);
+        struct lgv_observable o = {.node = e->v.node[c]};
+        if (levels && e->written) o.node = lgv_loops_instance(g, o.node, vars, levels);
+        if (levels && !e->written) {
+            int row = lgv_expr_iop(g, LGV_IMUL, e->family.position, lgv_expr_iconst(g, (long)dim));
+            o.family = true;
+            o.nest = e->nest;
+            o.row = lgv_expr_iop(g, LGV_IADD, row, lgv_expr_iconst(g, (long)c));
+            o.member = member * dim + c;
+            o.width = dim;
+        }
+        if (!levels || e->written) o.node = lgv_load_without_velocities(e->l, o.node);
+        if (!add_observable(e, name, o)) return false;
     }
-    lgv_load_drop(&m->scope, known);
+    return !g->failed || lgv_yaml_fail(e->l, e->value, "%s", g->failed);
+}
+
+struct members {
+    const struct entry *e;
+    size_t count;
+    bool ok;
+};
+
+static bool add_member(void *user, const long *vars) {
+    struct members *x = user;
+    return x->ok = add_components(x->e, vars, x->count++);
+}
+
+/* What the kernel will do with a family, tried here: what cannot be written as loops is refused at its place. */
+static bool try_family(const struct entry *e) {
+    struct lgv_graph *g = e->l->m->graph;
+    for (int c = 0; c < e->v.dim; c++) {
+        struct lgv_function f = {0};
+        bool ok = lgv_function_split(g, lgv_expr_loop(g, e->nest, e->v.node[c]), false, &f);
+        lgv_function_free(&f);
+        if (!ok) return lgv_yaml_fail(e->l, e->value, "%s", g->failed ? g->failed : "the formula is too large");
+    }
     return true;
 }
+
+static bool add_family(struct entry *e) {
+    struct members x = {.e = e, .ok = true};
+    e->family = (struct lgv_family){.what = "observables", .limit = LGV_MAX_OBSERVABLES};
+    if (!lgv_load_family(e->l, e->value, e->nest, &e->family)) return false;
+    for (int c = 0; c < e->v.dim; c++) /* velocities of one member may need the masses of others */
+        e->written |= (e->l->m->graph->node[e->v.node[c]].uses & LGV_USES(LGV_V)) != 0;
+    if (!e->written && !try_family(e)) return false;
+    lgv_loops_each(e->l->m->graph, e->nest, LGV_MAX_OBSERVABLES, add_member, &x);
+    return x.ok;
+}
+
+/* Names that are observed anyway, and NAME, NAME[k], NAME.x of an entry before. */
+static bool check_name(const struct entry *e) {
+    const struct lgv_model *m = e->l->m;
+    size_t n = strlen(e->name);
+    for (size_t k = 0; k < m->nobservables; k++)
+        if (strncmp(m->observable[k].name, e->name, n) == 0 && strchr("[.", m->observable[k].name[n]))
+            return lgv_yaml_fail(e->l, e->key, "%.60s is observed twice", e->name);
+    if (!lgv_formula_is_name(e->name))
+        return lgv_yaml_fail(e->l, e->key, "'%.60s' is not a name (a letter, then letters, digits and _)", e->name);
+    if (m->nconstraints && (strcmp(e->name, "constraint") == 0 || strcmp(e->name, "hidden_constraint") == 0))
+        return lgv_yaml_fail(e->l, e->key, "%s is always observed in a model with constraints; choose another name",
+                             e->name);
+    return true;
+}
+
+static bool read_observable(struct lgv_loader *l, int key, int value, size_t *capacity) {
+    struct entry e = {.l = l, .key = key, .value = value, .name = lgv_yaml_node(l, key)->text, .capacity = capacity};
+    if (!check_name(&e) || !lgv_load_formula(l, value, "an observable", STATE, &e.v, &e.nest)) return false;
+    if (strcmp(e.name, "H") == 0 && (e.nest >= 0 || e.v.dim > 1 || e.v.node[0] != l->m->hamiltonian))
+        return lgv_yaml_fail(l, key, "H is the Hamiltonian and is always observed; choose another name");
+    return e.nest >= 0 ? add_family(&e) : add_components(&e, NULL, 0);
+}
+
+bool lgv_load_observe(struct lgv_loader *l, int node) {
+    size_t known = l->m->scope.count, capacity = 0;
+    if (node < 0) return true;
+    if (!lgv_yaml_mapping(l, node, "observables as name: formula") || !add_names(l)) return false;
+    LGV_EACH(l, node, key, value) if (!read_observable(l, key, value, &capacity)) return false;
+    lgv_load_drop(&l->m->scope, known);
+    return true;
+}
+
+/* ---- exact solutions and options ---- */
 
 static bool read_exact_entry(struct lgv_loader *l, int key, int value) {
     struct lgv_model *m = l->m;

@@ -45,7 +45,11 @@ enum lgv_observable_kind {
 struct lgv_observable {
     char *name, *text;
     int kind; /* enum lgv_observable_kind */
-    int node;
+    int node; /* or -1; of a member of a family in terms of its loop variables: see lgv_model_observed */
+    bool family;   /* one of each(k=1..N, ...); the others stand beside it in the list */
+    int nest, row; /* of a family; row: integer expression of the place of a member behind the first */
+    size_t member; /* the value of that: the first of them, with all its components, has members 0 .. width - 1 */
+    size_t width;
 };
 
 /* A condition on the state: it holds where its margin is positive. */
@@ -57,6 +61,7 @@ struct lgv_event {
     bool stops;       /* a path ends when it holds */
 };
 
+#define LGV_MAX_OBSERVABLES 10000 /* components and members of families counted */
 #define LGV_MAX_DOF 100000
 #define LGV_MAX_NOISES 65535
 #define LGV_MAX_SYMMETRIES 32
@@ -206,6 +211,8 @@ void lgv_model_constraint_name(const struct lgv_model *m, size_t k, char *out, s
 
 /* Every noise as a formula of its own with its sums written out; free() it.  NULL with graph->failed set. */
 int *lgv_model_noises(struct lgv_model *m);
+/* The formula of an observable by itself, or -1; that of a member of a family with all sums written out. */
+int lgv_model_observed(struct lgv_model *m, const struct lgv_observable *o);
 /* J = p . xi(q) */
 int lgv_model_momentum_map(struct lgv_model *m, const struct lgv_symmetry *s);
 

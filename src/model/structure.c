@@ -40,6 +40,28 @@ int *lgv_model_noises(struct lgv_model *m) {
     return n.node;
 }
 
+/* ---- observables ---- */
+
+struct wanted {
+    struct lgv_model *m;
+    const struct lgv_observable *o;
+    int node;
+};
+
+static bool is_wanted(void *user, const long *vars) {
+    struct wanted *w = user;
+    struct lgv_graph *g = w->m->graph;
+    if (lgv_loops_index(g, w->o->row, vars) != (long)w->o->member) return true;
+    w->node = lgv_loops_instance(g, w->o->node, vars, g->nest[w->o->nest].count);
+    return false;
+}
+
+int lgv_model_observed(struct lgv_model *m, const struct lgv_observable *o) {
+    struct wanted w = {m, o, o->node};
+    if (o->family) lgv_loops_each(m->graph, o->nest, LGV_MAX_INSTANCES, is_wanted, &w);
+    return w.node;
+}
+
 /* ---- all of it ---- */
 
 /* Is one of these operations applied to something with these uses, anywhere in the model? */

@@ -15,6 +15,7 @@
 #define PATH_FIGURES 4
 #define HISTOGRAMS 8
 #define FOUND 16 /* of what was found along the way */
+#define PROFILES 6
 #define PLOTTERS 8 /* at most so many gnuplots at the same time */
 
 static bool any_finite(const double *x, size_t n) {
@@ -78,6 +79,25 @@ static void plan_mean(const struct lgv_result *r, size_t i, struct lgv_figure *l
     else
         snprintf(f.title, sizeof f.title, "%s", name);
     plan_add(list, count, f, one ? "path" : "mean", s->name);
+}
+
+/* Component `index` of the first member stands for the family. */
+static void plan_profile(const struct lgv_result *r, size_t i, const struct lgv_member *m, struct lgv_figure *list,
+                         size_t *count) {
+    const struct lgv_series *s = &r->series[i];
+    const char *bracket = strchr(s->name, '['), *end = strrchr(s->name, ']');
+    char name[100], formula[100];
+    struct lgv_figure f = {.kind = LGV_FIGURE_PROFILE,
+                           .index = i,
+                           .members = m->count,
+                           .stride = m->width,
+                           .caption = r->paths == 1 ? "All members of a family of observables at the start and the end."
+                                                    : "All members of a family of observables at the end: mean with "
+                                                      "its 95 % confidence band, and the band between the 5 % and "
+                                                      "95 % quantiles of the paths; grey: the mean at the start."};
+    snprintf(name, sizeof name, "%.*s%s", (int)(bracket - s->name), s->name, end ? end + 1 : "");
+    snprintf(f.title, sizeof f.title, "%s: %s", name, lgv_plain(formula, sizeof formula, s->formula));
+    plan_add(list, count, f, "profile", name);
 }
 
 static void plan_paths(const struct lgv_result *r, size_t i, struct lgv_figure *list, size_t *count) {
@@ -158,10 +178,12 @@ static void plan_trajectory(const struct lgv_result *r, struct lgv_figure *list,
     list[(*count)++] = f;
 }
 
-static void plan_histograms(const struct lgv_result *r, struct lgv_figure *list, size_t *count) {
+static void plan_histograms(const struct lgv_result *r, const struct lgv_member *m, struct lgv_figure *list,
+                            size_t *count) {
     size_t drawn = 0;
     for (size_t i = 0; i < r->nhistograms && drawn < HISTOGRAMS; i++) {
         const struct lgv_histogram *h = &r->histogram[i];
+        if (i < r->nseries && lgv_family_large(&m[i])) continue; /* histograms stand in the order of series */
         if (h->bins == 0 || !any_finite(h->edge, h->bins + 1)) continue;
         char name[100];
         struct lgv_figure f = {.kind = LGV_FIGURE_HISTOGRAM,
@@ -173,32 +195,44 @@ static void plan_histograms(const struct lgv_result *r, struct lgv_figure *list,
     }
 }
 
+/* Series along time, families as profiles, and kept paths of some. */
+static void plan_series(const struct lgv_result *r, const size_t *order, const struct lgv_member *m,
+                        struct lgv_figure *list, size_t *count) {
+    size_t means = 0, paths = 0, profiles = 0;
+    bool energy = false, ensemble = r->paths != 1; /* of one path, its series are all there is to see */
+    for (size_t k = 0; k < r->nseries; k++) {
+        size_t i = order[k];
+        if (lgv_family_large(&m[i])) {
+            if (m[i].place == 0 && profiles++ < PROFILES) plan_profile(r, i, &m[i], list, count);
+        } else if (r->series[i].kind != LGV_OBSERVABLE_ENERGY) {
+            if (means++ < MEANS) plan_mean(r, i, list, count);
+        } else if (!energy) {
+            plan_energy(r, i, list, count);
+            energy = true;
+        }
+    }
+    for (size_t k = 0; k < r->nseries && r->nsamples > 0 && ensemble; k++) {
+        int kind = r->series[order[k]].kind;
+        if (kind != LGV_OBSERVABLE_ENERGY && kind != LGV_OBSERVABLE_MOMENTUM && !lgv_family_large(&m[order[k]]) &&
+            paths++ < PATH_FIGURES)
+            plan_paths(r, order[k], list, count);
+    }
+}
+
 struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
     *count = 0;
-    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + FOUND + 3, sizeof *list);
-    size_t *order = lgv_series_order(r), means = 0, paths = 0;
-    bool energy = false;
-    if (list && order && r->ntimes > 0) {
+    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + PROFILES + FOUND + 3, sizeof *list);
+    struct lgv_member *m = lgv_members(r);
+    size_t *order = lgv_series_order(r);
+    if (list && order && m && r->ntimes > 0) {
         plan_trajectory(r, list, count);
-        for (size_t k = 0; k < r->nseries; k++) {
-            if (r->series[order[k]].kind != LGV_OBSERVABLE_ENERGY) {
-                if (means++ < MEANS) plan_mean(r, order[k], list, count);
-            } else if (!energy) {
-                plan_energy(r, order[k], list, count);
-                energy = true;
-            }
-        }
-        bool ensemble = r->paths != 1; /* of one path, its series are all there is to see */
-        for (size_t k = 0; k < r->nseries && r->nsamples > 0 && ensemble; k++) {
-            int kind = r->series[order[k]].kind;
-            if (kind != LGV_OBSERVABLE_ENERGY && kind != LGV_OBSERVABLE_MOMENTUM && paths++ < PATH_FIGURES)
-                plan_paths(r, order[k], list, count);
-        }
+        plan_series(r, order, m, list, count);
         plan_phase(r, list, count);
-        if (ensemble) plan_histograms(r, list, count);
+        if (r->paths != 1) plan_histograms(r, m, list, count);
         *count += lgv_found_plan(r, list + *count, FOUND);
     }
     free(order);
+    free(m);
     if (*count > 0) return list;
     free(list);
     return NULL;

@@ -324,6 +324,45 @@ static void put_histogram(struct lgv_text *out, const struct lgv_result *r, cons
     lgv_text_add(out, "'\n");
 }
 
+/* The index in NAME[k], or the place in the family where there are several or none can be read. */
+static double profile_at(const struct lgv_series *s, size_t place) {
+    const char *bracket = strchr(s->name, '[');
+    char *end = NULL;
+    double k = bracket ? strtod(bracket + 1, &end) : 0;
+    return end && *end == ']' ? k : (double)place + 1;
+}
+
+/* A family over its index, at the start and at the end. */
+static void put_profile(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
+    const struct lgv_series *s = &r->series[f->index];
+    struct lgv_axis y = LGV_AXIS_EMPTY;
+    size_t last = r->ntimes - 1, points = f->members < POINTS ? f->members : POINTS;
+    double row[5];
+    for (size_t i = 0; i < f->members; i++) {
+        band_row(&s[i * f->stride], last, row);
+        for (int c = 0; c < (r->paths == 1 ? 1 : 5); c++) lgv_axis_extend(&y, row[c]);
+        lgv_axis_extend(&y, lgv_at(s[i * f->stride].mean, 0));
+    }
+    lgv_axis_settle(&y, (double)NAN);
+    lgv_text_add(out, "$band << END\n");
+    for (size_t k = 0; k < points; k++) {
+        size_t i = pick(k, points, f->members);
+        band_row(&s[i * f->stride], last, row);
+        lgv_axis_number(out, &plain_axis, profile_at(&s[i * f->stride], i));
+        for (int c = 0; c < 5; c++) lgv_axis_number(out, &y, row[c]);
+        lgv_axis_number(out, &y, lgv_at(s[i * f->stride].mean, 0));
+        lgv_text_add(out, "\n");
+    }
+    lgv_text_add(out, "END\n");
+    lgv_text_add(out, "set xrange [%.12g:%.12g]\nset xlabel 'index'\n", profile_at(s, 0),
+                 profile_at(&s[(f->members - 1) * f->stride], f->members - 1));
+    lgv_axis_range(out, 'y', &y, 0.08);
+    lgv_axis_label(out, 'y', &y, "value", NULL, 0);
+    lgv_text_add(out, "plot $band using 1:7 with lines lc rgb '#999999' lw 1.4 title 'at the start', ");
+    put_bands_plot(out, r);
+    lgv_text_add(out, "\n");
+}
+
 /* Everything a figure changes is set anew for each: no figure depends on the one before. */
 void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
     static void (*const body[])(struct lgv_text *, const struct lgv_result *, const struct lgv_figure *) = {
@@ -331,6 +370,7 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
         [LGV_FIGURE_PATHS] = put_series,          [LGV_FIGURE_PHASE] = put_phase,
         [LGV_FIGURE_TRAJECTORY] = put_trajectory, [LGV_FIGURE_HISTOGRAM] = put_histogram,
         [LGV_FIGURE_FOUND] = lgv_found_script,
+        [LGV_FIGURE_PROFILE] = put_profile,
     };
     bool space = f->kind == LGV_FIGURE_TRAJECTORY && f->dimension == 3;
     bool square = f->kind == LGV_FIGURE_PHASE || f->kind == LGV_FIGURE_TRAJECTORY;

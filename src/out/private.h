@@ -16,7 +16,20 @@ double lgv_at(const double *array, size_t i);
 /* The series in the order people want them: observables, energy, momentum maps, coordinates, momenta, errors.
  * malloc'd indices; NULL when memory is out or there is none. */
 size_t *lgv_series_order(const struct lgv_result *r);
+/* The same without most members of large families; *count of them. */
+size_t *lgv_series_listed(const struct lgv_result *r, size_t *count);
 const char *lgv_observable_kind_name(int kind);
+
+/* families.c: where every series stands in its family NAME[1] .. NAME[N], [nseries], malloc'd; NULL: no memory. */
+struct lgv_member {
+    size_t place, count; /* 0 and 1: it is of none */
+    size_t width;        /* components of a member, which stand side by side */
+};
+struct lgv_member *lgv_members(const struct lgv_result *r);
+/* Too many for a figure each. */
+static inline bool lgv_family_large(const struct lgv_member *m) {
+    return m->count > 6;
+}
 
 /* A figure that lgv_figures draws as file.svg and file.png and that the report shows. */
 enum lgv_figure_kind {
@@ -26,11 +39,13 @@ enum lgv_figure_kind {
     LGV_FIGURE_PHASE,
     LGV_FIGURE_TRAJECTORY,
     LGV_FIGURE_HISTOGRAM,
-    LGV_FIGURE_FOUND /* along the way: found.c */
+    LGV_FIGURE_FOUND, /* along the way: found.c */
+    LGV_FIGURE_PROFILE /* a family over its index */
 };
 struct lgv_figure {
     enum lgv_figure_kind kind;
     size_t index, second;       /* of the series (PHASE: coordinate and momentum) or of the histogram */
+    size_t members, stride;     /* PROFILE: series index, index + stride, ... */
     size_t place[3], dimension; /* TRAJECTORY: the series of two or three coordinates */
     char file[80];              /* without extension */
     char title[240];            /* plain text */

@@ -249,14 +249,14 @@ static void put_series_name(struct lgv_text *out, const struct lgv_series *s) {
 }
 
 /* Of one path: where it is, and how far it has been from its start. */
-static void put_values(struct lgv_text *out, const struct lgv_result *r, const size_t *order) {
+static void put_values(struct lgv_text *out, const struct lgv_result *r, const size_t *order, size_t listed) {
     size_t last = r->ntimes - 1;
     char b[40];
     lgv_text_add(out,
                  "<h2>Values at t = %s</h2>\n<div class=\"card\"><table>\n<tr><th>series</th><th class=\"n\">at the "
                  "start</th><th class=\"n\">at the end</th><th class=\"n\">largest change from the start</th></tr>\n",
                  lgv_brief(b, sizeof b, r->time[last], 8));
-    for (size_t k = 0; k < r->nseries; k++) {
+    for (size_t k = 0; k < listed; k++) {
         const struct lgv_series *s = &r->series[order[k]];
         put_series_name(out, s);
         cell(out, lgv_at(s->mean, 0), 8);
@@ -267,7 +267,7 @@ static void put_values(struct lgv_text *out, const struct lgv_result *r, const s
     lgv_text_add(out, "</table></div>\n");
 }
 
-static void put_statistics(struct lgv_text *out, const struct lgv_result *r, const size_t *order) {
+static void put_statistics(struct lgv_text *out, const struct lgv_result *r, const size_t *order, size_t listed) {
     size_t last = r->ntimes - 1;
     uint64_t alive = r->alive ? r->alive[last] : 0;
     char b[40];
@@ -279,7 +279,7 @@ static void put_statistics(struct lgv_text *out, const struct lgv_result *r, con
     static const char *const head[] = {"mean \xc2\xb1 stderr", "std", "min", "5 %", "median", "95 %", "max"};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) lgv_text_add(out, "<th class=\"n\">%s</th>", head[i]);
     lgv_text_add(out, "</tr>\n");
-    for (size_t k = 0; k < r->nseries; k++) {
+    for (size_t k = 0; k < listed; k++) {
         const struct lgv_series *s = &r->series[order[k]];
         put_series_name(out, s);
         char both[80];
@@ -297,9 +297,12 @@ static void put_statistics(struct lgv_text *out, const struct lgv_result *r, con
 }
 
 static void put_finals(struct lgv_text *out, const struct lgv_result *r) {
-    size_t *order = lgv_series_order(r);
+    size_t listed, *order = lgv_series_listed(r, &listed);
     char line[300];
-    if (order && r->ntimes > 0) (r->paths == 1 ? put_values : put_statistics)(out, r, order);
+    if (order && r->ntimes > 0) (r->paths == 1 ? put_values : put_statistics)(out, r, order, listed);
+    if (order && listed < r->nseries)
+        lgv_text_add(out, "<p class=\"sub\">%zu more, members of families like these, are in results.h5.</p>\n",
+                     r->nseries - listed);
     if (order && lgv_stored_line(r, line, sizeof line)) {
         lgv_text_add(out, "<p class=\"sub\">");
         lgv_html(out, line);

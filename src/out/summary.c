@@ -63,12 +63,12 @@ static void print_row(FILE *out, const struct lgv_series *s, size_t last) {
 }
 
 static void print_finals(FILE *out, const struct lgv_result *r, const struct style *s) {
-    size_t *order = lgv_series_order(r);
+    size_t listed, *order = lgv_series_listed(r, &listed);
     if (!order || r->ntimes == 0) {
         free(order);
         return;
     }
-    size_t last = r->ntimes - 1, shown = r->nseries < ROWS_SHOWN ? r->nseries : ROWS_SHOWN, width = 4;
+    size_t last = r->ntimes - 1, shown = listed < ROWS_SHOWN ? listed : ROWS_SHOWN, width = 4;
     for (size_t i = 0; i < shown; i++) {
         char name[28];
         size_t w = lgv_text_width(lgv_plain(name, sizeof name, r->series[order[i]].name));

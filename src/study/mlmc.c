@@ -310,7 +310,7 @@ static enum lgv_status suits(struct search *x, struct lgv_model *m) {
         return lgv_fail(x->err, LGV_BAD_INPUT, "nothing is random: one path is enough (leave out --mlmc)");
     enum lgv_status status = lgv_kernel_watch(m, &w, x->err);
     if (!status) status = lgv_kernel_watched(&w, x->o->observe ? x->o->observe : "H", &x->column, x->err);
-    int node = status ? -1 : w.item[x->column].node;
+    int node = status ? -1 : lgv_model_observed(m, &w.item[x->column]);
     if (m->nnoise > 0 && node >= 0 && (m->graph->node[node].uses & LGV_USES(LGV_LAMBDA)))
         status = lgv_fail(x->err, LGV_BAD_INPUT,
                           "%s depends on multipliers, and with noise levels cannot help: a multiplier is a mean over "
