@@ -18,6 +18,7 @@
 #define SUBSTEP_FROM(k) (c->program->substep[k].from)
 #define SUBSTEP_WIDTH(k) (c->program->substep[k].width)
 #define SUBSTEP_BEGINS(k) (c->program->substep[k].begins)
+#define SUBSTEP_SPAN(k) ((long)c->program->substep[k].span)
 #define METHOD_DZ 0
 #define METHOD_CARRY carry_before(c, PROGRAM_STEPS)
 
@@ -66,12 +67,14 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     vec *top = c->top;
     for (long k = 0; k < PROGRAM_SUBSTEPS; k++) {
         enter(c, SUBSTEP_FROM(k), SUBSTEP_WIDTH(k));
+        c->span = SUBSTEP_SPAN(k);
         for (long m = 0; m < NM; m++) w[m] = SUBSTEP_WIDTH(k) * dW[m];
         if (SUBSTEP_BEGINS(k)) substep_begin(c, SUBSTEP_STEP(k), q, p, carry);
         substep_step(c, SUBSTEP_STEP(k), q, p, w, dZ, carry);
         c->top = top;
     }
     enter(c, 0, 1);
+    c->span = 0;
 }
 
 #include "kernel/text/method_end.h"

@@ -4,7 +4,9 @@
  *
  *     q' = q,     p' = p - K_q(q; dt, dW).
  *
- * Time stands still in it: words let A alone move it on.  The force serves until q moves. */
+ * Time stands still in it: words let A alone move it on.  The force serves until q moves.  Forces F(q, t) without a
+ * potential are added to it; F(q, p, t) makes p' = -K_q + F(q, p, t) an equation with q held fixed, solved by the
+ * classical Runge-Kutta method of order 4. */
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
@@ -18,12 +20,46 @@ INLINE struct force carried(const struct ctx *c, vec *carry) {
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
     struct force F = carried(c, carry);
     model_force(c, time_at(c, 0), q, p, &F);
+#if MODEL_FORCED && !MODEL_FORCE_P
+    vec *top = c->top;
+    ARRAY(x, NP);
+    model_push(c, time_at(c, 0), q, p, x);
+    for (long i = 0; i < NP; i++) F.H[i] -= x[i];
+    c->top = top;
+#endif
 }
+
+#if MODEL_FORCED && MODEL_FORCE_P
+INLINE void pushed_kick(struct ctx *c, const vec *q, vec *p, const struct force *F, const vec *dW) {
+    vec *top = c->top;
+    ARRAY(shift, NP);
+    ARRAY(k, 4 * NP);
+    ARRAY(at, NP);
+    for (long i = 0; i < NP; i++) shift[i] = vec_set(0);
+    model_kick(c, shift, F, c->dt, dW); /* all of it; a part of the kick is that part of it */
+    for (long stage = 0; stage < 4; stage++) {
+        const double part = stage == 0 ? 0.0 : stage == 3 ? 1.0 : 0.5;
+        for (long i = 0; i < NP; i++) {
+            vec slope = stage == 0 ? vec_set(0) : k[(stage - 1) * NP + i];
+            at[i] = FUSED(part, slope, p[i]);
+        }
+        model_push(c, time_at(c, 0), q, at, k + stage * NP);
+        for (long i = 0; i < NP; i++) k[stage * NP + i] = FUSED(c->dt, k[stage * NP + i], shift[i]);
+    }
+    for (long i = 0; i < NP; i++)
+        p[i] += ((k[i] + k[3 * NP + i]) + 2.0 * (k[NP + i] + k[2 * NP + i])) / 6.0;
+    c->top = top;
+}
+#endif
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     struct force F = carried(c, carry);
     (void)q, (void)dZ;
+#if MODEL_FORCED && MODEL_FORCE_P
+    pushed_kick(c, q, p, &F, dW);
+#else
     model_kick(c, p, &F, c->dt, dW);
+#endif
 }
 
 #include "kernel/text/method_end.h"

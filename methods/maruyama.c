@@ -6,6 +6,8 @@
  *     EEM   X' = X + (f(X) + C(X)) dt + sum_m g_m(X) dW_m
  *     IEM   X' = X + (f(X') + C(X')) dt + sum_m g_m(X) dW_m
  *
+ * Friction, its noise and forces are added to p: f has -Gamma H_p + F, g has sqrt(2 kT Gamma).
+ *
  * For noise h(q) the field g moves p and depends on q, so the Milstein term (Dg)g vanishes and the strong order is
  * 1, not 1/2. IEM is solved by Newton's method; on separable models with many degrees of freedom as in nystrom.h. */
 #include "kernel/text/method_file.h"
@@ -35,11 +37,20 @@ INLINE void add_ito_drift(struct ctx *c, double t, const vec *z, vec *x, const v
         x[i] += FUSED(c->dt, C[i], K[NP + i]);
         x[NP + i] += FUSED(c->dt, C[NP + i], -K[i]);
     }
+#if NB
+    bath_drag(c, z, K + NP, C);
+    for (long i = 0; i < NP; i++) x[NP + i] -= C[i];
+#endif
+#if MODEL_FORCED
+    model_push(c, t, z, z + NP, C);
+    for (long i = 0; i < NP; i++) ADD_PRODUCT(x[NP + i], c->dt, C[i]);
+#endif
 }
 
 /* z = base + dt (f + C)(z).  Newton's method with the Jacobian of f; C vanishes for h(q), is linear in z for quadratic
  * models (its Jacobian then comes from its values at unit vectors), and else is left to the iteration. */
-#define IEM_WHOLE (MODEL_LINEAR && NP <= 2) /* the system with the Jacobian of C too */
+#define IEM_DRAGGED (NB > 0 || MODEL_FORCED)
+#define IEM_WHOLE (MODEL_LINEAR && NP <= 2 && !IEM_DRAGGED) /* the system with the Jacobian of C too */
 struct drift {
     double t;
     const vec *base, *none;
@@ -65,6 +76,32 @@ INLINE void whole_matrix(struct ctx *c, const struct drift *h) {
     }
 }
 
+/* The same for constant masses and friction, [1, -dt H_pp; dt H_qq, 1 + dt Gamma H_pp]; forces are left to the
+ * iteration. */
+INLINE void dragged_matrix(struct ctx *c, const vec *z, const struct drift *h) {
+    const long n = 2 * NP;
+    vec *top = c->top;
+    ARRAY(column, NP);
+    ARRAY(drag, NP);
+    for (long j = 0; j < NP; j++) {
+        for (long i = 0; i < NP; i++) {
+            column[i] = h->Kpp[i * NP + j];
+            drag[i] = vec_set(0);
+        }
+#if NB
+        bath_drag(c, z, column, drag);
+#endif
+        for (long i = 0; i < NP; i++) {
+            h->A[i * n + j] = vec_set(i == j ? 1.0 : 0.0);
+            h->A[i * n + NP + j] = -column[i];
+            h->A[(NP + i) * n + j] = h->Kqq[i * NP + j];
+            h->A[(NP + i) * n + NP + j] = drag[i] + (i == j ? 1.0 : 0.0);
+        }
+    }
+    (void)z;
+    c->top = top;
+}
+
 INLINE ivec drift_correction(struct ctx *c, struct newton *s, void *of) {
     struct drift *h = of;
     vec *top = c->top;
@@ -78,12 +115,18 @@ INLINE ivec drift_correction(struct ctx *c, struct newton *s, void *of) {
         return system_solve(SYSTEM_NEAR_ONE, 2 * NP, h->A, s->e, scratch);
     }
     model_K2(c, h->t, s->x, s->x + NP, c->dt, h->none, 0, 0, h->Kqq, h->Kqp, h->Kpp);
+    if (IEM_DRAGGED) {
+        ARRAY(scratch, SYSTEM_SCRATCH(2 * NP));
+        dragged_matrix(c, s->x, h);
+        return system_solve(SYSTEM_ANY, 2 * NP, h->A, s->e, scratch);
+    }
     return solve_partitioned(c, 1, h->Kqq, h->Kqp, h->Kpp, s->e);
 }
 
 INLINE ivec drift_moving(struct ctx *c, struct newton *s, void *of) {
     (void)c, (void)of;
-    return still_moving(2 * NP, s->e, s->x, s->x, MODEL_NOISE_OF_Q ? NEWTON_RATE : 1e-14);
+    const int whole = MODEL_NOISE_OF_Q && !MODEL_FORCED && !BATH_OF_Q; /* the matrix has all derivatives */
+    return still_moving(2 * NP, s->e, s->x, s->x, whole ? NEWTON_RATE : 1e-14);
 }
 
 INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *z, const vec *none) {
@@ -92,7 +135,7 @@ INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *
     ARRAY(Kqq, NP * NP);
     ARRAY(Kqp, NP * NP);
     ARRAY(Kpp, NP * NP);
-    ARRAY(A, IEM_WHOLE ? 4 * NP * NP : 1);
+    ARRAY(A, IEM_WHOLE || IEM_DRAGGED ? 4 * NP * NP : 1);
     struct drift step = {t, base, none, x, Kqq, Kqp, Kpp, A};
     struct newton s = {.n = 2 * NP, .x = z, .e = r, .live = (ivec)(base[0] == base[0])};
     /* one correction leads from anywhere to the solution */
@@ -123,9 +166,12 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         x[i] = q[i] + K[NP + i];
         x[NP + i] = p[i] - K[i];
     }
+#if NB
+    bath_shake(c, q, x + NP);
+#endif
     if (IMPLICIT_DRIFT) {
         if (MODEL_SEPARABLE &&
-            MODEL_NOISE_OF_Q) { /* a better guess costs nothing: p follows from q in the first correction */
+            MODEL_NOISE_OF_Q && !IEM_DRAGGED) { /* a better guess: p follows from q in the first correction */
             model_K1(c, t1, q, x + NP, c->dt, none, 0, K);
             for (long i = 0; i < NP; i++) z[i] = x[i] + K[i];
         }
@@ -146,7 +192,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 static const double explicit_drift[] = {0}, implicit_drift_value[] = {1};
 #define MARUYAMA                                                                                                       \
     .family = "baseline", .source = "maruyama.c", .order = 1, .strong_order = 0.5, .strong_noncommuting = 0.5,         \
-    .strong_additive = 1, .strong_one_sided = 1, .weak_order = 1, .callbacks = &KERNEL_NAME, .step = &KERNEL_STEP
+    .strong_additive = 1, .strong_one_sided = 1, .weak_order = 1, .callbacks = &KERNEL_NAME, .step = &KERNEL_STEP, \
+    .bath = true, .forced = true, .bath_f = true, .bath_strong = 1, .bath_weak = 1, .bias_order = 1
 const struct lgv_method lgv_method_eem = {
     MARUYAMA,
     .name = "EEM",
@@ -173,6 +220,7 @@ const struct lgv_method lgv_method_iem = {
     .face_general = LGV_FACE_K1 | LGV_FACE_K2 | LGV_FACE_ITO,
     .steady_kinetic = true,
     .implicit_sets = 1,
+    .dense_bath = true,
     .claims = "Keeps nothing; the energy of an oscillator is damped.",
 };
 #endif

@@ -25,6 +25,13 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
             z[NP + i] = s ? FUSED(-at[s], K[i], p[i]) : p[i];
         }
         model_K1(c, time_at(c, at[s]), z, z + NP, c->dt, dW, K, K + NP);
+#if MODEL_FORCED
+        vec *top = c->top;
+        ARRAY(x, NP);
+        model_push(c, time_at(c, at[s]), z, z + NP, x);
+        for (long i = 0; i < NP; i++) ADD_PRODUCT(K[i], -c->dt, x[i]);
+        c->top = top;
+#endif
         for (long i = 0; i < NP; i++) {
             sum[i] = FUSED(share[s], K[NP + i], s ? sum[i] : vec_set(0));
             sum[NP + i] = FUSED(-share[s], K[i], s ? sum[NP + i] : vec_set(0));
@@ -55,6 +62,7 @@ const struct lgv_method lgv_method_rk4 = {
     .weak_order = 4,
     .explicit_separable = true,
     .explicit_always = true,
+    .forced = true,
     .claims = "Not symplectic: the energy drifts slowly, with sign and size set by the step.",
     .callbacks = &KERNEL_NAME,
     .step = &KERNEL_STEP,

@@ -88,6 +88,8 @@ static void test_rows(void **state) {
         {"parameters: {N: 40}\ncoordinates: {'x[N]': 0.1*i}\nmomenta: {p: 0}\n"
          "hamiltonian: sum(i=1..N, p[i]^2/2 + (x[wrap(i+1)] - x[i])^4 + x[i]^2/2)\n",
          "P1N1Q2Gau", false, 0},
+        {HEAD "hamiltonian: p^2/2 + s^2/2 + q^2\nforce: [r, -q]\nlangevin: {friction: 1 + q^2, temperature: 1}\n",
+         "BAOAB", false, 0},
     };
     bool filled[64] = {false}, absent[64] = {false};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {

@@ -23,6 +23,9 @@ static const struct lgv_face_row rows[] = {
      .before = lgv_face_before_taylor, .body = lgv_face_taylor},
     {"model_H", "(" AT ", vec *H)", .asked = LGV_FACE_H, .body = lgv_face_H},
     {"model_V3", "(" AT ", const vec *dq, vec *x)", .counts = "++", .asked = LGV_FACE_V3, .body = lgv_face_V3},
+    {"model_friction", "(struct ctx *c, double t, const vec *q, vec *x)", .only = LGV_FACE_FRICTION,
+     .asked = LGV_FACE_FRICTION, .body = lgv_face_friction},
+    {"model_push", "(" AT ", vec *x)", .only = LGV_FACE_PUSH, .asked = LGV_FACE_PUSH, .body = lgv_face_push},
     /* constraints, with S = sum_k lambda_k g_k */
     {"model_g", "(struct ctx *c, const vec *q, vec *g)", .only = LGV_FACE_CONSTRAINTS, .asked = LGV_FACE_CONSTRAINTS,
      .body = lgv_face_g},
@@ -91,6 +94,8 @@ static bool of_model(struct lgv_source *s) {
     if (s->watch->tallies) s->face |= LGV_FACE_TALLIES;
     if (s->watch->events) s->face |= LGV_FACE_EVENTS;
     if (s->newton) s->face |= LGV_FACE_NEWTON;
+    if (s->m->bath.kind == LGV_FRICTION_OF_Q) s->face |= LGV_FACE_FRICTION;
+    if (s->m->force) s->face |= LGV_FACE_PUSH;
     if (s->m->nconstraints) {
         s->face |= LGV_FACE_CONSTRAINTS | (s->m->np <= LGV_SECOND_DOF ? LGV_FACE_S2 : 0);
         if (!lgv_model_constraint_sum(s->m, &s->S)) return false;

@@ -52,6 +52,27 @@ static void event_constants(struct lgv_source *s) {
     lgv_text_add(&s->out, "\n");
 }
 
+/* Friction and forces: sizes and kinds, and where the channels of the bath belong. */
+static void bath_constants(struct lgv_source *s, const struct lgv_method *method) {
+    const struct lgv_bath *b = &s->m->bath;
+    struct lgv_text *o = &s->out;
+    if (s->m->force) lgv_text_add(o, "#define MODEL_FORCED 1\n#define MODEL_FORCE_P %d\n", s->m->force_of_p);
+    if (!b->kind) return;
+    bool dense = lgv_bath_dense(s->m, s->s), all = dense || b->rows == s->m->np;
+    lgv_text_add(o,
+                 "#define NB %zuL\n#define BATH_SPANS %uL\n#define BATH_F %d\n#define BATH_DENSE %d\n"
+                 "#define BATH_OF_Q %d\n#define BATH_MIDPOINT %d\n",
+                 dense ? s->m->np : b->rows, lgv_method_spans(method), method->bath_f, dense,
+                 b->kind == LGV_FRICTION_OF_Q, s->m->nconstraints && !dense && !s->sparse);
+    if (all) {
+        lgv_text_add(o, "#define BATH_ROW(j) (j)\n");
+        return;
+    }
+    lgv_text_add(o, "static const int bath_row[] = {");
+    for (size_t j = 0; j < b->rows; j++) lgv_text_add(o, "%zu,%s", b->row[j], j % 20 == 19 ? "\n    " : "");
+    lgv_text_add(o, "};\n#define BATH_ROW(j) bath_row[j]\n");
+}
+
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err) {
     struct lgv_source s = {.m = m, .g = m->graph, .s = structure};
@@ -70,6 +91,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
         if (m->nconstraints)
             lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);
+        bath_constants(&s, method);
         if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         if (watch->tallies) lgv_text_add(&s.out, "#define TALLIES %zuL\n", watch->tallies);
@@ -81,6 +103,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         lgv_generate_file(&s.out, "newton.h");
         lgv_generate_file(&s.out, "stages.h");
         if (m->nconstraints || method->constrained) lgv_generate_file(&s.out, "constrained.h");
+        if (m->bath.kind) lgv_generate_file(&s.out, "bath.h");
         lgv_generate_method(&s.out, method);
         if (watch->events) lgv_generate_file(&s.out, "events.h");
         lgv_generate_file(&s.out, "loop.h");

@@ -19,6 +19,8 @@ enum {
     LGV_FACE_WATCH = 1 << 23,       /* start values and observables: every kernel */
     LGV_FACE_CONTROLS = 1 << 24,    /* martingale parts of observables */
     LGV_FACE_TALLIES = 1 << 25,     /* what is seen at every step */
+    LGV_FACE_FRICTION = 1 << 26,    /* friction that is a function of q */
+    LGV_FACE_PUSH = 1 << 27,        /* forces without a potential */
     LGV_FACE_EVENTS = 1 << 28       /* margins of events */
 };
 
@@ -82,6 +84,8 @@ void lgv_face_observe(struct lgv_source *s);
 void lgv_face_watch(struct lgv_source *s);
 void lgv_face_events(struct lgv_source *s);
 void lgv_face_martingale(struct lgv_source *s);
+void lgv_face_friction(struct lgv_source *s);
+void lgv_face_push(struct lgv_source *s);
 
 /* ---- generate_constraints.c ---- */
 

@@ -257,6 +257,23 @@ void lgv_face_events(struct lgv_source *s) {
     lgv_terms_free(&t);
 }
 
+void lgv_face_friction(struct lgv_source *s) {
+    const struct lgv_bath *b = &s->m->bath;
+    struct lgv_terms t = {0};
+    for (size_t k = 0; k < b->rows; k++)
+        if (!lgv_algebra_value(s->g, b->friction[b->row[k]], (long)k, &t)) break;
+    lgv_face_one(s, "x", &t, (long)b->rows, NULL);
+    lgv_terms_free(&t);
+}
+
+void lgv_face_push(struct lgv_source *s) {
+    struct lgv_terms t = {0};
+    for (size_t k = 0; k < s->m->np; k++)
+        if (!lgv_algebra_value(s->g, s->m->force[k], (long)k, &t)) break;
+    lgv_face_one(s, "x", &t, (long)s->m->np, NULL);
+    lgv_terms_free(&t);
+}
+
 void lgv_face_martingale(struct lgv_source *s) {
     struct lgv_terms X = {0};
     lgv_algebra_martingale(s->m, s->watch->item, s->watch->controls, &X);

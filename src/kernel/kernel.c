@@ -200,6 +200,7 @@ enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, st
     k->compile_seconds = 0;
     enum lgv_status status = lgv_model_structure(m, &k->structure, err);
     if (!status) status = lgv_method_refuse(k->method, m, &k->structure, err);
+    if (!status && m->bath.kind) status = lgv_bath_prepare(m, &k->structure, &k->bath, err);
     return status ? status : lgv_model_constraint_check(m, &k->start, err);
 }
 
@@ -219,7 +220,7 @@ static size_t kept_rows(const struct lgv_kernel *k) {
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out,
                                  struct lgv_error *err) {
-    *out = (struct lgv_kernel){.method = method, .par = m->par};
+    *out = (struct lgv_kernel){.method = method, .par = m->par, .common_spans = lgv_method_spans(method)};
     out->nx = m->nx;
     out->np = m->np;
     out->energy_known = m->kind->has_energy(m);
@@ -252,4 +253,14 @@ void lgv_kernel_free(struct lgv_kernel *k) {
     lgv_kernel_watch_free(&k->watch);
     lgv_module_free(k->module);
     k->module = NULL;
+    lgv_bath_free(k->bath);
+    k->bath = NULL;
+}
+
+size_t lgv_kernel_bath_size(const struct lgv_kernel *k) {
+    return k->bath ? lgv_bath_numbers(k->bath, k->nnoise) : 0;
+}
+
+void lgv_kernel_bath_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out) {
+    if (k->bath) lgv_bath_fill(k->bath, k->nnoise, lgv_method_spans(k->method), dt, coarsen, out);
 }

@@ -5,6 +5,7 @@
 #define LGV_KERNEL_H
 
 #include "kernel/text/abi.h"
+#include "kernel/bath.h"
 #include "kernel/user.h"
 #include "method/method.h"
 
@@ -35,6 +36,9 @@ struct lgv_kernel {
     char compiler[256];
     struct lgv_module *module;
     struct lgv_kernel_user user;   /* models given as C functions */
+    unsigned common_spans;         /* fine spans of noise in a fine step: those of its method, unless it shares
+                                    * its Brownian paths with others: lgv_method_common_spans */
+    struct lgv_bath_modes *bath;   /* of a Langevin model, else NULL */
     const double *par;             /* of the model */
     struct lgv_start_report start; /* how typical start values stand to the constraints */
 };
@@ -59,6 +63,9 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
  * structure and the start of the model again.  Not LGV_OK: the model with these values is refused. */
 enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, struct lgv_error *err);
 void lgv_kernel_free(struct lgv_kernel *k);
+/* Numbers for b->bath of blocks with steps dt, each made of `coarsen` fine spans a span; 0 of them without a bath. */
+size_t lgv_kernel_bath_size(const struct lgv_kernel *k);
+void lgv_kernel_bath_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out);
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);
 /* A block has `vecs` vecs, each with `lanes` lanes. */

@@ -12,6 +12,7 @@ enum {
     ON_LAGRANGIAN = 1, /* constraints, or a Lagrangian with masses that are not constant */
     NOISE = 2,
     NO_NOISE = 4,
+    FRICTION = 32,
     EXPLICIT = 8,     /* the step is explicit on this model */
     ADDITIVE_TOO = 16 /* additive noise has no limit on the size */
 };
@@ -23,6 +24,13 @@ static const struct row {
     unsigned condition;
     size_t most; /* degrees of freedom, 0 for any number */
 } rows[] = {
+    {{"BAOAB", "friction and a bath (`langevin`), separable H",
+      "explicit, weak order 2, positions with the smallest bias of all splittings at one force evaluation a step"},
+     FRICTION,
+     0},
+    {{"RATTLE-GLA", "the same with constraints", "OBABO on the constraint set: weak order 2"},
+     FRICTION | ON_LAGRANGIAN,
+     0},
     {{"RATTLE-Jc", "constraints or a Lagrangian with variable masses, noise h(q), at most 20 degrees of freedom",
       "strong order 3/2 and weak order 2 on the constraint set"},
      ON_LAGRANGIAN | NOISE,
@@ -63,6 +71,7 @@ static bool applies(const struct row *r, const struct lgv_method *method, const 
     char ignore[64];
     bool lagrangian = m->nconstraints > 0 || lgv_method_lagrangian(method, m, s);
     if ((r->condition & ON_LAGRANGIAN) && !lagrangian) return false;
+    if (((r->condition & FRICTION) != 0) != (m->bath.kind != LGV_FRICTION_NONE)) return false;
     if ((r->condition & NOISE) && m->nnoise == 0) return false;
     if ((r->condition & NO_NOISE) && m->nnoise > 0) return false;
     if ((r->condition & EXPLICIT) && !lgv_method_explicit(method, s)) return false;

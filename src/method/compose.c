@@ -48,7 +48,7 @@ static bool begins(const struct lgv_program *p, size_t k) {
     return false;
 }
 
-static struct lgv_program *program_new(size_t substeps, size_t steps) {
+struct lgv_program *lgv_program_new(size_t substeps, size_t steps) {
     struct lgv_program *p = lgv_new(1, sizeof *p);
     if (!p) return NULL;
     p->count = substeps;
@@ -58,6 +58,10 @@ static struct lgv_program *program_new(size_t substeps, size_t steps) {
     if (p->substep && p->step) return p;
     lgv_program_free(p);
     return NULL;
+}
+
+void lgv_program_link(struct lgv_program *p) {
+    for (size_t k = 0; k < p->count; k++) p->substep[k].begins = begins(p, k);
 }
 
 void lgv_program_free(struct lgv_program *p) {
@@ -74,7 +78,7 @@ void lgv_program_free(struct lgv_program *p) {
 static struct lgv_program *repeat(const struct lgv_method *base, const struct lgv_composition *c) {
     const struct lgv_substep whole = {.width = 1}, *substep = base->program ? base->program->substep : &whole;
     size_t substeps = base->program ? base->program->count : 1, steps = base->program ? base->program->steps : 1;
-    struct lgv_program *p = program_new(c->count * substeps, steps);
+    struct lgv_program *p = lgv_program_new(c->count * substeps, steps);
     double width[MOST_WIDTHS], from = 0;
     if (!p) return NULL;
     lgv_palindrome(c->half, c->count, width);
@@ -89,7 +93,7 @@ static struct lgv_program *repeat(const struct lgv_method *base, const struct lg
         }
         from += width[i];
     }
-    for (size_t k = 0; k < p->count; k++) p->substep[k].begins = begins(p, k);
+    lgv_program_link(p);
     return p;
 }
 
@@ -201,7 +205,7 @@ static bool is_palindrome(const char *word) {
 
 static struct lgv_program *spell(const char *word) {
     size_t n = strlen(word), count[LETTERS] = {0}, passed = 0;
-    struct lgv_program *p = program_new(n, LETTERS);
+    struct lgv_program *p = lgv_program_new(n, LETTERS);
     if (!p) return NULL;
     for (size_t i = 0; i < LETTERS; i++) p->step[i] = letters[i].step;
     for (size_t k = 0; k < n; k++) count[letter_of(word[k])]++;
@@ -212,7 +216,7 @@ static struct lgv_program *spell(const char *word) {
             (struct lgv_substep){.step = i, .from = (double)passed / clock, .width = 1.0 / (double)count[i]};
         passed += letters[i].moves_time;
     }
-    for (size_t k = 0; k < n; k++) p->substep[k].begins = begins(p, k);
+    lgv_program_link(p);
     return p;
 }
 
@@ -228,6 +232,7 @@ static void describe_word(struct lgv_method *m, struct lgv_program *p) {
     m->strong_order = m->strong_additive = m->weak_order = 1;
     m->strong_noncommuting = 0.5;
     m->symplectic = m->explicit_separable = m->linear_momentum_maps = true;
+    m->forced = true;
     m->claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.";
 }
 
@@ -254,7 +259,7 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
 
 static struct lgv_program *weigh(const struct lgv_splitting *s) {
     size_t n = s->drifts + s->kicks, used[LETTERS] = {0};
-    struct lgv_program *p = program_new(n, LETTERS);
+    struct lgv_program *p = lgv_program_new(n, LETTERS);
     double width[LETTERS][MOST_WIDTHS], from = 0;
     if (!p) return NULL;
     for (size_t i = 0; i < LETTERS; i++) p->step[i] = letters[i].step;
@@ -267,7 +272,7 @@ static struct lgv_program *weigh(const struct lgv_splitting *s) {
         if (letters[i].moves_time) from += w;
     }
     if (!letters[p->substep[n - 1].step].moves_time) p->substep[n - 1].from = 1; /* to the bit, as in repeat */
-    for (size_t k = 0; k < n; k++) p->substep[k].begins = begins(p, k);
+    lgv_program_link(p);
     return p;
 }
 
@@ -296,6 +301,8 @@ static const struct lgv_splitting *splitting_of(const char *name) {
 const struct lgv_method *lgv_compose_find(const char *name) {
     const struct lgv_splitting *s = splitting_of(name);
     char word[MOST_LETTERS + 1];
+    const struct lgv_method *langevin = lgv_word_find(name);
+    if (langevin) return langevin;
     if (s) return lgv_method_keep(s->name, fill_splitting, s);
     if (word_fault(name)) return find_composition(name);
     for (size_t k = 0; k <= strlen(name); k++) word[k] = (char)toupper((unsigned char)name[k]);
@@ -305,6 +312,7 @@ const struct lgv_method *lgv_compose_find(const char *name) {
 void lgv_compose_explain(const char *name, char *why, size_t size) {
     const struct lgv_method *base;
     const struct lgv_composition *c = split(name, &base);
+    lgv_word_explain(name, why, size);
     if (c && can_compose(base)) return;
     if (!c) {
         const char *fault = word_fault(name);

@@ -11,6 +11,12 @@ const struct lgv_method *lgv_compose_find(const char *name);
 /* Why a name that looks like a composition is none; nothing is written for others. */
 void lgv_compose_explain(const char *name, char *why, size_t size);
 void lgv_program_free(struct lgv_program *p);
+struct lgv_program *lgv_program_new(size_t substeps, size_t steps); /* NULL: memory is out */
+void lgv_program_link(struct lgv_program *p);                       /* finds which substeps begin */
+
+/* words.c: the same for splittings of Langevin dynamics. */
+const struct lgv_method *lgv_word_find(const char *name);
+void lgv_word_explain(const char *name, char *why, size_t size);
 
 /* ---- compose_tables.c ---- */
 

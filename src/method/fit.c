@@ -31,7 +31,8 @@ bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *
 }
 
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
-    bool form = lgv_method_separable(method, s) && !lgv_method_explicit(method, s) && !(s->noise_depends & LGV_ON_P);
+    bool form = lgv_method_separable(method, s) && !lgv_method_explicit(method, s) && !(s->noise_depends & LGV_ON_P) &&
+                !s->bath && !s->forced;
     return m->np > LGV_LARGE_DOF && form && m->kind->formulas ? method->implicit_sets : 0;
 }
 
@@ -41,6 +42,20 @@ enum lgv_status lgv_method_too_large(const struct lgv_method *method, const stru
                     "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d; use an "
                     "explicit method",
                     method->name, m->np, LGV_DENSE_DOF);
+}
+
+unsigned lgv_method_spans(const struct lgv_method *method) {
+    return method->bath_spans ? method->bath_spans : 1;
+}
+
+unsigned lgv_method_common_spans(const struct lgv_method *method, unsigned others) {
+    unsigned a = others, b = lgv_method_spans(method);
+    while (b) {
+        unsigned rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return others / a * lgv_method_spans(method);
 }
 
 bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s) {
@@ -93,6 +108,30 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
     return first_reason(row, sizeof row / sizeof *row, method->name, why, size);
 }
 
+/* What has to do with friction and forces. */
+static const char *refusal_by_bath(const struct lgv_method *method, const struct lgv_model *m,
+                                   const struct lgv_structure *s, char *why, size_t size) {
+    const bool bath = m->bath.kind != LGV_FRICTION_NONE, of_q = m->bath.kind == LGV_FRICTION_OF_Q;
+    const bool large = m->np > LGV_BATH_MATRIX;
+    const struct reason row[] = {
+        {bath && !method->bath, "the model has friction and a bath (`langevin`), and %s knows nothing of them", 0},
+        {!bath && method->needs_bath, "%s is for models with friction and a bath (`langevin`)", 0},
+        {m->force && !method->forced, "the model has a force without a potential (`force`), and %s does not use it", 0},
+        {bath && !s->quadratic_kinetic, "friction in %s needs constant masses, H = p.M^-1 p/2 + U(q)", 0},
+        {bath && !s->diagonal_mass && large,
+         "friction with masses off the diagonal in %s is for up to %d degrees of freedom", LGV_BATH_MATRIX},
+        {of_q && !s->diagonal_mass, "friction that depends on q needs diagonal masses in %s", 0},
+        {bath && !s->diagonal_mass && !m->bath.one_temperature,
+         "several temperatures need diagonal masses in %s", 0},
+        {of_q && method->steady_bath, "%s knows the flow of drift and bath together for constant friction only", 0},
+        {bath && method->dense_bath && m->np > LGV_BATH_MATRIX,
+         "%s solves dense equations with friction, for up to %d degrees of freedom", LGV_BATH_MATRIX},
+        {m->force && m->nconstraints && m->force_of_p,
+         "%s with constraints knows forces F(q, t) only, that do not depend on velocities", 0},
+    };
+    return first_reason(row, sizeof row / sizeof *row, method->name, why, size);
+}
+
 /* What has to do with noise, form and derivatives of the model. */
 static const char *refusal_by_form(const struct lgv_method *method, const struct lgv_model *m,
                                    const struct lgv_structure *s, char *why, size_t size) {
@@ -138,6 +177,7 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
 const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv_model *m,
                                const struct lgv_structure *s, char *why, size_t size) {
     const char *kind = refusal_by_kind(method, m, s, why, size);
+    if (!kind) kind = refusal_by_bath(method, m, s, why, size);
     return kind ? kind : refusal_by_form(method, m, s, why, size);
 }
 
@@ -170,7 +210,15 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
                                const char **reason) {
     const char *why;
     double order;
-    if (nnoise == 0) {
+    if (s->bath) {
+        bool alone = nnoise == 0 && s->steady_bath && !s->constrained;
+        order = alone ? method->bath_strong : fmin(method->bath_strong, 1);
+        why = alone             ? "constant friction and no other noise"
+              : s->constrained  ? "friction and constraints"
+              : s->steady_bath ? "friction beside other noise"
+                                : "friction depends on q";
+        if (nnoise > 1 && s->commutes != 1 && s->noise_depends != LGV_ON_Q) order = fmin(order, 0.5);
+    } else if (nnoise == 0) {
         order = method->order;
         why = "no noise: the order of the deterministic method";
     } else if (loses_paths(method, s)) {
@@ -207,6 +255,10 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
 double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                              const char **reason) {
     double strong = lgv_method_strong_order(method, s, nnoise, reason);
+    if (s->bath && nnoise == 0) {
+        if (reason) *reason = "weak order";
+        return method->bath_weak;
+    }
     if (nnoise == 0 || isnan(strong)) return strong;
     bool parity = strong >= 1.5 && method->weak_order <= 2;
     if (reason)

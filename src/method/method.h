@@ -44,6 +44,7 @@ struct lgv_method;
 struct lgv_substep {
     size_t step;        /* index of its step */
     double from, width; /* in units of the step */
+    unsigned span;      /* number of its span of the bath's time */
     bool begins;        /* what its step carries does not hold here */
 };
 struct lgv_program {
@@ -85,6 +86,15 @@ struct lgv_method {
     double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
     const char *claims; /* one or two sentences: what is kept */
     bool loose;         /* its momenta leave the hidden constraint, and are shown projected */
+    bool bath;           /* it knows friction and its noise (`langevin`); words with O or U cannot do without */
+    bool needs_bath;
+    unsigned bath_spans; /* spans of the bath's time in a step, each with noise of its own; 0 counts as 1 */
+    bool bath_f;         /* ... and with F beside E: src/kernel/bath.c */
+    bool forced;         /* it knows forces (`force`) */
+    bool steady_bath;    /* friction must be constant */
+    bool dense_bath;     /* it solves dense equations with friction */
+    double bath_strong, bath_weak; /* orders with a bath of constant friction and no other noise */
+    double bias_order;   /* of stationary averages in the step; 0: not known */
     bool symmetric;     /* its adjoint is itself: it can be composed to higher order */
     unsigned moves;     /* LGV_MOVES_*; 0: both */
     const struct lgv_program *program; /* of a method made of others, else NULL */
@@ -171,6 +181,10 @@ bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* The message for dense matrices of more than LGV_DENSE_DOF degrees of freedom. */
 enum lgv_status lgv_method_too_large(const struct lgv_method *method, const struct lgv_model *m, struct lgv_error *err);
+/* Spans of the bath's time in a step. */
+unsigned lgv_method_spans(const struct lgv_method *method);
+/* Their least common multiple with `others`: methods that use the same Brownian paths divide a step into so many. */
+unsigned lgv_method_common_spans(const struct lgv_method *method, unsigned others);
 /* Strong order to expect, and one sentence why; NaN: none can be promised. */
 double lgv_method_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                                const char **reason);

@@ -13,7 +13,7 @@
 
 extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_midpoint, lgv_method_eem, lgv_method_iem,
     lgv_method_rk4, lgv_method_vz, lgv_method_vzc, lgv_method_mrt32, lgv_method_heun, lgv_method_milstein,
-    lgv_method_taylor, lgv_method_pem;
+    lgv_method_taylor, lgv_method_pem, lgv_method_sve_q, lgv_method_sve_qi, lgv_method_bbk;
 
 /* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c or compose.c. */
 static const struct {
@@ -60,6 +60,19 @@ static const struct {
     {"Lobatto3-W1", NULL, NULL},
     {"Lobatto3-W2", NULL, NULL},
     {"PEM", NULL, &lgv_method_pem},
+    {"BAOAB", NULL, NULL},
+    {"OBABO", NULL, NULL},
+    {"ABOBA", NULL, NULL},
+    {"OABAO", NULL, NULL},
+    {"BAOA", NULL, NULL},
+    {"UBU", NULL, NULL},
+    {"BUB", NULL, NULL},
+    {"P2N2Q2Lob-GLA", NULL, NULL},
+    {"P1N1Q2Gau-GLA", NULL, NULL},
+    {"RATTLE-GLA", NULL, NULL},
+    {"SVE-Q", NULL, &lgv_method_sve_q},
+    {"SVE-QI", NULL, &lgv_method_sve_qi},
+    {"BBK", NULL, &lgv_method_bbk},
     {"ABA", NULL, NULL},
     {"BAB", NULL, NULL},
     {"P2N2Q2Lob-Yoshida4", NULL, NULL},

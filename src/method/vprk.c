@@ -149,6 +149,7 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, st
     *m = lgv_method_vprk;
     m->uses_dz = with_dz(t);
     m->kicks = kicks(t);
+    m->forced = m->kicks;
     m->correction = t->correction;
     m->face_general = m->face_separable =
         LGV_FACE_K1 | (m->kicks ? LGV_FACE_FORCE : LGV_FACE_K2) | (t->correction != 0 ? LGV_FACE_K2 : 0);

@@ -2,7 +2,8 @@
  *
  * Model files: text to struct lgv_model.  The format is described in docs/model-files.md; this file reads the sections
  * in an order that lets later ones use the names of earlier ones: parameters, coordinates, velocities, momenta, where,
- * Hamiltonian or Lagrangian, constraints, noise, symmetries, observe, exact, events, stop, methods, run. */
+ * Hamiltonian or Lagrangian, constraints, noise, force, langevin, symmetries, observe, exact, events, stop, methods,
+ * run. */
 #include "model/load.h"
 #include <ctype.h>
 #include <math.h>
@@ -25,6 +26,8 @@ enum section {
     CONSTRAINTS,
     NOISE,
     NOISE_POTENTIAL,
+    FORCE,
+    LANGEVIN,
     SYMMETRIES,
     OBSERVE,
     EXACT,
@@ -36,10 +39,11 @@ enum section {
 };
 static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "velocities",
                                        "hamiltonian", "kinetic", "potential", "lagrangian", "constraints", "noise",
-                                       "noise_potential", "symmetries", "observe", "exact", "events", "stop",
+                                       "noise_potential", "force", "langevin", "symmetries", "observe", "exact",
+                                       "events", "stop",
                                        "methods", "run",
                                        /* of a later version */
-                                       "force", "langevin", "rotations"};
+                                       "rotations"};
 #define NAMES (sizeof sections / sizeof *sections)
 
 /* ---- formulas and names ---- */
@@ -315,7 +319,8 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_momenta(l, at[MOMENTA]) && read_where(l, at[WHERE], false) &&
            (at[LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LAGRANGIAN]) : read_hamiltonian(l, at, key)) &&
            lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_noise(l, at[NOISE], false) &&
-           lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
+           lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_force(l, at[FORCE]) &&
+           lgv_load_langevin(l, at[LANGEVIN]) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
            lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) &&
            lgv_load_events(l, at[EVENTS]) && lgv_load_stop(l, at[STOP]) &&
            lgv_load_raw(l, at[METHODS], &l->m->methods) && lgv_load_run(l, at[RUN]) && try_increment(l, energy);
@@ -437,6 +442,10 @@ void lgv_model_free(struct lgv_model *m) {
     free(m->noise);
     free(m->constraint);
     free(m->start_velocity);
+    free(m->force);
+    free(m->bath.friction);
+    free(m->bath.temperature);
+    free(m->bath.row);
     free(m->lagrangian_text);
     for (size_t k = 0; k < m->nevents; k++) free(m->event[k].name), free(m->event[k].text);
     free(m->event);

@@ -2,8 +2,9 @@
  *
  * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from
  * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, velocities, symmetries;
- * load_noise.c: noise and constraints; legendre.c: the Lagrangian; load_observe.c: observables, exact solution, run;
- * load_events.c: events and stop; raw.c: methods, which the method stage reads). */
+ * load_noise.c: noise and constraints; load_bath.c: forces, friction and temperature; legendre.c: the Lagrangian;
+ * load_observe.c: observables, exact solution, run; load_events.c: events and stop; raw.c: methods, which the method
+ * stage reads). */
 #ifndef LGV_LOAD_H
 #define LGV_LOAD_H
 
@@ -91,6 +92,9 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node);
 bool lgv_load_momenta(struct lgv_loader *l, int node); /* -1: not given */
 bool lgv_load_velocities(struct lgv_loader *l, int node);
 bool lgv_load_symmetries(struct lgv_loader *l, int node);
+/* A formula for every component of the configuration: a mapping name: formula (0 for names that are missing), a
+ * sequence of all components or, where `spread` allows it, one formula for all.  out: [np] nodes, which begin as 0. */
+bool lgv_load_per_coordinate(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out);
 /* p^2/(2 m) summed over all momenta; node -1: mass 1. */
 bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
 
@@ -106,6 +110,11 @@ struct lgv_family {
 bool lgv_load_family(struct lgv_loader *l, int node, int nest, struct lgv_family *f);
 bool lgv_load_noise(struct lgv_loader *l, int node, bool potential);
 bool lgv_load_constraints(struct lgv_loader *l, int node);
+
+/* ---- load_bath.c ---- */
+
+bool lgv_load_force(struct lgv_loader *l, int node);
+bool lgv_load_langevin(struct lgv_loader *l, int node);
 
 /* ---- legendre.c ---- */
 

@@ -19,6 +19,7 @@ struct target {
     unsigned allow;
     enum lgv_space space; /* start values: the space of the name itself */
     bool start;
+    bool spread; /* one formula may stand for all components */
 };
 
 static bool components(struct lgv_loader *l, const struct target *t, int node, int *out) {
@@ -38,7 +39,7 @@ static bool components(struct lgv_loader *l, const struct target *t, int node, i
         memcpy(out, v.node, (size_t)v.dim * sizeof *out);
         return true;
     }
-    if (v.dim > 1 || !t->start)
+    if (v.dim > 1 || !(t->start || t->spread))
         return lgv_yaml_fail(l, node, "%s has %d component%s, but this value has %d", t->d->name, t->d->dim,
                              t->d->dim > 1 ? "s" : "", v.dim);
     out[0] = v.node[0]; /* one formula for all components: each has draws of its own */
@@ -315,8 +316,8 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out) {
 
 /* ---- symmetries ---- */
 
-static bool generator_by_name(struct lgv_loader *l, int node, int *xi) {
-    if (!lgv_yaml_mapping(l, node, "a generator as name: formula")) return false;
+static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out) {
+    if (!lgv_yaml_mapping(l, node, "coordinates as name: formula")) return false;
     bool seen[LGV_MAX_ENTRIES] = {0};
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
@@ -325,23 +326,31 @@ static bool generator_by_name(struct lgv_loader *l, int node, int *xi) {
         if (k == l->ncoordinates) return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
         if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", l->coordinate[k].name);
         seen[k] = true;
-        struct target t = {.d = &l->coordinate[k],
-                           .out = xi + l->coordinate[k].offset,
-                           .place = "a symmetry",
-                           .allow = LGV_USES(LGV_Q)};
+        const struct lgv_declared *d = &l->coordinate[k];
+        struct target t = {.d = d, .out = out + d->offset, .place = place, .allow = allow, .spread = spread};
         if (!values(l, &t, value)) return false;
     }
     return true;
 }
 
-static bool generator_as_list(struct lgv_loader *l, int node, int *xi) {
+static bool as_list(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out) {
     size_t np = l->m->np;
     if (!lgv_yaml_sequence(l, node, LGV_MAX_DOF, "a sequence of formulas or a mapping name: formula")) return false;
     if ((size_t)lgv_yaml_node(l, node)->count != np)
-        return lgv_yaml_fail(l, node, "the generator has %d components, the model %zu degrees of freedom",
-                             lgv_yaml_node(l, node)->count, np);
+        return lgv_yaml_fail(l, node,
+                             "%s has one component for each of the %zu degrees of freedom, but this sequence has %d",
+                             place, np, lgv_yaml_node(l, node)->count);
     for (int child = lgv_yaml_node(l, node)->first; child >= 0; child = lgv_yaml_next(l, child))
-        if (!lgv_load_number(l, child, "a symmetry", LGV_USES(LGV_Q), xi++)) return false;
+        if (!lgv_load_number(l, child, place, allow, out++)) return false;
+    return true;
+}
+
+bool lgv_load_per_coordinate(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out) {
+    const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
+    if (n->kind == LGV_YAML_MAPPING) return by_name(l, node, place, allow, spread, out);
+    if (n->kind == LGV_YAML_SEQUENCE || !spread) return as_list(l, node, place, allow, out);
+    if (!lgv_load_number(l, node, place, allow, &out[0])) return false;
+    for (size_t k = 1; k < l->m->np; k++) out[k] = out[0];
     return true;
 }
 
@@ -385,8 +394,7 @@ bool lgv_load_symmetries(struct lgv_loader *l, int node) {
         s->text = source_of(l, value);
         s->xi = lgv_new(m->np, sizeof *s->xi); /* node 0 is the constant 0 */
         if (!s->name || !s->text || !s->xi) return lgv_yaml_memory(l);
-        bool named = lgv_yaml_node(l, value)->kind == LGV_YAML_MAPPING;
-        if (!(named ? generator_by_name : generator_as_list)(l, value, s->xi)) return false;
+        if (!lgv_load_per_coordinate(l, value, "a symmetry", LGV_USES(LGV_Q), false, s->xi)) return false;
     }
     return true;
 }

@@ -76,6 +76,24 @@ struct lgv_run_entry {
     int line, column, key_line, key_column;
 };
 
+/* `langevin:`, friction Gamma acting on the velocities, and its noise: dp = ... - Gamma v dt + sqrt(2 kT Gamma) dW. */
+enum lgv_friction {
+    LGV_FRICTION_NONE,
+    LGV_FRICTION_DIAGONAL, /* constants, one for each coordinate */
+    LGV_FRICTION_MATRIX,   /* a constant matrix */
+    LGV_FRICTION_OF_Q      /* functions of q, one for each coordinate */
+};
+#define LGV_BATH_MATRIX 200 /* rows of a friction matrix, and of masses off the diagonal with friction, at most */
+struct lgv_bath {
+    enum lgv_friction kind;
+    int *friction;    /* nodes: [np], of a matrix [np][np] */
+    int *temperature; /* [np] nodes of kT, functions of the parameters */
+    bool one_temperature;
+    size_t rows; /* coordinates that feel the bath: those without the constant friction 0 */
+    size_t *row; /* [rows] */
+    int line, column, temperature_line, temperature_column; /* in the file */
+};
+
 struct lgv_model_kind;
 
 /* A section of the file as it stands there, to be read by a later stage: a text, a list or a mapping.  Places are bytes
@@ -113,6 +131,9 @@ struct lgv_model {
     struct lgv_constraint *constraint;
     size_t nnoise, nentries; /* noises, entries */
     struct lgv_noise *noise;
+    int *force; /* [np] nodes of F(q, p, t), or NULL: dp = ... + F dt */
+    bool force_of_p;
+    struct lgv_bath bath;
     int *start;   /* [nx + np] nodes: start values; may refer to draws and to components that come before */
     int draws[2]; /* numbers of normal() and uniform() draws */
     size_t nobservables;
@@ -209,6 +230,15 @@ enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start
 /* The text of constraint number k with its number, "constraint 3 (x^2 + y^2 - 1)", into `out`. */
 void lgv_model_constraint_name(const struct lgv_model *m, size_t k, char *out, size_t size);
 
+/* bath.c: friction and temperatures at the present values of the parameters; friction: [np] or [np][np], 0 for
+ * functions of q.  Refuses, at the entry of the file, what is negative or not finite, and matrices that are not
+ * symmetric and positive semidefinite. */
+enum lgv_status lgv_model_bath_values(struct lgv_model *m, double *friction, double *temperature,
+                                      struct lgv_error *err);
+/* H_p(p) = shift + M^-1 p for constant masses: M^-1, [np] where it is known to be diagonal, else [np][np], and the
+ * shift [np].  False: no memory. */
+bool lgv_model_masses(struct lgv_model *m, bool diagonal, double *inverse, double *shift);
+
 /* Every noise as a formula of its own with its sums written out; free() it.  NULL with graph->failed set. */
 int *lgv_model_noises(struct lgv_model *m);
 /* The formula of an observable by itself, or -1; that of a member of a family with all sums written out. */
@@ -273,6 +303,8 @@ struct lgv_structure {
     bool diagonal_mass;      /* H_pp has entries on its diagonal only */
     bool noise_curved;       /* some h_pp differs from 0, or may (models of C functions) */
     int noise_depends;       /* enum lgv_depends, over all noises */
+    bool bath, steady_bath;  /* there is friction with its noise; and it is constant */
+    bool forced;             /* there is a force without a potential */
     bool additive;           /* every h has a constant gradient */
     bool steady_noise;       /* additive noise or none, from the formulas: forces of the noise do not depend on q */
     int commutes;            /* 1 yes, 0 no, -1 unknown */

@@ -137,6 +137,11 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
             out->hamiltonian_separable && t[3].count && !lgv_terms_use(g, &t[3], state | LGV_USES_TIME);
         out->diagonal_mass = t[3].count > 0;
         for (size_t k = 0; k < t[3].count; k++) out->diagonal_mass &= t[3].term[k].row == t[3].term[k].col;
+        out->bath = m->bath.kind != LGV_FRICTION_NONE;
+        out->steady_bath = out->bath && m->bath.kind != LGV_FRICTION_OF_Q;
+        out->forced = m->force != NULL;
+        for (size_t i = 0; m->force && i < m->np; i++)
+            out->time_dependent |= (g->node[m->force[i]].uses & LGV_USES_TIME) != 0;
         if (m->lagrangian_only) /* the energy in terms of q and v says nothing about H */
             out->separable = out->linear = out->flat = out->hamiltonian_separable = out->quadratic_kinetic = false;
         noise_structure(m, out);

@@ -138,7 +138,10 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
     snprintf(c->verdict, sizeof c->verdict, "largest of a path, %s; mean over paths %s, H starts at %s%s",
              changes_over(r, over, sizeof over), lgv_brief(mean, sizeof mean, s->drift_mean, 3),
              lgv_brief(h, sizeof h, start, 4),
-             r->certificate.time_dependent ? " (H or a noise depends on t)" : r->nnoise == 0 ? " (no noise)" : "");
+             r->certificate.time_dependent ? " (a formula depends on t)"
+             : r->certificate.dissipative  ? " (friction or forces change it)"
+             : r->nnoise == 0              ? " (no noise)"
+                                           : "");
     if (r->nnoise && s->drift > RUNAWAY * fabs(start))
         snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: look whether the step is too large",
                  s->drift / fabs(start));

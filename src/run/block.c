@@ -70,9 +70,10 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
     size_t state = rounded(k->nstate * lanes * sizeof(double));
     size_t work = rounded((size_t)k->entry->work(&k->user)), growing = rounded(sizeof(struct lgv_growing));
     size_t small = rounded(lanes * sizeof(unsigned long long));
+    size_t bath = rounded(lgv_kernel_bath_size(k) * sizeof(double));
     char *memory = NULL;
     *out = (struct lgv_own_block){0};
-    if (posix_memalign((void **)&memory, 128, 2 * state + 4 * small + growing + work)) return false;
+    if (posix_memalign((void **)&memory, 128, 2 * state + 4 * small + growing + work + bath)) return false;
     memset(memory, 0, 2 * state + 4 * small);
     out->memory = memory;
     double *first = (double *)(void *)(memory + 2 * state + 4 * small + growing);
@@ -86,15 +87,22 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                                     .path = out->path,
                                     .seed = seed,
                                     .t0 = t0,
-                                    .dt = dt,
-                                    .coarsen = coarsen ? coarsen : 1,
                                     .par = k->par,
                                     .fail = (int *)(void *)(memory + state + small),
                                     .fail_step = (unsigned long long *)(void *)(memory + state + 2 * small),
                                     .clipped = (unsigned long long *)(void *)(memory + state + 3 * small),
                                     .scratch = &out->scratch->scratch,
                                     .user = &k->user};
+    if (bath) out->bath = (double *)(void *)(memory + 2 * state + 4 * small + growing + work);
+    lgv_block_step(k, out, dt, coarsen ? coarsen : 1);
     return true;
+}
+
+void lgv_block_step(const struct lgv_kernel *k, struct lgv_own_block *b, double dt, uint64_t coarsen) {
+    b->block.dt = dt;
+    b->block.coarsen = coarsen * k->common_spans / lgv_method_spans(k->method);
+    b->block.bath = b->bath;
+    if (b->bath) lgv_kernel_bath_fill(k, dt, b->block.coarsen, b->bath);
 }
 
 void lgv_block_free(struct lgv_own_block *b) {

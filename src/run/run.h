@@ -169,6 +169,7 @@ struct lgv_own_block {
     struct lgv_block block;
     unsigned long long *path;
     struct lgv_growing *scratch;
+    double *bath; /* numbers of a Langevin model, or NULL */
     void *memory;
 };
 /* Bound for the normals of truncated increments with this step and setting of `truncate`: sqrt(2 k |ln dt|), or 0. */
@@ -177,6 +178,8 @@ double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate);
 enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err);
 bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
                       struct lgv_own_block *out);
+/* Another size of step, made of `coarsen` fine ones. */
+void lgv_block_step(const struct lgv_kernel *k, struct lgv_own_block *b, double dt, uint64_t coarsen);
 /* Step 0 of paths path .. path + used - 1; idle lanes repeat the last of them. */
 void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64_t path, unsigned used);
 void lgv_block_free(struct lgv_own_block *b);

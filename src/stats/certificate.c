@@ -364,6 +364,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
                                   .start_constraint = r->nconstraints ? k->start.residual : NAN,
                                   .start_hidden = r->nconstraints ? k->start.hidden : NAN,
                                   .noise_commutes = k->structure.commutes,
+                                  .dissipative = k->structure.bath || k->structure.forced,
                                   .time_dependent = k->structure.time_dependent,
                                   .commutes_decided = k->structure.commutes_decided};
     c->strong_order = lgv_method_strong_order(k->method, &k->structure, k->nnoise, &reason);

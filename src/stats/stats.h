@@ -77,6 +77,7 @@ struct lgv_certificate {
     double constraint_size, hidden_size;  /* size of the terms they consist of: their round-off is a part of it */
     double start_constraint, start_hidden; /* the same of typical start values as given, before they were projected */
     int symplectic_claim;                  /* the method's table says it is symplectic */
+    int dissipative;                       /* friction or forces without a potential: H need not be kept */
     int time_dependent;                    /* a formula depends on t: H need not be kept */
     int noise_commutes;                    /* 1 yes, 0 no, -1 unknown */
     int commutes_decided;                  /* enum lgv_decided */

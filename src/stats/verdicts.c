@@ -42,7 +42,7 @@ static void judge_momentum(const struct lgv_result *r, const struct lgv_series *
 static void judge_energy(const struct lgv_result *r, const struct lgv_series *s, struct lgv_verdict *v) {
     double start = s->mean ? s->mean[0] : (double)NAN;
     v->value = s->drift;
-    v->claim = r->nnoise || r->certificate.time_dependent ? -1 : 0;
+    v->claim = r->nnoise || r->certificate.time_dependent || r->certificate.dissipative ? -1 : 0;
     if (v->claim == 0 && fabs(start) > 0) v->limit = ENERGY_LIMIT * fabs(start);
     if (v->value > v->limit) v->holds = 0;
 }

@@ -262,7 +262,12 @@ static enum lgv_status build(struct study *x, size_t at, bool control, struct lg
                                          .control = control && x->out->control,
                                          .progress = on_progress,
                                          .user = x};
-    return out->entry ? LGV_OK : lgv_kernel_build(x->m, method, &options, out, x->err);
+    if (out->entry) return LGV_OK;
+    enum lgv_status status = lgv_kernel_build(x->m, method, &options, out, x->err);
+    unsigned common = x->reference ? lgv_method_spans(x->reference) : 1;
+    for (size_t i = 0; i < x->o->count; i++) common = lgv_method_common_spans(x->o->contender[i].method, common);
+    out->common_spans = common;
+    return status;
 }
 
 /* ---- along time ---- */
@@ -455,7 +460,11 @@ static enum lgv_status choose_reference(struct study *x) {
     static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "Lobatto3-W1"};
     static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "RATTLE"};
     static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE"};
-    const char *const *good = x->m->np > LGV_REFERENCE_DOF ? large : x->m->nnoise ? small : still;
+    static const char *const bath[] = {"UBU", "BAOAB", "OBABO", "RATTLE-GLA", "UBU", "BAOAB"};
+    const char *const *good = x->m->bath.kind                 ? bath
+                              : x->m->np > LGV_REFERENCE_DOF ? large
+                              : x->m->nnoise                 ? small
+                                                             : still;
     struct lgv_structure structure;
     char why[400];
     bool all_given = true;

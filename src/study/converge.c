@@ -163,7 +163,8 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
     const struct lgv_method *best = NULL;
     bool large = m->np > LGV_REFERENCE_DOF;
     double order = 0;
-    for (const char *const *name = m->nnoise ? (large ? noisy_large : noisy)
+    static const char *const bath[] = {"UBU", "BAOAB", "RATTLE-GLA", NULL};
+    for (const char *const *name = m->bath.kind ? bath : m->nnoise ? (large ? noisy_large : noisy)
                                    : large ? quiet_large
                                            : quiet;
          *name; name++) {
@@ -224,6 +225,9 @@ static enum lgv_status build(struct study *s, struct lgv_model *m, const struct 
             status = lgv_kernel_build(m, s->method[k], &options, &s->kernel[k], err);
             if (!status) s->built = k + 1;
         }
+    unsigned common = 1;
+    for (size_t k = 0; k < count; k++) common = lgv_method_common_spans(s->method[k], common);
+    for (size_t k = 0; k < s->built; k++) s->kernel[k].common_spans = common;
     s->job.kernel = s->kernel;
     return status;
 }
@@ -450,7 +454,7 @@ static bool describe(const struct study *s, const struct lgv_model *m, const str
     out->dof = s->kernel[0].np;
     out->nnoise = s->kernel[0].nnoise;
     out->noise_commutes = s->structure.commutes;
-    out->random = out->nnoise > 0 || m->draws[0] > 0 || m->draws[1] > 0;
+    out->random = out->nnoise > 0 || m->bath.kind != LGV_FRICTION_NONE || m->draws[0] > 0 || m->draws[1] > 0;
     out->nmethods = s->job.nmethods;
     out->nrows = out->nmethods * out->nquantities;
     out->method = lgv_new(out->nrows, sizeof *out->method);

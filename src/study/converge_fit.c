@@ -229,7 +229,7 @@ static void fit_method(const struct lgv_converge_job *j, size_t method, struct l
     else if (fmax(out->order_stderr, out->finest_stderr) > LGV_ORDER_MOST_STDERR)
         out->doubt = LGV_DOUBT_STDERR;
     else
-        out->verdict = judge(j, j->kernel[method].nnoise > 0, out);
+        out->verdict = judge(j, j->kernel[method].nnoise > 0 || j->kernel[method].bath, out);
 }
 
 void lgv_converge_fit(const struct lgv_converge_job *j, struct lgv_convergence *out) {

@@ -109,8 +109,7 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
     struct lgv_own_block *b = &w->block[kernel];
     unsigned lanes = k->entry->lanes;
     double begin = lgv_seconds();
-    b->block.dt = dt;
-    b->block.coarsen = coarsen;
+    lgv_block_step(k, b, dt, coarsen);
     b->block.clip = lgv_clip_bound(k, dt, j->truncate);
     for (unsigned at = 0; at < used; at += lanes) {
         unsigned n = used - at < lanes ? used - at : lanes;

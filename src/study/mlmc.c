@@ -306,7 +306,7 @@ static void finish(struct search *x) {
  * contains the noise as dW/dt: its variance grows like 1/dt, and so do the variances of the differences. */
 static enum lgv_status suits(struct search *x, struct lgv_model *m) {
     struct lgv_watch w = {0};
-    if (!m->nnoise && !m->draws[0] && !m->draws[1])
+    if (!m->nnoise && !m->bath.kind && !m->draws[0] && !m->draws[1])
         return lgv_fail(x->err, LGV_BAD_INPUT, "nothing is random: one path is enough (leave out --mlmc)");
     enum lgv_status status = lgv_kernel_watch(m, &w, x->err);
     if (!status) status = lgv_kernel_watched(&w, x->o->observe ? x->o->observe : "H", &x->column, x->err);

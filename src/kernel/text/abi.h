@@ -50,6 +50,7 @@ struct lgv_block {
     unsigned long long *clipped;   /* [lane] number of steps with a cut increment */
     unsigned long long iterations;  /* Newton iterations, summed over steps and vecs */
     unsigned long long evaluations; /* evaluations of forces (with or without Hessian), summed likewise */
+    const double *bath; /* friction and its noise as numbers of this step size: src/kernel/bath.c; NULL: none */
     int tally;                      /* update the tallies after every step */
     int events;                     /* look at the events after every step */
     const void *user;               /* models given as callbacks: their description */

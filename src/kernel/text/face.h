@@ -23,6 +23,17 @@
  * A step works on a span of time: a whole step of the run, or a part of one when it stands in a composition.  Its
  * length is c->dt, time_at(c, part) the time at a part of it, and dW, dZ are the noise that belongs to it. */
 
+#ifndef NB /* friction: bath.h */
+#define NB 0L
+#define BATH_SPANS 1
+#define BATH_F 0
+#define BATH_OF_Q 0
+#endif
+#ifndef MODEL_FORCED /* forces without a potential: model_push */
+#define MODEL_FORCED 0
+#define MODEL_FORCE_P 0
+#endif
+
 struct ctx {
     struct lgv_block *b;
     const double *par;
@@ -37,6 +48,8 @@ struct ctx {
     const double *option;           /* methods compiled ahead of time: their constants */
     const struct lgv_program *program; /* ... and their substeps, when they are made of others */
     vec *q, *p;                     /* the state, to mark failed lanes */
+    const vec *bath, *bathz;        /* friction: E and F of every span of the step, [BATH_SPANS][NM + NB] */
+    long span;                      /* which of them a part of the step has */
     vec *extra;                     /* further rows of the state, VECS apart */
 };
 

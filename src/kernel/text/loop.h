@@ -37,6 +37,8 @@
 #define TALLIES 0
 #define model_watch(c, t, q, p, brown, dq, dp, v, lambda, x) ((void)(x))
 #endif
+#define DRAWN (BATH_SPANS * (NM + NB)) /* normals of a step; of E, and of F where that is used */
+#define DRAW_Z (METHOD_DZ || BATH_F)
 #define TALLY_ROW (CONTROL_ROW + CONTROLS)
 #ifndef EVENTS /* events.h */
 #define EVENTS 0
@@ -44,7 +46,7 @@
 #endif
 #define EVENT_ROW (TALLY_ROW + 2 * TALLIES)
 #define STATE_ROWS (EVENT_ROW + 3 * EVENTS)
-#define LEAST_WORK (FACE_WORK + 2 * NM + 16) /* vecs: what `start` and `increments` take, and a beginning */
+#define LEAST_WORK (FACE_WORK + 2 * DRAWN + 16) /* vecs: what `start` and `increments` take, and a beginning */
 
 /* The rows behind q and p of one vec, up to the start values, one behind the other. */
 #define REST_AT(row) ((row) - NX - NP)
@@ -61,6 +63,10 @@
 #define TRACKED(x) x
 #else
 #define TRACKED(x)
+#endif
+
+#if NB
+#include "kernel/text/bath_noise.h"
 #endif
 
 /* Truncated increments, Milstein, Repin & Tretyakov (2002): implicit equations may have no solution for a huge |dW|. */
@@ -109,6 +115,15 @@ INLINE void tally(struct ctx *c) {
 
 INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     vec *top = c->top;
+#if NB
+    ARRAY(whole, NM);
+    ARRAY(wholez, METHOD_DZ ? NM : 0);
+    c->bath = dW;
+    c->bathz = dZ;
+    bath_whole(c, dW, dZ, whole, wholez);
+    dW = whole;
+    dZ = wholez;
+#endif
     TRACKED(for (long m = 0; m < NM; m++) brown[m * VECS] += dW[m];) /* the true Brownian motion, before any cut */
     if (NM > 0 && c->b->clip > 0) clip_increments(c, dW, dZ);
     add_martingale(c, dW);
@@ -231,7 +246,7 @@ INLINE void see(const struct ctx *c, struct lgv_block *b) {
     b->ntimes--;
 }
 
-#define GIVEN_ROWS ((METHOD_DZ ? 2 : 1) * NM)
+#define GIVEN_ROWS ((DRAW_Z ? 2 : 1) * DRAWN)
 
 INLINE const double *given_at(const double *given, u64 step, long rows, int g) {
     return given ? given + (step * (u64)rows * VECS + (u64)g) * LANES : 0;
@@ -243,16 +258,33 @@ static __attribute__((noinline)) void other_noise(const void *context, const str
                                                   u64 step, const double *given, vec *dW, vec *dZ) {
     const struct ctx *c = context; /* sizes of callback models come from it */
     const vec *row = (const vec *)given;
+#if NB
+    if (!given) bath_coarse(b, path, step, dW, dZ);
+#else
     if (!given && NM > MANY_NOISES)
         noise_step(b->seed, *path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
     else if (!given)
         noise_coarse(b->seed, path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
-    for (long m = 0; given && m < NM; m++) {
+#endif
+    for (long m = 0; given && m < DRAWN; m++) {
         dW[m] = row[m * VECS];
-        if (METHOD_DZ) dZ[m] = row[(NM + m) * VECS];
+        if (DRAW_Z) dZ[m] = row[(DRAWN + m) * VECS];
     }
     (void)c;
 }
+
+/* The noise of NOISE_STEPS fine steps. */
+#if NB
+#define DRAW(b, path, step, w, z)                                                                                      \
+    do {                                                                                                               \
+        u64 pair = (step) / 2 * (u64)DRAWN;                                                                            \
+        noise_pairs((b)->seed, path, pair, NOISE_SIDE * (int)DRAWN, STREAM_W, w);                                      \
+        if (DRAW_Z) noise_pairs((b)->seed, path, pair, NOISE_SIDE * (int)DRAWN, STREAM_Z, z);                          \
+        bath_scale(b, NOISE_STEPS * BATH_SPANS, w, z);                                                                 \
+    } while (0)
+#else
+#define DRAW(b, path, step, w, z) noise_steps((b)->seed, path, step, (b)->dt, (int)NM, METHOD_DZ, w, z)
+#endif
 
 static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape) {
     struct lgv_block one[VECS];
@@ -269,8 +301,8 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
     int local = VECS * (NX + NP) <= SMALL_ARRAY; /* always, when there is more than one vec */
     if (!local) q = state;
     ARRAY(carry, VECS * METHOD_CARRY);
-    ARRAY(dW, VECS * NOISE_STEPS * NM);
-    ARRAY(dZ, METHOD_DZ ? VECS * NOISE_STEPS * NM : 0);
+    ARRAY(dW, VECS * NOISE_STEPS * DRAWN);
+    ARRAY(dZ, DRAW_Z ? VECS * NOISE_STEPS * DRAWN : 0);
     for (int g = 0; g < VECS; g++) {
         one[g] = one_vec(b, g);
         path[g] = paths_at(one[g].path);
@@ -285,18 +317,18 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
         if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
         if (EVENTS > 0 && b->events && b->step == 0) see_events(&context[g], state + EVENT_ROW * VECS + g, 1);
     }
-    int fine = NM > 0 && NM <= MANY_NOISES && b->coarsen == 1 && !b->given, fresh = 1;
+    int fine = DRAWN > 0 && DRAWN <= MANY_NOISES && b->coarsen == 1 && !b->given, fresh = 1;
     /* One copy of the step serves every case: a step's bits must not depend on where a call begins or ends. */
     const u64 begin = b->step;
     for (u64 step = begin, end = step + steps;;) {
         u64 stop = b->ntimes && *b->time_step < end ? *b->time_step : end;
         for (; step < stop; step++) {
             long at = fine ? (long)(step % NOISE_STEPS) : 0;
-            if (NM > 0 && (!fine || fresh || at == 0)) {
+            if (DRAWN > 0 && (!fine || fresh || at == 0)) {
                 for (int g = 0; g < VECS; g++) {
-                    vec *w = dW + g * NOISE_STEPS * NM, *z = dZ + (METHOD_DZ ? g * NOISE_STEPS * NM : 0);
+                    vec *w = dW + g * NOISE_STEPS * DRAWN, *z = dZ + (DRAW_Z ? g * NOISE_STEPS * DRAWN : 0);
                     if (fine)
-                        noise_steps(b->seed, &path[g], step - (u64)at, b->dt, (int)NM, METHOD_DZ, w, z);
+                        DRAW(b, &path[g], step - (u64)at, w, z);
                     else
                         other_noise(c, b, &path[g], step, given_at(b->given, step - begin, GIVEN_ROWS, g), w, z);
                 }
@@ -304,7 +336,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
             fresh = 0;
             for (int g = 0; g < VECS; g++)
                 one_step(&context[g], state + BROWN_ROW * VECS + g, carry + g * METHOD_CARRY,
-                         dW + (g * NOISE_STEPS + at) * NM, dZ + (METHOD_DZ ? (g * NOISE_STEPS + at) * NM : 0));
+                         dW + (g * NOISE_STEPS + at) * DRAWN, dZ + (DRAW_Z ? (g * NOISE_STEPS + at) * DRAWN : 0));
         }
         for (int g = 0; local && g < VECS; g++)
             for (long i = 0; i < NX + NP; i++) state[i * VECS + g] = context[g].q[i];
@@ -363,7 +395,7 @@ static void kernel_observe(struct lgv_block *b, double *out) {
 static unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps, double *out) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    if (out) noise_rows(b, steps, out, NM, GIVEN_ROWS, VECS, other_noise, c);
+    if (out) noise_rows(b, steps, out, DRAWN, GIVEN_ROWS, VECS, other_noise, c);
     return (unsigned long long)GIVEN_ROWS;
 }
 

@@ -31,6 +31,13 @@ INLINE vec dot(struct ctx *c, const vec *a, const vec *b) {
 INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kept *k) {
 #if KICKS
     model_force(c, t, q, p, &k->F);
+#if MODEL_FORCED
+    vec *top = c->top;
+    ARRAY(push, NP); /* a force F(q, t): H_q - F in the place of H_q */
+    model_push(c, t, q, p, push);
+    for (long i = 0; i < NP; i++) k->F.H[i] -= push[i];
+    c->top = top;
+#endif
     model_G(c, q, k->G);
     if (!MODEL_SPARSE) constraint_rows(c, k->G, k->mass, k->MG);
     if (ONE_ROW) k->inverse[0] = 1.0 / dot(c, k->G, k->MG);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The letter O of splitting words: the Ornstein-Uhlenbeck flow of a bath, q held fixed,
+ *
+ *     dp = -Gamma M^-1 p dt + sqrt(2 kT Gamma) dW,
+ *
+ * exactly (src/kernel/bath.c), for friction that is a function of q too.  With constraints p stays in the cotangent
+ * space of g = 0, G M^-1 p = 0.  Where Gamma = gamma M the free map followed by the projection is exact.  Else it is
+ * the midpoint rule with multipliers of Lelievre, Rousset & Stoltz (2012), doi 10.1090/S0025-5718-2012-02594-4,
+ *
+ *     p' = p - dt/2 Gamma M^-1 (p + p') + sqrt(2 kT Gamma) dW + G^T lambda,     G M^-1 p' = 0,
+ *
+ * whose stationary law is exact: the Gaussian with covariance kT P M P^T. */
+#include "kernel/text/method_file.h"
+
+#define METHOD_DZ 0
+#define METHOD_CARRY 0
+
+INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
+    (void)c, (void)q, (void)p, (void)carry;
+}
+
+#if NB && CONSTRAINED
+INLINE void onto_tangent(struct ctx *c, const vec *q, vec *p) {
+    double t = time_at(c, 0);
+    ARRAY(G, JACOBIAN);
+    ARRAY(mass, MASSES_NEEDED ? MASSES : 0);
+    ARRAY(v, NP);
+    ARRAY(mu, NC);
+    ivec singular, lost;
+    model_G(c, q, G);
+    if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
+    project_momentum(c, t, q, G, mass, p, v, mu, &singular, &lost);
+    lost = singular & (ivec)(p[0] == p[0]);
+    if (RARELY(vec_any(lost))) lanes_failed(c, &lost, NP, LGV_FAIL_SINGULAR);
+}
+#endif
+
+#if NB && BATH_MIDPOINT
+/* A = 1 + dt/2 Gamma M^-1 is diagonal: p' = A^-1 (r + G^T lambda), G M^-1 A^-1 G^T lambda = -G M^-1 A^-1 r. */
+INLINE void bath_midpoint(struct ctx *c, const vec *q, vec *p) {
+    ARRAY(gamma, NB);
+    ARRAY(weight, NP); /* of M^-1 A^-1 */
+    ARRAY(A, NP);
+    ARRAY(G, NC * NP);
+    ARRAY(MG, NC * NP);
+    ARRAY(y, NC);
+    ivec singular;
+    for (long i = 0; i < NP; i++) {
+        weight[i] = vec_set(bath_rest(c)[i]);
+        A[i] = vec_set(1);
+    }
+    bath_friction(c, q, gamma);
+    for (long j = 0; j < NB; j++) {
+        const double *k = bath_channel(c, j);
+        vec x = 0.5 * c->dt * k[3] * gamma[j];
+        long i = BATH_ROW(j);
+        p[i] = FUSED(-x, p[i], p[i]) + vec_sqrt(2.0 * k[4] * gamma[j]) * bath_E(c)[j];
+        A[i] = 1.0 + x;
+    }
+    model_G(c, q, G);
+    for (long i = 0; i < NP; i++) {
+        weight[i] = weight[i] / A[i];
+        for (long k = 0; k < NC; k++) MG[k * NP + i] = G[k * NP + i] * weight[i];
+    }
+    for (long k = 0; k < NC; k++) {
+        y[k] = vec_set(0);
+        for (long i = 0; i < NP; i++) ADD_PRODUCT(y[k], -MG[k * NP + i], p[i]);
+    }
+    constraint_system(c, G, MG, y, &singular);
+    constraint_add(c, G, y, p);
+    for (long i = 0; i < NP; i++) p[i] = p[i] / A[i];
+    singular &= (ivec)(p[0] == p[0]);
+    if (RARELY(vec_any(singular))) lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
+}
+#endif
+
+INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+    vec *top = c->top;
+    (void)q, (void)p, (void)dW, (void)dZ, (void)carry;
+#if NB && BATH_MIDPOINT
+    if (!bath_exact(c)) {
+        bath_midpoint(c, q, p);
+        c->top = top;
+        return;
+    }
+#endif
+#if NB
+    bath_free(c, q, p);
+#endif
+#if NB && CONSTRAINED
+    onto_tangent(c, q, p);
+#endif
+    c->top = top;
+}
+
+#include "kernel/text/method_end.h"
+#ifdef LGV_HOST
+const struct lgv_method lgv_letter_bath = {
+    .name = "O",
+    .source = "bath.c",
+    .moves = LGV_MOVES_P,
+};
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The bath of a Langevin model for its kernels: see bath.c. */
+#ifndef LGV_BATH_H
+#define LGV_BATH_H
+
+#include "model/model.h"
+
+struct lgv_bath_modes {
+    size_t channels, np;
+    bool exact;         /* the flow is known: constant friction, with constraints Gamma = gamma M */
+    bool dense;         /* modes are combinations of momenta; else channel j is momentum row[j] */
+    double *rate;       /* [channels] of the decay; of constant friction */
+    double *noise_rate; /* the same, or 0 where the step takes the Brownian motion itself */
+    double *amplitude;  /* sqrt(2 kT Gamma), of a mode sqrt(2 kT rate) */
+    double *inverse_mass, *temperature;
+    double *to, *from, *move; /* p = to z, z = from p, M^-1 p = move z */
+    double *rest;             /* 1/m [np] and Gamma [channels]; dense: Gamma [np][np] */
+    size_t nrest;
+};
+
+/* Modes at the present values of the parameters; *out is freed first. */
+enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure *s, struct lgv_bath_modes **out,
+                                 struct lgv_error *err);
+void lgv_bath_free(struct lgv_bath_modes *b);
+/* Are modes needed, because friction or masses are not diagonal? */
+bool lgv_bath_dense(const struct lgv_model *m, const struct lgv_structure *s);
+/* What a block of steps of size dt needs: bath.h of the kernel text.  `noises`: noise Hamiltonians. */
+size_t lgv_bath_numbers(const struct lgv_bath_modes *b, size_t noises);
+void lgv_bath_fill(const struct lgv_bath_modes *b, size_t noises, unsigned spans, double dt, uint64_t coarsen,
+                   double *out);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Splittings of Langevin dynamics, by name:
+ *
+ *     BAOAB, OBABO, UBU, ...    words over A (drift), B (kick), O (Ornstein-Uhlenbeck flow of the bath) and U (drift
+ *                               and bath together), each letter with the same share of the step
+ *     NAME-GLA, NAME-GLA1       the geometric Langevin algorithm around a method NAME: O(1/2) NAME O(1/2), or NAME O;
+ *                               Bou-Rabee & Owhadi (2010), doi 10.1137/090758842
+ *
+ * Everything about a word is found from its letters.  All letters are exact flows, so a palindrome is symmetric and has
+ * weak order 2.  A word x w with a palindrome w, or a rotation of one, is conjugate to the palindrome x(1/2) w x(1/2):
+ * its weak order is 1, but its stationary averages have the bias of the palindrome, of order 2.  Only U knows q and p
+ * of the bath together: with constant friction and no other noise palindromes with U have strong order 2, others 1. */
+#include "method/compose.h"
+#include "base/base.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+extern const struct lgv_method lgv_method_composed, lgv_letter_drift, lgv_letter_kick, lgv_letter_bath,
+    lgv_letter_flight;
+
+#define MOST_LETTERS 9
+
+enum { CLOCK = 1, BATH = 2, FORCE = 4 };
+
+static const struct letter {
+    char name;
+    int does; /* the flows it has a part in */
+    const struct lgv_method *step;
+} letters[] = {
+    {'A', CLOCK, &lgv_letter_drift},
+    {'B', FORCE, &lgv_letter_kick},
+    {'O', BATH, &lgv_letter_bath},
+    {'U', CLOCK | BATH, &lgv_letter_flight},
+};
+#define LETTERS (sizeof letters / sizeof *letters)
+
+static int letter_of(char c) {
+    for (size_t i = 0; i < LETTERS; i++)
+        if (letters[i].name == toupper((unsigned char)c)) return (int)i;
+    return -1;
+}
+
+/* How often each letter stands in a word; false when it has another one. */
+static bool count_letters(const char *word, size_t count[LETTERS]) {
+    for (size_t i = 0; i < LETTERS; i++) count[i] = 0;
+    for (size_t k = 0; word[k]; k++) {
+        int i = letter_of(word[k]);
+        if (i < 0) return false;
+        count[i]++;
+    }
+    return true;
+}
+
+/* Why a text of letters is not a word of a bath, or NULL. */
+static const char *fault(const char *word, const size_t count[LETTERS]) {
+    size_t a = count[letter_of('A')], b = count[letter_of('B')], o = count[letter_of('O')], u = count[letter_of('U')];
+    for (size_t k = 1; word[k]; k++)
+        if (toupper((unsigned char)word[k]) == toupper((unsigned char)word[k - 1]))
+            return "the same letter stands twice side by side, which is one step of it";
+    if (strlen(word) > MOST_LETTERS) return "a word has nine letters at most";
+    if (!b) return "a word needs B, the kick by the force";
+    if (!a && !u) return "a word needs A, the drift, or U, drift and bath together";
+    if (u && (a || o)) return "U is drift and bath together: a word has either U or A and O";
+    return NULL;
+}
+
+/* A, B, O or U only, with O or U among them: looks like a word of a bath. */
+static bool looks_like(const char *word, size_t count[LETTERS]) {
+    return strlen(word) > 1 && count_letters(word, count) && count[letter_of('O')] + count[letter_of('U')] > 0;
+}
+
+static bool palindrome(const char *word, size_t n) {
+    for (size_t i = 0; i < n / 2; i++)
+        if (word[i] != word[n - 1 - i]) return false;
+    return true;
+}
+
+/* Is some rotation of the word a palindrome, or a letter and a palindrome? */
+static bool conjugate(const char *word) {
+    size_t n = strlen(word);
+    char turned[2 * MOST_LETTERS + 1];
+    for (size_t k = 0; k < n; k++) turned[k] = turned[n + k] = word[k];
+    for (size_t k = 0; k < n; k++)
+        if (palindrome(turned + k, n) || palindrome(turned + k + 1, n - 1)) return true;
+    return false;
+}
+
+static struct lgv_program *spell(const char *word, const size_t count[LETTERS]) {
+    size_t n = strlen(word), passed = 0, place[LETTERS], steps = 0;
+    unsigned spans = 0;
+    for (size_t i = 0; i < LETTERS; i++) {
+        place[i] = steps;
+        steps += count[i] > 0;
+    }
+    struct lgv_program *p = lgv_program_new(n, steps);
+    if (!p) return NULL;
+    for (size_t i = 0; i < LETTERS; i++)
+        if (count[i]) p->step[place[i]] = letters[i].step;
+    double clock = (double)(count[letter_of('A')] + count[letter_of('U')]);
+    for (size_t k = 0; k < n; k++) {
+        size_t i = (size_t)letter_of(word[k]);
+        p->substep[k] = (struct lgv_substep){
+            .step = place[i], .from = (double)passed / clock, .width = 1.0 / (double)count[i], .span = spans};
+        if (letters[i].does & CLOCK) passed++;
+        if (letters[i].does & BATH) spans++;
+    }
+    lgv_program_link(p);
+    return p;
+}
+
+/* What all of them have in common. */
+static void describe(struct lgv_method *m) {
+    m->bath = m->needs_bath = true;
+    m->aliases = "";
+    m->symplectic = m->quadratic_invariants = m->linear_momentum_maps = false;
+    m->callbacks = NULL;
+    m->step = NULL;
+    m->constants = NULL;
+    m->values = NULL;
+    m->strong_noncommuting = 0.5;
+    m->strong_one_sided = 0;
+    m->weak_order = 1;
+}
+
+static bool fill_word(const char *name, const void *what, struct lgv_method *m) {
+    char doc[400];
+    size_t count[LETTERS];
+    (void)what;
+    count_letters(name, count);
+    bool both = count[letter_of('U')] > 0;
+    *m = lgv_method_composed;
+    describe(m);
+    m->program = spell(name, count);
+    m->family = "Langevin splitting";
+    m->paper = both ? "Zapatero (2017); Sanz-Serna & Zygalakis (2021), https://jmlr.org/papers/v22/21-0453.html"
+                    : "Leimkuhler & Matthews (2013), doi 10.1093/amrx/abs010";
+    m->needs = LGV_NEEDS_SEPARABLE | (both ? LGV_NEEDS_NOISE_OF_Q : 0);
+    m->steady_bath = both;
+    for (size_t i = 0; i < LETTERS; i++)
+        if (count[i]) m->face_separable |= letters[i].step->face_separable;
+    m->face_general = m->face_separable;
+    m->symmetric = palindrome(name, strlen(name));
+    if (!m->symmetric) m->needs |= LGV_NEEDS_NOISE_OF_Q; /* the middle of a Stratonovich integral must be met */
+    m->order = m->symmetric ? 2 : 1;
+    m->strong_order = m->strong_additive = 1;
+    m->bath_strong = both && m->symmetric ? 2 : 1;
+    m->bath_weak = m->order;
+    m->bias_order = conjugate(name) ? 2 : 1;
+    m->bath_spans = (unsigned)(count[letter_of('O')] + count[letter_of('U')]);
+    m->bath_f = both;
+    m->forced = true;
+    m->explicit_separable = true;
+    m->claims = "Its drifts and kicks are symplectic; the bath contracts phase volume by exactly "
+                "exp(-tr(Gamma M^-1) dt).";
+    snprintf(doc, sizeof doc,
+             "Splitting word of %s and kicks (B), each letter with the same share of the step.%s%s",
+             both ? "drift and bath together (U, exactly)" : "drifts (A), the exact flow of the bath (O)",
+             strcmp(name, "BAOAB") == 0 ? " Positions of a harmonic oscillator have their exact stationary law." : "",
+             m->bias_order > m->order ? " Conjugate to a symmetric word: stationary averages have a bias of order 2."
+                                      : "");
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->program && m->name && m->doc;
+}
+
+/* ---- around a method ---- */
+
+/* The substeps of NAME between O(1/2) and O(1/2), or in front of O. */
+static struct lgv_program *surround(const struct lgv_method *base, bool strang) {
+    const struct lgv_substep whole = {.width = 1}, *inner = base->program ? base->program->substep : &whole;
+    size_t n = base->program ? base->program->count : 1, steps = base->program ? base->program->steps : 1;
+    struct lgv_program *p = lgv_program_new(n + (strang ? 2 : 1), steps + 1);
+    if (!p) return NULL;
+    for (size_t j = 0; j < steps; j++) p->step[j] = base->program ? base->program->step[j] : base;
+    p->step[steps] = &lgv_letter_bath;
+    for (size_t k = 0; k < n; k++) p->substep[k + strang] = inner[k];
+    if (strang) p->substep[0] = (struct lgv_substep){.step = steps, .width = 0.5};
+    p->substep[p->count - 1] =
+        (struct lgv_substep){.step = steps, .from = 1, .width = strang ? 0.5 : 1, .span = strang ? 1 : 0};
+    lgv_program_link(p);
+    return p;
+}
+
+static bool fill_gla(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_method *base = ((const void *const *)what)[0];
+    bool strang = *(const bool *)((const void *const *)what)[1];
+    char doc[300];
+    *m = *base;
+    describe(m);
+    m->program = surround(base, strang);
+    m->source = lgv_method_composed.source;
+    m->family = "Langevin splitting";
+    m->paper = "Bou-Rabee & Owhadi (2010), doi 10.1137/090758842";
+    m->symmetric = base->symmetric && strang;
+    m->order = fmin(base->order, strang ? 2 : 1);
+    m->strong_order = fmin(base->strong_order, 1);
+    m->strong_additive = fmin(base->strong_additive, 1);
+    m->bath_strong = 1;
+    m->bath_weak = m->order;
+    m->bias_order = fmin(base->order, 2); /* S O is conjugate to O(1/2) S O(1/2) */
+    m->bath_spans = strang ? 2 : 1;
+    m->claims = "Its inner step keeps what it keeps without a bath; the bath contracts phase volume by exactly "
+                "exp(-tr(Gamma M^-1) dt).";
+    snprintf(doc, sizeof doc, "Geometric Langevin algorithm: %s %s the exact flow of the bath.", base->name,
+             strang ? "between two halves of" : "followed by");
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->program && m->name && m->doc;
+}
+
+static bool split_gla(const char *name, const struct lgv_method **base, bool *strang) {
+    size_t n = strlen(name), tail = n > 4 && strcasecmp(name + n - 4, "-GLA") == 0    ? 4
+                                    : n > 5 && strcasecmp(name + n - 5, "-GLA1") == 0 ? 5
+                                                                                      : 0;
+    if (!tail) return false;
+    char *first = lgv_copy_n(name, n - tail);
+    *base = first ? lgv_method_find(first) : NULL;
+    *strang = tail == 4;
+    free(first);
+    return true;
+}
+
+static const char *gla_fault(const struct lgv_method *base) {
+    if (!base) return "what GLA goes around is not a method";
+    if (base->bath) return "GLA goes around a method that knows nothing of the bath";
+    if (!base->symplectic) return "GLA goes around a symplectic method";
+    if (base->uses_dz) return "GLA goes around methods that use no integrals of the noise beside dW";
+    return base->loose ? "GLA goes around methods that keep the hidden constraint" : NULL;
+}
+
+const struct lgv_method *lgv_word_find(const char *name) {
+    size_t count[LETTERS];
+    const struct lgv_method *base, *found = NULL;
+    bool strang;
+    char word[MOST_LETTERS + 1];
+    if (looks_like(name, count)) {
+        if (fault(name, count)) return NULL;
+        for (size_t k = 0; k <= strlen(name); k++) word[k] = (char)toupper((unsigned char)name[k]);
+        return lgv_method_keep(word, fill_word, NULL);
+    }
+    if (!split_gla(name, &base, &strang) || gla_fault(base)) return NULL;
+    struct lgv_text whole = {0};
+    lgv_text_add(&whole, "%s-GLA%s", base->name, strang ? "" : "1");
+    const void *what[] = {base, &strang};
+    if (!whole.failed) found = lgv_method_keep(whole.data, fill_gla, what);
+    lgv_text_free(&whole);
+    return found;
+}
+
+void lgv_word_explain(const char *name, char *why, size_t size) {
+    size_t count[LETTERS];
+    const struct lgv_method *base;
+    bool strang;
+    const char *reason = NULL;
+    if (looks_like(name, count))
+        reason = fault(name, count);
+    else if (split_gla(name, &base, &strang))
+        reason = gla_fault(base);
+    if (reason) snprintf(why, size, "%s", reason);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Friction, temperatures and masses as numbers, at the present values of the parameters. */
+#include "model/model.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Symmetric and positive semidefinite, to round-off: no pivot of the Cholesky decomposition is negative, and where one
+ * vanishes so does its row. */
+static bool semidefinite(size_t n, const double *given) {
+    long double *A = lgv_new(n * n, sizeof *A), size = 0;
+    bool ok = A != NULL;
+    for (size_t i = 0; ok && i < n * n; i++) {
+        A[i] = given[i];
+        size = fmaxl(size, fabsl(A[i]));
+    }
+    for (size_t i = 0; ok && i < n; i++)
+        for (size_t j = 0; j < i; j++) ok = ok && fabsl(A[i * n + j] - A[j * n + i]) <= 1e-13L * size;
+    for (size_t k = 0; ok && k < n; k++) {
+        long double pivot = A[k * n + k];
+        ok = pivot >= -1e-13L * size;
+        if (!ok || pivot > 1e-13L * size) {
+            for (size_t i = k + 1; ok && i < n; i++)
+                for (size_t j = k + 1; j < n; j++) A[i * n + j] -= A[i * n + k] * A[k * n + j] / pivot;
+            continue;
+        }
+        for (size_t i = k + 1; ok && i < n; i++) ok = fabsl(A[i * n + k]) <= 1e-6L * size;
+    }
+    free(A);
+    return ok;
+}
+
+static void evaluate(const struct lgv_model *m, struct lgv_evaluator *e, const int *node, size_t count, double *out) {
+    struct lgv_env env = {.par = m->par};
+    for (size_t i = 0; i < count; i++) out[i] = lgv_eval_node(e, node[i], &env, NULL);
+}
+
+static enum lgv_status judge(struct lgv_model *m, const double *friction, const double *temperature,
+                             struct lgv_error *err) {
+    const struct lgv_bath *b = &m->bath;
+    const size_t n = m->np, count = b->kind == LGV_FRICTION_MATRIX ? n * n : n;
+    for (size_t i = 0; i < count; i++) {
+        bool sign = b->kind == LGV_FRICTION_MATRIX || friction[i] >= 0;
+        if (!isfinite(friction[i]) || !sign)
+            return lgv_model_fail(err, m->file, m->text, b->line, b->column,
+                                  "the friction is %g here; it must be a finite number that is not negative",
+                                  friction[i]);
+    }
+    if (b->kind == LGV_FRICTION_MATRIX && !semidefinite(n, friction))
+        return lgv_model_fail(err, m->file, m->text, b->line, b->column,
+                              "the friction matrix must be symmetric and positive semidefinite");
+    for (size_t i = 0; i < b->rows; i++)
+        if (!(temperature[b->row[i]] >= 0) || !isfinite(temperature[b->row[i]]))
+            return lgv_model_fail(err, m->file, m->text, b->temperature_line, b->temperature_column,
+                                  "the temperature is %g; it must be a finite number that is not negative",
+                                  temperature[b->row[i]]);
+    return LGV_OK;
+}
+
+enum lgv_status lgv_model_bath_values(struct lgv_model *m, double *friction, double *temperature,
+                                      struct lgv_error *err) {
+    const struct lgv_bath *b = &m->bath;
+    const size_t n = m->np, count = b->kind == LGV_FRICTION_MATRIX ? n * n : n;
+    struct lgv_evaluator e = {0};
+    double *G = lgv_new(count, sizeof *G), *T = lgv_new(n, sizeof *T);
+    bool ok = G && T && lgv_eval_begin(&e, m->graph);
+    if (ok && b->kind != LGV_FRICTION_OF_Q) evaluate(m, &e, b->friction, count, G);
+    if (ok) evaluate(m, &e, b->temperature, n, T);
+    if (ok) lgv_eval_end(&e);
+    enum lgv_status status = ok ? judge(m, G, T, err) : lgv_fail_memory(err);
+    for (size_t i = 0; !status && friction && i < count; i++) friction[i] = G[i];
+    for (size_t i = 0; !status && temperature && i < n; i++) temperature[i] = T[i];
+    free(G);
+    free(T);
+    return status;
+}
+
+/* ---- masses ---- */
+
+bool lgv_model_masses(struct lgv_model *m, bool diagonal, double *inverse, double *shift) {
+    const size_t n = m->np;
+    struct lgv_terms Hp = {0}, Hpp = {0};
+    struct lgv_function H = {0};
+    struct lgv_evaluator e = {0};
+    double *x = lgv_new(3 * n, sizeof *x); /* zeros, ones, H_p at ones */
+    bool ok = x && lgv_function_split(m->graph, m->hamiltonian, false, &H);
+    if (ok) lgv_terms_gradient(m->graph, &H, LGV_P, &Hp);
+    if (ok && !diagonal) lgv_terms_hessian(m->graph, &H, LGV_P, LGV_P, &Hpp);
+    ok = ok && !m->graph->failed && lgv_eval_begin(&e, m->graph);
+    if (ok) {
+        struct lgv_env env = {.par = m->par, .t = m->from};
+        env.space[LGV_Q] = env.space[LGV_P] = x;
+        for (size_t i = 0; i < n; i++) x[n + i] = 1;
+        lgv_eval_terms(&e, &Hp, &env, shift, n, 1);
+        if (!diagonal) lgv_eval_terms(&e, &Hpp, &env, inverse, n * n, n);
+        env.space[LGV_P] = x + n;
+        lgv_eval_terms(&e, &Hp, &env, x + 2 * n, n, 1);
+        for (size_t i = 0; diagonal && i < n; i++) inverse[i] = x[2 * n + i] - shift[i];
+        lgv_eval_end(&e);
+    }
+    lgv_function_free(&H);
+    lgv_terms_free(&Hp);
+    lgv_terms_free(&Hpp);
+    free(x);
+    return ok;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The sections `force`, forces F(q, v, t) without a potential, and `langevin`, friction and temperature:
+ *
+ *     dp = (-H_q + F - Gamma v) dt + sqrt(2 kT Gamma) dW. */
+#include "model/load.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool lgv_load_force(struct lgv_loader *l, int node) {
+    struct lgv_model *m = l->m;
+    const unsigned allow = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES_TIME;
+    if (node < 0) return true;
+    if (!(m->force = lgv_new(m->np, sizeof *m->force))) return lgv_yaml_memory(l);
+    if (!lgv_load_per_coordinate(l, node, "a force", allow, m->np == 1, m->force)) return false;
+    for (size_t i = 0; i < m->np; i++) {
+        m->force[i] = lgv_load_without_velocities(l, m->force[i]);
+        if (m->graph->failed) return lgv_yaml_fail(l, node, "%s", m->graph->failed);
+        if (m->graph->node[m->force[i]].uses & (LGV_USES(LGV_P) | LGV_USES(LGV_V))) m->force_of_p = true;
+    }
+    return true;
+}
+
+/* ---- langevin ---- */
+
+/* A sequence of sequences. */
+static bool is_matrix(const struct lgv_loader *l, int node) {
+    const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
+    return n->kind == LGV_YAML_SEQUENCE && n->count > 0 && lgv_yaml_node(l, n->first)->kind == LGV_YAML_SEQUENCE;
+}
+
+static bool read_matrix(struct lgv_loader *l, int node, int *out) {
+    const size_t n = l->m->np;
+    if ((size_t)lgv_yaml_node(l, node)->count != n)
+        return lgv_yaml_fail(l, node, "the friction matrix has %d rows, but there are %zu coordinates",
+                             lgv_yaml_node(l, node)->count, n);
+    for (int row = lgv_yaml_node(l, node)->first; row >= 0; row = lgv_yaml_next(l, row), out += n) {
+        if (lgv_yaml_node(l, row)->kind != LGV_YAML_SEQUENCE || (size_t)lgv_yaml_node(l, row)->count != n)
+            return lgv_yaml_fail(l, row, "a row of the friction matrix is a sequence of %zu numbers", n);
+        int *at = out;
+        for (int child = lgv_yaml_node(l, row)->first; child >= 0; child = lgv_yaml_next(l, child))
+            if (!lgv_load_number(l, child, "an entry of a friction matrix", 0, at++)) return false;
+    }
+    return true;
+}
+
+static bool read_friction(struct lgv_loader *l, int node) {
+    struct lgv_model *m = l->m;
+    struct lgv_bath *b = &m->bath;
+    bool matrix = is_matrix(l, node);
+    if (matrix && m->np > LGV_BATH_MATRIX)
+        return lgv_yaml_fail(l, node, "a friction matrix may have %d rows at most", LGV_BATH_MATRIX);
+    b->kind = matrix ? LGV_FRICTION_MATRIX : LGV_FRICTION_DIAGONAL;
+    b->friction = lgv_new(matrix ? m->np * m->np : m->np, sizeof *b->friction);
+    b->row = lgv_new(m->np, sizeof *b->row);
+    if (!b->friction || !b->row) return lgv_yaml_memory(l);
+    lgv_yaml_place(l, node, &b->line, &b->column);
+    if (!(matrix ? read_matrix(l, node, b->friction)
+                 : lgv_load_per_coordinate(l, node, "friction, which is a function of the coordinates",
+                                           LGV_USES(LGV_Q), true, b->friction)))
+        return false;
+    for (size_t i = 0; i < m->np; i++) {
+        double x = 1;
+        if (!matrix && (m->graph->node[b->friction[i]].uses & LGV_USES(LGV_Q))) b->kind = LGV_FRICTION_OF_Q;
+        if (matrix || !lgv_expr_is_const(m->graph, b->friction[i], &x) || x != 0) b->row[b->rows++] = i;
+    }
+    return b->rows > 0 || lgv_yaml_fail(l, node, "the friction is zero everywhere: leave `langevin` out");
+}
+
+static bool read_temperature(struct lgv_loader *l, int node) {
+    struct lgv_model *m = l->m;
+    struct lgv_bath *b = &m->bath;
+    if (!(b->temperature = lgv_new(m->np, sizeof *b->temperature))) return lgv_yaml_memory(l);
+    lgv_yaml_place(l, node, &b->temperature_line, &b->temperature_column);
+    if (!lgv_load_per_coordinate(l, node, "a temperature", 0, true, b->temperature)) return false;
+    b->one_temperature = true;
+    for (size_t i = 1; i < b->rows; i++)
+        if (b->temperature[b->row[i]] != b->temperature[b->row[0]]) b->one_temperature = false;
+    if (b->kind == LGV_FRICTION_MATRIX && !b->one_temperature)
+        return lgv_yaml_fail(l, node, "a friction matrix has one temperature; give friction for each coordinate to "
+                                      "have several");
+    return true;
+}
+
+bool lgv_load_langevin(struct lgv_loader *l, int node) {
+    struct lgv_model *m = l->m;
+    int friction = -1, temperature = -1;
+    if (node < 0) return true;
+    if (!lgv_yaml_mapping(l, node, "{friction: ..., temperature: ...}")) return false;
+    LGV_EACH(l, node, key, value) {
+        const char *name = lgv_yaml_node(l, key)->text;
+        int *at = strcmp(name, "friction") == 0 ? &friction : strcmp(name, "temperature") == 0 ? &temperature : NULL;
+        if (!at) return lgv_yaml_fail(l, key, "unknown key %.60s; langevin has friction and temperature", name);
+        if (*at >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
+        *at = value;
+    }
+    if (friction < 0 || temperature < 0)
+        return lgv_yaml_fail(l, node, "langevin needs %s", friction < 0 ? "friction" : "temperature (kT)");
+    if (m->lagrangian_only)
+        return lgv_yaml_fail(l, node, "friction needs a Lagrangian that is quadratic in the velocities");
+    return read_friction(l, friction) && read_temperature(l, temperature) &&
+           !lgv_model_bath_values(m, NULL, NULL, l->err);
+}
