@@ -2,42 +2,9 @@
  *
  * What is seen along the way: events, first passages, survival and `stop` against closed forms; the same bits for any
  * number of threads, lanes and parts; conditions that make no sense. */
-#include "helpers.h"
-#include <unistd.h>
+#include "along.h"
 
 #define PI 3.14159265358979323846
-
-struct option {
-    const char *name, *value;
-};
-
-static struct lgv_engine *engine_of(struct lgv_model *m, const struct option *option) {
-    struct lgv_engine *e = NULL;
-    struct lgv_error err = {0};
-    if (lgv_engine_create(m, &e, &err) != LGV_OK) fail_msg("%s", err.message);
-    for (; option && option->name; option++)
-        if (lgv_engine_set(e, option->name, option->value, &err) != LGV_OK) fail_msg("%s", err.message);
-    return e;
-}
-
-/* All paths in one go; the status is to be LGV_OK. */
-static struct lgv_result *run_text(const char *text, const struct option *option) {
-    struct lgv_model *m = model_of(text);
-    struct lgv_engine *e = engine_of(m, option);
-    struct lgv_result *r = lgv_new(1, sizeof *r);
-    struct lgv_error err = {0};
-    if (lgv_engine_whole(e, r, &err) != LGV_OK) fail_msg("%s", err.message);
-    lgv_engine_free(e);
-    lgv_model_free(m);
-    return r;
-}
-
-static const struct lgv_finding *found(const struct lgv_result *r, const char *group, const char *name) {
-    for (size_t i = 0; i < r->nfindings; i++)
-        if (strcmp(r->finding[i].group, group) == 0 && strcmp(r->finding[i].name, name) == 0) return &r->finding[i];
-    fail_msg("there is no %s/%s", group, name);
-    return NULL;
-}
 
 static double event_value(const struct lgv_result *r, const char *name, const char *what) {
     return lgv_finding_value(found(r, "events", name), what);
@@ -124,63 +91,14 @@ static const char busy[] = "parameters: {s: 0.4}\ncoordinates: {x: 0.1*normal()}
                            "events: {right: x > 0.5, left: x < -0.5, fast: p > 1.2 or p < -1.2}\nstop: x > 1.9\n"
                            "run: {step: 0.02, until: 20, outputs: 50, paths: 301, keep: 3}\n";
 
-static void same(const struct lgv_result *a, const struct lgv_result *b, const char *what) {
-    assert_true(a->nfindings == b->nfindings && a->nfindings > 0 && a->stopped == b->stopped);
-    for (size_t i = 0; i < a->nfindings; i++)
-        for (size_t k = 0; k < LGV_FOUND_ROWS; k++) {
-            const struct lgv_found *x = &a->finding[i].item[k], *y = &b->finding[i].item[k];
-            assert_true(x->shape[0] == y->shape[0] && x->shape[1] == y->shape[1] && !x->data == !y->data);
-            if (x->data && memcmp(x->data, y->data, x->shape[0] * x->shape[1] * sizeof(double)) != 0)
-                fail_msg("%s: %s/%s/%s differs", what, a->finding[i].group, a->finding[i].name,
-                         lgv_found_row(a->finding[i].group, k)->name);
-        }
-    for (size_t i = 0; i < a->nseries; i++)
-        assert_memory_equal(a->series[i].mean, b->series[i].mean, a->ntimes * sizeof(double));
-}
-
 static void test_bits(void **state) {
     (void)state;
-    struct lgv_result *r = run_text(busy, (struct option[]){{"threads", "1"}, {NULL, NULL}});
-    assert_true(r->stopped > 10 && r->stopped < 300);
-    static const char *const lanes[] = {"2", "4", "16"};
-    for (size_t k = 0; k < 3; k++) {
-        const struct option option[] = {{"lanes", lanes[k]}, {"threads", "3"}, {NULL, NULL}};
-        struct lgv_result *other = run_text(busy, option);
-        same(r, other, lanes[k]);
-        lgv_result_free(other);
-    }
-    /* Parts, saved and loaded in another order. */
-    static const uint64_t first[] = {0, 64, 208, 301};
-    static const size_t order[] = {2, 0, 1};
-    struct lgv_model *m = model_of(busy);
-    struct lgv_engine *whole = engine_of(m, NULL);
-    char file[3][40];
-    for (size_t p = 0; p < 3; p++) {
-        struct lgv_engine *e = engine_of(m, NULL);
-        snprintf(file[p], sizeof file[p], "law_events_%d_%zu.part", (int)getpid(), p);
-        assert_int_equal(lgv_engine_run(e, first[p], first[p + 1] - first[p], NULL), LGV_OK);
-        assert_int_equal(lgv_engine_save(e, file[p], NULL), LGV_OK);
-        lgv_engine_free(e);
-    }
-    for (size_t p = 0; p < 3; p++) assert_int_equal(lgv_engine_load(whole, file[order[p]], NULL), LGV_OK);
-    for (size_t p = 0; p < 3; p++) unlink(file[p]);
-    struct lgv_result *merged = NULL;
-    assert_int_equal(lgv_engine_finish(whole, &merged, NULL), LGV_OK);
-    same(r, merged, "parts");
-    /* results.h5 and back */
-    struct lgv_result back;
-    snprintf(file[0], sizeof file[0], "law_events_%d.h5", (int)getpid());
-    assert_int_equal(lgv_hdf5_write(r, file[0], NULL), LGV_OK);
-    assert_int_equal(lgv_hdf5_read(file[0], &back, NULL), LGV_OK);
-    unlink(file[0]);
-    same(r, &back, "results.h5");
+    check_bits(busy);
+    struct lgv_result *r = run_text(busy, NULL);
     struct lgv_array array;
-    assert_true(lgv_result_array(&back, "events/right/survival", &array) && array.shape[0] == 51 && array.ndim == 1);
-    lgv_result_clear(&back);
-    lgv_result_free(merged);
+    assert_true(r->stopped > 10 && r->stopped < 300);
+    assert_true(lgv_result_array(r, "events/right/survival", &array) && array.shape[0] == 51 && array.ndim == 1);
     lgv_result_free(r);
-    lgv_engine_free(whole);
-    lgv_model_free(m);
 }
 
 /* Looking changes nothing: the same paths without events. */

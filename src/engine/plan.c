@@ -146,6 +146,9 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
                                   .dt = p->dt,
                                   .nevents = w->plan.kernel->watch.events,
                                   .event = w->plan.kernel->watch.event,
+                                  .averages = s->averages,
+                                  .correlations = s->correlations,
+                                  .interval = (double)p->steps * p->dt / (double)(p->ntimes - 1),
                                   .paths = p->paths,
                                   .bins = (size_t)s->bins,
                                   .nkept = w->nkept,
@@ -153,6 +156,24 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
                                   .ndense = p->ndense,
                                   .dense_step = w->dense_step};
     return LGV_OK;
+}
+
+#define LEAST_VALUES 8 /* of a path, for time averages and correlations */
+
+/* Time averages and correlations: which output times count. */
+static enum lgv_status look_along(const struct lgv_settings *s, struct lgv_layout *w, struct lgv_error *err) {
+    const struct lgv_plan *p = &w->plan;
+    const char *what = s->averages ? "averages" : "correlations";
+    if (!s->averages && !s->correlations) return LGV_OK;
+    size_t *from = &w->shape.along_from, n = p->ntimes;
+    if (p->steps % (n - 1))
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "%s: output times must be equally far apart, and outputs = %zu does not divide the %llu steps",
+                        what, n - 1, (unsigned long long)p->steps);
+    while (*from < n && (double)p->time_step[*from] * p->dt < s->burn_in * (1 - 1e-12)) ++*from;
+    if (n - *from >= LEAST_VALUES) return LGV_OK;
+    return lgv_fail(err, LGV_BAD_INPUT, "%s: %zu output times after burn_in = %g are too few; at least %d are needed",
+                    what, n - *from, s->burn_in, LEAST_VALUES);
 }
 
 static enum lgv_status check_increments(const struct lgv_settings *s, const struct lgv_layout *w,
@@ -205,6 +226,7 @@ enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel 
     const struct lgv_settings *s = &w->settings;
     w->plan.kernel = k;
     enum lgv_status status = make_shape(s, w, err);
+    if (!status) status = look_along(s, w, err);
     if (!status) status = check_increments(s, w, err);
     if (!status) status = check_memory(w, err);
     if (!status) status = check_normals(w, err);

@@ -37,6 +37,14 @@ static const struct table tables[] = {
       {"median", "q50", NULL, 5},
       {"entries per path", "entries_mean", "entries_stderr", 0},
       {"most", "entries_max", NULL, 8}}},
+    {LGV_FOUND_AVERAGES,
+     "Time averages",
+     "Averages along the paths, with the integrated autocorrelation time and the number of independent values that "
+     "they are worth.",
+     {{"time average", "mean", "stderr", 0},
+      {"correlation time", "time", NULL, 4},
+      {"effective values", "samples", NULL, 4},
+      {"std along a path", "std", NULL, 4}}},
 };
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -107,6 +115,10 @@ struct drawing {
 static const struct drawing drawings[] = {
     {LGV_FOUND_EVENTS, NULL, "survival", "survival_stderr", "Paths that have not had", "survival", "time t",
      "part of the paths", "Part of the paths that have not had the event up to a time, with its 95 % band."},
+    {LGV_FOUND_CORRELATIONS, "lag", "correlation", "correlation_stderr", "Autocorrelation of", "correlation", "lag",
+     "autocorrelation", "Autocorrelation over time lags, with its 95 % band."},
+    {LGV_FOUND_CORRELATIONS, "lag", "msd", "msd_stderr", "Mean squared displacement of", "msd", "lag",
+     "mean squared displacement", "Mean squared displacement over time lags, with its 95 % band."},
 };
 #define DRAWINGS (sizeof drawings / sizeof *drawings)
 

@@ -41,6 +41,8 @@ struct lgv_settings {
     uint64_t tally;           /* paths whose changes are taken over every step */
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
     bool keep_increments;
+    bool averages, correlations;
+    double burn_in;
     char compiler[LGV_WORD_SIZE];
     uint64_t given;                          /* bit i: row i of the table was given, in the file or later */
     const struct lgv_increments *increments; /* never from a model file; NULL: noise by seed */

@@ -43,6 +43,15 @@ const struct lgv_option lgv_run_options[] = {
      "taken over every step, not only over output times; above " LGV_DIGITS(LGV_TALLY_DOF)
      " degrees of freedom none unless it is given",
      AT(tally)},
+    {"averages", LGV_SWITCH, "no", 0, 0, "",
+     "time averages of every observable along the paths, over the output times, with integrated autocorrelation times "
+     "and standard errors",
+     AT(averages)},
+    {"correlations", LGV_SWITCH, "no", 0, 0, "",
+     "autocorrelation and mean squared displacement of every observable, over lags between output times",
+     AT(correlations)},
+    {"burn_in", LGV_REAL, "0", 0, 1e300, "time",
+     "how much of the beginning of a path time averages and correlations leave out", AT(burn_in)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"check_states", LGV_COUNT, "4", 0, 16, "",
      "states at which the symplecticity defect is measured, 0 for none; half as many above "

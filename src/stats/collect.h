@@ -25,6 +25,16 @@ extern const struct lgv_collected lgv_failures; /* failed paths, and how many we
 
 extern const struct lgv_collected lgv_events;   /* first passages, entries, survival */
 
+extern const struct lgv_collected lgv_along;    /* time averages, correlations in time */
+
+/* lags.c: 16 series side by side, x [n][LGV_UNIT].  Lags of a multiple-tau correlator for n values: how many, the lag
+ * of each, and the mean over pairs of times of squared differences. */
+size_t lgv_lags_count(size_t n);
+size_t lgv_lags_at(size_t number, size_t *stride);
+void lgv_lags_squares(const double *x, size_t n, size_t number, double out[LGV_UNIT]);
+/* Of deviations x from their mean, which are lost: n times the variance of that mean, sum over k of covariances. */
+void lgv_lags_variance(double *x, size_t n, double out[LGV_UNIT]);
+
 #define LGV_EARLY_PATHS 1024 /* of which quantiles are taken, at most */
 
 /* quantiles.c: those of x[0..n), n <= LGV_EARLY_PATHS finite numbers, behind which three more may be read; NaN when n

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define TIME "time"
+#define SAME "that of the series"
 const struct lgv_found_row lgv_found_rows[] = {
     {LGV_FOUND_EVENTS, "paths", 0, "paths", "paths that were watched to their end"},
     {LGV_FOUND_EVENTS, "had", 0, "paths", "paths for which the condition held at some time"},
@@ -30,9 +31,29 @@ const struct lgv_found_row lgv_found_rows[] = {
     {LGV_FOUND_EVENTS, "survival_stderr", 1, "", "its standard error"},
     {LGV_FOUND_EVENTS, "time", 1, TIME, "first-passage times of the first paths, by number; NaN: never"},
     {LGV_FOUND_EVENTS, "entries", 1, "", "entries of the first paths"},
+    {LGV_FOUND_AVERAGES, "mean", 0, SAME, "time average, mean over the paths that reach the end"},
+    {LGV_FOUND_AVERAGES, "stderr", 0, SAME, "its standard error: stderr_paths from 16 paths on, else stderr_along"},
+    {LGV_FOUND_AVERAGES, "stderr_paths", 0, SAME, "standard error from the spread of the averages of the paths"},
+    {LGV_FOUND_AVERAGES, "stderr_along", 0, SAME, "standard error from the correlation along the paths"},
+    {LGV_FOUND_AVERAGES, "time", 0, TIME, "integrated autocorrelation time"},
+    {LGV_FOUND_AVERAGES, "samples", 0, "", "effective number of independent values, of all paths"},
+    {LGV_FOUND_AVERAGES, "std", 0, SAME, "standard deviation along a path"},
+    {LGV_FOUND_AVERAGES, "paths", 0, "paths", "paths that reach the end"},
+    {LGV_FOUND_AVERAGES, "values", 0, "", "values of each path"},
+    {LGV_FOUND_AVERAGES, "path_mean", 1, SAME, "time averages of the first paths, by number; NaN: it ended early"},
+    {LGV_FOUND_AVERAGES, "path_stderr", 1, SAME, "their standard errors"},
+    {LGV_FOUND_AVERAGES, "path_time", 1, TIME, "their integrated autocorrelation times"},
+    {LGV_FOUND_AVERAGES, "path_samples", 1, "", "their effective numbers of values"},
+    {LGV_FOUND_CORRELATIONS, "variance", 0, SAME " squared", "variance over times and paths"},
+    {LGV_FOUND_CORRELATIONS, "paths", 0, "paths", "paths that reach the end"},
+    {LGV_FOUND_CORRELATIONS, "lag", 1, TIME, "lags: 16, then 8 for every doubling"},
+    {LGV_FOUND_CORRELATIONS, "correlation", 1, "", "autocorrelation, 1 - msd / (2 variance)"},
+    {LGV_FOUND_CORRELATIONS, "correlation_stderr", 1, "", "its standard error, from the spread over paths"},
+    {LGV_FOUND_CORRELATIONS, "msd", 1, SAME " squared", "mean squared displacement over the lag"},
+    {LGV_FOUND_CORRELATIONS, "msd_stderr", 1, SAME " squared", "its standard error, from the spread over paths"},
 };
 const size_t lgv_found_row_count = sizeof lgv_found_rows / sizeof *lgv_found_rows;
-const char *const lgv_found_groups[] = {LGV_FOUND_EVENTS};
+const char *const lgv_found_groups[] = {LGV_FOUND_EVENTS, LGV_FOUND_AVERAGES, LGV_FOUND_CORRELATIONS};
 const size_t lgv_found_group_count = sizeof lgv_found_groups / sizeof *lgv_found_groups;
 
 const struct lgv_found_row *lgv_found_row(const char *group, size_t number) {

@@ -44,6 +44,8 @@ struct lgv_failure {
 
 /* What was found along the way, each with a name: numbers and arrays that are rows of one table (found.c). */
 #define LGV_FOUND_EVENTS "events"
+#define LGV_FOUND_AVERAGES "averages"
+#define LGV_FOUND_CORRELATIONS "correlations"
 #define LGV_FOUND_ROWS 24 /* of one group, at most */
 struct lgv_found_row {
     const char *group, *name;
@@ -147,6 +149,9 @@ struct lgv_shape {
     double t0, dt;
     size_t nevents;
     const struct lgv_event *event; /* [nevents] */
+    bool averages, correlations;   /* asked for; then output times are equally far apart: */
+    double interval;
+    size_t along_from; /* the first output time that counts there */
     uint64_t paths;
     size_t bins; /* of histograms */
     size_t nkept;
@@ -156,7 +161,7 @@ struct lgv_shape {
 };
 
 /* The statistics of an ensemble, or of a part of it, while it is run.  They merge in any order with the same bits. */
-#define LGV_COLLECTORS 7
+#define LGV_COLLECTORS 8
 struct lgv_statistics {
     struct lgv_shape shape;
     struct lgv_collecting list[LGV_COLLECTORS]; /* for lgv_ensemble_run; refers to shape: the struct must not move */
