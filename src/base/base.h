@@ -96,7 +96,8 @@ enum lgv_option_type {
     LGV_COUNT,
     LGV_WORD,
     LGV_SWITCH,
-    LGV_PROGRAM /* a word that names a program to start: never from a model file, which anybody may have written */
+    LGV_PROGRAM, /* a word that names a program to start: never from a model file, which anybody may have written */
+    LGV_LIST     /* a longer word: names separated by commas */
 };
 struct lgv_option {
     const char *name;
@@ -104,17 +105,21 @@ struct lgv_option {
     const char *standard; /* default as text; "" for none */
     double low, high;     /* allowed range of REAL and COUNT, both ends included */
     const char *unit, *doc;
-    size_t offset; /* of the field in the options struct: double, uint64_t, char[64], bool or char[64] */
+    size_t offset; /* of the field in the options struct: double, uint64_t, char[64], bool, char[64] or char[512] */
 };
 #define LGV_DIGITS(limit) LGV_DIGITS_(limit) /* a limit as a literal, for texts that name it */
 #define LGV_DIGITS_(limit) #limit
 #define LGV_WORD_SIZE 64
+#define LGV_LIST_SIZE 512
 #define LGV_MOST_COUNT 1e15 /* the limit of counts that have no other */
 enum lgv_status lgv_option_set(const struct lgv_option *table, size_t count, void *options, const char *name,
                                const char *value, struct lgv_error *err);
 void lgv_option_defaults(const struct lgv_option *table, size_t count, void *options);
 /* The value as text, as the model file would spell it. */
 void lgv_option_get(const struct lgv_option *row, const void *options, char *out, size_t size);
+/* The next entry of a list, without blanks around it; commas inside brackets are part of it.  False behind the last.
+ * What is longer than `size` is cut. */
+bool lgv_list_next(const char **list, char *out, size_t size);
 const struct lgv_option *lgv_option_find(const struct lgv_option *table, size_t count, const char *name);
 
 #endif

@@ -73,6 +73,9 @@ static enum lgv_status out_of_range(const struct lgv_option *row, const char *va
     return lgv_fail(err, LGV_BAD_INPUT, "%s: %.80s is out of range; it must be %s", row->name, value, wanted);
 }
 
+static const size_t field_size[] = {sizeof(double), sizeof(uint64_t), LGV_WORD_SIZE,
+                                    sizeof(bool),   LGV_WORD_SIZE,    LGV_LIST_SIZE};
+
 static enum lgv_status set_row(const struct lgv_option *row, void *options, const char *value, bool ranged,
                                struct lgv_error *err) {
     char *field = (char *)options + row->offset;
@@ -95,14 +98,15 @@ static enum lgv_status set_row(const struct lgv_option *row, void *options, cons
         return LGV_OK;
     case LGV_WORD:
     case LGV_PROGRAM:
-        if (strlen(value) >= LGV_WORD_SIZE)
-            return lgv_fail(err, LGV_BAD_INPUT, "%s: \"%.20s...\" is longer than %d characters", row->name, value,
-                            LGV_WORD_SIZE - 1);
+    case LGV_LIST:
+        if (strlen(value) >= field_size[row->type])
+            return lgv_fail(err, LGV_BAD_INPUT, "%s: \"%.20s...\" is longer than %zu characters", row->name, value,
+                            field_size[row->type] - 1);
         for (const char *s = value; *s; s++) {
             if (iscntrl((unsigned char)*s))
                 return lgv_fail(err, LGV_BAD_INPUT, "%s: the word has a control character in it", row->name);
         }
-        memset(field, 0, LGV_WORD_SIZE);
+        memset(field, 0, field_size[row->type]);
         memcpy(field, value, strlen(value));
         return LGV_OK;
     case LGV_SWITCH:
@@ -136,9 +140,8 @@ enum lgv_status lgv_option_set(const struct lgv_option *table, size_t count, voi
 
 /* A row without a default leaves zero, the empty word or no. */
 void lgv_option_defaults(const struct lgv_option *table, size_t count, void *options) {
-    static const size_t size[] = {sizeof(double), sizeof(uint64_t), LGV_WORD_SIZE, sizeof(bool), LGV_WORD_SIZE};
     for (size_t k = 0; k < count; k++) {
-        memset((char *)options + table[k].offset, 0, size[table[k].type]);
+        memset((char *)options + table[k].offset, 0, field_size[table[k].type]);
         if (table[k].standard && table[k].standard[0]) set_row(&table[k], options, table[k].standard, false, NULL);
     }
 }
@@ -158,10 +161,22 @@ void lgv_option_get(const struct lgv_option *row, const void *options, char *out
         snprintf(out, size, "%llu", (unsigned long long)number);
         return;
     case LGV_WORD:
-    case LGV_PROGRAM: snprintf(out, size, "%.*s", LGV_WORD_SIZE - 1, field); return;
+    case LGV_PROGRAM:
+    case LGV_LIST: snprintf(out, size, "%.*s", (int)field_size[row->type] - 1, field); return;
     case LGV_SWITCH:
         memcpy(&on, field, sizeof on);
         snprintf(out, size, "%s", on ? "yes" : "no");
         return;
     }
+}
+
+bool lgv_list_next(const char **list, char *out, size_t size) {
+    const char *s = *list + strspn(*list, " "), *end = s;
+    int open = 0;
+    for (; *end && (*end != ',' || open > 0); end++) open += (*end == '[') - (*end == ']');
+    size_t n = (size_t)(end - s);
+    while (n > 0 && s[n - 1] == ' ') n--;
+    snprintf(out, size, "%.*s", (int)n, s);
+    *list = *end ? end + 1 : end;
+    return n > 0 || *end;
 }

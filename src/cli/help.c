@@ -17,7 +17,7 @@ const char *lgv_flag_name(const struct lgv_option *row, char *out, size_t size) 
 }
 
 void lgv_option_describe(const struct lgv_option *row, char *out, size_t size) {
-    static const char *const kind[] = {"number", "whole number", "word", "yes or no", "program"};
+    static const char *const kind[] = {"number", "whole number", "word", "yes or no", "program", "list of names"};
     char range[80] = "", standard[LGV_WORD_SIZE + 16] = "";
     double least = row->low, most = row->high;
     bool ranged = row->type == LGV_REAL || row->type == LGV_COUNT;
@@ -79,7 +79,7 @@ void lgv_help_command(FILE *out, const struct lgv_command *c) {
         fputs("\nRun options (also in the run: section of the model file, and by --set):\n", out);
         for (size_t k = 0; k < lgv_run_option_count; k++) {
             const struct lgv_option *row = &lgv_run_options[k];
-            static const char *const value[] = {"X", "N", "WORD", "YES/NO", "PROGRAM"};
+            static const char *const value[] = {"X", "N", "WORD", "YES/NO", "PROGRAM", "NAMES"};
             char name[LGV_WORD_SIZE], kind[160], doc[600];
             lgv_option_describe(row, kind, sizeof kind);
             snprintf(doc, sizeof doc, "%s (%s)", row->doc, kind);

@@ -88,6 +88,7 @@ static enum lgv_status make_kernel(struct lgv_engine *e, const struct lgv_method
                                          .compiler = s->compiler,
                                          .keep_source = e->keep_source,
                                          .events = true,
+                                         .extremes = s->extremes,
                                          .progress = e->progress,
                                          .user = e->user};
     drop_kernel(e);

@@ -32,7 +32,7 @@ static uint64_t hash_values(uint64_t hash, const void *data, size_t count) {
 static void add_options(struct lgv_text *out, const struct lgv_settings *s) {
     static const char *const free_of[] = {"method", "paths", "threads", "lanes", "compiler"};
     for (size_t i = 0; i < lgv_run_option_count; i++) {
-        char value[128], plain[128];
+        char value[LGV_LIST_SIZE], plain[LGV_LIST_SIZE];
         bool counts = true;
         for (size_t k = 0; k < sizeof free_of / sizeof *free_of; k++)
             counts = counts && strcmp(lgv_run_options[i].name, free_of[k]) != 0;

@@ -141,6 +141,8 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
                                   .nseries = w->plan.kernel->watch.count,
                                   .tallies = w->plan.kernel->watch.tallies,
                                   .tallied = w->plan.kernel->watch.tallied,
+                                  .extremes = w->plan.kernel->watch.extremes,
+                                  .extreme = w->plan.kernel->watch.extreme,
                                   .time_step = w->time_step,
                                   .t0 = p->t0,
                                   .dt = p->dt,
@@ -231,8 +233,9 @@ enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel 
     if (!status) status = check_memory(w, err);
     if (!status) status = check_normals(w, err);
     if (!status) status = lgv_clip_check(k, s->step, s->truncate, err);
-    bool tallied = k->np <= LGV_TALLY_DOF || lgv_settings_given(s, "tally");
-    w->plan.tally_units = tallied ? s->tally / LGV_UNIT + (s->tally % LGV_UNIT != 0) : 0;
+    bool given = lgv_settings_given(s, "tally"), tallied = k->np <= LGV_TALLY_DOF || given;
+    uint64_t paths = k->watch.extremes && !given ? s->paths : tallied ? s->tally : 0;
+    w->plan.tally_units = paths / LGV_UNIT + (paths % LGV_UNIT != 0);
     if (!status) w->plan.clip = lgv_clip_bound(k, w->plan.dt, s->truncate);
     return status;
 }

@@ -121,6 +121,39 @@ static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watc
     return LGV_OK;
 }
 
+/* ---- extremes ---- */
+
+/* The observable of that name becomes a tally, unless it is one. */
+static enum lgv_status watch_extreme(struct lgv_watch *w, const char *name, struct lgv_error *err) {
+    size_t at = 0, k = 0;
+    struct lgv_error why;
+    if (!*name) return lgv_fail(err, LGV_BAD_INPUT, "extremes: a name is missing between two commas");
+    if (lgv_kernel_watched(w, name, &at, &why) != LGV_OK)
+        return lgv_fail(err, LGV_BAD_INPUT, "extremes: %s", why.message);
+    while (k < w->tallies && w->tallied[k] != at) k++;
+    if (k == w->tallies && w->item[at].node < 0)
+        return lgv_fail(err, LGV_BAD_INPUT, "extremes: %s cannot be followed at every step", name);
+    for (size_t i = 0; i < w->extremes; i++)
+        if (w->extreme[i] == k) return lgv_fail(err, LGV_BAD_INPUT, "extremes: %s is listed twice", name);
+    if (w->extremes == LGV_MAX_EXTREMES)
+        return lgv_fail(err, LGV_BAD_INPUT, "extremes: more than %d observables", LGV_MAX_EXTREMES);
+    if (k == w->tallies) w->tallied[w->tallies++] = at;
+    w->extreme[w->extremes++] = k;
+    return LGV_OK;
+}
+
+static enum lgv_status watch_extremes(const struct lgv_method *method, const char *list, struct lgv_watch *w,
+                                      struct lgv_error *err) {
+    char name[256];
+    enum lgv_status status = LGV_OK;
+    while (!status && lgv_list_next(&list, name, sizeof name)) status = watch_extreme(w, name, err);
+    if (!status && w->extremes && method->loose)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "extremes: between the steps of %s the momenta are not those that it shows; use RATTLE",
+                        method->name);
+    return status;
+}
+
 /* ---- events ---- */
 
 static enum lgv_status watch_events(const struct lgv_model *m, const struct lgv_method *method, struct lgv_watch *w,
@@ -234,6 +267,7 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
         return lgv_method_too_large(method, m, err);
     status = lgv_kernel_watch(m, &out->watch, err);
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
+    if (!status && options->extremes) status = watch_extremes(method, options->extremes, &out->watch, err);
     if (method->loose) out->watch.tallies = 0; /* what is shown is not the state */
     if (!status && options->events && m->nevents) status = watch_events(m, method, &out->watch, err);
     out->nstate = out->nx + out->np + out->nextra + kept_rows(out) + out->watch.controls + 2 * out->watch.tallies +

@@ -9,13 +9,17 @@
 #include "kernel/user.h"
 #include "method/method.h"
 
+#define LGV_MAX_EXTREMES 32
+
 /* What is observed: the energy "H", momentum maps, the declared observables, the distance to the exact solution, and
  * for small systems every coordinate and momentum. */
 struct lgv_watch {
     size_t count;
     struct lgv_observable *item;
     size_t tallies;  /* of what is seen at every step: the items `tallied` */
-    size_t tallied[1 + LGV_MAX_SYMMETRIES];
+    size_t tallied[1 + LGV_MAX_SYMMETRIES + LGV_MAX_EXTREMES];
+    size_t extremes; /* of these, those that were asked for: numbers among the tallies */
+    size_t extreme[LGV_MAX_EXTREMES];
     unsigned uses;   /* LGV_USES bits of all formulas: W and start values are rows of the state where they are used */
     size_t events;   /* conditions that are looked at after every step: those of the model, when asked for */
     const struct lgv_event *event;
@@ -50,6 +54,7 @@ struct lgv_kernel_options {
     const char *keep_source; /* file for the generated C, or NULL / "" */
     lgv_progress *progress;  /* asked with fraction 0 while the compiler takes long, NULL: nobody */
     void *user;
+    const char *extremes;    /* names of observables to be seen at every step, separated by commas; NULL: none */
     bool events;             /* also look at the events of the model, and let paths stop */
     bool control;            /* also sum the martingale part M = sum_k sum_m ({f, h_m} + dt/2 {{f, h_m}, H})(X_k) dW_m,k
                               * of every observable f: its mean is zero for every method */

@@ -213,6 +213,34 @@ bool lgv_load_exact(struct lgv_loader *l, int node) {
     return true;
 }
 
+/* A list as the text of an option: entries separated by commas, those of a list in it by colons. */
+static bool join(struct lgv_loader *l, int node, bool inner, struct lgv_text *out) {
+    const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
+    for (int child = n->first; child >= 0; child = lgv_yaml_next(l, child)) {
+        if (child != n->first) lgv_text_add(out, inner ? ":" : ", ");
+        if (!inner && lgv_yaml_node(l, child)->kind == LGV_YAML_SEQUENCE) {
+            if (!join(l, child, true, out)) return false;
+            continue;
+        }
+        const char *text = lgv_yaml_text(l, child, "a name");
+        if (!text) return false;
+        lgv_text_add(out, "%s", text);
+    }
+    return !out->failed || lgv_yaml_memory(l);
+}
+
+/* The value of an option, malloc'd; NULL with a message. */
+static char *option_text(struct lgv_loader *l, int node) {
+    struct lgv_text t = {0};
+    bool listed = lgv_yaml_node(l, node)->kind == LGV_YAML_SEQUENCE;
+    const char *text = listed ? "" : lgv_yaml_text(l, node, "a value");
+    if (text) lgv_text_add(&t, "%s", text);
+    if (text && (!listed || join(l, node, false, &t)) && !t.failed) return t.data;
+    if (t.failed) lgv_yaml_memory(l);
+    lgv_text_free(&t);
+    return NULL;
+}
+
 bool lgv_load_run(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     if (node < 0) return true;
@@ -222,14 +250,13 @@ bool lgv_load_run(struct lgv_loader *l, int node) {
     m->run = lgv_new(count + 1, sizeof *m->run);
     if (!m->run) return lgv_yaml_memory(l);
     LGV_EACH(l, node, key, value) {
-        const char *name = lgv_yaml_node(l, key)->text, *text = lgv_yaml_text(l, value, "a value");
-        if (!text) return false;
+        const char *name = lgv_yaml_node(l, key)->text;
         for (size_t k = 0; k < m->nrun; k++)
             if (strcmp(m->run[k].key, name) == 0) return lgv_yaml_fail(l, key, "%.60s is given twice", name);
         struct lgv_run_entry *e = &m->run[m->nrun++];
         e->key = lgv_copy(name);
-        e->value = lgv_copy(text);
-        if (!e->key || !e->value) return lgv_yaml_memory(l);
+        if (!(e->value = option_text(l, value))) return false;
+        if (!e->key) return lgv_yaml_memory(l);
         lgv_yaml_place(l, value, &e->line, &e->column);
         lgv_yaml_place(l, key, &e->key_line, &e->key_column);
     }

@@ -45,6 +45,14 @@ static const struct table tables[] = {
       {"correlation time", "time", NULL, 4},
       {"effective values", "samples", NULL, 4},
       {"std along a path", "std", NULL, 4}}},
+    {LGV_FOUND_EXTREMES,
+     "Extremes over every step",
+     "The smallest and the largest value that each path had at any step, start included: means over paths, and the "
+     "extremes of all.",
+     {{"least, mean", "least_mean", "least_stderr", 0},
+      {"of all", "least_min", NULL, 5},
+      {"largest, mean", "largest_mean", "largest_stderr", 0},
+      {"of all", "largest_max", NULL, 5}}},
 };
 #define TABLES (sizeof tables / sizeof *tables)
 

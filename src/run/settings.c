@@ -52,6 +52,10 @@ const struct lgv_option lgv_run_options[] = {
      AT(correlations)},
     {"burn_in", LGV_REAL, "0", 0, 1e300, "time",
      "how much of the beginning of a path time averages and correlations leave out", AT(burn_in)},
+    {"extremes", LGV_LIST, "", 0, 0, "",
+     "observables whose least and largest value along each path are taken over every step, as in x, r; of all paths, "
+     "or of the first `tally` of them where that is given",
+     AT(extremes)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"check_states", LGV_COUNT, "4", 0, 16, "",
      "states at which the symplecticity defect is measured, 0 for none; half as many above "

@@ -51,9 +51,31 @@ const struct lgv_found_row lgv_found_rows[] = {
     {LGV_FOUND_CORRELATIONS, "correlation_stderr", 1, "", "its standard error, from the spread over paths"},
     {LGV_FOUND_CORRELATIONS, "msd", 1, SAME " squared", "mean squared displacement over the lag"},
     {LGV_FOUND_CORRELATIONS, "msd_stderr", 1, SAME " squared", "its standard error, from the spread over paths"},
+    {LGV_FOUND_EXTREMES, "paths", 0, "paths", "paths that were followed to their end; failed ones are left out"},
+    {LGV_FOUND_EXTREMES, "least_mean", 0, SAME, "mean over paths of the smallest value of each, at any step"},
+    {LGV_FOUND_EXTREMES, "least_std", 0, SAME, "its standard deviation"},
+    {LGV_FOUND_EXTREMES, "least_stderr", 0, SAME, "standard error of the mean"},
+    {LGV_FOUND_EXTREMES, "least_min", 0, SAME, "the least of them"},
+    {LGV_FOUND_EXTREMES, "least_max", 0, SAME, "the largest of them"},
+    {LGV_FOUND_EXTREMES, "least_q05", 0, SAME, "5 % quantile, from the first paths"},
+    {LGV_FOUND_EXTREMES, "least_q25", 0, SAME, "25 % quantile"},
+    {LGV_FOUND_EXTREMES, "least_q50", 0, SAME, "median"},
+    {LGV_FOUND_EXTREMES, "least_q75", 0, SAME, "75 % quantile"},
+    {LGV_FOUND_EXTREMES, "least_q95", 0, SAME, "95 % quantile"},
+    {LGV_FOUND_EXTREMES, "largest_mean", 0, SAME, "mean over paths of the largest value of each, at any step"},
+    {LGV_FOUND_EXTREMES, "largest_std", 0, SAME, "its standard deviation"},
+    {LGV_FOUND_EXTREMES, "largest_stderr", 0, SAME, "standard error of the mean"},
+    {LGV_FOUND_EXTREMES, "largest_min", 0, SAME, "the least of them"},
+    {LGV_FOUND_EXTREMES, "largest_max", 0, SAME, "the largest of them"},
+    {LGV_FOUND_EXTREMES, "largest_q05", 0, SAME, "5 % quantile, from the first paths"},
+    {LGV_FOUND_EXTREMES, "largest_q25", 0, SAME, "25 % quantile"},
+    {LGV_FOUND_EXTREMES, "largest_q50", 0, SAME, "median"},
+    {LGV_FOUND_EXTREMES, "largest_q75", 0, SAME, "75 % quantile"},
+    {LGV_FOUND_EXTREMES, "largest_q95", 0, SAME, "95 % quantile"},
 };
 const size_t lgv_found_row_count = sizeof lgv_found_rows / sizeof *lgv_found_rows;
-const char *const lgv_found_groups[] = {LGV_FOUND_EVENTS, LGV_FOUND_AVERAGES, LGV_FOUND_CORRELATIONS};
+const char *const lgv_found_groups[] = {LGV_FOUND_EVENTS, LGV_FOUND_AVERAGES, LGV_FOUND_CORRELATIONS,
+                                        LGV_FOUND_EXTREMES};
 const size_t lgv_found_group_count = sizeof lgv_found_groups / sizeof *lgv_found_groups;
 
 const struct lgv_found_row *lgv_found_row(const char *group, size_t number) {

@@ -11,7 +11,7 @@
 
 static const struct lgv_collected *const collected[LGV_COLLECTORS] = {&lgv_moments, &lgv_changes, &lgv_spread,
                                                                       &lgv_endings, &lgv_kept,    &lgv_failures,
-                                                                      &lgv_events,  &lgv_along};
+                                                                      &lgv_events,  &lgv_along,   &lgv_extremes};
 
 bool lgv_statistics_begin(struct lgv_statistics *s, const struct lgv_shape *shape) {
     *s = (struct lgv_statistics){.shape = *shape};
@@ -85,7 +85,7 @@ static bool settings_text(const struct lgv_settings *s, const struct lgv_model *
     bool ok = r->setting && r->parameter;
     if (!ok) return false;
     for (size_t i = 0; i < lgv_run_option_count; i++) {
-        char value[128];
+        char value[LGV_LIST_SIZE];
         lgv_option_get(&lgv_run_options[i], s, value, sizeof value);
         r->setting[i] = (struct lgv_setting){copied(lgv_run_options[i].name, &ok), copied(value, &ok)};
         r->nsettings++;

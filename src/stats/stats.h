@@ -46,6 +46,7 @@ struct lgv_failure {
 #define LGV_FOUND_EVENTS "events"
 #define LGV_FOUND_AVERAGES "averages"
 #define LGV_FOUND_CORRELATIONS "correlations"
+#define LGV_FOUND_EXTREMES "extremes"
 #define LGV_FOUND_ROWS 24 /* of one group, at most */
 struct lgv_found_row {
     const char *group, *name;
@@ -145,6 +146,8 @@ struct lgv_result {
 struct lgv_shape {
     size_t ntimes, nseries, tallies;
     const size_t *tallied;     /* [tallies] numbers of the series that are seen at every step */
+    size_t extremes;
+    const size_t *extreme;     /* [extremes] numbers of the tallies whose extremes are part of the result */
     const uint64_t *time_step; /* [ntimes] */
     double t0, dt;
     size_t nevents;
@@ -161,7 +164,7 @@ struct lgv_shape {
 };
 
 /* The statistics of an ensemble, or of a part of it, while it is run.  They merge in any order with the same bits. */
-#define LGV_COLLECTORS 8
+#define LGV_COLLECTORS 9
 struct lgv_statistics {
     struct lgv_shape shape;
     struct lgv_collecting list[LGV_COLLECTORS]; /* for lgv_ensemble_run; refers to shape: the struct must not move */
