@@ -37,6 +37,26 @@ static void row(const char *name, const char *format, ...) {
     lgv_wrap(stdout, text, 22, 22);
 }
 
+/* Friction and bath, and the law that they lead to. */
+static void print_bath(const struct lgv_examination *x) {
+    static const char *const kind[] = {"none", "constant, for each coordinate", "a constant matrix", "functions of q"};
+    const struct lgv_model *m = x->model;
+    const struct lgv_structure *s = &x->structure;
+    bool all = m->bath.rows == m->np, driven = m->force || s->time_dependent || m->nnoise;
+    row("friction", "%s; %zu of %zu coordinates feel the bath", kind[m->bath.kind], m->bath.rows, m->np);
+    if (!m->bath.one_temperature)
+        row("stationary law", "not in closed form: there are several temperatures, and heat flows between them");
+    else if (driven)
+        row("stationary law", "not known: %s keep the model from exp(-H/kT)",
+            m->force ? "forces without a potential" : m->nnoise ? "other noises" : "formulas that depend on t");
+    else
+        row("stationary law", "exp(-H/kT)%s, where that can be normalised%s",
+            m->nconstraints ? " on the constraint set, in the measure of its kinetic energy (a stiff potential instead "
+                              "of the constraints has another law: the Fixman term tells them apart)"
+                            : "",
+            all ? "" : "; unique when the bath reaches all coordinates through the forces");
+}
+
 static void print_structure(const struct lgv_examination *x) {
     const struct lgv_structure *s = &x->structure;
     size_t n = x->model->np;
@@ -46,6 +66,10 @@ static void print_structure(const struct lgv_examination *x) {
             s->additive ? " (additive: constant gradients)" : "");
     else
         row("noises", "none");
+    if (x->model->bath.kind) print_bath(x);
+    if (x->model->force)
+        row("forces", "without a potential, depending on q%s: H is not kept, and there need not be a stationary law",
+            x->model->force_of_p ? " and p" : "");
     if (x->model->nconstraints) row("constraints", "%zu", x->model->nconstraints);
     char moved[200];
     if (x->measured && lgv_start_line(&x->result.certificate, moved, sizeof moved))
@@ -59,7 +83,7 @@ static void print_structure(const struct lgv_examination *x) {
                                        : "not separable: H mixes q and p",
             s->quadratic_kinetic ? "; kinetic energy quadratic with constant masses" : "",
             s->linear && !x->model->nconstraints ? "; equations linear" : "");
-    row("time", "%s", s->time_dependent ? "H or a noise depends on t" : "no formula depends on t");
+    row("time", "%s", s->time_dependent ? "a formula depends on t" : "no formula depends on t");
     if (x->hessian_entries >= 0 && !x->model->lagrangian_only)
         row("Hessian of H", "%ld of %.0f entries can differ from zero", x->hessian_entries,
             4.0 * (double)n * (double)n);

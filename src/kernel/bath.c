@@ -193,6 +193,8 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
     if (!status && lgv_model_masses(m, !dense, inverse, kT + n))
         *out = dense ? dense_modes(n, friction, matrix, inverse, kT[m->bath.row[0]])
                      : diagonal_modes(m, friction, inverse, kT);
+    if (*out) (*out)->one_temperature = m->bath.one_temperature;
+    if (*out) (*out)->steady = m->bath.kind != LGV_FRICTION_OF_Q;
     if (*out) (*out)->exact = m->bath.kind != LGV_FRICTION_OF_Q && is_exact(*out, m->nconstraints > 0);
     if (*out && !(*out)->exact)
         for (size_t j = 0; j < (*out)->channels; j++) (*out)->noise_rate[j] = 0;
@@ -256,4 +258,23 @@ void lgv_bath_fill(const struct lgv_bath_modes *b, size_t noises, unsigned spans
     }
     for (size_t i = 0; b->dense && i < 3 * b->np * b->channels; i++) *out++ = b->to[i];
     for (size_t i = 0; i < b->nrest; i++) *out++ = b->rest[i];
+}
+
+/* ---- what it keeps ---- */
+
+static double contracted(double g, double dt, int how) {
+    double x = g * dt;
+    switch (how) {
+    case LGV_CONTRACTS_EXACTLY: return exp(-x);
+    case LGV_CONTRACTS_EXPLICITLY: return 1 - x;
+    case LGV_CONTRACTS_IMPLICITLY: return 1 / (1 + x);
+    case LGV_CONTRACTS_HALF: return (1 - x / 2) / (1 + x / 2);
+    default: return NAN;
+    }
+}
+
+void lgv_bath_contraction(const struct lgv_bath_modes *b, int contraction, double dt, double *form, double *volume) {
+    *form = *volume = b->steady ? 1 : NAN;
+    for (size_t j = 0; b->steady && j < b->channels; j++) *volume *= contracted(b->rate[j], dt, contraction);
+    *form = b->steady && is_exact(b, true) ? contracted(b->rate[0], dt, contraction) : NAN;
 }

@@ -8,6 +8,8 @@
 
 struct lgv_bath_modes {
     size_t channels, np;
+    bool one_temperature;
+    bool steady;        /* friction does not depend on q */
     bool exact;         /* the flow is known: constant friction, with constraints Gamma = gamma M */
     bool dense;         /* modes are combinations of momenta; else channel j is momentum row[j] */
     double *rate;       /* [channels] of the decay; of constant friction */
@@ -25,6 +27,9 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
 void lgv_bath_free(struct lgv_bath_modes *b);
 /* Are modes needed, because friction or masses are not diagonal? */
 bool lgv_bath_dense(const struct lgv_model *m, const struct lgv_structure *s);
+/* By what a step of a method contracts the symplectic form, where all modes have the same rate and all momenta one
+ * (else NaN), and phase volume (NaN: it depends on the state, or nothing is known).  Without a bath both are 1. */
+void lgv_bath_contraction(const struct lgv_bath_modes *b, int contraction, double dt, double *form, double *volume);
 /* What a block of steps of size dt needs: bath.h of the kernel text.  `noises`: noise Hamiltonians. */
 size_t lgv_bath_numbers(const struct lgv_bath_modes *b, size_t noises);
 void lgv_bath_fill(const struct lgv_bath_modes *b, size_t noises, unsigned spans, double dt, uint64_t coarsen,

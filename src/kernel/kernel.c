@@ -33,6 +33,20 @@ static bool watch_has(const struct lgv_watch *w, const char *name) {
     return false;
 }
 
+/* Both are kT in the mean, where the model has a stationary law: of p.H_p over the degrees of freedom that are left by
+ * constraints, of q.U_q where all coordinates are bound. */
+static bool watch_temperatures(struct lgv_model *m, struct lgv_watch *w, size_t *capacity) {
+    double free = (double)m->np - (double)m->nconstraints;
+    if (!m->bath.kind || !(free > 0)) return true;
+    if (!watch_has(w, LGV_KINETIC) &&
+        !watch_add(w, capacity, LGV_KINETIC, "p . H_p / degrees of freedom", LGV_OBSERVABLE_DECLARED,
+                   lgv_expr_scale(m->graph, 1 / free, lgv_model_virial(m, LGV_P))))
+        return false;
+    return m->nconstraints || watch_has(w, LGV_CONFIGURATIONAL) ||
+           watch_add(w, capacity, LGV_CONFIGURATIONAL, "q . U_q / degrees of freedom", LGV_OBSERVABLE_DECLARED,
+                     lgv_expr_scale(m->graph, 1 / free, lgv_model_virial(m, LGV_Q)));
+}
+
 enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err) {
     size_t capacity = 0, n = m->np;
     *out = (struct lgv_watch){0};
@@ -40,6 +54,7 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
                         m->hamiltonian);
     for (size_t i = 0; ok && i < m->nobservables; i++)
         ok = watch_copy(out, &capacity, m->observable[i].name, m->observable[i]);
+    ok = ok && watch_temperatures(m, out, &capacity);
     for (size_t i = 0; ok && i < m->nsymmetries; i++) {
         char text[256];
         snprintf(text, sizeof text, "p . xi, xi = %s", m->symmetry[i].text ? m->symmetry[i].text : "generator");

@@ -11,6 +11,10 @@
 
 #define LGV_MAX_EXTREMES 32
 
+/* Observables of Langevin models. */
+#define LGV_KINETIC "kinetic_temperature"
+#define LGV_CONFIGURATIONAL "configurational_temperature"
+
 /* What is observed: the energy "H", momentum maps, the declared observables, the distance to the exact solution, and
  * for small systems every coordinate and momentum. */
 struct lgv_watch {

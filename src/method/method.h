@@ -36,6 +36,15 @@ enum {
     LGV_FACE_V3 = 64 /* a . H_qqq . a, third derivatives */
 };
 
+/* By what a mode of the bath with rate g is contracted in a step. */
+enum lgv_contraction {
+    LGV_CONTRACTS_UNKNOWN,
+    LGV_CONTRACTS_EXACTLY,    /* exp(-g dt) */
+    LGV_CONTRACTS_EXPLICITLY, /* 1 - g dt */
+    LGV_CONTRACTS_IMPLICITLY, /* 1/(1 + g dt) */
+    LGV_CONTRACTS_HALF        /* (1 - g dt/2)/(1 + g dt/2) */
+};
+
 struct lgv_entry; /* kernel/text/abi.h */
 struct lgv_step;  /* kernel/text/face_callbacks.h */
 struct lgv_method;
@@ -94,6 +103,7 @@ struct lgv_method {
     bool steady_bath;    /* friction must be constant */
     bool dense_bath;     /* it solves dense equations with friction */
     double bath_strong, bath_weak; /* orders with a bath of constant friction and no other noise */
+    enum lgv_contraction contraction; /* of the symplectic form by friction */
     double bias_order;   /* of stationary averages in the step; 0: not known */
     bool symmetric;     /* its adjoint is itself: it can be composed to higher order */
     unsigned moves;     /* LGV_MOVES_*; 0: both */

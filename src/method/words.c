@@ -115,6 +115,7 @@ static struct lgv_program *spell(const char *word, const size_t count[LETTERS]) 
 /* What all of them have in common. */
 static void describe(struct lgv_method *m) {
     m->bath = m->needs_bath = true;
+    m->contraction = LGV_CONTRACTS_EXACTLY;
     m->aliases = "";
     m->symplectic = m->quadratic_invariants = m->linear_momentum_maps = false;
     m->callbacks = NULL;

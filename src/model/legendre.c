@@ -21,7 +21,8 @@
 struct replace {
     struct lgv_graph *g;
     enum lgv_space space;
-    const int *image; /* by component; NULL: the entry itself, of the momentum, divided by `mass` */
+    const int *image;  /* by component; NULL: the entry itself, in the space `to`, divided by `mass` */
+    enum lgv_space to;
     int mass;
     int *memo; /* 1 + new node */
     size_t size;
@@ -46,7 +47,7 @@ static int replaced(struct replace *r, int node) {
         else if (!g->failed)
             g->failed = "an index is used outside its sum";
     } else if (n.op == LGV_REF) {
-        id = lgv_expr_div(g, lgv_expr_ref(g, LGV_P, n.aux), r->mass);
+        id = lgv_expr_div(g, lgv_expr_ref(g, r->to, n.aux), r->mass);
     } else {
         struct lgv_arg small[8], *arg = n.count <= 8 ? small : lgv_new((size_t)n.count, sizeof *arg);
         for (int i = 0; arg && i < n.count; i++) {
@@ -491,9 +492,20 @@ int lgv_load_without_velocities(struct lgv_loader *l, int formula) {
             velocities_of(&x, l->velocity_of, l->velocity_of + m->nx);
         legendre_free(&x);
     }
-    struct replace r = {.g = g, .space = LGV_V, .image = l->mass < 0 ? l->velocity_of : NULL, .mass = l->mass};
+    struct replace r = {.g = g, .space = LGV_V, .to = LGV_P, .mass = l->mass};
+    if (l->mass < 0) r.image = l->velocity_of;
     if (r.mass < 0) formula = lgv_loops_instance(g, formula, NULL, 0);
     int id = !g->failed && replace_begin(&r) ? replaced(&r, formula) : 0;
+    free(r.memo);
+    return id;
+}
+
+int lgv_model_virial(struct lgv_model *m, enum lgv_space space) {
+    struct lgv_graph *g = m->graph;
+    bool q = space == LGV_Q;
+    int along = lgv_diff_along(g, m->hamiltonian, LGV_USES(space));
+    struct replace r = {.g = g, .space = q ? LGV_DQ : LGV_DP, .to = space, .mass = lgv_expr_const(g, 1)};
+    int id = !g->failed && replace_begin(&r) ? replaced(&r, along) : 0;
     free(r.memo);
     return id;
 }

@@ -239,6 +239,8 @@ enum lgv_status lgv_model_bath_values(struct lgv_model *m, double *friction, dou
  * shift [np].  False: no memory. */
 bool lgv_model_masses(struct lgv_model *m, bool diagonal, double *inverse, double *shift);
 
+/* q . H_q or p . H_p. */
+int lgv_model_virial(struct lgv_model *m, enum lgv_space space);
 /* Every noise as a formula of its own with its sums written out; free() it.  NULL with graph->failed set. */
 int *lgv_model_noises(struct lgv_model *m);
 /* The formula of an observable by itself, or -1; that of a member of a family with all sums written out. */

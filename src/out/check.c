@@ -31,6 +31,12 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
         "The flow of a Hamiltonian system keeps the symplectic form, also with noise. The defect measures by how much "
         "one step of this run fails to keep it: zero up to round-off means the numerical paths are those of a "
         "mechanical system.");
+    if (k->bath && k->form > 0 && k->form < 1) {
+        put(c, "form contraction",
+            "With friction the symplectic form is not kept: where friction is the same multiple of the mass everywhere, "
+            "a step contracts it by exactly the factor exp(-gamma dt), or what the method puts in its place. This is the "
+            "largest deviation from that.");
+    }
     const char *claim = k->symplectic_claim ? "the method claims it" : "the method does not claim it";
     if (!isfinite(k->symplectic_defect)) {
         snprintf(c->value, sizeof c->value, "not measured");
@@ -45,18 +51,47 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     }
     bool small = k->symplectic_defect <= fmax(k->symplectic_defect_error, k->symplectic_claim ? LGV_DEFECT_LIMIT : 0);
     snprintf(c->value, sizeof c->value, "%.2g", k->symplectic_defect);
-    char known[80];
+    char known[80], contracts[64];
+    snprintf(contracts, sizeof contracts, "the form contracts by %.10g to round-off", k->form);
     if (r->dof > LGV_MANY_DOF)
         snprintf(known, sizeof known, "known to %.1g, over all %llu degrees of freedom to %.1g",
                  k->symplectic_defect_error, (unsigned long long)r->dof, k->defect_all_error);
     else
         snprintf(known, sizeof known, "known to %.1g", k->symplectic_defect_error);
     snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu state%s, %s)",
-             small && k->symplectic_claim ? "symplectic to round-off"
+             small && k->symplectic_claim ? k->bath ? contracts : "symplectic to round-off"
              : small                      ? "not seen at this step"
                                           : "NOT symplectic",
              claim, (unsigned long long)k->defect_states, k->defect_states == 1 ? "" : "s", known);
     c->mark = mark_of(lgv_verdict_find(r, "symplectic"));
+}
+
+static void check_volume(const struct lgv_result *r, const struct lgv_verdict *v, struct lgv_check *c) {
+    const struct lgv_certificate *k = &r->certificate;
+    put(c, "phase volume",
+        "By how much the determinant of one step differs from what friction is to do to phase volume: exp(-tr(Gamma "
+        "M^-1) dt) for methods with the exact flow of the bath.");
+    snprintf(c->value, sizeof c->value, "%.2g", v->value);
+    if (!isfinite(k->volume_expected))
+        snprintf(c->verdict, sizeof c->verdict, "nothing is promised here");
+    else
+        snprintf(c->verdict, sizeof c->verdict, "%s by %.10g a step (known to %.1g)",
+                 v->holds == 0 ? "does NOT contract" : "contracts", k->volume_expected, v->error);
+    c->mark = mark_of(v);
+}
+
+static void check_temperature(const struct lgv_result *r, const struct lgv_verdict *v, struct lgv_check *c) {
+    const struct lgv_certificate *k = &r->certificate;
+    char bias[80] = "";
+    put(c, "temperature",
+        "Kinetic temperature over all paths at the end, with its standard error, beside kT. It can differ by the bias "
+        "of the method, or because the run has not come to rest.");
+    snprintf(c->value, sizeof c->value, "%.4g", v->value);
+    if (k->bias_order > 0) snprintf(bias, sizeof bias, "; stationary averages have a bias of order %g", k->bias_order);
+    if (isfinite(k->temperature))
+        snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end, kT = %.6g%s", v->error, k->temperature, bias);
+    else
+        snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end; there are several temperatures%s", v->error, bias);
 }
 
 static void check_constraint(const struct lgv_result *r, struct lgv_check *c, const char *name, const char *verdict,
@@ -207,7 +242,10 @@ static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
 
 static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     size_t n = 0;
+    const struct lgv_verdict *volume = lgv_verdict_find(r, "volume"), *heat = lgv_verdict_find(r, "temperature");
     check_symplectic(r, &rows[n++]);
+    if (volume) check_volume(r, volume, &rows[n++]);
+    if (heat) check_temperature(r, heat, &rows[n++]);
     if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
         check_constraint(r, &rows[n++], "constraint", "constraint",
                          "Largest |g(q)| of the constraints g(q) = 0 over all paths and output times.");
@@ -230,7 +268,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 10, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 12, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;

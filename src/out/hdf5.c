@@ -71,6 +71,14 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     ROW(lgv_certificate, "weak_order", LGV_HDF5_REAL, weak_order),
     ROW(lgv_certificate, "order_reason", LGV_HDF5_TEXT, order_reason),
     LATER(lgv_certificate, "commutes_reason", LGV_HDF5_TEXT, commutes_reason),
+    LATER(lgv_certificate, "dissipative", LGV_HDF5_INT, dissipative),
+    LATER(lgv_certificate, "bath", LGV_HDF5_INT, bath),
+    LATER(lgv_certificate, "temperature", LGV_HDF5_REAL, temperature),
+    LATER(lgv_certificate, "bias_order", LGV_HDF5_REAL, bias_order),
+    LATER(lgv_certificate, "form_contraction", LGV_HDF5_REAL, form),
+    LATER(lgv_certificate, "volume_contraction", LGV_HDF5_REAL, volume_expected),
+    LATER(lgv_certificate, "volume_defect", LGV_HDF5_REAL, volume),
+    LATER(lgv_certificate, "volume_defect_error", LGV_HDF5_REAL, volume_error),
 };
 const size_t lgv_hdf5_certificate_count = COUNT_OF(lgv_hdf5_certificate);
 

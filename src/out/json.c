@@ -130,6 +130,14 @@ static json_t *verdicts(const struct lgv_result *r) {
     return NULL;
 }
 
+/* What is known where friction or forces act. */
+static bool langevin(const struct lgv_certificate *c, json_t *out) {
+    return !c->dissipative ||
+           (put(out, "form_contraction", real(c->form)) && put(out, "volume_contraction", real(c->volume_expected)) &&
+            put(out, "volume_defect", real(c->volume)) && put(out, "volume_defect_error", real(c->volume_error)) &&
+            put(out, "temperature", real(c->temperature)) && put(out, "bias_order", real(c->bias_order)));
+}
+
 static json_t *certificate(const struct lgv_result *r) {
     const struct lgv_certificate *c = &r->certificate;
     json_t *commutes = c->noise_commutes < 0 ? json_null() : json_boolean(c->noise_commutes);
@@ -144,7 +152,8 @@ static json_t *certificate(const struct lgv_result *r) {
         put(out, "momentum", drifts(r, LGV_OBSERVABLE_MOMENTUM)) && put(out, "energy", energy(r)) &&
         put(out, "noise_commutes", commutes) && put(out, "strong_order", real(c->strong_order)) &&
         put(out, "weak_order", real(c->weak_order)) && put(out, "order_reason", text(c->order_reason)) &&
-        put(out, "noise_commutes_reason", text(c->commutes_reason)) && put(out, "verdicts", verdicts(r)))
+        put(out, "noise_commutes_reason", text(c->commutes_reason)) && langevin(c, out) &&
+        put(out, "verdicts", verdicts(r)))
         return out;
     json_decref(out);
     return NULL;

@@ -144,12 +144,26 @@ static double try_size(struct probe *p, int s, double best, struct column *c, co
     return error;
 }
 
-/* False when no size works, or after a stop. */
-static bool derivative(struct probe *p, struct column *c, double *work) {
-    double best = INFINITY, *given = work + 16 * p->n;
-    int middle = p->size;
-    memcpy(given, c->u, p->n * sizeof *given);
-    for (int s = middle < 0 ? 0 : middle; s < SIZES; s++) { /* towards smaller h; of the first direction all */
+/* Does a much smaller h give the same J u?  Where a formula is periodic and h a multiple of its period, all differences
+ * vanish and seem to be known very well. */
+static bool confirmed(struct probe *p, const struct column *c, const double *given, double *work) {
+    const size_t n = p->n;
+    struct column other = {work + 21 * n, work + 22 * n, work + 23 * n, work + 24 * n};
+    int chosen = p->size;
+    bool same = true;
+    for (int s = chosen + 2; s < SIZES && s <= chosen + 3; s++) {
+        if (!isfinite(try_size(p, s, INFINITY, &other, given, work))) continue;
+        for (size_t r = 0; r < n; r++)
+            same &= fabs(other.Ju[r] - c->Ju[r]) <= SAFETY * (other.Ju_error[r] + c->Ju_error[r]);
+    }
+    p->size = chosen;
+    return same;
+}
+
+/* False when no size from `least` on works, or after a stop. */
+static bool search(struct probe *p, int least, int middle, struct column *c, const double *given, double *work) {
+    double best = INFINITY;
+    for (int s = middle < least ? least : middle; s < SIZES; s++) { /* towards smaller h; of the first direction all */
         if (p->progress && p->progress(p->user, 1)) return false;
         double error = try_size(p, s, best, c, given, work);
         if (error < best)
@@ -157,12 +171,22 @@ static bool derivative(struct probe *p, struct column *c, double *work) {
         else if (middle >= 0 && isfinite(best))
             break;
     }
-    for (int s = middle - 1; s >= 0 && p->size >= middle - 1 && isfinite(best); s--) { /* towards larger h */
+    for (int s = middle - 1; s >= least && p->size >= middle - 1 && isfinite(best); s--) { /* towards larger h */
         double error = try_size(p, s, best, c, given, work);
         if (!(error < best)) break;
         best = error;
     }
     return isfinite(best);
+}
+
+static bool derivative(struct probe *p, struct column *c, double *work) {
+    double *given = work + 16 * p->n;
+    int middle = p->size;
+    memcpy(given, c->u, p->n * sizeof *given);
+    if (!search(p, 0, middle, c, given, work)) return false;
+    while (!confirmed(p, c, given, work))
+        if (!search(p, p->size + 1, -1, c, given, work)) return false;
+    return true;
 }
 
 static double omega(const double *u, const double *v, size_t n) {
@@ -231,6 +255,26 @@ static bool own_scales(struct probe *p, double *scale) {
     return true;
 }
 
+/* det J of a system that is measured completely, and how well it is known: each entry of J changes it by that of the
+ * inverse. */
+static void find_volume(const struct probe *p, const struct column *c, struct lgv_defect *how) {
+    const int n = (int)p->n;
+    long double *J = lgv_new(3 * p->n * p->n, sizeof *J), *A = J ? J + n * n : NULL, *inverse = J ? A + n * n : NULL;
+    how->volume = how->volume_error = NAN;
+    for (int i = 0; J && i < n * n; i++) {
+        J[i] = A[i] = c[i % n].Ju[i / n] / p->scale[i / n]; /* in units of the scales, which cancel */
+        inverse[i] = i % (n + 1) == 0;
+    }
+    if (J && lgv_linear_solve(n, n, A, inverse, 0)) {
+        long double det = lgv_linear_determinant(n, J), error = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) error += fabsl(inverse[j * n + i]) * c[j].Ju_error[i] / p->scale[i];
+        how->volume = (double)det;
+        how->volume_error = (double)(fabsl(det) * error) + 1e-13;
+    }
+    free(J);
+}
+
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,
                               struct lgv_defect *how) {
@@ -244,7 +288,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
                       .user = user};
     size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
     double *vectors = lgv_new(4 * count * p.n, sizeof *vectors), *own = lgv_new(p.n, sizeof *own);
-    double *work = lgv_new(21 * p.n, sizeof *work), defect = NAN;
+    double *work = lgv_new(25 * p.n, sizeof *work), defect = NAN;
     struct column *c = lgv_new(count, sizeof *c);
     if (!vectors || !own || !work || !c || !own_scales(&p, own) || !set_given(&p, how->given)) goto done;
     p.scale = scale ? scale : own;
@@ -260,7 +304,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     double unsure[2] = {0, 0};          /* of pairs of few degrees of freedom; of those that share them all */
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
-            double d = omega(c[i].Ju, c[j].Ju, p.n) - omega(c[i].u, c[j].u, p.n);
+            double d = omega(c[i].Ju, c[j].Ju, p.n) - (how->form != 0 ? how->form : 1) * omega(c[i].u, c[j].u, p.n);
             double e = omega_error(c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error, p.n) +
                        omega_error(c[i].u, c[i].u_error, c[j].u, c[j].u_error, p.n);
             bool all = k->np > MANY && i < FEW_DIRECTIONS / 2;
@@ -274,6 +318,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     how->error = worst[0] > 0 ? worst[1] : unsure[0];
     how->all_error = fmax(how->error, unsure[1]);
     how->size = p.size + 1;
+    if (count == p.n && !k->nextra) find_volume(&p, c, how);
 done:
     lgv_block_free(&p.b);
     free(p.given);
@@ -364,6 +409,11 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
                                   .start_constraint = r->nconstraints ? k->start.residual : NAN,
                                   .start_hidden = r->nconstraints ? k->start.hidden : NAN,
                                   .noise_commutes = k->structure.commutes,
+                                  .volume = NAN,
+                                  .volume_error = NAN,
+                                  .temperature = NAN,
+                                  .bath = k->structure.bath,
+                                  .bias_order = k->method->bias_order,
                                   .dissipative = k->structure.bath || k->structure.forced,
                                   .time_dependent = k->structure.time_dependent,
                                   .commutes_decided = k->structure.commutes_decided};
@@ -380,7 +430,13 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     }
     double *scale = state_scales(m, plan, report);
     double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;
-    struct lgv_defect how = {.given = given};
+    c->form = c->volume_expected = k->structure.forced && m->force_of_p ? NAN : 1;
+    if (k->bath && isfinite(c->form))
+        lgv_bath_contraction(k->bath, k->method->contraction, plan->dt, &c->form, &c->volume_expected);
+    if (k->bath || k->structure.forced)
+        c->symplectic_claim = !k->structure.forced && isfinite(c->form) && (k->bath || k->method->symplectic);
+    if (k->bath) c->temperature = k->bath->one_temperature ? k->bath->temperature[0] : NAN;
+    struct lgv_defect how = {.given = given, .form = isfinite(c->form) ? c->form : 1, .volume = NAN};
     /* by size, not by the clock: the certificate must not depend on the machine */
     uint64_t states = k->np > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
     if (plan->increments && !given) states = 0; /* no memory */
@@ -394,8 +450,12 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
         if (given) lgv_increments_lay(plan->increments, lgv_increments_rows(k), 1, (uint64_t)path, step, 1, given);
         double d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path, step, x, scale, progress,
                                           user, &how);
-        double error = how.error;
+        double error = how.error, off = fabs(how.volume - c->volume_expected);
         if (isnan(d)) continue;
+        if (isfinite(off) && !(off - how.volume_error <= c->volume - c->volume_error)) {
+            c->volume = off;
+            c->volume_error = how.volume_error;
+        }
         c->defect_all_error = fmax(c->defect_all_error, how.all_error);
         c->defect_states++;
         bool seen = d > error, first = isnan(c->symplectic_defect);

@@ -80,6 +80,10 @@ struct lgv_certificate {
     double constraint_size, hidden_size;  /* size of the terms they consist of: their round-off is a part of it */
     double start_constraint, start_hidden; /* the same of typical start values as given, before they were projected */
     int symplectic_claim;                  /* the method's table says it is symplectic */
+    double form, volume_expected;          /* by what a step is to contract the form and phase volume; NaN: not known */
+    double volume, volume_error;           /* the largest deviation from that, measured; NaN when not */
+    int bath;                              /* there is friction with its noise */
+    double temperature, bias_order;        /* kT (NaN: several), and the order of stationary averages */
     int dissipative;                       /* friction or forces without a potential: H need not be kept */
     int time_dependent;                    /* a formula depends on t: H need not be kept */
     int noise_commutes;                    /* 1 yes, 0 no, -1 unknown */
@@ -205,6 +209,8 @@ struct lgv_defect {   /* begins as {0} */
     double all_error; /* how well a fault in any single one of many degrees of freedom is known */
     int size;         /* what the next measurement begins with */
     const double *given; /* increments of the step, a row each; NULL: its noise */
+    double form;         /* what the form is to be contracted by; 0: nothing, as by 1 */
+    double volume, volume_error; /* det J, where all of J is measured, else NaN */
 };
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,

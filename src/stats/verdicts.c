@@ -20,6 +20,24 @@ static void judge_symplectic(const struct lgv_certificate *c, struct lgv_verdict
     if (v->claim == 1 && isfinite(v->value) && v->error <= LGV_DEFECT_KNOWN) v->holds = v->value <= v->limit;
 }
 
+/* Where a bath or a force acts: det J against what the method promises. */
+static void judge_volume(const struct lgv_certificate *c, struct lgv_verdict *v) {
+    v->value = c->volume;
+    v->error = c->volume_error;
+    v->claim = isfinite(c->volume_expected) ? 1 : 0;
+    v->limit = fmax(c->volume_error, LGV_DEFECT_LIMIT);
+    if (v->claim == 1 && isfinite(v->value) && v->error <= LGV_DEFECT_KNOWN) v->holds = v->value <= v->limit;
+}
+
+/* The kinetic temperature at the end: information, since the run may not have come to rest. */
+static void judge_temperature(const struct lgv_result *r, const struct lgv_series *s, struct lgv_verdict *v) {
+    size_t last = r->ntimes - 1;
+    v->value = s->mean ? s->mean[last] : (double)NAN;
+    v->error = s->err ? s->err[last] : (double)NAN;
+    v->limit = r->certificate.temperature;
+    v->claim = -1;
+}
+
 static void judge_constraint(const struct lgv_result *r, double residual, double size, struct lgv_verdict *v) {
     v->value = residual;
     v->claim = 1;
@@ -60,9 +78,14 @@ bool lgv_verdicts_make(struct lgv_result *r) {
     struct lgv_verdict *v;
     bool ok = true;
     lgv_verdicts_free(r);
-    r->verdict = lgv_new(r->nseries + 5, sizeof *r->verdict);
+    r->verdict = lgv_new(r->nseries + 7, sizeof *r->verdict);
     if (!r->verdict) return false;
     if (ok && (ok = add(r, "symplectic", NULL, &v))) judge_symplectic(c, v);
+    if (ok && c->dissipative && isfinite(c->volume) && (ok = add(r, "volume", NULL, &v))) judge_volume(c, v);
+    for (size_t i = 0; ok && c->bath && r->ntimes > 0 && i < r->nseries; i++)
+        if (r->series[i].name && strcmp(r->series[i].name, LGV_KINETIC) == 0 &&
+            (ok = add(r, "temperature", NULL, &v)))
+            judge_temperature(r, &r->series[i], v);
     if (r->nconstraints > 0 || isfinite(c->constraint)) {
         double hidden = fmax(c->hidden_size, c->constraint_size / fabs(r->until - r->t0));
         if (ok && (ok = add(r, "constraint", NULL, &v))) judge_constraint(r, c->constraint, c->constraint_size, v);
