@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Statistics that are asked for by name: extremes over every step.  Closed forms, brute force over every step of every
- * path, and the same bits for any threads, lanes and parts. */
+ * Statistics that are asked for by name: extremes over every step, histograms of pairs.  Closed
+ * forms, brute force over every step of every path, and the same bits for any threads, lanes and parts. */
 #include "helpers.h"
 
 #include <stdio.h>
@@ -126,7 +126,8 @@ static const char barrier[] = "parameters: {beta: 0.5}\ncoordinates: {q: 0.3*nor
 
 static void test_parts(void **state) {
     (void)state;
-    const struct option o[] = {{"extremes", "q, d, H"}, {NULL, NULL}};
+    const struct option o[] = {{"extremes", "q, d, H"}, {"histograms2", "q:p, d : o"}, {"density", "yes"},
+                               {NULL, NULL}};
     check_parts(barrier, o);
 }
 
@@ -197,9 +198,60 @@ static void test_maximum(void **state) {
     lgv_result_free(r);
 }
 
-static void refused(const char *value, const char *message) {
+/* ---- histograms of pairs ---- */
+
+static size_t bin_at(const struct lgv_found *edge, double x) {
+    size_t n = edge->shape[0] - 1;
+    if (!(x >= edge->data[0] && x <= edge->data[n])) return n;
+    for (size_t i = 1; i < n; i++)
+        if (x < edge->data[i]) return i - 1;
+    return n - 1;
+}
+
+/* All paths are kept: their values at the output times from `first` on, counted one by one. */
+static void check_pair(const struct lgv_result *r, const char *group, const char *a, const char *b, size_t first) {
+    char name[64];
+    snprintf(name, sizeof name, "%s:%s", a, b);
+    const struct lgv_finding *f = finding_of(r, group, name);
+    const struct lgv_found *x = lgv_finding_get(f, "x_edge"), *y = lgv_finding_get(f, "y_edge"),
+                           *count = lgv_finding_get(f, "count");
+    size_t nx = x->shape[0] - 1, ny = y->shape[0] - 1, p = number_of(r, a), q = number_of(r, b), different = 0;
+    double *own = lgv_new(nx * ny, sizeof *own), values = 0, outside = 0;
+    assert_true(nx == 20 && ny == 20 && count->shape[0] == 20 && count->shape[1] == 20);
+    for (size_t i = 0; i < r->nsamples; i++)
+        for (size_t t = first; t < r->ntimes; t++) {
+            double u = r->sample[i].value[p * r->ntimes + t], v = r->sample[i].value[q * r->ntimes + t];
+            if (isnan(u) || isnan(v)) continue;
+            size_t at = bin_at(x, u), up = bin_at(y, v);
+            values++;
+            if (at < nx && up < ny)
+                own[at * ny + up]++;
+            else
+                outside++;
+        }
+    for (size_t i = 0; i < nx * ny; i++) different += own[i] != count->data[i];
+    assert_true(values > 20);
+    assert_near(lgv_finding_value(f, "values"), values, 0, "values");
+    assert_near(lgv_finding_value(f, "outside"), outside, 0, "outside");
+    assert_int_equal(different, 0);
+    free(own);
+}
+
+static void test_pairs(void **state) {
+    (void)state;
+    const struct option o[] = {{"paths", "200"}, {"keep", "200"}, {"histograms2", "q:p, o:d"}, {"density", "yes"},
+                               {"bins", "20"}, {NULL, NULL}};
+    struct lgv_result *r = run_of(barrier, 200, o);
+    check_pair(r, "histograms2", "q", "p", r->ntimes - 1);
+    check_pair(r, "histograms2", "o", "d", r->ntimes - 1);
+    check_pair(r, "densities", "q", "p", 0);
+    check_pair(r, "densities", "o", "d", 0);
+    lgv_result_free(r);
+}
+
+static void refused_by(const char *name, const char *value, const char *message) {
     struct lgv_model *m = model_of(barrier);
-    struct lgv_engine *e = engine_of(m, (const struct option[]){{"extremes", value}, {NULL, NULL}});
+    struct lgv_engine *e = engine_of(m, (const struct option[]){{name, value}, {NULL, NULL}});
     struct lgv_error err = {0};
     assert_int_equal(lgv_engine_prepare(e, &err), LGV_BAD_INPUT);
     if (!strstr(err.message, message)) fail_msg("%s\n  instead of: %s", err.message, message);
@@ -207,8 +259,18 @@ static void refused(const char *value, const char *message) {
     lgv_model_free(m);
 }
 
+static void refused(const char *value, const char *message) {
+    refused_by("extremes", value, message);
+}
+
 static void test_refused(void **state) {
     (void)state;
+    refused_by("histograms2", "q", "'q' is not a pair of observables like q:p");
+    refused_by("histograms2", "q:p:d", "is not a pair");
+    refused_by("histograms2", "q:r", "histograms2: nothing called r is observed");
+    refused_by("histograms2", "q:p, q:p", "q:p is listed twice");
+    refused_by("histograms2", "q:q", "q is paired with itself");
+    refused_by("density", "yes", "density is for the pairs of histograms2");
     refused("q, nothing", "extremes: nothing called nothing is observed");
     refused("q,,p", "extremes: a name is missing");
     refused("q, p, q", "extremes: q is listed twice");
@@ -219,6 +281,7 @@ int main(void) {
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_maximum),
+        cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,8 @@ static uint64_t few(uint64_t paths) {
 /* Would a kernel made now have the text and the width of the one there is? */
 static bool kernel_serves(const struct lgv_engine *e, const struct lgv_method *method, const struct lgv_settings *s) {
     return e->built && e->loads == e->model->loads && e->kernel.method == method && e->lanes == s->lanes &&
-           e->few == few(s->paths) && strcmp(e->compiler, s->compiler) == 0 && !e->keep_source;
+           e->few == few(s->paths) && strcmp(e->compiler, s->compiler) == 0 &&
+           strcmp(e->extremes, s->extremes) == 0 && !e->keep_source;
 }
 
 static enum lgv_status make_kernel(struct lgv_engine *e, const struct lgv_method *method, const struct lgv_settings *s,
@@ -101,6 +102,7 @@ static enum lgv_status make_kernel(struct lgv_engine *e, const struct lgv_method
     e->lanes = s->lanes;
     e->few = few(s->paths);
     memcpy(e->compiler, s->compiler, sizeof e->compiler);
+    memcpy(e->extremes, s->extremes, sizeof e->extremes);
     return LGV_OK;
 }
 

@@ -121,6 +121,46 @@ static uint64_t *units_of(const uint64_t *path, size_t count, size_t *units) {
     return unit;
 }
 
+/* "a:b" */
+static enum lgv_status find_pair(const struct lgv_watch *watch, const char *text, size_t pair[2],
+                                 struct lgv_error *err) {
+    const char *colon = strchr(text, ':');
+    char name[256];
+    struct lgv_error why;
+    if (!colon || strchr(colon + 1, ':'))
+        return lgv_fail(err, LGV_BAD_INPUT, "histograms2: '%s' is not a pair of observables like q:p", text);
+    for (int k = 0; k < 2; k++) {
+        const char *from = k ? colon + 1 : text;
+        size_t n = k ? strlen(from) : (size_t)(colon - text);
+        while (n && *from == ' ') from++, n--;
+        while (n && from[n - 1] == ' ') n--;
+        snprintf(name, sizeof name, "%.*s", (int)n, from);
+        if (lgv_kernel_watched(watch, name, &pair[k], &why) != LGV_OK)
+            return lgv_fail(err, LGV_BAD_INPUT, "histograms2: %s", why.message);
+    }
+    if (pair[0] == pair[1]) return lgv_fail(err, LGV_BAD_INPUT, "histograms2: %s is paired with itself", name);
+    return LGV_OK;
+}
+
+static enum lgv_status find_pairs(const struct lgv_settings *s, struct lgv_layout *w, struct lgv_error *err) {
+    const char *list = s->histograms2;
+    char text[LGV_LIST_SIZE];
+    enum lgv_status status = LGV_OK;
+    for (w->npairs = 0; !status && lgv_list_next(&list, text, sizeof text); w->npairs += !status) {
+        if (w->npairs == LGV_MAX_PAIRS)
+            return lgv_fail(err, LGV_BAD_INPUT, "histograms2: more than %d pairs", LGV_MAX_PAIRS);
+        size_t *pair = &w->pair[2 * w->npairs];
+        status = find_pair(&w->plan.kernel->watch, text, pair, err);
+        for (size_t i = 0; !status && i < w->npairs; i++)
+            if (w->pair[2 * i] == pair[0] && w->pair[2 * i + 1] == pair[1])
+                status = lgv_fail(err, LGV_BAD_INPUT, "histograms2: %s is listed twice", text);
+    }
+    if (!status && w->npairs && !s->bins) return lgv_fail(err, LGV_BAD_INPUT, "histograms2 needs bins, and bins is 0");
+    if (!status && !w->npairs && s->density)
+        return lgv_fail(err, LGV_BAD_INPUT, "density is for the pairs of histograms2, and there are none");
+    return status;
+}
+
 /* What the collectors need to know, and how often kept paths are seen. */
 static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layout *w, struct lgv_error *err) {
     struct lgv_plan *p = &w->plan;
@@ -153,6 +193,9 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
                                   .interval = (double)p->steps * p->dt / (double)(p->ntimes - 1),
                                   .paths = p->paths,
                                   .bins = (size_t)s->bins,
+                                  .npairs = w->npairs,
+                                  .pair = w->pair,
+                                  .density = s->density,
                                   .nkept = w->nkept,
                                   .kept = w->kept,
                                   .ndense = p->ndense,
@@ -227,7 +270,8 @@ enum lgv_status lgv_layout_steps(struct lgv_layout *w, struct lgv_error *err) {
 enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel *k, struct lgv_error *err) {
     const struct lgv_settings *s = &w->settings;
     w->plan.kernel = k;
-    enum lgv_status status = make_shape(s, w, err);
+    enum lgv_status status = find_pairs(s, w, err);
+    if (!status) status = make_shape(s, w, err);
     if (!status) status = look_along(s, w, err);
     if (!status) status = check_increments(s, w, err);
     if (!status) status = check_memory(w, err);

@@ -6,6 +6,8 @@
 
 #include "engine/engine.h"
 
+#define LGV_MAX_PAIRS 16
+
 /* The plan of an ensemble with the arrays it refers to; it must not move. */
 struct lgv_layout {
     struct lgv_settings settings; /* fitted to the increments where these are given */
@@ -13,6 +15,7 @@ struct lgv_layout {
     struct lgv_shape shape;
     uint64_t *time_step, *kept, *dense_step, *dense_unit;
     size_t nkept, snapshot[4];
+    size_t npairs, pair[2 * LGV_MAX_PAIRS]; /* series that have a histogram together */
 };
 /* plan.c, in this order: settings, then steps and paths, then what needs the kernel. */
 enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings *asked, struct lgv_layout *w,
@@ -53,6 +56,7 @@ struct lgv_engine {
     struct lgv_kernel kernel;
     uint64_t builds;
     char compiler[LGV_WORD_SIZE];
+    char extremes[LGV_LIST_SIZE];
     uint64_t lanes, few; /* few: the number of paths, where that is smaller than a unit */
     const char *chosen;
 

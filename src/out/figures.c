@@ -16,6 +16,7 @@
 #define HISTOGRAMS 8
 #define FOUND 16 /* of what was found along the way */
 #define PROFILES 6
+#define MAPS 16 /* histograms of pairs, and densities */
 #define PLOTTERS 8 /* at most so many gnuplots at the same time */
 
 static bool any_finite(const double *x, size_t n) {
@@ -221,7 +222,7 @@ static void plan_series(const struct lgv_result *r, const size_t *order, const s
 
 struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
     *count = 0;
-    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + PROFILES + FOUND + 3, sizeof *list);
+    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + PROFILES + FOUND + MAPS + 3, sizeof *list);
     struct lgv_member *m = lgv_members(r);
     size_t *order = lgv_series_order(r);
     if (list && order && m && r->ntimes > 0) {
@@ -229,6 +230,7 @@ struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
         plan_series(r, order, m, list, count);
         plan_phase(r, list, count);
         if (r->paths != 1) plan_histograms(r, m, list, count);
+        *count += lgv_map_plan(r, list + *count, MAPS);
         *count += lgv_found_plan(r, list + *count, FOUND);
     }
     free(order);

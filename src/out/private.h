@@ -40,7 +40,8 @@ enum lgv_figure_kind {
     LGV_FIGURE_TRAJECTORY,
     LGV_FIGURE_HISTOGRAM,
     LGV_FIGURE_FOUND, /* along the way: found.c */
-    LGV_FIGURE_PROFILE /* a family over its index */
+    LGV_FIGURE_PROFILE, /* a family over its index */
+    LGV_FIGURE_MAP      /* a histogram of a pair: maps.c */
 };
 struct lgv_figure {
     enum lgv_figure_kind kind;
@@ -59,6 +60,9 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
 #define LGV_PLOT_BEGIN                                                                                                 \
     "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"                                               \
     "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
+/* Histograms of pairs: at most so many figures, and the script of one. */
+size_t lgv_map_plan(const struct lgv_result *r, struct lgv_figure *list, size_t most);
+void lgv_map_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);
 /* Text of the user in a gnuplot script: in single quotes nothing of it has a meaning. */
 void lgv_quote(struct lgv_text *out, const char *text);
 

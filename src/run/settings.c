@@ -57,6 +57,12 @@ const struct lgv_option lgv_run_options[] = {
      "or of the first `tally` of them where that is given",
      AT(extremes)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
+    {"histograms2", LGV_LIST, "", 0, 0, "",
+     "pairs of observables that get a histogram together at the end, as in q:p, x:y; with `bins` bins each way, at most "
+     "300",
+     AT(histograms2)},
+    {"density", LGV_SWITCH, "no", 0, 0, "",
+     "the same over all output times, of as many of the first paths as fit 64 MB", AT(density)},
     {"check_states", LGV_COUNT, "4", 0, 16, "",
      "states at which the symplecticity defect is measured, 0 for none; half as many above "
      LGV_DIGITS(LGV_MANY_DOF) " degrees of freedom",

@@ -36,6 +36,8 @@ void lgv_lags_squares(const double *x, size_t n, size_t number, double out[LGV_U
 void lgv_lags_variance(double *x, size_t n, double out[LGV_UNIT]);
 extern const struct lgv_collected lgv_extremes; /* over every step, of chosen observables */
 
+extern const struct lgv_collected lgv_density;  /* of pairs, over all output times */
+
 #define LGV_EARLY_PATHS 1024 /* of which quantiles are taken, at most */
 
 /* quantiles.c: those of x[0..n), n <= LGV_EARLY_PATHS finite numbers, behind which three more may be read; NaN when n

@@ -72,10 +72,20 @@ const struct lgv_found_row lgv_found_rows[] = {
     {LGV_FOUND_EXTREMES, "largest_q50", 0, SAME, "median"},
     {LGV_FOUND_EXTREMES, "largest_q75", 0, SAME, "75 % quantile"},
     {LGV_FOUND_EXTREMES, "largest_q95", 0, SAME, "95 % quantile"},
+    {LGV_FOUND_PAIRS, "values", 0, "", "pairs of values at the end that were counted"},
+    {LGV_FOUND_PAIRS, "outside", 0, "", "of these, how many lie outside of the edges"},
+    {LGV_FOUND_PAIRS, "x_edge", 1, SAME, "edges of the bins of the first observable"},
+    {LGV_FOUND_PAIRS, "y_edge", 1, SAME, "edges of the bins of the second"},
+    {LGV_FOUND_PAIRS, "count", 2, "", "values in every bin, [x][y]"},
+    {LGV_FOUND_DENSITIES, "values", 0, "", "pairs of values at all output times that were counted"},
+    {LGV_FOUND_DENSITIES, "outside", 0, "", "of these, how many lie outside of the edges"},
+    {LGV_FOUND_DENSITIES, "x_edge", 1, SAME, "edges of the bins of the first observable"},
+    {LGV_FOUND_DENSITIES, "y_edge", 1, SAME, "edges of the bins of the second"},
+    {LGV_FOUND_DENSITIES, "count", 2, "", "values in every bin, [x][y]"},
 };
 const size_t lgv_found_row_count = sizeof lgv_found_rows / sizeof *lgv_found_rows;
 const char *const lgv_found_groups[] = {LGV_FOUND_EVENTS, LGV_FOUND_AVERAGES, LGV_FOUND_CORRELATIONS,
-                                        LGV_FOUND_EXTREMES};
+                                        LGV_FOUND_EXTREMES, LGV_FOUND_PAIRS, LGV_FOUND_DENSITIES};
 const size_t lgv_found_group_count = sizeof lgv_found_groups / sizeof *lgv_found_groups;
 
 const struct lgv_found_row *lgv_found_row(const char *group, size_t number) {

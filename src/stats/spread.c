@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Quantiles along time, and histograms at the end.  Both are taken from the paths with the lowest numbers, which are a
- * fair sample; which ones does not depend on how many paths there are, so that parts can be merged. */
+ * Quantiles along time, histograms at the end, of single observables and of pairs, and densities of pairs over all
+ * output times.  All are taken from the paths with the lowest numbers, which are a fair sample; which
+ * ones does not depend on how many paths there are, so that parts can be merged. */
 #include "stats/collect.h"
 #include <omp.h>
 #include "stats/four.h"
@@ -12,6 +13,8 @@
 #define ALL 0xffffu
 #define EARLY_BYTES (256u << 20)
 #define FINAL_PATHS 1000000
+#define DENSITY_BYTES (64u << 20)
+#define MOST_BINS 300 /* of each axis of a pair */
 
 /* Values of the first npaths paths at ntimes times, unit by unit as they come; NaN where there is none. */
 struct object {
@@ -20,7 +23,9 @@ struct object {
     size_t ntimes;
     uint64_t npaths;
     size_t units;
-    double *value;   /* [units][ntimes][nseries][LGV_UNIT] */
+    size_t ncolumns;      /* series that are kept */
+    const size_t *column; /* their numbers; NULL: all of them */
+    double *value;   /* [units][ntimes][ncolumns][LGV_UNIT] */
     size_t *written; /* [units] times that have values */
 };
 
@@ -32,21 +37,24 @@ static void destroy(void *object) {
     free(o);
 }
 
-static struct object *create(const struct lgv_shape *shape, size_t first, uint64_t npaths) {
+static struct object *create(const struct lgv_shape *shape, size_t first, uint64_t npaths, size_t ncolumns,
+                             const size_t *column) {
     struct object *o = lgv_new(1, sizeof *o);
     if (!o) return NULL;
     *o = (struct object){.shape = *shape, .first = first, .ntimes = shape->ntimes - first, .npaths = npaths};
+    o->ncolumns = ncolumns;
+    o->column = column;
     o->units = (size_t)((npaths + LGV_UNIT - 1) / LGV_UNIT);
-    o->value = lgv_aligned(o->units * o->ntimes * shape->nseries * LGV_UNIT + 1);
+    o->value = lgv_aligned(o->units * o->ntimes * ncolumns * LGV_UNIT + 1);
     o->written = lgv_new(o->units + 1, sizeof *o->written);
     if (o->value && o->written) return o;
     destroy(o);
     return NULL;
 }
 
-/* Values of a unit at a time, [nseries][LGV_UNIT]. */
+/* Values of a unit at a time, [ncolumns][LGV_UNIT]. */
 static double *values_at(const struct object *o, size_t unit, size_t time) {
-    return o->value + (unit * o->ntimes + time) * o->shape.nseries * LGV_UNIT;
+    return o->value + (unit * o->ntimes + time) * o->ncolumns * LGV_UNIT;
 }
 
 static uint64_t early_paths(const struct lgv_shape *s) {
@@ -60,22 +68,40 @@ static uint64_t final_paths(const struct lgv_shape *s) {
 }
 
 static void *create_early(const void *shape) {
-    return create(shape, 0, early_paths(shape));
+    const struct lgv_shape *s = shape;
+    return create(s, 0, early_paths(s), s->nseries, NULL);
 }
 
 static void *create_final(const void *shape) {
     const struct lgv_shape *s = shape;
-    return create(s, s->ntimes - 1, final_paths(s));
+    return create(s, s->ntimes - 1, final_paths(s), s->nseries, NULL);
+}
+
+/* As many as fit, at all output times. */
+static uint64_t density_paths(const struct lgv_shape *s) {
+    if (!s->density || !s->npairs) return 0;
+    uint64_t fit = DENSITY_BYTES / (sizeof(double) * s->ntimes * 2 * s->npairs);
+    return s->paths < fit ? s->paths : fit ? fit : 1;
+}
+
+static void *create_density(const void *shape) {
+    const struct lgv_shape *s = shape;
+    return create(s, 0, density_paths(s), 2 * s->npairs, s->pair);
 }
 
 static bool add(void *object, const struct lgv_piece *piece) {
     struct object *o = object;
-    size_t row = o->shape.nseries * LGV_UNIT, begin = piece->first < o->first ? o->first - piece->first : 0;
+    size_t row = o->ncolumns * LGV_UNIT, all_row = o->shape.nseries * LGV_UNIT;
+    size_t begin = piece->first < o->first ? o->first - piece->first : 0;
     if (piece->path >= o->npaths || begin >= piece->count) return true;
     uint64_t room = o->npaths - piece->path;
     unsigned lanes = room < piece->used ? (unsigned)room : piece->used, all = (1u << lanes) - 1;
     double *to = values_at(o, (size_t)piece->unit, piece->first + begin - o->first);
-    memcpy(to, piece->value + begin * row, (piece->count - begin) * row * sizeof *to);
+    if (!o->column) memcpy(to, piece->value + begin * row, (piece->count - begin) * row * sizeof *to);
+    for (size_t i = 0; o->column && i < (piece->count - begin) * o->ncolumns; i++)
+        memcpy(to + i * LGV_UNIT,
+               piece->value + (begin + i / o->ncolumns) * all_row + o->column[i % o->ncolumns] * LGV_UNIT,
+               LGV_UNIT * sizeof *to);
     for (size_t t = begin; t < piece->count; t++, to += row)
         for (size_t i = 0; (piece->alive[t] & all) != ALL && i < row; i++)
             if (!(piece->alive[t] & all & 1u << i % LGV_UNIT)) to[i] = (double)NAN;
@@ -87,7 +113,7 @@ static bool add(void *object, const struct lgv_piece *piece) {
 static bool merge(void *object, const void *other) {
     struct object *a = object;
     const struct object *b = other;
-    size_t row = a->shape.nseries * LGV_UNIT;
+    size_t row = a->ncolumns * LGV_UNIT;
     for (size_t u = 0; u < a->units && u < b->units; u++) {
         uint64_t room = a->npaths - u * LGV_UNIT;
         for (size_t t = 0; t < b->written[u]; t++) {
@@ -104,7 +130,7 @@ static bool merge(void *object, const void *other) {
 /* Units that have values: their number, how many times, and these. */
 static void save(void *object, struct lgv_text *out) {
     const struct object *o = object;
-    size_t row = o->shape.nseries * LGV_UNIT;
+    size_t row = o->ncolumns * LGV_UNIT;
     for (size_t u = 0; u < o->units; u++) {
         if (!o->written[u]) continue;
         lgv_text_append_count(out, u);
@@ -115,7 +141,7 @@ static void save(void *object, struct lgv_text *out) {
 
 static bool load(void *object, struct lgv_bytes *from) {
     struct object *o = object;
-    size_t row = o->shape.nseries * LGV_UNIT;
+    size_t row = o->ncolumns * LGV_UNIT;
     while (from->left && !from->bad) {
         uint64_t unit = lgv_bytes_count(from), times = lgv_bytes_count(from);
         if (unit >= o->units || times > o->ntimes) from->bad = true;
@@ -230,6 +256,107 @@ static bool histogram(double *x, size_t n, size_t bins, const struct lgv_series 
     return true;
 }
 
+/* ---- pairs ---- */
+
+struct range {
+    double low, high;
+    size_t bins;
+};
+
+static size_t bin_of(const struct range *a, double x) {
+    if (!(x >= a->low && x <= a->high)) return a->bins;
+    size_t at = (size_t)((x / 2 - a->low / 2) / (a->high / 2 - a->low / 2) * (double)a->bins);
+    return at < a->bins ? at : a->bins - 1;
+}
+
+/* Both values of every path and time that has them, one behind the other in x and y; returns how many. */
+static size_t gather_pairs(const struct object *o, size_t a, size_t b, double *x, double *y) {
+    size_t n = 0;
+    for (size_t u = 0; u < o->units; u++)
+        for (size_t t = 0; t < o->written[u]; t++) {
+            const double *p = values_at(o, u, t) + a * LGV_UNIT, *q = values_at(o, u, t) + b * LGV_UNIT;
+            for (size_t l = 0; l < LGV_UNIT; l++) {
+                x[n] = p[l];
+                y[n] = q[l];
+                n += isfinite(p[l]) && isfinite(q[l]);
+            }
+        }
+    return n;
+}
+
+/* As for one observable; over several times, what most paths keep to at any of them. */
+static struct range range_of(const struct object *o, const double *x, size_t n, const struct lgv_series *s) {
+    struct range a = {n ? x[0] : 0, n ? x[0] : 1, o->shape.bins < MOST_BINS ? o->shape.bins : MOST_BINS};
+    for (size_t i = 1; i < n; i++) {
+        a.low = fmin(a.low, x[i]);
+        a.high = fmax(a.high, x[i]);
+    }
+    double low = a.high, high = a.low;
+    for (size_t t = o->first; t < o->first + o->ntimes; t++) {
+        double l = a.low, h = a.high;
+        core_range(s, t, &l, &h);
+        low = fmin(low, l);
+        high = fmax(high, h);
+    }
+    if (low < high) {
+        a.low = low;
+        a.high = high;
+    }
+    if (!(a.high / 2 - a.low / 2 > 0)) {
+        double w = 1e-3 * (1 + fabs(a.low));
+        a.low -= w;
+        a.high += w;
+    }
+    return a;
+}
+
+static bool put_edges(struct lgv_finding *f, const char *name, const struct range *a) {
+    double *edge = lgv_finding_array(f, name, a->bins + 1, 1), half = a->high / 2 - a->low / 2;
+    for (size_t i = 0; edge && i <= a->bins; i++) edge[i] = a->low + 2 * (half * ((double)i / (double)a->bins));
+    return edge != NULL;
+}
+
+/* a, b: columns of the object; k: the pair. */
+static bool put_pair(const struct object *o, size_t k, size_t a, size_t b, const char *group, double *x, double *y,
+                     struct lgv_result *r) {
+    const struct lgv_series *s = &r->series[o->shape.pair[2 * k]], *t = &r->series[o->shape.pair[2 * k + 1]];
+    struct lgv_text name = {0};
+    lgv_text_add(&name, "%s:%s", s->name, t->name);
+    struct lgv_finding *f = name.failed ? NULL : lgv_finding_add(r, group, name.data, NULL);
+    lgv_text_free(&name);
+    size_t n = gather_pairs(o, a, b, x, y), outside = 0;
+    struct range u = range_of(o, x, n, s), v = range_of(o, y, n, t);
+    double *count = f && put_edges(f, "x_edge", &u) && put_edges(f, "y_edge", &v)
+                        ? lgv_finding_array(f, "count", u.bins, v.bins)
+                        : NULL;
+    if (!count) return false;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = bin_of(&u, x[i]), up = bin_of(&v, y[i]);
+        if (at < u.bins && up < v.bins)
+            count[at * v.bins + up]++;
+        else
+            outside++;
+    }
+    return lgv_finding_number(f, "values", (double)n) && lgv_finding_number(f, "outside", (double)outside);
+}
+
+static bool put_pairs(const struct object *o, const char *group, struct lgv_result *r) {
+    size_t most = o->units * LGV_UNIT * o->ntimes + 1;
+    if (!o->shape.npairs || !o->npaths) return true;
+    double *x = lgv_new(most, sizeof *x), *y = lgv_new(most, sizeof *y);
+    bool ok = x && y;
+    for (size_t k = 0; ok && k < o->shape.npairs; k++)
+        ok = put_pair(o, k, o->column ? 2 * k : o->shape.pair[2 * k], o->column ? 2 * k + 1 : o->shape.pair[2 * k + 1],
+                      group, x, y, r);
+    free(x);
+    free(y);
+    return ok;
+}
+
+static bool finish_density(void *object, struct lgv_result *r) {
+    return put_pairs(object, LGV_FOUND_DENSITIES, r);
+}
+
 static bool finish_histograms(void *object, struct lgv_result *r) {
     struct object *o = object;
     double *x = lgv_aligned(o->units * LGV_UNIT + 1);
@@ -239,7 +366,7 @@ static bool finish_histograms(void *object, struct lgv_result *r) {
         r->nhistograms++;
     }
     free(x);
-    return ok;
+    return ok && put_pairs(o, LGV_FOUND_PAIRS, r);
 }
 
 static double bytes_early(const struct lgv_shape *s) {
@@ -248,6 +375,10 @@ static double bytes_early(const struct lgv_shape *s) {
 
 static double bytes_final(const struct lgv_shape *s) {
     return (double)s->nseries * 8 * (double)final_paths(s);
+}
+
+static double bytes_density(const struct lgv_shape *s) {
+    return (double)s->npairs * 2 * 8 * (double)s->ntimes * (double)density_paths(s);
 }
 
 const struct lgv_collected lgv_spread = {
@@ -262,4 +393,11 @@ const struct lgv_collected lgv_endings = {
                   .free = destroy, .save = save, .load = load},
     .finish = finish_histograms,
     .bytes = bytes_final,
+};
+
+const struct lgv_collected lgv_density = {
+    .collector = {.name = "densities", .shared = true, .create = create_density, .add = add, .merge = merge,
+                  .free = destroy, .save = save, .load = load},
+    .finish = finish_density,
+    .bytes = bytes_density,
 };

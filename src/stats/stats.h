@@ -47,6 +47,8 @@ struct lgv_failure {
 #define LGV_FOUND_AVERAGES "averages"
 #define LGV_FOUND_CORRELATIONS "correlations"
 #define LGV_FOUND_EXTREMES "extremes"
+#define LGV_FOUND_PAIRS "histograms2"
+#define LGV_FOUND_DENSITIES "densities"
 #define LGV_FOUND_ROWS 24 /* of one group, at most */
 struct lgv_found_row {
     const char *group, *name;
@@ -161,6 +163,9 @@ struct lgv_shape {
     size_t along_from; /* the first output time that counts there */
     uint64_t paths;
     size_t bins; /* of histograms */
+    size_t npairs;
+    const size_t *pair; /* [npairs][2] numbers of series that have a histogram together */
+    bool density;       /* these also over all output times */
     size_t nkept;
     const uint64_t *kept; /* [nkept] numbers of the paths that are kept whole */
     size_t ndense;
@@ -168,7 +173,7 @@ struct lgv_shape {
 };
 
 /* The statistics of an ensemble, or of a part of it, while it is run.  They merge in any order with the same bits. */
-#define LGV_COLLECTORS 9
+#define LGV_COLLECTORS 10
 struct lgv_statistics {
     struct lgv_shape shape;
     struct lgv_collecting list[LGV_COLLECTORS]; /* for lgv_ensemble_run; refers to shape: the struct must not move */
