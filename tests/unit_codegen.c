@@ -4,6 +4,7 @@
  * corrections through steps of the methods; sums kept as loops against the same sums written out, with the contraction
  * a.V'''.a against finite differences.  Everything comes from one generator with a fixed seed. */
 #include "helpers.h"
+#include <unistd.h>
 
 /* ---- random formulas ---- */
 
@@ -559,6 +560,58 @@ static void test_algebra(void **state) {
     lgv_model_free(of_q);
 }
 
+/* ---- divisions ---- */
+
+#define BODIES                                                                                                         \
+    "parameters: {m1: 1.3, m2: 0.7, m3: 0.4, G: 1.1}\n"                                                                \
+    "coordinates: {x in R3: [1, 0, 0.1], y in R3: [0, 1.2, 0], z in R3: [-1, 0.2, 0.8]}\n"                             \
+    "momenta: {px: [0, 0.4, 0], py: [0.1, 0, -0.3], pz: [-0.2, 0, 0.1]}\n"                                             \
+    "hamiltonian: dot(px,px)/(2*m1) + dot(py,py)/(2*m2) + dot(pz,pz)/(2*m3) - G*m1*m2/norm(x-y) "                      \
+    "- G*m1*m3/norm(x-z) - G*m2*m3/norm(y-z)\n"
+
+static char *source_of(struct lgv_model *m, const char *method) {
+    char path[] = "/tmp/lgv-codegen-XXXXXX";
+    int file = mkstemp(path);
+    struct lgv_kernel k;
+    struct lgv_kernel_options options = {.keep_source = path};
+    struct lgv_error err = {0};
+    assert_true(file >= 0);
+    close(file);
+    if (lgv_kernel_build(m, lgv_method_find(method), &options, &k, &err) != LGV_OK) fail_msg("%s", err.message);
+    lgv_kernel_free(&k);
+    FILE *f = fopen(path, "r");
+    char *text = lgv_new(400000, 1);
+    assert_true(f && text && fread(text, 1, 399999, f) > 0);
+    fclose(f);
+    unlink(path);
+    return text;
+}
+
+/* Three components of a force have one root and one division together, all pairs side by side; a mass is divided by
+ * outside of the time loop.  So nothing but 1 is ever divided. */
+static void test_divisions(void **state) {
+    (void)state;
+    static const char *const function[] = {"INLINE void model_force(", "INLINE void model_K1("};
+    struct lgv_model *m = model_of(BODIES);
+    char *text = source_of(m, "RKN4");
+    for (int i = 0; i < 2; i++) {
+        char *begin = strstr(text, function[i]), *end = begin ? strstr(begin, "\n}\n") : NULL;
+        assert_non_null(end);
+        for (char *at = begin; (at = strstr(at, " / ")) && at < end; at += 3)
+            if (strncmp(at - 3, "1.0", 3) != 0) fail_msg("a division in %s: %.60s", function[i], at - 30);
+        if (i == 0) assert_true(strstr(begin, "vec_inverses(x, 3, 1, 1)") < end && strstr(begin, "vec_inverses"));
+    }
+    free(text);
+    struct lgv_kernel two = kernel_with(m, "RKN4", 2, NULL), eight = kernel_with(m, "RKN4", 8, NULL);
+    double *a = final_values(&two, 0.05, 100, 2, 1, 1), *b = final_values(&eight, 0.05, 100, 2, 1, 1);
+    assert_memory_equal(a, b, 2 * two.watch.count * sizeof *a); /* whoever shares a register: the same bits */
+    free(a);
+    free(b);
+    lgv_kernel_free(&two);
+    lgv_kernel_free(&eight);
+    lgv_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
@@ -566,6 +619,7 @@ int main(void) {
         cmocka_unit_test(test_forces),
         cmocka_unit_test(test_loops),
         cmocka_unit_test(test_algebra),
+        cmocka_unit_test(test_divisions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,12 +79,12 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
 }
 
 static void composition_rows(struct lgv_text *t) {
-    lgv_text_add(t, "\n## Compositions\n\nA suffix composes any method NAME that is symmetric in time and has order 2, "
-                    "words and constrained methods included: `verlet-8`, `P1N1Q2Gau-6`, `RATTLE-4`. The step is made "
-                    "of as many steps of NAME as the table says, each with its share of the increments; needs and what is "
-                    "kept are those of NAME. The error constant is the norm of the first coefficients of Lyndon words "
-                    "that do not vanish. Without noise `-4`, `-6` and `-8` are the best of their order; with noise the "
-                    "strong order stays 1 (1/2 for noises that do not commute).\n\n"
+    lgv_text_add(t, "\n## Compositions\n\nA suffix composes any method NAME that is symmetric in time and has order "
+                    "2, words and constrained methods included: `verlet-8`, `P1N1Q2Gau-6`, `RATTLE-4`. The step is "
+                    "made of as many steps of NAME as the table says, each with its share of the increments; needs "
+                    "and what is kept are those of NAME. The error constant is the norm of the first coefficients of "
+                    "Lyndon words that do not vanish. Without noise `-4`, `-6` and `-8` are the best of their order; "
+                    "with noise the strong order stays 1 (1/2 for noises that do not commute).\n\n"
                     "| suffix | also | order | steps of NAME | error constant | source |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < lgv_composition_count; i++) {
         const struct lgv_composition *c = &lgv_compositions[i];

@@ -152,29 +152,151 @@ static void power(struct lgv_text *out, const struct lgv_graph *g, int base, dou
     }
 }
 
-static void factors(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, bool below) {
-    bool first = true;
-    /* uniform factors first: scalars are multiplied once, not once per lane */
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < n->count; i++) {
-            struct lgv_arg a = g->arg[n->first + i];
-            bool uniform = lgv_emit_uniform(g, a.node);
-            if ((a.factor < 0) != below || uniform != (pass == 0)) continue;
-            if (!first) lgv_text_add(out, " * ");
-            power(out, g, a.node, fabs(a.factor), uniform);
-            first = false;
-        }
-    if (first) lgv_text_add(out, "1.0");
+/* base ^ exponent with a negative exponent, which several products have as a factor: the division is done once. */
+struct inverse {
+    int base;
+    double exponent; /* negative, as in the products */
+    int uses;
+    bool known; /* written, as u<base>_<number> */
+    int next;   /* the next one with this base */
+};
+
+/* What a list of nodes needs. */
+struct wanted {
+    unsigned char *mark;
+    int *sine, *cosine; /* [argument] node that is marked, 0: none */
+    int calls;          /* of functions with long copies */
+    int last;
+    int *inverse_of; /* [base] number of an inverse, from 1 */
+    struct inverse *inverse;
+    size_t inverses, capacity;
+};
+
+static struct inverse *inverse_at(const struct wanted *w, struct lgv_arg a) {
+    for (int i = w->inverse_of[a.node]; i; i = w->inverse[i - 1].next)
+        if (w->inverse[i - 1].exponent == a.factor) return &w->inverse[i - 1];
+    return NULL;
 }
 
-static void product(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
-    bool below = false;
-    for (int i = 0; i < n->count; i++) below |= g->arg[n->first + i].factor < 0;
-    factors(out, g, n, false);
-    if (!below) return;
+static bool count_inverse(const struct lgv_graph *g, struct wanted *w, struct lgv_arg a) {
+    if (a.factor >= 0 || lgv_emit_uniform(g, a.node)) return true;
+    struct inverse *known = inverse_at(w, a);
+    if (known) {
+        known->uses++;
+        return true;
+    }
+    if (!lgv_grow(&w->inverse, &w->capacity, w->inverses + 1, sizeof *w->inverse)) return false;
+    w->inverse[w->inverses++] = (struct inverse){a.node, a.factor, 1, false, w->inverse_of[a.node]};
+    w->inverse_of[a.node] = (int)w->inverses;
+    return true;
+}
+
+static bool shared(const struct lgv_graph *g, const struct wanted *w, struct lgv_arg a) {
+    return a.factor < 0 && !lgv_emit_uniform(g, a.node) && inverse_at(w, a)->uses > 1;
+}
+
+static void inverse_name(struct lgv_text *out, const struct wanted *w, const struct inverse *x) {
+    lgv_text_add(out, "u%d_%d", x->base, (int)(x - w->inverse));
+}
+
+static void factor(struct lgv_text *out, const struct lgv_graph *g, const struct wanted *w, struct lgv_arg a,
+                   bool first) {
+    if (!first) lgv_text_add(out, " * ");
+    if (shared(g, w, a))
+        inverse_name(out, w, inverse_at(w, a));
+    else
+        power(out, g, a.node, fabs(a.factor), lgv_emit_uniform(g, a.node));
+}
+
+/* Factors of one kind: those that are the same for all lanes, those that products share, and the others. */
+enum { UNIFORM, COMMON, OWN };
+
+static int kind_of(const struct lgv_graph *g, const struct wanted *w, struct lgv_arg a) {
+    return lgv_emit_uniform(g, a.node) ? UNIFORM : shared(g, w, a) ? COMMON : OWN;
+}
+
+/* The number of factors of a kind, written behind `before` others where `out` is not NULL. */
+static int factors(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, const struct wanted *w,
+                   int kind, bool below, int before) {
+    int count = 0;
+    for (int i = 0; i < n->count; i++) {
+        struct lgv_arg a = g->arg[n->first + i];
+        if (kind_of(g, w, a) != kind || (kind != COMMON && (a.factor < 0) != below)) continue;
+        if (out) factor(out, g, w, a, before + count == 0);
+        count++;
+    }
+    return count;
+}
+
+static void divisor(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, const struct wanted *w,
+                    int kind) {
     lgv_text_add(out, " / (");
-    factors(out, g, n, true);
+    factors(out, g, n, w, kind, true, 0);
     lgv_text_add(out, ")");
+}
+
+/* Uniform factors first: scalars are multiplied once, not once per lane, and the inverse of a mass is found outside of
+ * the time loop.  Then what products have in common, so that the compiler finds the same beginning in all of them. */
+static void product(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, const struct wanted *w,
+                    bool uniform) {
+    int count = factors(out, g, n, w, UNIFORM, false, 0);
+    bool scaled = factors(NULL, g, n, w, UNIFORM, true, 0) > 0, divided = factors(NULL, g, n, w, OWN, true, 0) > 0;
+    if (scaled) {
+        lgv_text_add(out, count == 0 ? "(1.0" : uniform ? "" : " * (1.0");
+        divisor(out, g, n, w, UNIFORM);
+        lgv_text_add(out, count == 0 || !uniform ? ")" : "");
+        count++;
+    }
+    count += factors(out, g, n, w, COMMON, false, count);
+    count += factors(out, g, n, w, OWN, false, count);
+    if (count == 0) lgv_text_add(out, "1.0");
+    if (divided) divisor(out, g, n, w, OWN);
+}
+
+/* Roots and divisions of several bases at a time (vec_inverses in lanes.h), as far as these are known before node k. */
+#define INVERSES 4
+
+static bool plain_exponent(double exponent) {
+    return -2 * exponent == floor(-2 * exponent) && exponent > -4;
+}
+
+static void inverse_group(struct lgv_text *out, const struct lgv_graph *g, int k, const struct wanted *w,
+                          struct inverse *first) {
+    struct inverse *group[INVERSES] = {first};
+    int n = 1;
+    for (struct inverse *x = w->inverse; plain_exponent(first->exponent) && x < w->inverse + w->inverses; x++)
+        if (n < INVERSES && x != first && !x->known && x->uses > 1 && x->base < k && x->exponent == first->exponent)
+            group[n++] = x;
+    for (int i = 0; i < n; i++) {
+        group[i]->known = true;
+        lgv_text_add(out, i ? ", " : "    vec ");
+        inverse_name(out, w, group[i]);
+        if (n > 1) continue;
+        lgv_text_add(out, " = 1.0 / (");
+        power(out, g, first->base, -first->exponent, false);
+        lgv_text_add(out, ")");
+    }
+    lgv_text_add(out, ";\n");
+    if (n == 1) return;
+    lgv_text_add(out, "    {\n    vec x[] = {");
+    for (int i = 0; i < n; i++) lgv_text_add(out, i ? ", t%d" : "t%d", group[i]->base);
+    lgv_text_add(out, "};\n    vec_inverses(x, %d, %d, %d);\n   ", n, (int)floor(-first->exponent),
+                 first->exponent != floor(first->exponent));
+    for (int i = 0; i < n; i++) {
+        lgv_text_add(out, " ");
+        inverse_name(out, w, group[i]);
+        lgv_text_add(out, " = x[%d];", i);
+    }
+    lgv_text_add(out, "\n    }\n");
+}
+
+/* The inverses that product k is the first to have. */
+static void inverses(struct lgv_text *out, const struct lgv_graph *g, int k, const struct wanted *w) {
+    const struct lgv_node *n = &g->node[k];
+    for (int i = 0; i < n->count; i++) {
+        struct lgv_arg a = g->arg[n->first + i];
+        if (shared(g, w, a) && !inverse_at(w, a)->known) inverse_group(out, g, k, w, inverse_at(w, a));
+    }
 }
 
 /* Functions whose copies are long. */
@@ -206,12 +328,14 @@ static void function(struct lgv_text *out, const struct lgv_graph *g, const stru
     lgv_text_add(out, ")");
 }
 
-static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, bool uniform, bool far) {
+static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, const struct wanted *w, bool uniform,
+                      bool far) {
     const struct lgv_node *n = &g->node[k];
     if (n->op == LGV_SUM) {
         sum(out, g, k, uniform ? "double " : "vec ");
         return;
     }
+    if (n->op == LGV_PRODUCT && !uniform) inverses(out, g, k, w);
     lgv_text_add(out, "    const %s t%d = ", uniform ? "double" : "vec", k);
     if (n->op == LGV_REF)
         reference(out, g, n);
@@ -219,7 +343,7 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, bo
         lgv_text_add(out, "(double)");
         lgv_emit_index(out, g, n->aux);
     } else if (n->op == LGV_PRODUCT)
-        product(out, g, n);
+        product(out, g, n, w, uniform);
     else
         function(out, g, n, uniform, far);
     lgv_text_add(out, ";\n");
@@ -228,14 +352,6 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, bo
 /* A text with more calls of long functions than this calls them; with fewer it has copies. */
 #define MOST_COPIES 32
 
-/* What a list of nodes needs. */
-struct wanted {
-    unsigned char *mark;
-    int *sine, *cosine; /* [argument] node that is marked, 0: none */
-    int calls;          /* of functions with long copies */
-    int last;
-};
-
 static bool find_wanted(const struct lgv_graph *g, const int *list, size_t count, struct wanted *w) {
     *w = (struct wanted){.last = -1};
     for (size_t i = 0; i < count; i++)
@@ -243,12 +359,15 @@ static bool find_wanted(const struct lgv_graph *g, const int *list, size_t count
     w->mark = lgv_new((size_t)w->last + 1, 1);
     w->sine = lgv_new((size_t)w->last + 1, sizeof *w->sine);
     w->cosine = lgv_new((size_t)w->last + 1, sizeof *w->cosine);
-    if (!w->mark || !w->sine || !w->cosine) return false;
+    w->inverse_of = lgv_new((size_t)w->last + 1, sizeof *w->inverse_of);
+    if (!w->mark || !w->sine || !w->cosine || !w->inverse_of) return false;
     for (size_t i = 0; i < count; i++) w->mark[list[i]] = 1;
     for (int k = w->last; k >= 0; k--) {
         const struct lgv_node *n = &g->node[k];
         if (!w->mark[k] || n->op == LGV_REF) continue;
         for (int i = 0; i < n->count; i++) w->mark[g->arg[n->first + i].node] = 1;
+        for (int i = 0; n->op == LGV_PRODUCT && i < n->count; i++)
+            if (!count_inverse(g, w, g->arg[n->first + i])) return false;
         if (n->op == LGV_SIN) w->sine[g->arg[n->first].node] = k;
         if (n->op == LGV_COS) w->cosine[g->arg[n->first].node] = k;
         w->calls += inlined(n) && !lgv_emit_uniform(g, k);
@@ -260,6 +379,8 @@ static void wanted_free(struct wanted *w) {
     free(w->mark);
     free(w->sine);
     free(w->cosine);
+    free(w->inverse_of);
+    free(w->inverse);
 }
 
 static void place(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *t,
@@ -310,7 +431,7 @@ static void emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const in
         int arg = n->op == LGV_SIN || n->op == LGV_COS ? g->arg[n->first].node : 0;
         int s = w.sine[arg], c = w.cosine[arg];
         if (uniform || !arg || !s || !c) {
-            statement(out, g, k, uniform, far);
+            statement(out, g, k, &w, uniform, far);
             continue;
         }
         lgv_text_add(out, "    vec t%d, t%d;\n    %s_sincos(", s, c, far ? "far" : "vec");

@@ -179,6 +179,17 @@ INLINE ivec vec_finite(vec x) {
     return (ivec)(vec_abs(x) <= 1.79769313486231570815e+308);
 }
 
+/* Roots and divisions of a whole register take as long as those of a part of it: short vecs share one. */
+#if defined(__AVX__) && LANES < 4 && __has_builtin(__builtin_ia32_sqrtpd256)
+#define LANES_SHARED (4 / LANES)
+typedef double lanes_wide __attribute__((vector_size(32)));
+#define LANES_WIDE_SQRT __builtin_ia32_sqrtpd256
+#else
+#define LANES_SHARED 1
+typedef vec lanes_wide;
+#define LANES_WIDE_SQRT vec_sqrt
+#endif
+
 INLINE vec vec_sqrt(vec x) {
 #if LANES_REGISTER
     union {
@@ -196,6 +207,21 @@ INLINE vec vec_sqrt(vec x) {
     }
     return r;
 #endif
+}
+
+/* x[i] = 1 / (sqrt(x[i])^half x[i]^whole), i < n. */
+INLINE void vec_inverses(vec *x, int n, int whole, int half) {
+    UNROLL for (int i = 0; i < n; i += LANES_SHARED) {
+        union {
+            lanes_wide w;
+            vec v[LANES_SHARED];
+        } a, r;
+        UNROLL for (int j = 0; j < LANES_SHARED; j++) a.v[j] = x[i + j < n ? i + j : n - 1];
+        r.w = half ? LANES_WIDE_SQRT(a.w) : a.w;
+        UNROLL for (int k = half ? 0 : 1; k < whole; k++) r.w *= a.w;
+        r.w = 1.0 / r.w;
+        UNROLL for (int j = 0; j < LANES_SHARED && i + j < n; j++) x[i + j] = r.v[j];
+    }
 }
 
 /* a * b + c, fused where that is fast. */
