@@ -50,6 +50,25 @@ has out '"holds": false' '"measured": null'
 gives 2 "$LGV" reproduce broken
 has err 'broken/experiment.yaml'
 
+# Names of observables with dots and brackets; a longer name is not taken for a shorter one.
+mkdir -p mine/names
+printf '%s\n' 'coordinates: { "x[2] in R2": "[i, 10*i]" }' 'potential: 0*x[1].x' \
+    'observe: { a: "each(k=1..2, x[k])", b: "x[2]", "ab": 7 }' 'run: { until: 1, paths: 2 }' > mine/names/names.yaml
+cat > mine/names/experiment.yaml <<'YAML'
+title: Names
+runs:
+  - { name: short, command: run names.yaml }
+claims:
+  - { claim: of a family, measure: "short:final.a[2].y.mean", expect: 20, within: 0 }
+  - { claim: of a vector, measure: "short:final.b.x.mean", expect: 2, within: 0 }
+  - { claim: of a number, measure: "short:final.ab.mean", expect: 7, within: 0 }
+YAML
+gives 0 "$LGV" reproduce names
+has out '3 of 3 claims hold'
+sed -i 's/a\[2\]/a[3]/' mine/names/experiment.yaml
+gives 1 "$LGV" reproduce names
+has out 'FAILS of a family' 'not measured' '2 of 3 claims hold'
+
 # An experiment file names neither programs nor places to write to.
 printf '#!/bin/sh\ntouch %s/started\nexec clang "$@"\n' "$work" > cc-x
 chmod +x cc-x

@@ -190,19 +190,31 @@ static const json_t *select_entry(const json_t *list, const char *selector) {
     return NULL;
 }
 
+/* The entry that the path begins with, and the length of its name.  Names of observables have dots and brackets of
+ * their own, as in L.x and msd[2].y: the longest name is meant. */
+static const json_t *named_entry(const json_t *object, const char *path, size_t *length) {
+    const json_t *found = NULL;
+    const char *key;
+    json_t *value;
+    *length = 0;
+    json_object_foreach((json_t *)object, key, value) {
+        size_t n = strlen(key);
+        if (n <= *length || strncmp(path, key, n) != 0 || !strchr(".[", path[n])) continue;
+        found = value;
+        *length = n;
+    }
+    return found;
+}
+
 bool lgv_experiment_number(const json_t *document, const char *path, double *out) {
     const json_t *at = document;
     while (at && *path) {
-        char word[200];
-        size_t n = path[0] == '[' ? strcspn(path, "]") : strcspn(path, ".[");
-        if (n >= sizeof word) return false;
-        memcpy(word, path, n);
-        word[n] = 0;
+        size_t n = strcspn(path, "]");
         if (path[0] == '[') {
-            at = select_entry(at, word + 1);
+            at = select_entry(at, path + 1);
             n += path[n] == ']';
         } else {
-            at = json_object_get(at, word);
+            at = named_entry(at, path, &n);
         }
         path += n;
         if (*path == '.') path++;
