@@ -18,7 +18,8 @@ static void span_of(double g, double h, double out[5]) {
 }
 
 static void relative(double a, long double b, double tolerance, const char *what, double x) {
-    if (!(fabsl(a - b) <= tolerance * fabsl(b) + 1e-300L)) fail_msg("%s at g h = %g: %.17g is not %.17Lg", what, x, a, b);
+    if (!(fabsl(a - b) <= tolerance * fabsl(b) + 1e-300L))
+        fail_msg("%s at g h = %g: %.17g is not %.17Lg", what, x, a, b);
 }
 
 /* Round-off: exp and expm1 to an ulp, their sums lose a factor of at most 6 near g h = 1, and the root of F's part that
@@ -129,8 +130,8 @@ static void test_modes(void **state) {
     for (size_t n = 1; n <= 6; n++)
         for (size_t rank = 1; rank <= n; rank++)
             for (int diagonal = 0; diagonal < 2; diagonal++) {
-                matrix inverse = sum(random_gram(n, n, &seed), 0.3L, identity(n)), friction = random_gram(n, rank, &seed);
-                inverse = as_doubles(inverse), friction = as_doubles(friction);
+                matrix inverse = as_doubles(sum(random_gram(n, n, &seed), 0.3L, identity(n)));
+                matrix friction = as_doubles(random_gram(n, rank, &seed));
                 for (size_t i = 0; i < n * n && diagonal; i++)
                     if (i % (n + 1)) friction.at[i / n][i % n] = 0;
                 double kT = 0.2 + uniform_of(&seed);

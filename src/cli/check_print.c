@@ -161,7 +161,7 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
             add_refusal(&r, why, m->name);
             continue;
         }
-        composable |= m->symmetric && m->order == 2;
+        composable |= m->symmetric && m->order == 2 && !m->bath;
         printf("  fits    %-16s ", m->name);
         if (x->model->nnoise && isnan(weak_order(x, m)))
             printf("no order: loses paths at every step, ");

@@ -225,6 +225,9 @@ static enum lgv_status check_increments(const struct lgv_settings *s, const stru
                                         struct lgv_error *err) {
     size_t noises = w->plan.kernel->nnoise;
     double values = (double)w->nkept * (double)w->plan.steps * (double)lgv_increments_rows(w->plan.kernel);
+    if (s->keep_increments && w->plan.kernel->bath)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "keep_increments: the noise of a bath (`langevin`) cannot be kept, and given again");
     if (s->keep_increments && values > LGV_MOST_INCREMENTS)
         return lgv_fail(err, LGV_BAD_INPUT,
                         "keep_increments: %zu kept paths of %llu steps with %zu noise%s are %.3g values; at most %g "
@@ -245,10 +248,12 @@ static enum lgv_status check_memory(const struct lgv_layout *w, struct lgv_error
 }
 
 static enum lgv_status check_normals(const struct lgv_layout *w, struct lgv_error *err) {
+    const struct lgv_kernel *k = w->plan.kernel;
+    size_t noises = (k->nnoise + (k->bath ? k->bath->channels : 0)) * lgv_method_spans(k->method);
     double steps = (double)w->plan.steps; /* pairs of normals are numbered by 48 bits */
-    if (steps * (double)w->plan.kernel->nnoise <= 5.6e14) return LGV_OK;
+    if (steps * (double)noises <= 5.6e14) return LGV_OK;
     return lgv_fail(err, LGV_BAD_INPUT, "%.3g steps with %zu noises need more than the 5.6e14 normals a path has",
-                    steps, w->plan.kernel->nnoise);
+                    steps, noises);
 }
 
 enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings *asked, struct lgv_layout *w,

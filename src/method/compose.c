@@ -156,7 +156,7 @@ static const struct lgv_composition *split(const char *name, const struct lgv_me
 }
 
 static bool can_compose(const struct lgv_method *base) {
-    return base && base->symmetric && base->order == 2;
+    return base && base->symmetric && base->order == 2 && !base->bath;
 }
 
 static const struct lgv_method *find_composition(const char *name) {
@@ -321,6 +321,8 @@ void lgv_compose_explain(const char *name, char *why, size_t size) {
         snprintf(why, size, "what -%s composes is not a method", c->suffix);
     } else if (!base->symmetric) {
         snprintf(why, size, "-%s composes methods that are symmetric in time, and %s is not", c->suffix, base->name);
+    } else if (base->bath) {
+        snprintf(why, size, "-%s has substeps that go back in time, which no bath does", c->suffix);
     } else {
         snprintf(why, size, "-%s composes methods of order 2, and %s has order %g", c->suffix, base->name, base->order);
     }

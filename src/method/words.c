@@ -9,8 +9,10 @@
  *
  * Everything about a word is found from its letters.  All letters are exact flows, so a palindrome is symmetric and has
  * weak order 2.  A word x w with a palindrome w, or a rotation of one, is conjugate to the palindrome x(1/2) w x(1/2):
- * its weak order is 1, but its stationary averages have the bias of the palindrome, of order 2.  Only U knows q and p
- * of the bath together: with constant friction and no other noise palindromes with U have strong order 2, others 1. */
+ * its weak order is 1.  Its stationary averages have a bias of order 2 too, of functions that are even in the momenta:
+ * what kicks and drifts of half a step change in first order is odd, as is q.p, whose bias has order 1.  Only U knows
+ * q and p of the bath together: with constant friction and no other noise palindromes with U have strong order 2,
+ * others 1. */
 #include "method/compose.h"
 #include "base/base.h"
 #include <ctype.h>
@@ -161,7 +163,8 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
              "Splitting word of %s and kicks (B), each letter with the same share of the step.%s%s",
              both ? "drift and bath together (U, exactly)" : "drifts (A), the exact flow of the bath (O)",
              strcmp(name, "BAOAB") == 0 ? " Positions of a harmonic oscillator have their exact stationary law." : "",
-             m->bias_order > m->order ? " Conjugate to a symmetric word: stationary averages have a bias of order 2."
+             m->bias_order > m->order ? " Conjugate to a symmetric word: stationary averages of functions even in the "
+                                        "momenta have a bias of order 2."
                                       : "");
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);

@@ -53,6 +53,10 @@ void lgv_increments_lay(const struct lgv_increments *x, size_t rows, size_t lane
 enum lgv_status lgv_increments_fit(const struct lgv_increments *x, const struct lgv_model *m, struct lgv_settings *s,
                                    struct lgv_error *err) {
     unsigned long long paths = x->paths, steps = x->steps;
+    if (m->bath.kind)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "%s: increments cannot be given to a model with `langevin`, whose bath has noise of its own",
+                        x->file);
     if (x->noises != m->nnoise)
         return lgv_fail(err, LGV_BAD_INPUT, "%s: increments of %llu noise%s, but the model has %zu", x->file,
                         (unsigned long long)x->noises, x->noises == 1 ? "" : "s", m->nnoise);
