@@ -100,5 +100,6 @@ const struct lgv_method lgv_letter_bath = {
     .name = "O",
     .source = "bath.c",
     .moves = LGV_MOVES_P,
+    .heats = true,
 };
 #endif

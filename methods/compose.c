@@ -5,6 +5,11 @@
  *
  *     Phi = phi_n o ... o phi_1,     phi_k = step j_k with (width_k dt, width_k dW).
  *
+ * With METROPOLIS a step is a proposal: it is accepted with probability min(1, exp(-w/kT)), w being what H changes by
+ * in all substeps but those of the bath, else the state stays as it was with its momentum reversed (generalised hybrid
+ * Monte Carlo; Lelievre, Rousset & Stoltz (2010), doi 10.1142/p579; the work of the substeps as in Sivak, Chodera &
+ * Crooks (2013), doi 10.1103/PhysRevX.3.011007).  For symmetric programs of reversible steps exp(-H/kT) is then exact.
+ *
  * Compositions (one step, widths that add up to 1) and splitting words (a letter is a step) are tables of substeps:
  * src/method/compose.c.  What a step carries depends on q alone, so it has to begin anew only where another step has
  * moved q; the table says where. */
@@ -62,7 +67,37 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
     enter(c, 0, 1);
 }
 
+#ifndef METROPOLIS
+#define METROPOLIS 0
+#endif
+
+#if METROPOLIS
+/* Where the proposal is rejected the state of before comes back, and what was carried with it. */
+INLINE void metropolis(struct ctx *c, vec work, const vec *before, const vec *kept, vec *q, vec *p, vec *carry) {
+    vec u[2];
+    uniform_pair(c->b->seed, paths_at(c->b->path), c->step >> 1, STREAM_ACCEPT, &u[0], &u[1]);
+    ivec accept = (ivec)(u[c->step & 1] < vec_exp(work * (-1.0 / bath_channel(c, 0)[4]))); /* false for NaN */
+    if (vec_all(accept)) return;
+    for (long i = 0; i < NP; i++) {
+        q[i] = vec_select(accept, q[i], before[i]);
+        p[i] = vec_select(accept, p[i], -before[NP + i]);
+    }
+    for (long i = 0; i < METHOD_CARRY; i++) carry[i] = vec_select(accept, carry[i], kept[i]);
+    for (int l = 0; l < LANES; l++)
+        if (!accept[l]) c->b->clipped[l]++; /* there is no noise that could be cut */
+}
+#endif
+
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+#if METROPOLIS
+    ARRAY(before, 2 * NP);
+    ARRAY(kept, METHOD_CARRY);
+    vec work, H;
+    for (long i = 0; i < 2 * NP; i++) before[i] = i < NP ? q[i] : p[i - NP];
+    for (long i = 0; i < METHOD_CARRY; i++) kept[i] = carry[i];
+    model_H(c, time_at(c, 0), q, p, &H);
+    work = -H;
+#endif
     ARRAY(w, NM);
     vec *top = c->top;
     for (long k = 0; k < PROGRAM_SUBSTEPS; k++) {
@@ -70,11 +105,22 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         c->span = SUBSTEP_SPAN(k);
         for (long m = 0; m < NM; m++) w[m] = SUBSTEP_WIDTH(k) * dW[m];
         if (SUBSTEP_BEGINS(k)) substep_begin(c, SUBSTEP_STEP(k), q, p, carry);
+#if METROPOLIS
+        if (SUBSTEP_HEATS(k)) model_H(c, time_at(c, 0), q, p, &H), work += H;
+#endif
         substep_step(c, SUBSTEP_STEP(k), q, p, w, dZ, carry);
+#if METROPOLIS
+        if (SUBSTEP_HEATS(k)) model_H(c, time_at(c, 0), q, p, &H), work -= H;
+#endif
         c->top = top;
     }
     enter(c, 0, 1);
     c->span = 0;
+#if METROPOLIS
+    model_H(c, time_at(c, 1), q, p, &H);
+    metropolis(c, work + H, before, kept, q, p, carry);
+    c->top = top;
+#endif
 }
 
 #include "kernel/text/method_end.h"

@@ -179,7 +179,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     if (!told && fabs(r.step - s->step) > 1e-9 * s->step && !a->flags.quiet)
         lgv_warn("the step is %.8g instead of %.8g: a whole number of steps has to end at %.8g", r.step, s->step,
                  s->until);
-    if (isnan(r.certificate.strong_order) && !a->flags.quiet)
+    if (!r.metropolis && isnan(r.certificate.strong_order) && !a->flags.quiet)
         lgv_warn("%s promises no order here: %s", r.method, r.certificate.order_reason);
     char moved[200];
     if (lgv_start_line(&r.certificate, moved, sizeof moved) && !a->flags.quiet)

@@ -124,15 +124,17 @@ static void add_table(struct lgv_text *out, const struct lgv_program *p) {
                       "#define METHOD_CARRY (0",
                  p->count, p->steps);
     for (size_t j = 0; j < p->steps; j++) lgv_text_add(out, " + step_carry_%zu", j);
-    lgv_text_add(out, ")\nstatic const struct {\n    double from, width;\n    long step, span;\n    int begins;\n}");
+    lgv_text_add(out, ")\nstatic const struct {\n    double from, width;\n    long step, span;\n");
+    lgv_text_add(out, "    int begins, heats;\n}");
     lgv_text_add(out, " program[] = {\n");
     for (size_t k = 0; k < p->count; k++)
-        lgv_text_add(out, "    {%.17g, %.17g, %zu, %u, %d},\n", p->substep[k].from, p->substep[k].width,
-                     p->substep[k].step, p->substep[k].span, p->substep[k].begins);
+        lgv_text_add(out, "    {%.17g, %.17g, %zu, %u, %d, %d},\n", p->substep[k].from, p->substep[k].width,
+                     p->substep[k].step, p->substep[k].span, p->substep[k].begins,
+                     p->step[p->substep[k].step]->heats);
     lgv_text_add(out, "};\n#define SUBSTEP_STEP(k) (PROGRAM_STEPS == 1 ? 0 : program[k].step)\n"
                       "#define SUBSTEP_FROM(k) program[k].from\n#define SUBSTEP_WIDTH(k) program[k].width\n"
                       "#define SUBSTEP_BEGINS(k) (PROGRAM_STEPS > 1 && program[k].begins)\n"
-                      "#define SUBSTEP_SPAN(k) program[k].span\n");
+                      "#define SUBSTEP_SPAN(k) program[k].span\n#define SUBSTEP_HEATS(k) program[k].heats\n");
 }
 
 void lgv_generate_method(struct lgv_text *out, const struct lgv_method *method) {

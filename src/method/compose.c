@@ -60,6 +60,13 @@ struct lgv_program *lgv_program_new(size_t substeps, size_t steps) {
     return NULL;
 }
 
+struct lgv_program *lgv_program_copy(const struct lgv_program *p) {
+    struct lgv_program *copy = lgv_program_new(p->count, p->steps);
+    for (size_t k = 0; copy && k < p->count; k++) copy->substep[k] = p->substep[k];
+    for (size_t j = 0; copy && j < p->steps; j++) copy->step[j] = p->step[j];
+    return copy;
+}
+
 void lgv_program_link(struct lgv_program *p) {
     for (size_t k = 0; k < p->count; k++) p->substep[k].begins = begins(p, k);
 }

@@ -12,6 +12,7 @@ const struct lgv_method *lgv_compose_find(const char *name);
 void lgv_compose_explain(const char *name, char *why, size_t size);
 void lgv_program_free(struct lgv_program *p);
 struct lgv_program *lgv_program_new(size_t substeps, size_t steps); /* NULL: memory is out */
+struct lgv_program *lgv_program_copy(const struct lgv_program *p);
 void lgv_program_link(struct lgv_program *p);                       /* finds which substeps begin */
 
 /* words.c: the same for splittings of Langevin dynamics. */

@@ -126,6 +126,10 @@ static const char *refusal_by_bath(const struct lgv_method *method, const struct
         {of_q && method->steady_bath, "%s knows the flow of drift and bath together for constant friction only", 0},
         {bath && method->dense_bath && m->np > LGV_BATH_MATRIX,
          "%s solves dense equations with friction, for up to %d degrees of freedom", LGV_BATH_MATRIX},
+        {method->metropolis && m->nnoise, "%s is for the noise of the bath alone, and the model has other noise", 0},
+        {method->metropolis && m->force, "%s needs H to be all there is: a force without a potential has no H", 0},
+        {method->metropolis && s->time_dependent, "%s needs an H that does not depend on t", 0},
+        {method->metropolis && !m->bath.one_temperature, "%s needs one temperature", 0},
         {m->force && m->nconstraints && m->force_of_p,
          "%s with constraints knows forces F(q, t) only, that do not depend on velocities", 0},
     };
@@ -212,11 +216,12 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
     double order;
     if (s->bath) {
         bool alone = nnoise == 0 && s->steady_bath && !s->constrained;
-        order = alone ? method->bath_strong : fmin(method->bath_strong, 1);
+        order = alone || isnan(method->bath_strong) ? method->bath_strong : fmin(method->bath_strong, 1);
         why = alone             ? "constant friction and no other noise"
               : s->constrained  ? "friction and constraints"
               : s->steady_bath ? "friction beside other noise"
                                 : "friction depends on q";
+        if (method->metropolis) why = "steps that are not accepted have no order: the law at rest is what is kept";
         if (nnoise > 1 && s->commutes != 1 && s->noise_depends != LGV_ON_Q) order = fmin(order, 0.5);
     } else if (nnoise == 0) {
         order = method->order;

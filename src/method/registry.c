@@ -67,6 +67,8 @@ static const struct {
     {"BAOA", NULL, NULL},
     {"UBU", NULL, NULL},
     {"BUB", NULL, NULL},
+    {"OBABO-Metropolis", NULL, NULL},
+    {"BAOAB-Metropolis", NULL, NULL},
     {"P2N2Q2Lob-GLA", NULL, NULL},
     {"P1N1Q2Gau-GLA", NULL, NULL},
     {"RATTLE-GLA", NULL, NULL},

@@ -7,6 +7,9 @@
  *     NAME-GLA, NAME-GLA1       the geometric Langevin algorithm around a method NAME: O(1/2) NAME O(1/2), or NAME O;
  *                               Bou-Rabee & Owhadi (2010), doi 10.1137/090758842
  *
+ *     NAME-Metropolis           a symmetric one of these as a proposal that is accepted or not: stationary averages
+ *                               have no bias from the step (methods/compose.c)
+ *
  * Everything about a word is found from its letters.  All letters are exact flows, so a palindrome is symmetric and has
  * weak order 2.  A word x w with a palindrome w, or a rotation of one, is conjugate to the palindrome x(1/2) w x(1/2):
  * its weak order is 1.  Its stationary averages have a bias of order 2 too, of functions that are even in the momenta:
@@ -236,6 +239,48 @@ static const char *gla_fault(const struct lgv_method *base) {
     return base->loose ? "GLA goes around methods that keep the hidden constraint" : NULL;
 }
 
+/* ---- accepted or not ---- */
+
+static const char *metropolis_fault(const struct lgv_method *base) {
+    if (!base) return "what -Metropolis goes around is not a method";
+    if (!base->needs_bath) return "-Metropolis goes around a splitting of Langevin dynamics";
+    if (base->metropolis) return "-Metropolis is there twice";
+    if (base->bath_f) return "-Metropolis needs the heat of the bath apart: a word with O, not with U";
+    if (base->constrained) return "-Metropolis is for methods without constraints";
+    return base->symmetric ? NULL : "-Metropolis needs a method that is symmetric in time: only these are reversible";
+}
+
+static bool fill_metropolis(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_method *base = what;
+    char doc[300];
+    *m = *base;
+    m->program = lgv_program_copy(base->program);
+    m->constants = lgv_copy("#define METROPOLIS 1\n");
+    m->metropolis = true;
+    m->symmetric = false;
+    m->face_separable |= LGV_FACE_H;
+    m->face_general |= LGV_FACE_H;
+    m->bath_strong = m->bath_weak = NAN;
+    m->bias_order = INFINITY;
+    m->contraction = LGV_CONTRACTS_UNKNOWN;
+    m->claims = "Its stationary law is exp(-H/kT), whatever the step.";
+    snprintf(doc, sizeof doc, "%s as a proposal that is accepted or not; where it is not, momenta are reversed.",
+             base->name);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->program && m->name && m->doc && m->constants;
+}
+
+static bool split_metropolis(const char *name, const struct lgv_method **base) {
+    static const char suffix[] = "-Metropolis";
+    size_t n = strlen(name), tail = sizeof suffix - 1;
+    if (n <= tail || strcasecmp(name + n - tail, suffix) != 0) return false;
+    char *first = lgv_copy_n(name, n - tail);
+    *base = first ? lgv_method_find(first) : NULL;
+    free(first);
+    return true;
+}
+
 const struct lgv_method *lgv_word_find(const char *name) {
     size_t count[LETTERS];
     const struct lgv_method *base, *found = NULL;
@@ -246,8 +291,15 @@ const struct lgv_method *lgv_word_find(const char *name) {
         for (size_t k = 0; k <= strlen(name); k++) word[k] = (char)toupper((unsigned char)name[k]);
         return lgv_method_keep(word, fill_word, NULL);
     }
-    if (!split_gla(name, &base, &strang) || gla_fault(base)) return NULL;
     struct lgv_text whole = {0};
+    if (split_metropolis(name, &base)) {
+        if (metropolis_fault(base)) return NULL;
+        lgv_text_add(&whole, "%s-Metropolis", base->name);
+        if (!whole.failed) found = lgv_method_keep(whole.data, fill_metropolis, base);
+        lgv_text_free(&whole);
+        return found;
+    }
+    if (!split_gla(name, &base, &strang) || gla_fault(base)) return NULL;
     lgv_text_add(&whole, "%s-GLA%s", base->name, strang ? "" : "1");
     const void *what[] = {base, &strang};
     if (!whole.failed) found = lgv_method_keep(whole.data, fill_gla, what);
@@ -262,6 +314,8 @@ void lgv_word_explain(const char *name, char *why, size_t size) {
     const char *reason = NULL;
     if (looks_like(name, count))
         reason = fault(name, count);
+    else if (split_metropolis(name, &base))
+        reason = metropolis_fault(base);
     else if (split_gla(name, &base, &strang))
         reason = gla_fault(base);
     if (reason) snprintf(why, size, "%s", reason);

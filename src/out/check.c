@@ -33,9 +33,9 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
         "mechanical system.");
     if (k->bath && k->form > 0 && k->form < 1) {
         put(c, "form contraction",
-            "With friction the symplectic form is not kept: where friction is the same multiple of the mass everywhere, "
-            "a step contracts it by exactly the factor exp(-gamma dt), or what the method puts in its place. This is the "
-            "largest deviation from that.");
+            "With friction the symplectic form is not kept: where friction is the same multiple of the mass "
+            "everywhere, a step contracts it by exactly the factor exp(-gamma dt), or what the method puts in its place. "
+            "This is the largest deviation from that.");
     }
     const char *claim = k->symplectic_claim ? "the method claims it" : "the method does not claim it";
     if (!isfinite(k->symplectic_defect)) {
@@ -87,7 +87,10 @@ static void check_temperature(const struct lgv_result *r, const struct lgv_verdi
         "Kinetic temperature over all paths at the end, with its standard error, beside kT. It can differ by the bias "
         "of the method, or because the run has not come to rest.");
     snprintf(c->value, sizeof c->value, "%.4g", v->value);
-    if (k->bias_order > 0) snprintf(bias, sizeof bias, "; stationary averages have a bias of order %g", k->bias_order);
+    if (r->metropolis)
+        snprintf(bias, sizeof bias, "; stationary averages have no bias from the step");
+    else if (k->bias_order > 0)
+        snprintf(bias, sizeof bias, "; stationary averages have a bias of order %g", k->bias_order);
     if (isfinite(k->temperature))
         snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end, kT = %.6g%s", v->error, k->temperature, bias);
     else
@@ -231,6 +234,16 @@ static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
     c->mark = mark_of(lgv_verdict_find(r, "failed_paths"));
 }
 
+static void check_acceptance(const struct lgv_result *r, struct lgv_check *c) {
+    put(c, "acceptance",
+        "Share of the steps that the Metropolis rule accepted. Where it does not accept a step, the path goes back the "
+        "way it came: few accepted steps mean little motion, and a smaller step would be better.");
+    snprintf(c->value, sizeof c->value, "%.4g", r->acceptance);
+    bool low = r->acceptance < LGV_LOW_ACCEPTANCE;
+    snprintf(c->verdict, sizeof c->verdict, "of all steps were accepted%s", low ? ": few; take a smaller step" : "");
+    if (low) c->mark = LGV_MARK_BROKEN;
+}
+
 static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "truncated increments",
         "Implicit equations may have no solution for a very large increment of the noise, so increments beyond a "
@@ -263,12 +276,13 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     check_order(r, &rows[n], &rows[n + 1]);
     n += 2;
     if (r->truncation > 0 && r->nnoise > 0) check_truncation(r, &rows[n++]);
+    if (r->metropolis) check_acceptance(r, &rows[n++]);
     check_failures(r, &rows[n++]);
     return n;
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 12, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 13, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;

@@ -48,6 +48,8 @@ const struct lgv_hdf5_field lgv_hdf5_result[] = {
     ROW(lgv_result, "truncated", LGV_HDF5_COUNT, truncated),
     ROW(lgv_result, "failed", LGV_HDF5_COUNT, failed),
     LATER(lgv_result, "stopped", LGV_HDF5_COUNT, stopped),
+    LATER(lgv_result, "metropolis", LGV_HDF5_INT, metropolis),
+    LATER(lgv_result, "acceptance", LGV_HDF5_REAL, acceptance),
     LATER(lgv_result, "increments_file", LGV_HDF5_TEXT, increments_file),
 };
 const size_t lgv_hdf5_result_count = COUNT_OF(lgv_hdf5_result);

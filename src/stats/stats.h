@@ -132,6 +132,8 @@ struct lgv_result {
     char *increments_file; /* where the increments came from; NULL: noise by seed */
 
     double truncation;  /* bound of |dW| / sqrt(dt), 0 when increments are not truncated */
+    int metropolis;     /* steps are proposals, and */
+    double acceptance;  /* this share of them was accepted */
     uint64_t truncated; /* path-steps with a truncated increment */
     uint64_t failed;    /* number of failed paths */
     uint64_t stopped;   /* paths that ended where `stop` holds: no failures */
@@ -146,6 +148,7 @@ struct lgv_result {
 };
 
 #define LGV_DEFECT_KNOWN 1e-6  /* a defect whose uncertainty is larger says nothing */
+#define LGV_LOW_ACCEPTANCE 0.3 /* fewer accepted steps than this are warned about */
 #define LGV_DEFECT_LIMIT 1e-11 /* a defect below this (or below its own uncertainty) is round-off */
 
 /* What the collectors of a run need to know. */

@@ -78,7 +78,7 @@ bool lgv_verdicts_make(struct lgv_result *r) {
     struct lgv_verdict *v;
     bool ok = true;
     lgv_verdicts_free(r);
-    r->verdict = lgv_new(r->nseries + 7, sizeof *r->verdict);
+    r->verdict = lgv_new(r->nseries + 8, sizeof *r->verdict);
     if (!r->verdict) return false;
     if (ok && (ok = add(r, "symplectic", NULL, &v))) judge_symplectic(c, v);
     if (ok && c->dissipative && isfinite(c->volume) && (ok = add(r, "volume", NULL, &v))) judge_volume(c, v);
@@ -97,6 +97,12 @@ bool lgv_verdicts_make(struct lgv_result *r) {
             judge_momentum(r, s, v);
         if (s->kind == LGV_OBSERVABLE_ENERGY && r->ntimes > 0 && (ok = add(r, "energy", NULL, &v)))
             judge_energy(r, s, v);
+    }
+    if (ok && r->metropolis && (ok = add(r, "acceptance", NULL, &v))) {
+        v->value = r->acceptance;
+        v->limit = LGV_LOW_ACCEPTANCE;
+        v->claim = -1;
+        v->holds = v->value >= v->limit;
     }
     if (ok && (ok = add(r, "failed_paths", NULL, &v))) {
         v->value = (double)r->failed;

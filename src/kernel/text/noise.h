@@ -13,7 +13,7 @@
 #ifndef LGV_NOISE_H
 #define LGV_NOISE_H
 
-enum { STREAM_W = 0, STREAM_Z = 1, STREAM_START = 2, STREAM_START_UNIFORM = 3 };
+enum { STREAM_W = 0, STREAM_Z = 1, STREAM_START = 2, STREAM_START_UNIFORM = 3, STREAM_ACCEPT = 4 };
 
 /* Products of the low halves of the lanes. */
 INLINE uvec noise_multiply(uvec a, uvec b) {
