@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What observables can be: formulas of start values, vectors, families. */
+ * What observables can be: formulas of start values, vectors, families, periodic coordinates. */
 #include "helpers.h"
 
 enum { PATHS = 50 };
@@ -198,6 +198,91 @@ static void test_family_velocities(void **state) {
     }
 }
 
+/* ---- periodic coordinates ---- */
+
+#define ROTOR(theta, x) "parameters: {L: 3}\ncoordinates: {" theta ": '5*normal()', " x ": 'normal()'}\n" \
+                        "momenta: {p: 2, w: '4*normal()'}\nkinetic: {}\npotential: -cos(theta)\n" \
+                        "noise: 0.5*sin(theta)\nobserve: {as_it_is: theta, y: 'each(k=1..2, x[k])'%s}\n"
+
+static double *rotor_values(const char *format, const char *more, bool wrapped, struct lgv_kernel *k,
+                            struct lgv_model **m) {
+    char text[600];
+    struct lgv_error err = {0};
+    struct lgv_kernel_options options = {.wrapped = wrapped};
+    snprintf(text, sizeof text, format, more);
+    *m = model_of(text);
+    if (lgv_kernel_build(*m, lgv_method_find("P2N2Q2Lob"), &options, k, &err) != LGV_OK) fail_msg("%s", err.message);
+    return final_values(k, 0.05, 100, PATHS, 5, 1);
+}
+
+static void check_wrapped(double shown, double x, double period, double from) {
+    assert_true(shown >= from && shown < from + period);
+    double turns = (x - shown) / period;
+    assert_near(turns, nearbyint(turns), 1e-13 * (1 + fabs(turns)), "whole turns");
+}
+
+/* The same paths, shown in their range where coordinates are shown, and as they are in formulas. */
+static void test_periodic(void **state) {
+    (void)state;
+    static const char plain[] = ROTOR("theta", "'x[2] in R2'");
+    static const char wrapped[] = ROTOR("theta mod 2*pi from -pi", "'x[2] in R2 mod L'");
+    struct lgv_model *m[3];
+    struct lgv_kernel k[3];
+    double *a = rotor_values(plain, "", true, &k[0], &m[0]), *b = rotor_values(wrapped, "", true, &k[1], &m[1]);
+    double *c = rotor_values(wrapped, ", x: 'each(k=1..2, x[k])', theta: theta", true, &k[2], &m[2]);
+    size_t around = 0;
+    for (size_t i = 0; i < PATHS; i++) {
+        static const char *const name[] = {"x[1].x", "x[1].y", "x[2].x", "x[2].y"};
+        static const char *const other[] = {"y[1].x", "y[1].y", "y[2].x", "y[2].y"};
+        double theta = seen_of(&k[0], a, i, "theta", 0, 0);
+        check_wrapped(seen_of(&k[1], b, i, "theta", 0, 0), theta, 2 * M_PI, -M_PI);
+        check_wrapped(seen_of(&k[2], c, i, "theta", 0, 0), theta, 2 * M_PI, -M_PI);
+        assert_true(seen_of(&k[1], b, i, "as_it_is", 0, 0) == theta);
+        around += fabs(theta) > M_PI;
+        for (size_t n = 0; n < 4; n++) {
+            double x = seen_of(&k[0], a, i, name[n], 0, 0);
+            check_wrapped(seen_of(&k[1], b, i, name[n], 0, 0), x, 3, 0);
+            check_wrapped(seen_of(&k[2], c, i, name[n], 0, 0), x, 3, 0);
+            assert_true(seen_of(&k[1], b, i, other[n], 0, 0) == x);
+        }
+        assert_true(seen_of(&k[1], b, i, "p", 0, 0) == seen_of(&k[0], a, i, "p", 0, 0));
+    }
+    assert_true(around > PATHS / 4);
+    free(b);
+    lgv_kernel_free(&k[1]);
+    lgv_model_free(m[1]);
+    b = rotor_values(wrapped, "", false, &k[1], &m[1]); /* studies */
+    for (size_t i = 0; i < PATHS; i++)
+        assert_true(seen_of(&k[1], b, i, "theta", 0, 0) == seen_of(&k[0], a, i, "theta", 0, 0));
+    free(a);
+    free(b);
+    free(c);
+    for (size_t i = 0; i < 3; i++) {
+        lgv_kernel_free(&k[i]);
+        lgv_model_free(m[i]);
+    }
+}
+
+/* At the ends of the range, and so far away that the turns are not known to a part of one. */
+static void test_wrapping(void **state) {
+    (void)state;
+    static const char starts[] = "[-1e-20, 0, 0.3, 0.7, 0.69999999999999984, -0.4, 7e15, -7e15, 1e300, 4.2, 2.1, -0.7]";
+    char text[600];
+    struct lgv_kernel k;
+    struct lgv_model *m;
+    snprintf(text, sizeof text, "coordinates: {'q[12] mod 0.7': %s, 'r[12] mod 0.7 from -0.3': %s}\nkinetic: {}\n"
+                                "potential: 0*q[1]%%s\nobserve: {q: 'each(k=1..12, q[k])', r: 'each(k=1..12, r[k])'}\n",
+             starts, starts);
+    double *x = rotor_values(text, "", true, &k, &m);
+    for (long i = 1; i <= 12; i++) {
+        double q = seen_of(&k, x, 0, "q[%ld]", i, 0), r = seen_of(&k, x, 0, "r[%ld]", i, 0);
+        assert_true(q >= 0 && q < 0.7 && r >= -0.3 && r < -0.3 + 0.7);
+    }
+    free(x);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
 static void refused(const char *entry, const char *message) {
     struct lgv_model *m = NULL;
     struct lgv_error err = {0};
@@ -229,6 +314,8 @@ int main(void) {
         cmocka_unit_test(test_martingale),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_family_velocities),
+        cmocka_unit_test(test_periodic),
+        cmocka_unit_test(test_wrapping),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,7 @@ static enum lgv_status make_kernel(struct lgv_engine *e, const struct lgv_method
                                          .keep_source = e->keep_source,
                                          .events = true,
                                          .extremes = s->extremes,
+                                         .wrapped = true,
                                          .progress = e->progress,
                                          .user = e->user};
     drop_kernel(e);

@@ -58,7 +58,7 @@ static const struct lgv_face_row rows[] = {
     {"model_observe",
      "(" AT ", const vec *brown, const vec *dq,\n"
      "                          const vec *dp, const vec *v, const vec *lambda, vec *out)",
-     .asked = LGV_FACE_WATCH, .body = lgv_face_observe},
+     .asked = LGV_FACE_WATCH, .before = lgv_face_before_observe, .body = lgv_face_observe},
     {"model_watch",
      "(" AT ", const vec *brown, const vec *dq,\n"
      "                        const vec *dp, const vec *v, const vec *lambda, vec *x)",

@@ -80,6 +80,7 @@ void lgv_face_taylor(struct lgv_source *s);
 void lgv_face_H(struct lgv_source *s);
 void lgv_face_V3(struct lgv_source *s);
 void lgv_face_start(struct lgv_source *s);
+void lgv_face_before_observe(struct lgv_source *s);
 void lgv_face_observe(struct lgv_source *s);
 void lgv_face_watch(struct lgv_source *s);
 void lgv_face_events(struct lgv_source *s);

@@ -225,6 +225,17 @@ static bool observe_family(struct lgv_source *s, const struct lgv_observable *o,
     return !s->g->failed;
 }
 
+/* Periodic coordinates are shown in [from, from + period), whatever the rounding. */
+void lgv_face_before_observe(struct lgv_source *s) {
+    bool any = false;
+    for (size_t k = 0; k < s->watch->count; k++) any |= s->watch->item[k].period > 0;
+    if (any)
+        lgv_text_add(&s->out, "\nINLINE vec vec_wrapped(vec x, double period, double from) {\n"
+                              "    vec y = x - from;\n    y -= period * vec_floor(y / period);\n"
+                              "    y = from + vec_select((ivec)(y < 0), vec_set(0), y);\n"
+                              "    return vec_select((ivec)(y >= from + period), vec_set(from), y);\n}\n");
+}
+
 void lgv_face_observe(struct lgv_source *s) {
     const struct lgv_watch *watch = s->watch;
     struct lgv_terms t = {0};
@@ -238,6 +249,10 @@ void lgv_face_observe(struct lgv_source *s) {
     struct lgv_target target = {"out", &t, (long)count, NULL, false, NULL};
     lgv_emit_early(&s->out, s->g, &target);
     lgv_terms_free(&t);
+    for (size_t k = 0; k < count; k++)
+        if (watch->item[k].period > 0)
+            lgv_text_add(&s->out, "    out[%zu] = vec_wrapped(out[%zu], %.17g, %.17g);\n", k, k, watch->item[k].period,
+                         watch->item[k].from);
 }
 
 void lgv_face_watch(struct lgv_source *s) {

@@ -47,6 +47,18 @@ static bool watch_temperatures(struct lgv_model *m, struct lgv_watch *w, size_t 
                      lgv_expr_scale(m->graph, 1 / free, lgv_model_virial(m, LGV_Q)));
 }
 
+/* A periodic coordinate, also where the file observes it itself under its own name. */
+static void watch_periods(struct lgv_model *m, struct lgv_watch *w) {
+    for (size_t i = 0; m->period && i < w->count; i++)
+        for (size_t k = 0; k < m->nx; k++) {
+            struct lgv_observable *o = &w->item[i];
+            if (!(m->period[k] > 0) || o->node < 0 || strcmp(o->name, m->component[k]) != 0) continue;
+            if (lgv_model_observed(m, o) != lgv_expr_ref_at(m->graph, LGV_Q, (long)k)) continue;
+            o->period = m->period[k];
+            o->from = m->period[m->nx + k];
+        }
+}
+
 enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err) {
     size_t capacity = 0, n = m->np;
     *out = (struct lgv_watch){0};
@@ -71,6 +83,7 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
     if (ok && m->nconstraints) /* the last two, filled by the time loop */
         ok = watch_add(out, &capacity, "constraint", "largest |g_k(q)|", LGV_OBSERVABLE_CONSTRAINT, -1) &&
              watch_add(out, &capacity, "hidden_constraint", "largest |(G(q) v)_k|", LGV_OBSERVABLE_HIDDEN, -1);
+    if (ok) watch_periods(m, out);
     for (size_t i = 0; ok && i < out->count; i++)
         if (out->item[i].node >= 0) out->uses |= m->graph->node[out->item[i].node].uses;
     for (size_t i = 0; ok && i < out->count; i++)
@@ -282,6 +295,7 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
         return lgv_method_too_large(method, m, err);
     status = lgv_kernel_watch(m, &out->watch, err);
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
+    for (size_t i = 0; i < out->watch.count && !options->wrapped; i++) out->watch.item[i].period = 0;
     if (!status && options->extremes) status = watch_extremes(method, options->extremes, &out->watch, err);
     if (method->loose) out->watch.tallies = 0; /* what is shown is not the state */
     if (!status && options->events && m->nevents) status = watch_events(m, method, &out->watch, err);

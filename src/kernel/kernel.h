@@ -58,6 +58,7 @@ struct lgv_kernel_options {
     const char *keep_source; /* file for the generated C, or NULL / "" */
     lgv_progress *progress;  /* asked with fraction 0 while the compiler takes long, NULL: nobody */
     void *user;
+    bool wrapped;            /* periodic coordinates are shown in their range; else as they are integrated */
     const char *extremes;    /* names of observables to be seen at every step, separated by commas; NULL: none */
     bool events;             /* also look at the events of the model, and let paths stop */
     bool control;            /* also sum the martingale part M = sum_k sum_m ({f, h_m} + dt/2 {{f, h_m}, H})(X_k) dW_m,k

@@ -302,7 +302,8 @@ bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, ch
             *dim = p.name[1] - '0';
         lgv_parser_next(&p);
     }
-    if (!p.failed && p.kind) lgv_parser_error(&p, p.start, "expected a name like q, x[N], x in R3 or x[N] in R3");
+    if (!p.failed && p.kind)
+        lgv_parser_error(&p, p.start, "expected a name like q, x[N], x in R3, x[N] in R3 or q mod 2*pi");
     return !p.failed;
 }
 

@@ -442,6 +442,7 @@ void lgv_model_free(struct lgv_model *m) {
     free(m->noise);
     free(m->constraint);
     free(m->start_velocity);
+    free(m->period);
     free(m->force);
     free(m->bath.friction);
     free(m->bath.temperature);

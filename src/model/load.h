@@ -36,6 +36,7 @@ struct lgv_declared {
     long length; /* 0: not an array */
     int dim;
     long offset, size; /* components */
+    double period, from; /* shown in [from, from + period); period 0: as it is */
 };
 
 struct lgv_loader {

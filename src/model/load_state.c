@@ -102,13 +102,66 @@ static bool values(struct lgv_loader *l, const struct target *t, int node) {
 
 /* ---- coordinates and momenta ---- */
 
+/* The value of characters at .. at + n - 1 of a key, a formula of parameters. */
+static bool value_in_key(struct lgv_loader *l, int key, size_t at, size_t n, const char *place, double *out) {
+    struct lgv_scope *scope = &l->m->scope;
+    struct lgv_formula_error why;
+    struct lgv_value v;
+    char *text = lgv_copy_n(lgv_yaml_node(l, key)->text + at, n);
+    if (!text) return lgv_yaml_memory(l);
+    scope->allow = 0;
+    scope->place = place;
+    bool ok = lgv_formula_parse(scope, text, &v, NULL, &why);
+    free(text);
+    why.offset += at;
+    if (!ok) return lgv_yaml_fail_in(l, key, &why);
+    struct lgv_evaluator e;
+    struct lgv_env env = {.par = l->m->par};
+    if (v.dim != 1) return lgv_yaml_fail(l, key, "%s is a number, but this is a vector", place);
+    if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
+    *out = lgv_eval_node(&e, v.node[0], &env, NULL);
+    lgv_eval_end(&e);
+    lgv_scope_fix(scope, v.node[0]);
+    return true;
+}
+
+/* What follows the name: " mod PERIOD" and perhaps " from START". */
+static bool read_period(struct lgv_loader *l, int key, size_t at, struct lgv_declared *d) {
+    const char *text = lgv_yaml_node(l, key)->text, *from = strstr(text + at, " from ");
+    size_t end = from ? (size_t)(from - text) : strlen(text), begin = at + strlen(" mod ");
+    if (!value_in_key(l, key, begin, end - begin, "a period", &d->period)) return false;
+    if (from && !value_in_key(l, key, end + 6, strlen(from + 6), "the beginning of a range", &d->from)) return false;
+    if (!(d->period > 0) || !isfinite(d->period) || !(d->period > 1e-9 * fabs(d->from)))
+        return lgv_yaml_fail(l, key, "%s has the period %g from %g on; it must be a positive number, not small against "
+                                     "where it begins", d->name, d->period, d->from);
+    return true;
+}
+
 static bool declare(struct lgv_loader *l, int key, struct lgv_declared *d) {
     struct lgv_formula_error why;
-    const char *text = lgv_yaml_node(l, key)->text;
-    if (!lgv_formula_declaration(&l->m->scope, text, d->name, sizeof d->name, &d->length, &d->dim, &why))
-        return lgv_yaml_fail_in(l, key, &why);
+    const char *text = lgv_yaml_node(l, key)->text, *period = strstr(text, " mod ");
+    char *name = lgv_copy_n(text, period ? (size_t)(period - text) : strlen(text));
+    if (!name) return lgv_yaml_memory(l);
+    bool ok = lgv_formula_declaration(&l->m->scope, name, d->name, sizeof d->name, &d->length, &d->dim, &why);
+    free(name);
+    if (!ok) return lgv_yaml_fail_in(l, key, &why);
     if (!lgv_load_new_name(l, key, d->name)) return false;
     d->size = d->dim * (d->length ? d->length : 1);
+    return !period || read_period(l, key, (size_t)(period - text), d);
+}
+
+/* Of every component, when there are any. */
+static bool keep_periods(struct lgv_loader *l) {
+    struct lgv_model *m = l->m;
+    for (size_t k = 0; k < l->ncoordinates; k++) {
+        const struct lgv_declared *d = &l->coordinate[k];
+        if (!(d->period > 0)) continue;
+        if (!m->period && !(m->period = lgv_new(2 * m->nx, sizeof *m->period))) return lgv_yaml_memory(l);
+        for (long i = d->offset; i < d->offset + d->size; i++) {
+            m->period[i] = d->period;
+            m->period[m->nx + (size_t)i] = d->from;
+        }
+    }
     return true;
 }
 
@@ -170,6 +223,7 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     m->component = lgv_new(2 * (size_t)total, sizeof *m->component);
     if (!m->start || !m->component) return lgv_yaml_memory(l);
     m->nx = m->np = (size_t)total;
+    if (!keep_periods(l)) return false;
     return read_starts(l, node, l->coordinate, LGV_Q, m->start, m->component);
 }
 
@@ -208,6 +262,7 @@ static bool declare_partners(struct lgv_loader *l, int node, bool velocities, st
         const struct lgv_declared *q = &l->coordinate[*count];
         struct lgv_declared *d = &out[*count];
         if (!declare(l, key, d)) return false;
+        if (d->period > 0) return lgv_yaml_fail(l, key, "a %s has no period: only coordinates can be periodic", one);
         for (size_t k = 0; k < *count; k++)
             if (strcmp(out[k].name, d->name) == 0) return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
         if ((d->length && d->length != q->length) || (d->dim > 1 && d->dim != q->dim))

@@ -50,6 +50,7 @@ struct lgv_observable {
     int nest, row; /* of a family; row: integer expression of the place of a member behind the first */
     size_t member; /* the value of that: the first of them, with all its components, has members 0 .. width - 1 */
     size_t width;
+    double period, from; /* a periodic coordinate, shown in [from, from + period); period 0: as it is */
 };
 
 /* A condition on the state: it holds where its margin is positive. */
@@ -119,6 +120,7 @@ struct lgv_model {
     double *par;
     size_t nx, np; /* rows of the configuration and of the momentum: equal for vectors */
     char **component; /* [nx + np] "x", "x[3].y", ...: coordinates, then momenta */
+    double *period;   /* [nx] of periodic coordinates, 0 for others, then [nx] where their range begins; or NULL */
     int hamiltonian;  /* node */
     int line, column; /* of the Hamiltonian, potential or Lagrangian in the file */
     char *hamiltonian_text;

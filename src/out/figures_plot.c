@@ -129,11 +129,25 @@ static void put_band(struct lgv_text *out, const struct lgv_result *r, const str
         size_t i = pick(k, points, r->ntimes);
         band_row(s, i, row);
         if (r->paths > 1) drop_lost_mean(y, row);
+        if (r->paths == 1 && s->period > 0 && k > 0 &&
+            fabs(row[0] - lgv_at(s->mean, pick(k - 1, points, r->ntimes))) > 0.5 * s->period)
+            lgv_text_add(out, "\n"); /* the path goes around: no line there */
         lgv_axis_number(out, &plain_axis, r->time[i]);
         for (int c = 0; c < 5; c++) lgv_axis_number(out, y, row[c]);
         lgv_text_add(out, "\n");
     }
     lgv_text_add(out, "END\n");
+}
+
+/* Does a periodic coordinate go around between two times?  No line is drawn there. */
+static bool goes_around(const struct lgv_result *r, size_t path, const size_t *series, size_t columns, size_t a,
+                        size_t b) {
+    for (size_t c = 0; c < columns; c++) {
+        const double *x = kept_row(r, path, series[c]);
+        double period = r->series[series[c]].period;
+        if (period > 0 && fabs(x[b] - x[a]) > 0.5 * period) return true;
+    }
+    return false;
 }
 
 /* The data $path: kept paths one after another, a column for each series; the first column is t when asked for. */
@@ -144,6 +158,7 @@ static void put_samples(struct lgv_text *out, const struct lgv_result *r, size_t
     for (size_t k = 0; k < drawn; k++) {
         for (size_t j = 0; j < points; j++) {
             size_t i = pick(j, points, known);
+            if (j > 0 && goes_around(r, k, series, columns, pick(j - 1, points, known), i)) lgv_text_add(out, "\n");
             if (time) lgv_axis_number(out, &plain_axis, r->ndense ? r->dense_time[i] : r->time[i]);
             for (size_t c = 0; c < columns; c++) lgv_axis_number(out, &axis[c], kept_row(r, k, series[c])[i]);
             lgv_text_add(out, "\n");
@@ -215,7 +230,7 @@ static void put_portraits(struct lgv_text *out, size_t drawn) {
         lgv_text_add(out, "$path index %zu using 1:2 with lines lw %s lc rgb '%s' notitle, ", k,
                      drawn > 1 ? "0.8" : "1.1", path_colour[k % PATH_COLOURS]);
     for (size_t k = 0; k < drawn; k++)
-        lgv_text_add(out, "$path index %zu every ::0::0 using 1:2 with points pt 7 ps 0.8 lc rgb '%s' notitle%s", k,
+        lgv_text_add(out, "$path index %zu every ::0:0:0:0 using 1:2 with points pt 7 ps 0.8 lc rgb '%s' notitle%s", k,
                      path_colour[k % PATH_COLOURS], k + 1 < drawn ? ", " : "\n");
 }
 
@@ -285,7 +300,7 @@ static void put_trajectory(struct lgv_text *out, const struct lgv_result *r, con
                  "set xlabel offset 0,-0.6\nset ylabel offset 1.2,-0.6\nset zlabel rotate by 90 offset -1,0\n"
                  "splot $path using 1:2:(%.12g) with lines lw 0.7 lc rgb '#BBBBBB' notitle, "
                  "$path using 1:2:3 with lines lw 1.2 lc rgb '" BLUE "' notitle, "
-                 "$path every ::0::0 using 1:2:3 with points pt 7 ps 0.8 lc rgb '" VERMILION "' notitle\n",
+                 "$path every ::0:0:0:0 using 1:2:3 with points pt 7 ps 0.8 lc rgb '" VERMILION "' notitle\n",
                  floor_at, same ? "set view equal xyz\n" : "", floor_at);
 }
 

@@ -92,6 +92,8 @@ const struct lgv_hdf5_field lgv_hdf5_series[] = {
     ROW(lgv_series, "scale", LGV_HDF5_REAL, scale),
     ROW(lgv_series, "drift", LGV_HDF5_REAL, drift),
     ROW(lgv_series, "drift_mean", LGV_HDF5_REAL, drift_mean),
+    LATER(lgv_series, "period", LGV_HDF5_REAL, period),
+    LATER(lgv_series, "period_from", LGV_HDF5_REAL, from),
 };
 const size_t lgv_hdf5_series_count = COUNT_OF(lgv_hdf5_series);
 

@@ -66,7 +66,7 @@ static json_t *final_values(const struct lgv_result *r, size_t i) {
         if (strcmp(row->group, LGV_ARRAYS_STATISTICS) == 0)
             good = put(out, row->name, real(lgv_at(lgv_array_reals(row, r, i), r->ntimes - 1)));
     good = good && put(out, "kind", json_string(lgv_observable_kind_name(s->kind))) &&
-           put(out, "drift", real(s->drift));
+           put(out, "drift", real(s->drift)) && put(out, "period", s->period > 0 ? real(s->period) : json_null());
     if (good) return out;
     json_decref(out);
     return NULL;

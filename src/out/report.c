@@ -245,6 +245,8 @@ static void put_series_name(struct lgv_text *out, const struct lgv_series *s) {
     lgv_text_add(out, "<tr><td class=\"name\">");
     lgv_html(out, s->name);
     if (!s->name || strcmp(s->name, kind) != 0) lgv_text_add(out, " <span class=\"kind\">%s</span>", kind);
+    char b[40];
+    if (s->period > 0) lgv_text_add(out, " <span class=\"kind\">mod %s</span>", lgv_brief(b, sizeof b, s->period, 6));
     lgv_text_add(out, "</td>");
 }
 

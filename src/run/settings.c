@@ -58,8 +58,8 @@ const struct lgv_option lgv_run_options[] = {
      AT(extremes)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"histograms2", LGV_LIST, "", 0, 0, "",
-     "pairs of observables that get a histogram together at the end, as in q:p, x:y; with `bins` bins each way, at most "
-     "300",
+     "pairs of observables that get a histogram together at the end, as in q:p, x:y; with `bins` bins each way, at "
+     "most 300",
      AT(histograms2)},
     {"density", LGV_SWITCH, "no", 0, 0, "",
      "the same over all output times, of as many of the first paths as fit 64 MB", AT(density)},

@@ -224,6 +224,13 @@ static void core_range(const struct lgv_series *s, size_t last, double *low, dou
     *high = fmin(*high, b + 0.5 * width);
 }
 
+/* Values that go around more than half of the period get the whole of it. */
+static void whole_period(const struct lgv_series *s, double *low, double *high) {
+    if (!(s->period > 0) || !(*high - *low > 0.5 * s->period)) return;
+    *low = s->from;
+    *high = s->from + s->period;
+}
+
 /* Needs the quantiles of the series. */
 static bool histogram(double *x, size_t n, size_t bins, const struct lgv_series *s, size_t last,
                       struct lgv_histogram *h) {
@@ -233,6 +240,7 @@ static bool histogram(double *x, size_t n, size_t bins, const struct lgv_series 
         if (x[i] > high) high = x[i];
     }
     core_range(s, last, &low, &high);
+    whole_period(s, &low, &high);
     if (!(high / 2 - low / 2 > 0)) {
         double w = 1e-3 * (1 + fabs(low));
         low -= w;
@@ -302,6 +310,7 @@ static struct range range_of(const struct object *o, const double *x, size_t n, 
         a.low = low;
         a.high = high;
     }
+    whole_period(s, &a.low, &a.high);
     if (!(a.high / 2 - a.low / 2 > 0)) {
         double w = 1e-3 * (1 + fabs(a.low));
         a.low -= w;

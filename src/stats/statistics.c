@@ -141,6 +141,8 @@ static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
         r->series[i].name = copied(k->watch.item[i].name, &ok);
         r->series[i].formula = copied(k->watch.item[i].text, &ok);
         r->series[i].kind = k->watch.item[i].kind;
+        r->series[i].period = k->watch.item[i].period;
+        r->series[i].from = k->watch.item[i].from;
         r->nseries++;
     }
     return ok;

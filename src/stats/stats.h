@@ -20,6 +20,7 @@ struct lgv_series {
     double *mean, *std, *err, *min, *max;
     double *quantile[LGV_QUANTILES]; /* from the first result->sample_paths paths */
     double drift; /* largest |x(t) - x(0)| over all paths: over output times, and see result->tallied_paths */
+    double period, from; /* periodic coordinates: values lie in [from, from + period); others: period is not positive */
     double drift_mean;               /* mean over paths of the largest |x(t) - x(0)| of each */
 };
 
