@@ -26,7 +26,9 @@ static inline struct lgv_result *run_text(const char *text, const struct option 
     struct lgv_engine *e = engine_of(m, option);
     struct lgv_result *r = lgv_new(1, sizeof *r);
     struct lgv_error err = {0};
-    if (lgv_engine_whole(e, r, &err) != LGV_OK) fail_msg("%s", err.message);
+    enum lgv_status status = lgv_engine_whole(e, r, &err);
+    if (status != LGV_OK)
+        fail_msg("status %d, %llu failed: %s", (int)status, (unsigned long long)r->failed, err.message);
     lgv_engine_free(e);
     lgv_model_free(m);
     return r;

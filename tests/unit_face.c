@@ -22,6 +22,8 @@ static char *source_of(struct lgv_model *m, const struct lgv_method *method, boo
     assert_int_equal(lgv_kernel_watch(m, &w, &err), LGV_OK);
     w.events = m->nevents;
     w.event = m->event;
+    w.sections = m->nsections;
+    w.section = m->section;
     size_t count = w.count;
     if (control) w.count += w.controls = 1; /* of the first */
     char *text = lgv_kernel_source(m, method, &s, &w, &width, &err);
@@ -77,7 +79,8 @@ static void test_rows(void **state) {
     } kernels[] = {
         {HEAD "hamiltonian: p^2/2 + s^2/2 - cos(q*r)\nnoise: sin(q)\n", "P2N2Q2Lob", true, LGV_FACE_H | LGV_FACE_V3},
         {HEAD "hamiltonian: p^2/2 + s^2/2 - cos(q*r)\nnoise: sin(q*p)\n", "P1N1Q2Gau", false, 0},
-        {HEAD "hamiltonian: p^2/2 + s^2/2 - cos(q*r)\nnoise: sin(q*p)\nevents: {a: q > 2}\n", "EEM", false, 0},
+        {HEAD "hamiltonian: p^2/2 + s^2/2 - cos(q*r)\nnoise: sin(q*p)\nevents: {a: q > 2}\n"
+         "sections: {b: q}\n", "EEM", false, 0},
         {HEAD "hamiltonian: p^2/2 + s^2/2 - cos(q*r)\nnoise: sin(q*p)\n", "Taylor15", false, 0},
         {HEAD "hamiltonian: p^2/2 + s^2/2 + q\nconstraints: [q^2 + r^2 - 1]\n", "RATTLE", false, 0},
         {HEAD "hamiltonian: p^2/2 + s^2/2 + q\nnoise: sin(q)\n", "RATTLE", false, 0},

@@ -98,6 +98,7 @@ static enum lgv_status make_plan(const struct lgv_settings *s, struct lgv_layout
                                 .ntimes = ntimes,
                                 .time_step = w->time_step,
                                 .threads = (unsigned)s->threads,
+                                .crossings = s->crossings,
                                 .increments = s->increments,
                                 .nsnapshots = s->check_states ? 4 : 0,
                                 .snapshot = w->snapshot};
@@ -188,6 +189,9 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
                                   .dt = p->dt,
                                   .nevents = w->plan.kernel->watch.events,
                                   .event = w->plan.kernel->watch.event,
+                                  .nsections = w->plan.kernel->watch.sections,
+                                  .section = w->plan.kernel->watch.section,
+                                  .crossings = s->crossings,
                                   .averages = s->averages,
                                   .correlations = s->correlations,
                                   .interval = (double)p->steps * p->dt / (double)(p->ntimes - 1),

@@ -65,6 +65,10 @@ static const struct lgv_face_row rows[] = {
      .only = LGV_FACE_TALLIES, .asked = LGV_FACE_TALLIES, .body = lgv_face_watch},
     {"model_events", "(" AT ", const vec *v, vec *x)", .only = LGV_FACE_EVENTS, .asked = LGV_FACE_EVENTS,
      .body = lgv_face_events},
+    {"model_sections", "(" AT ", const vec *v, vec *x)", .only = LGV_FACE_SECTIONS, .asked = LGV_FACE_SECTIONS,
+     .body = lgv_face_sections},
+    {"model_crossing", "(" AT ", const vec *v, vec *x)", .only = LGV_FACE_SECTIONS, .asked = LGV_FACE_SECTIONS,
+     .body = lgv_face_crossing},
     {"model_martingale", "(" INCREMENT ", const vec *dq, const vec *dp, vec *X)", .only = LGV_FACE_CONTROLS,
      .asked = LGV_FACE_CONTROLS, .body = lgv_face_martingale},
 };
@@ -93,6 +97,7 @@ static bool of_model(struct lgv_source *s) {
     if (s->watch->controls) s->face |= LGV_FACE_CONTROLS;
     if (s->watch->tallies) s->face |= LGV_FACE_TALLIES;
     if (s->watch->events) s->face |= LGV_FACE_EVENTS;
+    if (s->watch->sections) s->face |= LGV_FACE_SECTIONS;
     if (s->newton) s->face |= LGV_FACE_NEWTON;
     if (s->m->bath.kind == LGV_FRICTION_OF_Q) s->face |= LGV_FACE_FRICTION;
     if (s->m->force) s->face |= LGV_FACE_PUSH;

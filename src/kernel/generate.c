@@ -73,6 +73,28 @@ static void bath_constants(struct lgv_source *s, const struct lgv_method *method
     lgv_text_add(o, "};\n#define BATH_ROW(j) bath_row[j]\n");
 }
 
+static void section_constants(struct lgv_source *s) {
+    struct lgv_text way = {0}, first = {0}, count = {0};
+    size_t all = 0;
+    for (size_t k = 0; k < s->watch->sections; k++) {
+        const struct lgv_section *x = &s->watch->section[k];
+        lgv_text_add(&way, "%s %d", k ? "," : "", x->direction);
+        lgv_text_add(&first, "%s %zu", k ? "," : "", all);
+        lgv_text_add(&count, "%s %zu", k ? "," : "", x->nseen);
+        all += x->nseen;
+    }
+    if (way.failed || first.failed || count.failed)
+        s->out.failed = true;
+    else
+        lgv_text_add(&s->out,
+                     "#define SECTIONS %zuL\n#define SECTION_WAYS%s\n#define SECTION_FIRSTS%s\n"
+                     "#define SECTION_COUNTS%s\n#define SECTION_SEEN %zuL\n#define SECTION_WIDTH %zuL\n",
+                     s->watch->sections, way.data, first.data, count.data, all, lgv_kernel_crossing(s->watch));
+    lgv_text_free(&way);
+    lgv_text_free(&first);
+    lgv_text_free(&count);
+}
+
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err) {
     struct lgv_source s = {.m = m, .g = m->graph, .s = structure};
@@ -96,6 +118,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         if (watch->tallies) lgv_text_add(&s.out, "#define TALLIES %zuL\n", watch->tallies);
         if (watch->events) event_constants(&s);
+        if (watch->sections) section_constants(&s);
         lgv_generate_file(&s.out, "face.h");
         lgv_face_write(&s);
         if (s.sparse || s.large) lgv_generate_file(&s.out, "sparse_lanes.h");
@@ -106,6 +129,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (m->bath.kind) lgv_generate_file(&s.out, "bath.h");
         lgv_generate_method(&s.out, method);
         if (watch->events) lgv_generate_file(&s.out, "events.h");
+        if (watch->sections) lgv_generate_file(&s.out, "sections.h");
         lgv_generate_file(&s.out, "loop.h");
     }
     lgv_generate_newton_free(s.newton);

@@ -21,7 +21,8 @@ enum {
     LGV_FACE_TALLIES = 1 << 25,     /* what is seen at every step */
     LGV_FACE_FRICTION = 1 << 26,    /* friction that is a function of q */
     LGV_FACE_PUSH = 1 << 27,        /* forces without a potential */
-    LGV_FACE_EVENTS = 1 << 28       /* margins of events */
+    LGV_FACE_EVENTS = 1 << 28,      /* margins of events */
+    LGV_FACE_SECTIONS = 1 << 29     /* Poincare sections, and what is seen there */
 };
 
 struct lgv_source {
@@ -84,6 +85,8 @@ void lgv_face_before_observe(struct lgv_source *s);
 void lgv_face_observe(struct lgv_source *s);
 void lgv_face_watch(struct lgv_source *s);
 void lgv_face_events(struct lgv_source *s);
+void lgv_face_sections(struct lgv_source *s);
+void lgv_face_crossing(struct lgv_source *s);
 void lgv_face_martingale(struct lgv_source *s);
 void lgv_face_friction(struct lgv_source *s);
 void lgv_face_push(struct lgv_source *s);

@@ -289,6 +289,24 @@ void lgv_face_push(struct lgv_source *s) {
     lgv_terms_free(&t);
 }
 
+void lgv_face_sections(struct lgv_source *s) {
+    struct lgv_terms t = {0};
+    for (size_t k = 0; k < s->watch->sections; k++)
+        if (!lgv_algebra_value(s->g, s->watch->section[k].node, (long)k, &t)) break;
+    lgv_face_one(s, "x", &t, (long)s->watch->sections, NULL);
+    lgv_terms_free(&t);
+}
+
+void lgv_face_crossing(struct lgv_source *s) {
+    struct lgv_terms t = {0};
+    long row = 0;
+    for (size_t k = 0; k < s->watch->sections; k++)
+        for (size_t i = 0; i < s->watch->section[k].nseen; i++)
+            lgv_algebra_value(s->g, s->watch->section[k].seen[i], row++, &t);
+    lgv_face_one(s, "x", &t, row, NULL);
+    lgv_terms_free(&t);
+}
+
 void lgv_face_martingale(struct lgv_source *s) {
     struct lgv_terms X = {0};
     lgv_algebra_martingale(s->m, s->watch->item, s->watch->controls, &X);

@@ -182,17 +182,27 @@ static enum lgv_status watch_extremes(const struct lgv_method *method, const cha
     return status;
 }
 
-/* ---- events ---- */
+/* ---- events and sections ---- */
+
+size_t lgv_kernel_crossing(const struct lgv_watch *w) {
+    size_t most = 0;
+    for (size_t k = 0; k < w->sections; k++)
+        if (w->section[k].nseen > most) most = w->section[k].nseen;
+    return 1 + most;
+}
 
 static enum lgv_status watch_events(const struct lgv_model *m, const struct lgv_method *method, struct lgv_watch *w,
                                     struct lgv_error *err) {
     if (method->loose)
         return lgv_fail(err, LGV_BAD_INPUT,
-                        "%s cannot look at events: between its steps the momenta are not those that it shows; use "
+                        "%s cannot look at events and sections: between its steps the momenta are not those that it "
+                        "shows; use "
                         "RATTLE",
                         method->name);
     w->events = m->nevents;
     w->event = m->event;
+    w->sections = m->nsections;
+    w->section = m->section;
     return LGV_OK;
 }
 
@@ -298,9 +308,9 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     for (size_t i = 0; i < out->watch.count && !options->wrapped; i++) out->watch.item[i].period = 0;
     if (!status && options->extremes) status = watch_extremes(method, options->extremes, &out->watch, err);
     if (method->loose) out->watch.tallies = 0; /* what is shown is not the state */
-    if (!status && options->events && m->nevents) status = watch_events(m, method, &out->watch, err);
+    if (!status && options->events && (m->nevents || m->nsections)) status = watch_events(m, method, &out->watch, err);
     out->nstate = out->nx + out->np + out->nextra + kept_rows(out) + out->watch.controls + 2 * out->watch.tallies +
-                  LGV_EVENT_ROWS * out->watch.events;
+                  LGV_EVENT_ROWS * out->watch.events + LGV_SECTION_ROWS * out->watch.sections;
     if (!status && m->callbacks) {
         out->user = (struct lgv_kernel_user){m->callbacks, method->values, method->program};
         out->entry = method->callbacks;

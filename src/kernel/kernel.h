@@ -27,9 +27,12 @@ struct lgv_watch {
     unsigned uses;   /* LGV_USES bits of all formulas: W and start values are rows of the state where they are used */
     size_t events;   /* conditions that are looked at after every step: those of the model, when asked for */
     const struct lgv_event *event;
+    size_t sections; /* Poincare sections, likewise */
+    const struct lgv_section *section;
     size_t controls; /* 0, or half of count: item [controls + i] is then the martingale part of item [i] */
 };
 
+#define LGV_SECTION_ROWS 2 /* of the state, for each: its value, and the number of crossings */
 #define LGV_EVENT_ROWS 3 /* of the state, for each: its margin, when it first began to hold, how often */
 
 struct lgv_kernel {
@@ -85,6 +88,8 @@ struct lgv_width {
 /* generate.c: the C text of a kernel; free() it. */
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *s,
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err);
+/* Doubles of one crossing: its time, and the most that any section observes. */
+size_t lgv_kernel_crossing(const struct lgv_watch *w);
 enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, struct lgv_error *err);
 void lgv_kernel_watch_free(struct lgv_watch *w);
 /* The number of the observable with that name. */

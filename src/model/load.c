@@ -2,8 +2,8 @@
  *
  * Model files: text to struct lgv_model.  The format is described in docs/model-files.md; this file reads the sections
  * in an order that lets later ones use the names of earlier ones: parameters, coordinates, velocities, momenta, where,
- * Hamiltonian or Lagrangian, constraints, noise, force, langevin, symmetries, observe, exact, events, stop, methods,
- * run. */
+ * Hamiltonian or Lagrangian, constraints, noise, force, langevin, symmetries, observe, exact, events, stop, sections,
+ * methods, run. */
 #include "model/load.h"
 #include <ctype.h>
 #include <math.h>
@@ -33,6 +33,7 @@ enum section {
     EXACT,
     EVENTS,
     STOP,
+    CROSSED,
     METHODS,
     RUN,
     SECTIONS
@@ -40,7 +41,7 @@ enum section {
 static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "velocities",
                                        "hamiltonian", "kinetic", "potential", "lagrangian", "constraints", "noise",
                                        "noise_potential", "force", "langevin", "symmetries", "observe", "exact",
-                                       "events", "stop",
+                                       "events", "stop", "sections",
                                        "methods", "run",
                                        /* of a later version */
                                        "rotations"};
@@ -323,6 +324,7 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_langevin(l, at[LANGEVIN]) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
            lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) &&
            lgv_load_events(l, at[EVENTS]) && lgv_load_stop(l, at[STOP]) &&
+           lgv_load_sections(l, at[CROSSED]) &&
            lgv_load_raw(l, at[METHODS], &l->m->methods) && lgv_load_run(l, at[RUN]) && try_increment(l, energy);
 }
 
@@ -450,6 +452,7 @@ void lgv_model_free(struct lgv_model *m) {
     free(m->lagrangian_text);
     for (size_t k = 0; k < m->nevents; k++) free(m->event[k].name), free(m->event[k].text);
     free(m->event);
+    lgv_load_sections_free(m);
     free(m->observable);
     free(m->symmetry);
     free(m->run);

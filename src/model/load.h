@@ -135,6 +135,11 @@ bool lgv_load_run(struct lgv_loader *l, int node);
 bool lgv_load_events(struct lgv_loader *l, int node);
 bool lgv_load_stop(struct lgv_loader *l, int node);
 
+/* ---- load_sections.c ---- */
+
+bool lgv_load_sections(struct lgv_loader *l, int node);
+void lgv_load_sections_free(struct lgv_model *m);
+
 /* ---- raw.c ---- */
 
 /* A section as it stands; node -1: *out stays as it is. */

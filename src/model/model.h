@@ -63,6 +63,18 @@ struct lgv_event {
 };
 
 #define LGV_MAX_OBSERVABLES 10000 /* components and members of families counted */
+/* A Poincare section: the surface where a formula is 0, and what is seen where paths cross it. */
+#define LGV_MAX_SECTIONS 8
+#define LGV_MAX_SEEN 16
+struct lgv_section {
+    char *name, *text;
+    int node;
+    int direction; /* 1: from below to above zero, -1: the other way, 0: both */
+    size_t nseen;
+    int seen[LGV_MAX_SEEN]; /* nodes */
+    char *label[LGV_MAX_SEEN];
+};
+
 #define LGV_MAX_DOF 100000
 #define LGV_MAX_NOISES 65535
 #define LGV_MAX_SYMMETRIES 32
@@ -144,6 +156,8 @@ struct lgv_model {
     struct lgv_symmetry *symmetry;
     size_t nevents;
     struct lgv_event *event;
+    size_t nsections;
+    struct lgv_section *section;
     int *exact; /* [nx + np] nodes or NULL; -1 where none is declared.  Start values enter as NAME0 */
     size_t nrun;
     struct lgv_run_entry *run;

@@ -8,6 +8,7 @@
 
 #define BLUE "#0072B2"
 #define POINTS 600 /* of a curve */
+#define SECTION_POINTS 20000
 
 static bool of_group(const struct lgv_finding *f, const char *group) {
     return strcmp(f->group, group) == 0;
@@ -53,6 +54,10 @@ static const struct table tables[] = {
       {"of all", "least_min", NULL, 5},
       {"largest, mean", "largest_mean", "largest_stderr", 0},
       {"of all", "largest_max", NULL, 5}}},
+    {LGV_FOUND_SECTIONS,
+     "Sections",
+     "Crossings of surfaces by the kept paths.",
+     {{"crossings", "crossings", NULL, 8}, {"stored", "stored", NULL, 8}, {"kept paths", "paths", NULL, 8}}},
 };
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -121,6 +126,8 @@ struct drawing {
     const char *group, *x, *y, *error, *title, *file, *along, *up, *caption;
 };
 static const struct drawing drawings[] = {
+    {LGV_FOUND_SECTIONS, "crossing", "crossing", "crossing", "Section", "section", "", "",
+     "Where kept paths cross the section: the first two of the observed values."},
     {LGV_FOUND_EVENTS, NULL, "survival", "survival_stderr", "Paths that have not had", "survival", "time t",
      "part of the paths", "Part of the paths that have not had the event up to a time, with its 95 % band."},
     {LGV_FOUND_CORRELATIONS, "lag", "correlation", "correlation_stderr", "Autocorrelation of", "correlation", "lag",
@@ -147,10 +154,51 @@ size_t lgv_found_plan(const struct lgv_result *r, struct lgv_figure *list, size_
     return count;
 }
 
+/* Column `number` of a list "...: path, time, a, b". */
+static void column_name(const char *text, size_t number, char *out, size_t size) {
+    const char *at = text ? strstr(text, ": path, ") : NULL;
+    at = at ? at + 2 : "";
+    for (; number > 0 && *at; number--) {
+        const char *next = strstr(at, ", ");
+        at = next ? next + 2 : "";
+    }
+    const char *end = strstr(at, ", ");
+    char name[100];
+    snprintf(name, sizeof name, "%.*s", (int)(end ? (size_t)(end - at) : strlen(at)), at);
+    lgv_plain(out, size, name);
+}
+
+/* The first two observed values, or time and the only one. */
+static void section_script(struct lgv_text *out, const struct lgv_finding *f) {
+    const struct lgv_found *table = lgv_finding_get(f, "crossing");
+    static const struct lgv_axis plain;
+    size_t columns = table->shape[1], n = table->shape[0], first = columns > 3 ? 2 : 1;
+    size_t every = n / SECTION_POINTS + 1;
+    lgv_text_add(out, "$found << END\n");
+    for (size_t i = 0; columns > 2 && i < n; i += every) {
+        lgv_axis_number(out, &plain, table->data[i * columns + first]);
+        lgv_axis_number(out, &plain, table->data[i * columns + first + 1]);
+        lgv_text_add(out, "\n");
+    }
+    lgv_text_add(out, "END\n");
+    for (size_t k = 0; k < 2; k++) {
+        char name[100];
+        column_name(f->text, first + k, name, sizeof name);
+        lgv_text_add(out, "set %clabel ", "xy"[k]);
+        lgv_quote(out, name);
+        lgv_text_add(out, "\n");
+    }
+    lgv_text_add(out, "plot $found using 1:2 with points pt 7 ps 0.25 lc rgb '" BLUE "' notitle\n");
+}
+
 void lgv_found_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
     static const struct lgv_axis plain;
     const struct lgv_finding *x = &r->finding[f->index];
     const struct drawing *d = &drawings[f->second];
+    if (of_group(x, LGV_FOUND_SECTIONS)) {
+        section_script(out, x);
+        return;
+    }
     const struct lgv_found *y = lgv_finding_get(x, d->y), *e = lgv_finding_get(x, d->error);
     const double *at = d->x ? lgv_finding_get(x, d->x)->data : r->time;
     size_t n = y->shape[0], points = n < POINTS ? n : POINTS;

@@ -38,6 +38,7 @@ struct worker {
     double *value; /* [rows][nobserve][LGV_UNIT] */
     double *tally; /* [tallies][2][LGV_UNIT] */
     double *events; /* [events][LGV_EVENT_ROWS][LGV_UNIT] */
+    double *crossing, *crossings; /* of sections, as in struct lgv_piece */
     double *given; /* increments of a chunk of one block, when the plan has some */
     size_t given_rows;
     double *by_block; /* [blocks][rows][nobserve][lanes]; `value` itself when a block is a unit */
@@ -53,6 +54,11 @@ struct worker {
     const uint64_t *time_step;
     bool dense;
 };
+
+/* Doubles of the crossings of one path. */
+static size_t crossing_values(const struct lgv_plan *p) {
+    return p->kernel->watch.sections * (size_t)p->crossings * lgv_kernel_crossing(&p->kernel->watch);
+}
 
 /* ---- blocks ---- */
 
@@ -223,10 +229,15 @@ static const double *rows_behind(const struct worker *w, size_t behind, size_t r
 /* What was seen at every step of the unit, once it is done. */
 static void take_tallies(struct worker *w) {
     const struct lgv_kernel *k = w->job->plan->kernel;
+    size_t events = LGV_EVENT_ROWS * k->watch.events, sections = LGV_SECTION_ROWS * k->watch.sections;
     if (!w->piece.last) return;
-    if (k->watch.events) w->piece.events = rows_behind(w, 0, LGV_EVENT_ROWS * k->watch.events, w->events);
+    if (k->watch.events) w->piece.events = rows_behind(w, sections, events, w->events);
+    if (w->block[0].block.crossing) {
+        w->piece.crossings = rows_behind(w, 0, sections, w->crossings);
+        w->piece.crossing = w->crossing;
+    }
     if (!w->block[0].block.tally) return;
-    w->piece.tally = rows_behind(w, LGV_EVENT_ROWS * k->watch.events, 2 * k->watch.tallies, w->tally);
+    w->piece.tally = rows_behind(w, sections + events, 2 * k->watch.tallies, w->tally);
 }
 
 static bool give(struct worker *w, bool dense) {
@@ -295,6 +306,12 @@ static void start_by_number(struct worker *w, unsigned k) {
     p->kernel->entry->start(&w->block[k].block);
 }
 
+/* Where the crossings of the unit from path l on go; NULL: none are kept. */
+static double *crossings_of(const struct worker *w, unsigned l) {
+    const struct lgv_plan *p = w->job->plan;
+    return w->crossing ? w->crossing + l * crossing_values(p) : NULL;
+}
+
 static void begin_unit(struct worker *w, uint64_t unit) {
     const struct lgv_plan *p = w->job->plan;
     uint64_t left = p->paths - unit * LGV_UNIT;
@@ -316,6 +333,8 @@ static void begin_unit(struct worker *w, uint64_t unit) {
         w->block[k].block.clip = p->clip;
         w->block[k].block.tally = unit < p->tally_units && p->kernel->watch.tallies > 0;
         w->block[k].block.events = p->kernel->watch.events > 0;
+        w->block[k].block.crossings = p->crossings;
+        w->block[k].block.crossing = w->dense ? crossings_of(w, k * w->lanes) : NULL;
         lgv_block_start(p->kernel, &w->block[k], w->piece.path + k * w->lanes, rest < w->lanes ? rest : w->lanes);
         if (p->increments && p->increments->number) start_by_number(w, k);
         mark_broken(p, &w->block[k].block, LGV_FAIL_START, 0);
@@ -384,6 +403,11 @@ static bool worker_begin(struct worker *w, struct job *j) {
     w->tally = lgv_new(2 * p->kernel->watch.tallies * LGV_UNIT + 1, sizeof *w->tally);
     w->events = lgv_new(LGV_EVENT_ROWS * p->kernel->watch.events * LGV_UNIT + 1, sizeof *w->events);
     if (!w->copy || !w->value || !w->by_block || !w->object || !w->tally || !w->events) return false;
+    if (p->kernel->watch.sections && p->crossings && p->ndense_units) {
+        w->crossing = lgv_new(LGV_UNIT * crossing_values(p), sizeof *w->crossing);
+        w->crossings = lgv_new(LGV_SECTION_ROWS * p->kernel->watch.sections * LGV_UNIT, sizeof *w->crossings);
+        if (!w->crossing || !w->crossings) return false;
+    }
     if (p->increments) {
         w->given_rows = lgv_increments_rows(p->kernel);
         w->given = lgv_aligned(given_steps(w->given_rows, w->lanes) * w->given_rows * w->lanes);
@@ -419,6 +443,8 @@ static void worker_end(struct worker *w) {
     free(w->given);
     free(w->tally);
     free(w->events);
+    free(w->crossing);
+    free(w->crossings);
     free(w->object);
 }
 

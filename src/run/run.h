@@ -42,6 +42,7 @@ struct lgv_settings {
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
     bool keep_increments;
     bool averages, correlations;
+    uint64_t crossings;
     double burn_in;
     char extremes[LGV_LIST_SIZE];    /* observables */
     char histograms2[LGV_LIST_SIZE]; /* pairs of them, a:b */
@@ -77,6 +78,7 @@ struct lgv_plan {
     const struct lgv_increments *increments; /* used instead of noise; NULL: none */
     size_t nsnapshots;
     const size_t *snapshot; /* indices into time_step: states of the first unit kept for the certificate */
+    uint64_t crossings; /* of every section and path that are stored, in the units below */
     /* Some units may be observed more often, for pictures of their paths. */
     size_t ndense, ndense_units;
     const uint64_t *dense_step; /* [ndense] ascending, with all of time_step among them */
@@ -92,6 +94,8 @@ struct lgv_piece {
     const uint16_t *alive;  /* [count] bit l: path l has a value at that time */
     const double *tally;    /* with `last`: [tallies][2][LGV_UNIT] extremes over all steps; NULL: none were taken */
     const double *events;   /* with `last`: [events][LGV_EVENT_ROWS][LGV_UNIT] (abi.h); NULL: there are none */
+    const double *crossing; /* with `last`, in dense units: as in struct lgv_block, LGV_UNIT lanes; NULL: none */
+    const double *crossings; /* [sections][LGV_SECTION_ROWS][LGV_UNIT] */
     bool last;              /* nothing more comes of this unit; `fail` is final */
     bool complete;          /* with `last`: it was not stopped before its end */
     const int *fail;        /* [LGV_UNIT] reason, LGV_STOPPED or 0 */

@@ -56,6 +56,8 @@ const struct lgv_option lgv_run_options[] = {
      "observables whose least and largest value along each path are taken over every step, as in x, r; of all paths, "
      "or of the first `tally` of them where that is given",
      AT(extremes)},
+    {"crossings", LGV_COUNT, "1000", 1, 1e7, "",
+     "crossings of each section that are stored of each sample path, at most", AT(crossings)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"histograms2", LGV_LIST, "", 0, 0, "",
      "pairs of observables that get a histogram together at the end, as in q:p, x:y; with `bins` bins each way, at "

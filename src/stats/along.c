@@ -4,11 +4,12 @@
  *
  * A path with n values x_t has the average m = sum x_t / n.  Its variance is s^2 g / n, s^2 being the variance of x_t
  * and g = 1 + 2 sum rho_k the statistical inefficiency; n / g is the effective number of samples and g/2 times the
- * interval the integrated autocorrelation time.  The sum is cut at the first k >= 6 tau, tau = g/2 (the window of Madras
- * & Sokal 1988, doi:10.1007/BF01022990, with the correction for the mean of Wolff 2004,
- * doi:10.1016/S0010-4655(03)00467-3); where 50 lags are too few, values are averaged in pairs and looked at again, which
- * keeps the variance of the mean (as in Goodman & Weare 2010, doi:10.2140/camcos.2010.5.65).  Over paths: the mean of
- * the m, g as the quotient of sums, and the standard error from the spread of the m, or from the g when paths are few.
+ * interval the integrated autocorrelation time.  The sum is cut at the first k >= 6 tau, tau = g/2 (the window of
+ * Madras & Sokal 1988, doi:10.1007/BF01022990, with the correction for the mean of Wolff 2004,
+ * doi:10.1016/S0010-4655(03)00467-3); where 50 lags are too few, values are averaged in pairs and looked at again,
+ * which keeps the variance of the mean (as in Goodman & Weare 2010, doi:10.2140/camcos.2010.5.65).  Over paths: the
+ * mean of the m, g as the quotient of sums, and the standard error from the spread of the m, or from the g when paths
+ * are few.
  *
  * The mean squared displacement M(lag) = <(x(t + lag) - x(t))^2> is taken at the lags of a multiple-tau correlator
  * (Ramirez, Sukumaran, Vorselaars & Likhtman 2010, doi:10.1063/1.3491098): 16, then 8 for every doubling.  Levels take

@@ -25,6 +25,7 @@ extern const struct lgv_collected lgv_failures; /* failed paths, and how many we
 
 extern const struct lgv_collected lgv_events;   /* first passages, entries, survival */
 
+extern const struct lgv_collected lgv_sections; /* crossings of Poincare sections by kept paths */
 extern const struct lgv_collected lgv_along;    /* time averages, correlations in time */
 
 /* lags.c: 16 series side by side, x [n][LGV_UNIT].  Lags of a multiple-tau correlator for n values: how many, the lag

@@ -82,10 +82,15 @@ const struct lgv_found_row lgv_found_rows[] = {
     {LGV_FOUND_DENSITIES, "x_edge", 1, SAME, "edges of the bins of the first observable"},
     {LGV_FOUND_DENSITIES, "y_edge", 1, SAME, "edges of the bins of the second"},
     {LGV_FOUND_DENSITIES, "count", 2, "", "values in every bin, [x][y]"},
+    {LGV_FOUND_SECTIONS, "crossings", 0, "", "crossings of the kept paths"},
+    {LGV_FOUND_SECTIONS, "stored", 0, "", "those that are stored"},
+    {LGV_FOUND_SECTIONS, "paths", 0, "paths", "kept paths"},
+    {LGV_FOUND_SECTIONS, "crossing", 2, "", "[crossing][column]: number of the path, time, what is observed"},
 };
 const size_t lgv_found_row_count = sizeof lgv_found_rows / sizeof *lgv_found_rows;
 const char *const lgv_found_groups[] = {LGV_FOUND_EVENTS, LGV_FOUND_AVERAGES, LGV_FOUND_CORRELATIONS,
-                                        LGV_FOUND_EXTREMES, LGV_FOUND_PAIRS, LGV_FOUND_DENSITIES};
+                                        LGV_FOUND_EXTREMES, LGV_FOUND_PAIRS, LGV_FOUND_DENSITIES,
+                                        LGV_FOUND_SECTIONS};
 const size_t lgv_found_group_count = sizeof lgv_found_groups / sizeof *lgv_found_groups;
 
 const struct lgv_found_row *lgv_found_row(const char *group, size_t number) {

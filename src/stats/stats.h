@@ -50,6 +50,7 @@ struct lgv_failure {
 #define LGV_FOUND_EXTREMES "extremes"
 #define LGV_FOUND_PAIRS "histograms2"
 #define LGV_FOUND_DENSITIES "densities"
+#define LGV_FOUND_SECTIONS "sections"
 #define LGV_FOUND_ROWS 24 /* of one group, at most */
 struct lgv_found_row {
     const char *group, *name;
@@ -162,6 +163,9 @@ struct lgv_shape {
     double t0, dt;
     size_t nevents;
     const struct lgv_event *event; /* [nevents] */
+    size_t nsections;
+    const struct lgv_section *section; /* [nsections] */
+    uint64_t crossings;                /* of each and of each kept path, at most */
     bool averages, correlations;   /* asked for; then output times are equally far apart: */
     double interval;
     size_t along_from; /* the first output time that counts there */
@@ -177,7 +181,7 @@ struct lgv_shape {
 };
 
 /* The statistics of an ensemble, or of a part of it, while it is run.  They merge in any order with the same bits. */
-#define LGV_COLLECTORS 10
+#define LGV_COLLECTORS 11
 struct lgv_statistics {
     struct lgv_shape shape;
     struct lgv_collecting list[LGV_COLLECTORS]; /* for lgv_ensemble_run; refers to shape: the struct must not move */

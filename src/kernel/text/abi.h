@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 8
+#define LGV_ABI 10
 #define LGV_MOST_LANES 16 /* of a block */
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
@@ -34,7 +34,7 @@ struct lgv_scratch {
  * q (nx), p (np); for methods on a Lagrangian the velocities (np), with constraints their multipliers; then what
  * observables use of W (nnoise) and of the start values q0 (nx), p0 (np); then, when control variates are asked for,
  * the martingale part of every observable; then two rows for each tally, its least and its largest value so far;
- * then three rows for each event (events.h). */
+ * then three rows for each event (events.h), two for each section. */
 struct lgv_block {
     double *state;
     const unsigned long long *path; /* [lane] number of the path: with seed and step it determines all noise */
@@ -53,6 +53,9 @@ struct lgv_block {
     const double *bath; /* friction and its noise as numbers of this step size: src/kernel/bath.c; NULL: none */
     int tally;                      /* update the tallies after every step */
     int events;                     /* look at the events after every step */
+    /* Crossings of sections, [lane][section][crossings][SECTION_WIDTH]: time, then what is observed; NULL: none. */
+    double *crossing;
+    unsigned long long crossings;
     const void *user;               /* models given as callbacks: their description */
     /* Where advance comes to the step *time_step it writes what is observed there to value, then goes on to the next of
      * them: ntimes are left.  A step that the block stands at already counts. */

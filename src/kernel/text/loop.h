@@ -45,7 +45,15 @@
 #define see_events(c, row, begin) ((void)0)
 #endif
 #define EVENT_ROW (TALLY_ROW + 2 * TALLIES)
-#define STATE_ROWS (EVENT_ROW + 3 * EVENTS)
+#ifndef SECTIONS /* sections.h */
+#define SECTIONS 0
+#define SECTION_WIDTH 0
+#define SECTION_KEPT 0
+#define keep_step(c, kept) ((void)0)
+#define see_sections(c, kept, dW, dZ, row, begin) ((void)0)
+#endif
+#define SECTION_ROW (EVENT_ROW + 3 * EVENTS)
+#define STATE_ROWS (SECTION_ROW + 2 * SECTIONS)
 #define LEAST_WORK (FACE_WORK + 2 * DRAWN + 16) /* vecs: what `start` and `increments` take, and a beginning */
 
 /* The rows behind q and p of one vec, up to the start values, one behind the other. */
@@ -114,6 +122,11 @@ INLINE void tally(struct ctx *c) {
 }
 
 INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
+#if SECTIONS
+    vec *begin = c->top;
+    ARRAY(kept, SECTION_KEPT);
+    if (c->b->crossing) keep_step(c, kept);
+#endif
     vec *top = c->top;
 #if NB
     ARRAY(whole, NM);
@@ -133,6 +146,10 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     c->step++;
     c->base = (double)c->step;
     if (TALLIES > 0 && c->b->tally) tally(c);
+#if SECTIONS
+    if (c->b->crossing) see_sections(c, kept, dW, dZ, (vec *)c->b->state + SECTION_ROW * VECS, 0);
+    c->top = begin;
+#endif
     if (EVENTS > 0 && c->b->events) see_events(c, (vec *)c->b->state + EVENT_ROW * VECS, 0);
 }
 
@@ -144,6 +161,7 @@ INLINE struct lgv_block one_vec(const struct lgv_block *b, int g) {
     if (b->fail) one.fail += g * LANES;
     if (b->fail_step) one.fail_step += g * LANES;
     if (b->clipped) one.clipped += g * LANES;
+    if (SECTIONS > 0 && b->crossing) one.crossing += g * LANES * SECTIONS * (long)b->crossings * SECTION_WIDTH;
     return one;
 }
 
@@ -315,6 +333,8 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
         for (long i = 0; local && i < NX + NP; i++) context[g].q[i] = state[i * VECS + g];
         method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
         if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
+        if (SECTIONS > 0 && b->crossing && b->step == 0)
+            see_sections(&context[g], 0, 0, 0, state + SECTION_ROW * VECS + g, 1);
         if (EVENTS > 0 && b->events && b->step == 0) see_events(&context[g], state + EVENT_ROW * VECS + g, 1);
     }
     int fine = DRAWN > 0 && DRAWN <= MANY_NOISES && b->coarsen == 1 && !b->given, fresh = 1;
