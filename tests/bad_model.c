@@ -66,7 +66,7 @@ static const struct bad structure[] = {
     {Q "hamiltonian: p\n\tnoise: q\n", 0, 0, "bad.yaml:"},
     {Q "hamiltonian: p\nrun: 3\n", 4, 6, "expected options"},
     {Q "hamiltonian: p\nrun: {a: 1, a: 2}\n", 4, 13, "a is given twice"},
-    {Q "hamiltonian: p\nrun: {a: {b: 1}}\n", 4, 10, "expected a value, found a sequence"},
+    {Q "hamiltonian: p\nrun: {a: {b: 1}}\n", 4, 10, "expected a value, found a mapping"},
     {Q "hamiltonian: p\nrun: {a: }\n", 4, 8, "expected a value, found nothing"},
     {Q "hamiltonian: p\nname: [a]\n", 4, 7, "expected a name"},
     {"? [a, b]\n: 3\n", 1, 3, "expected a name, found a sequence"},

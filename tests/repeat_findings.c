@@ -127,7 +127,7 @@ static const char barrier[] = "parameters: {beta: 0.5}\ncoordinates: {q: 0.3*nor
 static void test_parts(void **state) {
     (void)state;
     const struct option o[] = {{"extremes", "q, d, H"}, {"histograms2", "q:p, d : o"}, {"density", "yes"},
-                               {NULL, NULL}};
+                               {"quantiles", "sketch"}, {NULL, NULL}};
     check_parts(barrier, o);
 }
 
@@ -249,6 +249,51 @@ static void test_pairs(void **state) {
     lgv_result_free(r);
 }
 
+/* ---- quantiles by a sketch ---- */
+
+/* Up to 1024 paths a sample is all of them: the sketch is within 2^-8 of the distance from the start of path 0. */
+static void test_sketch(void **state) {
+    (void)state;
+    const struct option sample[] = {{"paths", "1000"}, {"keep", "1"}, {NULL, NULL}};
+    const struct option sketch[] = {{"paths", "1000"}, {"keep", "1"}, {"quantiles", "sketch"}, {NULL, NULL}};
+    struct lgv_result *a = run_of(barrier, 1000, sample), *b = run_of(barrier, 1000, sketch);
+    size_t different = 0;
+    for (size_t i = 0; i < a->nseries; i++) {
+        double c = a->sample[0].value[i * a->ntimes];
+        for (size_t t = 0; t < a->ntimes; t++)
+            for (int k = 0; k < LGV_QUANTILES; k++) {
+                double x = a->series[i].quantile[k][t], y = b->series[i].quantile[k][t];
+                double width = a->series[i].quantile[4][t] - a->series[i].quantile[0][t];
+                /* between two order statistics on either side of c the distance is a little more */
+                assert_near(y, x, (fabs(x - c) + 0.02 * width) / 256 + 1e-15 * fabs(c), a->series[i].name);
+                different += x != y;
+            }
+    }
+    assert_true(different > 20 && b->sample_paths == 1000);
+    lgv_result_free(a);
+    lgv_result_free(b);
+}
+
+/* 30000 paths of x = N(0, t) around 1e6, and of its exponential: quantiles of the law. */
+static void test_sketch_law(void **state) {
+    (void)state;
+    const struct option o[] = {{"quantiles", "sketch"}, {NULL, NULL}};
+    struct lgv_result *r = run_of("coordinates: {x: 0}\nmomenta: {p: 0}\nhamiltonian: 0*p\nnoise: p\n"
+                                  "observe: {far: 1e6 + x, wide: exp(5*x)}\n"
+                                  "run: {step: 0.5, until: 1, outputs: 2, paths: 30000, method: P2N2Q2Lob}\n",
+                                  30000, o);
+    static const double z[] = {-1.6448536, -0.6744898, 0, 0.6744898, 1.6448536};
+    const struct lgv_series *far = &r->series[number_of(r, "far")], *wide = &r->series[number_of(r, "wide")];
+    for (int k = 0; k < LGV_QUANTILES; k++) {
+        double level = lgv_quantile_levels[k], density = exp(-z[k] * z[k] / 2) / sqrt(2 * M_PI);
+        double error = 4 * sqrt(level * (1 - level) / 30000) / density;
+        assert_near(far->quantile[k][2], 1e6 + z[k], error + fabs(z[k]) / 256, "normal");
+        double x = exp(5 * z[k]), spread = x * (exp(5 * error) - 1);
+        assert_near(wide->quantile[k][2], x, spread + fabs(x - 1) / 256, "law with a long tail"); /* it starts at 1 */
+    }
+    lgv_result_free(r);
+}
+
 static void refused_by(const char *name, const char *value, const char *message) {
     struct lgv_model *m = model_of(barrier);
     struct lgv_engine *e = engine_of(m, (const struct option[]){{name, value}, {NULL, NULL}});
@@ -270,6 +315,7 @@ static void test_refused(void **state) {
     refused_by("histograms2", "q:r", "histograms2: nothing called r is observed");
     refused_by("histograms2", "q:p, q:p", "q:p is listed twice");
     refused_by("histograms2", "q:q", "q is paired with itself");
+    refused_by("quantiles", "exact", "'exact' is neither sample nor sketch");
     refused_by("density", "yes", "density is for the pairs of histograms2");
     refused("q, nothing", "extremes: nothing called nothing is observed");
     refused("q,,p", "extremes: a name is missing");
@@ -282,6 +328,8 @@ int main(void) {
         cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_maximum),
         cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_sketch),
+        cmocka_unit_test(test_sketch_law),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

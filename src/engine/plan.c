@@ -3,6 +3,7 @@
  * The plan of an ensemble: its steps, its output times, the paths that are kept, and what the statistics need. */
 #include "engine/private.h"
 #include <ctype.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,27 @@ static enum lgv_status find_pair(const struct lgv_watch *watch, const char *text
     return LGV_OK;
 }
 
+/* What is observed at the start of path 0: every part of an ensemble finds the same. */
+static enum lgv_status find_centre(const struct lgv_settings *s, struct lgv_layout *w, struct lgv_error *err) {
+    const struct lgv_kernel *k = w->plan.kernel;
+    if (strcmp(s->quantiles, "sample") == 0) return LGV_OK;
+    if (strcmp(s->quantiles, "sketch") != 0)
+        return lgv_fail(err, LGV_BAD_INPUT, "quantiles: '%s' is neither sample nor sketch", s->quantiles);
+    struct lgv_own_block b;
+    size_t n = k->watch.count, lanes = k->entry->lanes;
+    double *seen = lgv_aligned(n * lanes + 16);
+    w->centre = lgv_new(n + 1, sizeof *w->centre);
+    bool ok = seen && w->centre && lgv_block_create(k, s->start, w->plan.dt, s->seed, 1, &b);
+    if (ok) {
+        lgv_block_start(k, &b, 0, 1);
+        k->entry->observe(&b.block, seen);
+        for (size_t i = 0; i < n; i++) w->centre[i] = isfinite(seen[i * lanes]) ? seen[i * lanes] : 0;
+        lgv_block_free(&b);
+    }
+    free(seen);
+    return ok ? LGV_OK : lgv_fail_memory(err);
+}
+
 static enum lgv_status find_pairs(const struct lgv_settings *s, struct lgv_layout *w, struct lgv_error *err) {
     const char *list = s->histograms2;
     char text[LGV_LIST_SIZE];
@@ -197,6 +219,7 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
                                   .interval = (double)p->steps * p->dt / (double)(p->ntimes - 1),
                                   .paths = p->paths,
                                   .bins = (size_t)s->bins,
+                                  .centre = w->centre,
                                   .npairs = w->npairs,
                                   .pair = w->pair,
                                   .density = s->density,
@@ -279,7 +302,8 @@ enum lgv_status lgv_layout_steps(struct lgv_layout *w, struct lgv_error *err) {
 enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel *k, struct lgv_error *err) {
     const struct lgv_settings *s = &w->settings;
     w->plan.kernel = k;
-    enum lgv_status status = find_pairs(s, w, err);
+    enum lgv_status status = find_centre(s, w, err);
+    if (!status) status = find_pairs(s, w, err);
     if (!status) status = make_shape(s, w, err);
     if (!status) status = look_along(s, w, err);
     if (!status) status = check_increments(s, w, err);
@@ -299,5 +323,6 @@ void lgv_layout_free(struct lgv_layout *w) {
     free(w->kept);
     free(w->dense_step);
     free(w->dense_unit);
+    free(w->centre);
     free(w);
 }

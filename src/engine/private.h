@@ -15,6 +15,7 @@ struct lgv_layout {
     struct lgv_shape shape;
     uint64_t *time_step, *kept, *dense_step, *dense_unit;
     size_t nkept, snapshot[4];
+    double *centre;                         /* of sketches: what path 0 has at its start */
     size_t npairs, pair[2 * LGV_MAX_PAIRS]; /* series that have a histogram together */
 };
 /* plan.c, in this order: settings, then steps and paths, then what needs the kernel. */

@@ -47,6 +47,7 @@ struct lgv_settings {
     char extremes[LGV_LIST_SIZE];    /* observables */
     char histograms2[LGV_LIST_SIZE]; /* pairs of them, a:b */
     bool density;
+    char quantiles[LGV_WORD_SIZE]; /* sample or sketch */
     char compiler[LGV_WORD_SIZE];
     uint64_t given;                          /* bit i: row i of the table was given, in the file or later */
     const struct lgv_increments *increments; /* never from a model file; NULL: noise by seed */

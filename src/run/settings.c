@@ -58,6 +58,10 @@ const struct lgv_option lgv_run_options[] = {
      AT(extremes)},
     {"crossings", LGV_COUNT, "1000", 1, 1e7, "",
      "crossings of each section that are stored of each sample path, at most", AT(crossings)},
+    {"quantiles", LGV_WORD, "sample", 0, 0, "",
+     "sample: quantiles of the first 1024 paths; sketch: of all paths, each known to 0.4 % of its distance from the "
+     "start of path 0",
+     AT(quantiles)},
     {"bins", LGV_COUNT, "60", 0, 100000, "", "bins of the histograms of final values, 0 for none", AT(bins)},
     {"histograms2", LGV_LIST, "", 0, 0, "",
      "pairs of observables that get a histogram together at the end, as in q:p, x:y; with `bins` bins each way, at "

@@ -39,6 +39,8 @@ extern const struct lgv_collected lgv_extremes; /* over every step, of chosen ob
 
 extern const struct lgv_collected lgv_density;  /* of pairs, over all output times */
 
+extern const struct lgv_collected lgv_sketch;   /* quantiles over all paths; behind those of the sample */
+
 #define LGV_EARLY_PATHS 1024 /* of which quantiles are taken, at most */
 
 /* quantiles.c: those of x[0..n), n <= LGV_EARLY_PATHS finite numbers, behind which three more may be read; NaN when n

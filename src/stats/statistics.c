@@ -12,7 +12,7 @@
 static const struct lgv_collected *const collected[LGV_COLLECTORS] = {&lgv_moments, &lgv_changes, &lgv_spread,
                                                                       &lgv_endings, &lgv_kept,    &lgv_failures,
                                                                       &lgv_events,  &lgv_along,   &lgv_extremes,
-                                                                      &lgv_density, &lgv_sections};
+                                                                      &lgv_density, &lgv_sections, &lgv_sketch};
 
 bool lgv_statistics_begin(struct lgv_statistics *s, const struct lgv_shape *shape) {
     *s = (struct lgv_statistics){.shape = *shape};

@@ -171,6 +171,7 @@ struct lgv_shape {
     size_t along_from; /* the first output time that counts there */
     uint64_t paths;
     size_t bins; /* of histograms */
+    const double *centre; /* [nseries] what quantiles by a sketch are relative to; NULL: they are those of a sample */
     size_t npairs;
     const size_t *pair; /* [npairs][2] numbers of series that have a histogram together */
     bool density;       /* these also over all output times */
@@ -181,7 +182,7 @@ struct lgv_shape {
 };
 
 /* The statistics of an ensemble, or of a part of it, while it is run.  They merge in any order with the same bits. */
-#define LGV_COLLECTORS 11
+#define LGV_COLLECTORS 12
 struct lgv_statistics {
     struct lgv_shape shape;
     struct lgv_collecting list[LGV_COLLECTORS]; /* for lgv_ensemble_run; refers to shape: the struct must not move */
