@@ -222,6 +222,6 @@ void lgv_found_script(struct lgv_text *out, const struct lgv_result *r, const st
     lgv_text_add(out,
                  "set xlabel '%s'\nset ylabel '%s'\n"
                  "plot $found using 1:3:4 with filledcurves fc rgb '" BLUE "' fs transparent solid 0.3 noborder "
-                 "notitle, $found using 1:2 with lines lw 2 lc rgb '" BLUE "' notitle\n",
-                 d->along, d->up);
+                 "notitle, $found using 1:2 with %s lw 2 lc rgb '" BLUE "' notitle\n",
+                 d->along, d->up, d->x ? "linespoints pt 7 ps 0.5" : "lines");
 }
