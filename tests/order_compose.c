@@ -235,6 +235,36 @@ static void test_high_orders(void **state) {
     check_slope(DRIVEN, "P2N2Q2Lob-6", "P3N3Q6Gau", 6, 3, 16, 1.3);
 }
 
+/* Methods of the model file are composed like others: the midpoint rule under a name of one's own. */
+static void test_file_methods(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(HENON "methods: {mine: {degree: 1, nodes: [1/2], weights: [1]}, "
+                                         "skew: {degree: 1, nodes: [0], weights: [1]}}\n");
+    double x[4], y[4];
+    char why[400];
+    const struct lgv_method *mine = lgv_method_for(m, "Mine-sofroniou-spaletta6");
+    assert_non_null(mine);
+    assert_string_equal(mine->name, "mine-6");
+    assert_ptr_equal(lgv_method_for(m, "mine-6"), mine);
+    assert_true(mine->order == 6 && lgv_method_for(m, "mine-4")->order == 4);
+    struct lgv_kernel k;
+    struct lgv_error err = {0};
+    struct lgv_own_block b;
+    if (lgv_kernel_build(m, mine, &(struct lgv_kernel_options){0}, &k, &err) != LGV_OK) fail_msg("%s", err.message);
+    begin_block(&k, 0.1, &b);
+    k.entry->advance(&b.block, 20);
+    for (size_t i = 0; i < 4; i++) x[i] = b.block.state[i * k.entry->lanes];
+    lgv_block_free(&b);
+    lgv_kernel_free(&k);
+    final_state(m, "P1N1Q2Gau-6", 0.1, 20, y);
+    for (int i = 0; i < 4; i++) assert_near(x[i], y[i], 1e-12, "mine-6");
+    assert_null(lgv_method_for(m, "skew-6"));
+    lgv_method_unknown(m, "skew-6", why, sizeof why);
+    assert_non_null(strstr(why, "symmetric in time, and skew is not"));
+    assert_null(lgv_method_find("mine-6"));
+    lgv_model_free(m);
+}
+
 /* ---- C functions ---- */
 
 static void test_callbacks(void **state) {
@@ -329,7 +359,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_substeps),  cmocka_unit_test(test_words),     cmocka_unit_test(test_calls),
         cmocka_unit_test(test_orders), cmocka_unit_test(test_callbacks), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_high_orders), cmocka_unit_test(test_driven),
+        cmocka_unit_test(test_high_orders), cmocka_unit_test(test_driven), cmocka_unit_test(test_file_methods),
         cmocka_unit_test(test_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

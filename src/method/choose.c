@@ -126,7 +126,7 @@ enum lgv_status lgv_method_unknown(const struct lgv_model *m, const char *name, 
     }
     char buffer[4096], reason[200];
     const char *near = lgv_nearest(name, word, method_words(m, word, 256, buffer, sizeof buffer));
-    lgv_method_explain(name, reason, sizeof reason);
+    lgv_method_explain(m, name, reason, sizeof reason);
     if (reason[0] && near)
         snprintf(out, size, "unknown method %.60s: %s; did you mean %s?", name, reason, near);
     else if (reason[0])

@@ -10,6 +10,7 @@
  * The coefficients are in compose_tables.c.  What such a method needs, promises and keeps follows from its substeps. */
 #include "method/compose.h"
 #include "base/base.h"
+#include "method/rules.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -150,32 +151,55 @@ static size_t suffix_of(const char *name, const struct lgv_composition *c) {
 }
 
 /* NAME-SUFFIX; *base is NULL when NAME is no method. */
-static const struct lgv_composition *split(const char *name, const struct lgv_method **base) {
+static const struct lgv_composition *split(const struct lgv_model *m, const char *name,
+                                           const struct lgv_method **base) {
     for (size_t i = 0; i < lgv_composition_count; i++) {
         size_t tail = suffix_of(name, &lgv_compositions[i]);
         if (!tail) continue;
         char *first = lgv_copy_n(name, strlen(name) - tail - 1);
-        *base = first ? lgv_method_find(first) : NULL;
+        *base = !first ? NULL : m ? lgv_method_for(m, first) : lgv_method_find(first);
         free(first);
         return &lgv_compositions[i];
     }
     return NULL;
 }
 
-static bool can_compose(const struct lgv_method *base) {
+bool lgv_compose_takes(const struct lgv_method *base) {
     return base && base->symmetric && base->order == 2 && !base->bath;
 }
 
 static const struct lgv_method *find_composition(const char *name) {
     const struct lgv_method *base, *found = NULL;
-    const struct lgv_composition *c = split(name, &base);
-    if (!c || !can_compose(base)) return NULL;
+    const struct lgv_composition *c = split(NULL, name, &base);
+    if (!c || !lgv_compose_takes(base)) return NULL;
     struct lgv_text whole = {0};
     lgv_text_add(&whole, "%s-%s", base->name, c->suffix);
     const void *what[] = {base, c};
     if (!whole.failed) found = lgv_method_keep(whole.data, fill_composition, what);
     lgv_text_free(&whole);
     return found;
+}
+
+struct lgv_method *lgv_compose_describe(const struct lgv_method *base, const struct lgv_composition *c) {
+    struct lgv_method *m = lgv_new(1, sizeof *m);
+    struct lgv_text whole = {0};
+    const void *what[] = {base, c};
+    lgv_text_add(&whole, "%s-%s", base->name, c->suffix);
+    bool made = m && !whole.failed && fill_composition(whole.data, what, m);
+    lgv_text_free(&whole);
+    if (made) return m;
+    lgv_method_free(m);
+    return NULL;
+}
+
+const struct lgv_method *lgv_compose_among(struct lgv_method *const *list, size_t count, const char *name) {
+    for (size_t k = 0; k < count; k++) {
+        const char *base = list[k]->program->step[0]->name;
+        const struct lgv_composition *c = &lgv_compositions[k % lgv_composition_count];
+        size_t tail = suffix_of(name, c), size = strlen(base);
+        if (tail && strlen(name) == size + 1 + tail && strncasecmp(name, base, size) == 0) return list[k];
+    }
+    return NULL;
 }
 
 /* ---- words ---- */
@@ -316,11 +340,11 @@ const struct lgv_method *lgv_compose_find(const char *name) {
     return lgv_method_keep(word, fill_word, NULL);
 }
 
-void lgv_compose_explain(const char *name, char *why, size_t size) {
+void lgv_compose_explain(const struct lgv_model *m, const char *name, char *why, size_t size) {
     const struct lgv_method *base;
-    const struct lgv_composition *c = split(name, &base);
+    const struct lgv_composition *c = split(m, name, &base);
     lgv_word_explain(name, why, size);
-    if (c && can_compose(base)) return;
+    if (c && lgv_compose_takes(base)) return;
     if (!c) {
         const char *fault = word_fault(name);
         if (fault && *fault) snprintf(why, size, "%s", fault);

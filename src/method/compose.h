@@ -8,9 +8,16 @@
 
 /* NULL when the name is none of a composition or a word, or memory is out. */
 const struct lgv_method *lgv_compose_find(const char *name);
-/* Why a name that looks like a composition is none; nothing is written for others. */
-void lgv_compose_explain(const char *name, char *why, size_t size);
+/* Why a name that looks like a composition is none; nothing is written for others.  m: as for lgv_method_explain. */
+void lgv_compose_explain(const struct lgv_model *m, const char *name, char *why, size_t size);
 void lgv_program_free(struct lgv_program *p);
+/* Can a suffix compose it? */
+bool lgv_compose_takes(const struct lgv_method *base);
+/* A composition of a method of the user, for lgv_method_free; `base` must live as long.  NULL when memory is out. */
+struct lgv_method *lgv_compose_describe(const struct lgv_method *base, const struct lgv_composition *c);
+/* Of a list of all compositions of some methods, in the order of the table for each, the one that a name with any
+ * suffix or alias means; NULL: none. */
+const struct lgv_method *lgv_compose_among(struct lgv_method *const *list, size_t count, const char *name);
 struct lgv_program *lgv_program_new(size_t substeps, size_t steps); /* NULL: memory is out */
 struct lgv_program *lgv_program_copy(const struct lgv_program *p);
 void lgv_program_link(struct lgv_program *p);                       /* finds which substeps begin */

@@ -12,6 +12,7 @@
  *
  * The model stage keeps the section as it stands; here it becomes descriptions of methods.  The public functions that
  * make a model from a file are here too, since a file is only read when its methods are. */
+#include "method/compose.h"
 #include "method/rules.h"
 #include "method/vprk.h"
 #include <math.h>
@@ -331,6 +332,20 @@ static bool read_method(struct reader *l, const struct lgv_raw *method) {
     return true;
 }
 
+/* All compositions of the methods that a suffix can compose. */
+static bool compose_methods(struct reader *l) {
+    struct lgv_model *m = l->m;
+    m->composed = lgv_new(m->nmethods * lgv_composition_count + 1, sizeof *m->composed);
+    if (!m->composed) return no_memory(l);
+    for (size_t k = 0; k < m->nmethods; k++)
+        for (size_t i = 0; lgv_compose_takes(m->method[k]) && i < lgv_composition_count; i++) {
+            m->composed[m->ncomposed] = lgv_compose_describe(m->method[k], &lgv_compositions[i]);
+            if (!m->composed[m->ncomposed]) return no_memory(l);
+            m->ncomposed++;
+        }
+    return true;
+}
+
 static bool read_methods(struct reader *l) {
     struct lgv_model *m = l->m;
     const struct lgv_raw *all = m->methods;
@@ -342,7 +357,7 @@ static bool read_methods(struct reader *l) {
     if (!m->method) return no_memory(l);
     for (size_t k = 0; k < all->count; k++)
         if (!read_method(l, &all->item[k])) return false;
-    return true;
+    return compose_methods(l);
 }
 
 /* ---- model files as a whole ---- */

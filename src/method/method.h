@@ -134,8 +134,9 @@ struct lgv_composition {
 };
 extern const struct lgv_composition lgv_compositions[];
 extern const size_t lgv_composition_count;
-/* Why a name that looks like PsNrQu is none, or an empty text. */
-void lgv_method_explain(const char *name, char *why, size_t size);
+/* Why a name that looks like PsNrQu or a composition is none, or an empty text.  m: a model whose methods count too, or
+ * NULL. */
+void lgv_method_explain(const struct lgv_model *m, const char *name, char *why, size_t size);
 
 /* ---- file.c ---- */
 

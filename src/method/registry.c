@@ -148,12 +148,12 @@ const struct lgv_method *lgv_method_at(size_t number) {
     return methods[number].method ? methods[number].method : made(methods[number].name, methods[number].alias);
 }
 
-void lgv_method_explain(const char *name, char *why, size_t size) {
+void lgv_method_explain(const struct lgv_model *m, const char *name, char *why, size_t size) {
     struct lgv_galerkin g;
     why[0] = 0;
     if (toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1]))
         lgv_galerkin_parse(name, &g, why, size);
-    lgv_compose_explain(name, why, size);
+    lgv_compose_explain(m, name, why, size);
 }
 
 static bool has_alias(const char *list, const char *name) {
@@ -176,7 +176,8 @@ const struct lgv_method *lgv_method_find(const char *name) {
 const struct lgv_method *lgv_method_for(const struct lgv_model *m, const char *name) {
     for (size_t i = 0; i < m->nmethods; i++)
         if (strcasecmp(m->method[i]->name, name) == 0) return m->method[i];
-    return lgv_method_find(name);
+    const struct lgv_method *composed = lgv_compose_among(m->composed, m->ncomposed, name);
+    return composed ? composed : lgv_method_find(name);
 }
 
 const struct lgv_method *lgv_method_listed(const struct lgv_model *m, size_t number) {

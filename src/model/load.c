@@ -437,7 +437,9 @@ void lgv_model_free(struct lgv_model *m) {
         free(m->symmetry[k].xi);
     }
     for (size_t k = 0; k < m->nrun; k++) free(m->run[k].key), free(m->run[k].value);
+    for (size_t k = 0; k < m->ncomposed; k++) m->method_free(m->composed[k]);
     for (size_t k = 0; k < m->nmethods; k++) m->method_free(m->method[k]);
+    free(m->composed);
     free(m->method);
     lgv_load_raw_free(m->methods);
     for (size_t k = 0; k < m->nconstraint_entries; k++) free(m->constraint[k].text);

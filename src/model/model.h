@@ -164,6 +164,8 @@ struct lgv_model {
     struct lgv_raw *methods; /* the section of that name, or NULL */
     size_t nmethods;
     struct lgv_method **method;                /* what the method stage has made of it */
+    size_t ncomposed;
+    struct lgv_method **composed;              /* compositions of these: NAME-4 and the like */
     void (*method_free)(struct lgv_method *m); /* and how to free one */
     size_t nsettings;                          /* parameters overridden from outside: kept to load the text again */
     char **setting_name;
