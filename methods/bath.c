@@ -20,22 +20,6 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
     (void)c, (void)q, (void)p, (void)carry;
 }
 
-#if NB && CONSTRAINED
-INLINE void onto_tangent(struct ctx *c, const vec *q, vec *p) {
-    double t = time_at(c, 0);
-    ARRAY(G, JACOBIAN);
-    ARRAY(mass, MASSES_NEEDED ? MASSES : 0);
-    ARRAY(v, NP);
-    ARRAY(mu, NC);
-    ivec singular, lost;
-    model_G(c, q, G);
-    if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
-    project_momentum(c, t, q, G, mass, p, v, mu, &singular, &lost);
-    lost = singular & (ivec)(p[0] == p[0]);
-    if (RARELY(vec_any(lost))) lanes_failed(c, &lost, NP, LGV_FAIL_SINGULAR);
-}
-#endif
-
 #if NB && BATH_MIDPOINT
 /* A = 1 + dt/2 Gamma M^-1 is diagonal: p' = A^-1 (r + G^T lambda), G M^-1 A^-1 G^T lambda = -G M^-1 A^-1 r. */
 INLINE void bath_midpoint(struct ctx *c, const vec *q, vec *p) {

@@ -6,7 +6,7 @@
  *
  * Time stands still in it: words let A alone move it on.  The force serves until q moves.  Forces F(q, t) without a
  * potential are added to it; F(q, p, t) makes p' = -K_q + F(q, p, t) an equation with q held fixed, solved by the
- * classical Runge-Kutta method of order 4. */
+ * classical Runge-Kutta method of order 4.  With constraints p is then moved back into the cotangent space. */
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
@@ -59,6 +59,11 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     pushed_kick(c, q, p, &F, dW);
 #else
     model_kick(c, p, &F, c->dt, dW);
+#endif
+#if CONSTRAINED && !NC_NONE && !defined LGV_HOST
+    vec *top = c->top;
+    onto_tangent(c, q, p);
+    c->top = top;
 #endif
 }
 

@@ -35,6 +35,10 @@
 #define vprk_table (c->option + 3)
 #endif
 
+#ifndef VPRK_FREE /* 1: the drift alone, as a letter of splitting words */
+#define VPRK_FREE 0
+#endif
+
 #define METHOD_DZ VPRK_DZ
 #define METHOD_LOOSE (!VPRK_PROJECT)
 #define VS VPRK_S

@@ -72,6 +72,8 @@ static const struct {
     {"P2N2Q2Lob-GLA", NULL, NULL},
     {"P1N1Q2Gau-GLA", NULL, NULL},
     {"RATTLE-GLA", NULL, NULL},
+    {"g-BAOAB", NULL, NULL},
+    {"g-OBABO", NULL, NULL},
     {"SVE-Q", NULL, &lgv_method_sve_q},
     {"SVE-QI", NULL, &lgv_method_sve_qi},
     {"BBK", NULL, &lgv_method_bbk},

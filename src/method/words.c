@@ -4,6 +4,9 @@
  *
  *     BAOAB, OBABO, UBU, ...    words over A (drift), B (kick), O (Ornstein-Uhlenbeck flow of the bath) and U (drift
  *                               and bath together), each letter with the same share of the step
+ *     g-BAOAB, g-ABOBA, ...     the same words on a constraint set (A, B, O): drifts are geodesic, by RATTLE without
+ *                               forces, kicks and bath stay tangent; Leimkuhler & Matthews (2016), doi
+ *                               10.1098/rspa.2016.0138
  *     NAME-GLA, NAME-GLA1       the geometric Langevin algorithm around a method NAME: O(1/2) NAME O(1/2), or NAME O;
  *                               Bou-Rabee & Owhadi (2010), doi 10.1137/090758842
  *
@@ -174,6 +177,68 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
     return m->program && m->name && m->doc;
 }
 
+/* ---- with constraints ---- */
+
+static bool fill_geodesic(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_method *rattle = what;
+    struct lgv_text constants = {0};
+    *m = *rattle;
+    lgv_text_add(&constants, "#define VPRK_FREE 1\n%s", rattle->constants);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy("RATTLE without forces: a letter of splitting words.");
+    m->constants = constants.data;
+    m->values = NULL;
+    m->callbacks = NULL;
+    m->step = NULL;
+    return m->name && m->doc && !constants.failed;
+}
+
+/* The word with another drift. */
+static bool fill_constrained(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_method *word = ((const void *const *)what)[0], *geodesic = ((const void *const *)what)[1];
+    char doc[300];
+    *m = *word;
+    struct lgv_program *p = lgv_program_copy(word->program);
+    for (size_t j = 0; p && j < p->steps; j++)
+        if (p->step[j] == &lgv_letter_drift) p->step[j] = geodesic;
+    m->program = p;
+    m->constrained = m->kicks = true;
+    m->explicit_separable = false;
+    m->forced = true;
+    m->paper = "Leimkuhler & Matthews (2016), doi 10.1098/rspa.2016.0138";
+    m->needs = LGV_NEEDS_NOISE_OF_Q;
+    m->face_separable = m->face_general = geodesic->face_general;
+    snprintf(doc, sizeof doc,
+             "%s on the constraint set: drifts by RATTLE without forces, kicks and bath stay tangent.", word->name);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->program && m->name && m->doc;
+}
+
+/* g-WORD; *word is NULL when that is none. */
+static bool split_constrained(const char *name, const struct lgv_method **word) {
+    if (strncasecmp(name, "g-", 2) != 0) return false;
+    size_t count[LETTERS];
+    *word = looks_like(name + 2, count) ? lgv_method_find(name + 2) : NULL;
+    return true;
+}
+
+static const char *constrained_fault(const struct lgv_method *word) {
+    if (!word) return "g- stands in front of a splitting word of A, B and O";
+    return word->bath_f ? "U has no flow on a constraint set: use A and O" : NULL;
+}
+
+static const struct lgv_method *find_constrained(const struct lgv_method *word) {
+    const struct lgv_method *rattle = lgv_method_find("RATTLE"), *found = NULL;
+    const struct lgv_method *geodesic = rattle ? lgv_method_keep("RATTLE without forces", fill_geodesic, rattle) : NULL;
+    struct lgv_text whole = {0};
+    const void *what[] = {word, geodesic};
+    lgv_text_add(&whole, "g-%s", word->name);
+    if (!whole.failed && geodesic) found = lgv_method_keep(whole.data, fill_constrained, what);
+    lgv_text_free(&whole);
+    return found;
+}
+
 /* ---- around a method ---- */
 
 /* The substeps of NAME between O(1/2) and O(1/2), or in front of O. */
@@ -292,6 +357,7 @@ const struct lgv_method *lgv_word_find(const char *name) {
         return lgv_method_keep(word, fill_word, NULL);
     }
     struct lgv_text whole = {0};
+    if (split_constrained(name, &base)) return constrained_fault(base) ? NULL : find_constrained(base);
     if (split_metropolis(name, &base)) {
         if (metropolis_fault(base)) return NULL;
         lgv_text_add(&whole, "%s-Metropolis", base->name);
@@ -314,6 +380,8 @@ void lgv_word_explain(const char *name, char *why, size_t size) {
     const char *reason = NULL;
     if (looks_like(name, count))
         reason = fault(name, count);
+    else if (split_constrained(name, &base))
+        reason = constrained_fault(base);
     else if (split_metropolis(name, &base))
         reason = metropolis_fault(base);
     else if (split_gla(name, &base, &strang))

@@ -366,6 +366,21 @@ INLINE void project_state(struct ctx *c, vec *q, vec *p, vec *v) {
     c->top = top;
 }
 
+/* Momenta into the cotangent space at q: letters of splitting words. */
+INLINE void onto_tangent(struct ctx *c, const vec *q, vec *p) {
+    double t = time_at(c, 0);
+    ARRAY(G, JACOBIAN);
+    ARRAY(mass, MASSES_NEEDED ? MASSES : 0);
+    ARRAY(v, NP);
+    ARRAY(mu, NC);
+    ivec singular, lost;
+    model_G(c, q, G);
+    if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
+    project_momentum(c, t, q, G, mass, p, v, mu, &singular, &lost);
+    lost = singular & (ivec)(p[0] == p[0]);
+    if (RARELY(vec_any(lost))) lanes_failed(c, &lost, NP, LGV_FAIL_SINGULAR);
+}
+
 /* Rows for the certificate: the largest |g_k| and |(G v)_k|. */
 INLINE void observe_constraints(struct ctx *c, const vec *q, const vec *p, const vec *rows, vec *seen) {
 #if !NC_NONE

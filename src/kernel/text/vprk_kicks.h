@@ -30,8 +30,10 @@ INLINE vec dot(struct ctx *c, const vec *a, const vec *b) {
 /* Force, gradient of the correction, and G at q. */
 INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kept *k) {
 #if KICKS
+#if !VPRK_FREE
     model_force(c, t, q, p, &k->F);
-#if MODEL_FORCED
+#endif
+#if MODEL_FORCED && !VPRK_FREE
     vec *top = c->top;
     ARRAY(push, NP); /* a force F(q, t): H_q - F in the place of H_q */
     model_push(c, t, q, p, push);
@@ -54,7 +56,7 @@ INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kep
 }
 
 INLINE void kick(struct ctx *c, const struct kept *k, double b, const vec *w, vec *p) {
-#if KICKS
+#if KICKS && !VPRK_FREE
     model_kick(c, p, &k->F, b * c->dt, w);
     for (long i = 0; CORRECTED && i < NP; i++) ADD_PRODUCT(p[i], -b * c->dt * VPRK_CORRECTION * c->dt, k->C[i]);
 #else
