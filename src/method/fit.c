@@ -130,8 +130,8 @@ static const char *refusal_by_bath(const struct lgv_method *method, const struct
         {method->metropolis && m->force, "%s needs H to be all there is: a force without a potential has no H", 0},
         {method->metropolis && s->time_dependent, "%s needs an H that does not depend on t", 0},
         {method->metropolis && !m->bath.one_temperature, "%s needs one temperature", 0},
-        {m->force && m->nconstraints && m->force_of_p,
-         "%s with constraints knows forces F(q, t) only, that do not depend on velocities", 0},
+        {m->force_of_p && (m->nconstraints || method->kicks), /* they keep the force from one step to the next */
+         "%s knows forces F(q, t) only, that do not depend on velocities", 0},
     };
     return first_reason(row, sizeof row / sizeof *row, method->name, why, size);
 }
@@ -224,8 +224,9 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
         if (method->metropolis) why = "steps that are not accepted have no order: the law at rest is what is kept";
         if (nnoise > 1 && s->commutes != 1 && s->noise_depends != LGV_ON_Q) order = fmin(order, 0.5);
     } else if (nnoise == 0) {
-        order = method->order;
-        why = "no noise: the order of the deterministic method";
+        order = s->force_of_p ? fmin(method->order, 4) : method->order;
+        why = s->force_of_p && method->order > 4 ? "no noise; kicks by forces that depend on velocities have order 4"
+                                                 : "no noise: the order of the deterministic method";
     } else if (loses_paths(method, s)) {
         order = NAN;
         why = "dt H_pp + dW h_pp is inverted here and can be singular, so paths are lost at every step size; "

@@ -324,7 +324,7 @@ struct lgv_structure {
     bool noise_curved;       /* some h_pp differs from 0, or may (models of C functions) */
     int noise_depends;       /* enum lgv_depends, over all noises */
     bool bath, steady_bath;  /* there is friction with its noise; and it is constant */
-    bool forced;             /* there is a force without a potential */
+    bool forced, force_of_p; /* there is a force without a potential; and it depends on velocities */
     bool additive;           /* every h has a constant gradient */
     bool steady_noise;       /* additive noise or none, from the formulas: forces of the noise do not depend on q */
     int commutes;            /* 1 yes, 0 no, -1 unknown */

@@ -140,6 +140,7 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
         out->bath = m->bath.kind != LGV_FRICTION_NONE;
         out->steady_bath = out->bath && m->bath.kind != LGV_FRICTION_OF_Q;
         out->forced = m->force != NULL;
+        out->force_of_p = m->force_of_p;
         for (size_t i = 0; m->force && i < m->np; i++)
             out->time_dependent |= (g->node[m->force[i]].uses & LGV_USES_TIME) != 0;
         if (m->lagrangian_only) /* the energy in terms of q and v says nothing about H */
