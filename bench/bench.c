@@ -201,6 +201,7 @@ int main(int argc, char **argv) {
     if (!b.check) bench_speed(&b);
     bench_methods(&b);
     bench_constrained(&b);
+    bench_langevin(&b);
     if (!b.check) {
         bench_compile(&b);
         bench_size(&b);

@@ -55,6 +55,10 @@ enum floor_sphere { SPHERE_ONE, SPHERE_THREE, SPHERE_ONE_TEXTBOOK, SPHERE_THREE_
 double floor_rattle_run(enum floor_sphere which, size_t steps, double dt, unsigned long long seed,
                         double state[6][FLOOR_PATHS]);
 
+/* BAOAB (floor_langevin.c) with friction 1 and kT = 1, start q = 0, p = 1: on U = q^2/2 + q^4/4 (dof 1), or on the ring
+ * of ten sites (dof 10) with U = sum (q_{i+1} - q_i)^2/2 + q_i^4/4.  As floor_rattle_run; state has 2 dof rows. */
+double floor_baoab_run(int dof, size_t steps, double dt, unsigned long long seed, double state[][FLOOR_PATHS]);
+
 /* Seconds to make `count` normals (rounded up to a multiple of 32). */
 double floor_normals(size_t count);
 
