@@ -22,8 +22,8 @@ size_t lgv_map_plan(const struct lgv_result *r, struct lgv_figure *list, size_t 
         char name[100];
         struct lgv_figure x = {.kind = LGV_FIGURE_MAP,
                                .index = i,
-                               .caption = end ? "How the pairs of values at the end are distributed over the paths: the "
-                                                "darker, the more."
+                               .caption = end ? "How the pairs of values at the end are distributed over the paths: "
+                                                "the darker, the more."
                                               : "How the pairs of values at all output times are distributed: the "
                                                 "darker, the more."};
         snprintf(x.title, sizeof x.title, "%s %s, %.0f values", end ? "Final values of" : "Density of",
