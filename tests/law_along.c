@@ -134,6 +134,32 @@ static void test_oscillator(void **state) {
     lgv_result_free(r);
 }
 
+/* A free particle in a bath: p is an Ornstein-Uhlenbeck process, exact at every step, with the autocorrelation
+ * exp(-g lag), the integrated time 1/g and <(x(t + L) - x(t))^2> = 2 T (L - (1 - exp(-g L))/g)/g. */
+static void test_bath(void **state) {
+    (void)state;
+    static const char text[] = "coordinates: {x: 0}\nmomenta: {p: sqrt(0.5)*normal()}\nhamiltonian: p^2/2\n"
+                               "langevin: {friction: 0.5, temperature: 0.5}\n"
+                               "run: {step: 0.1, until: 1600, outputs: 8000, paths: 320, averages: yes, "
+                               "correlations: yes}\n";
+    struct lgv_result *r = run_text(text, NULL);
+    size_t lags;
+    const struct lgv_finding *x = found(r, "correlations", "x"), *p = found(r, "correlations", "p");
+    const double *lag = found_array(p, "lag", &lags), *rho = found_array(p, "correlation", &lags);
+    const double *rho_error = found_array(p, "correlation_stderr", &lags), *msd = found_array(x, "msd", &lags);
+    const double *msd_error = found_array(x, "msd_stderr", &lags);
+    for (size_t k = 0; k < lags && lag[k] < 50; k++) {
+        double e = exp(-0.5 * lag[k]), far = 2 * (lag[k] - (1 - e) / 0.5);
+        if (fabs(rho[k] - e) > 4 * rho_error[k] + 1e-3) fail_msg("p, lag %g: %g +- %g", lag[k], rho[k], rho_error[k]);
+        if (fabs(msd[k] - far) > 4 * msd_error[k] + 4e-3 * far)
+            fail_msg("x, lag %g: %g +- %g, not %g", lag[k], msd[k], msd_error[k], far);
+    }
+    const struct lgv_finding *a = found(r, "averages", "p"); /* of paths that are 800 integrated times long */
+    if (fabs(lgv_finding_value(a, "time") - 2) > 0.06) fail_msg("%g, not 2", lgv_finding_value(a, "time"));
+    assert_true(fabs(lgv_finding_value(a, "stderr_along") / lgv_finding_value(a, "stderr_paths") - 1) < 0.2);
+    lgv_result_free(r);
+}
+
 static void test_bits(void **state) {
     (void)state;
     check_bits("parameters: {s: 0.4}\ncoordinates: {x: 0.1*normal()}\nmomenta: {p: 1}\n"
@@ -163,7 +189,7 @@ static void test_bad(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_autoregressive), cmocka_unit_test(test_displacement), cmocka_unit_test(test_oscillator),
-        cmocka_unit_test(test_bits),           cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_bits),           cmocka_unit_test(test_bad),          cmocka_unit_test(test_bath),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
