@@ -349,7 +349,7 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, co
     lgv_text_add(out, ";\n");
 }
 
-/* A text with more calls of long functions than this calls them; with fewer it has copies. */
+/* A text with more calls of long functions than this calls them; with fewer it has copies, unless it runs seldom. */
 #define MOST_COPIES 32
 
 static bool find_wanted(const struct lgv_graph *g, const int *list, size_t count, struct wanted *w) {
@@ -417,11 +417,11 @@ static void place_below(struct lgv_text *out, const struct lgv_graph *g, struct 
         place(out, g, e->target, e->term[e->next], "=");
 }
 
-static void emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count,
+static void emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom,
                        struct early *early) {
     struct wanted w;
     if (!find_wanted(g, list, count, &w)) out->failed = true;
-    bool far = w.calls > MOST_COPIES;
+    bool far = seldom || w.calls > MOST_COPIES;
     for (int k = 0; k <= w.last && !out->failed; k++) {
         const struct lgv_node *n = &g->node[k];
         place_below(out, g, early, k);
@@ -443,8 +443,8 @@ static void emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const in
     wanted_free(&w);
 }
 
-void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count) {
-    emit_nodes(out, g, list, count, &(struct early){0});
+void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom) {
+    emit_nodes(out, g, list, count, seldom, &(struct early){0});
 }
 
 int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest) {
@@ -489,7 +489,7 @@ static void body(struct lgv_text *out, const struct lgv_graph *g, const struct l
             lgv_text_add(out, "    {\n");
         else
             braces = lgv_emit_loops(out, g, nest);
-        lgv_emit_nodes(out, g, list, n);
+        lgv_emit_nodes(out, g, list, n, target->seldom);
         for (size_t k = 0; k < count; k++)
             for (size_t i = 0; i < target[k].terms->count; i++)
                 if (target[k].terms->term[i].nest == nest)
@@ -538,7 +538,7 @@ void lgv_emit_early(struct lgv_text *out, const struct lgv_graph *g, const struc
         for (size_t i = 0; i < early.count; i++) list[i] = early.term[i]->value;
         if (early.count) {
             lgv_text_add(out, "    {\n");
-            emit_nodes(out, g, list, early.count, &early);
+            emit_nodes(out, g, list, early.count, target->seldom, &early);
             lgv_text_add(out, "    }\n");
         }
         for (int nest = 0; nest < (int)g->nnests; nest++) body(out, g, target, 1, nest);

@@ -16,6 +16,7 @@ struct lgv_target {
     bool guarded;     /* the array may be a null pointer */
     const char
         *map; /* name of an array of places, one for each instance in the order of the text; NULL: rows and columns */
+    bool seldom; /* runs seldom: sine, exp and their like are called; the first of several targets tells */
 };
 
 /* Clears, fills and accumulates all targets; common subexpressions are shared between them. */
@@ -27,7 +28,7 @@ void lgv_emit_early(struct lgv_text *out, const struct lgv_graph *g, const struc
 int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest);
 void lgv_emit_index(struct lgv_text *out, const struct lgv_graph *g, int index);
 /* Statements that define every node of `list`, and the text of one of them afterwards. */
-void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count);
+void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom);
 void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node);
 bool lgv_emit_uniform(const struct lgv_graph *g, int node); /* the same number for all lanes */
 

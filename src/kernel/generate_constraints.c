@@ -68,7 +68,7 @@ void lgv_face_before_G(struct lgv_source *s) {
 }
 
 static void sparse(struct lgv_source *s, const char *array, struct lgv_terms *terms, long entries, const char *map) {
-    struct lgv_target target = {array, terms, entries, NULL, false, map};
+    struct lgv_target target = {array, terms, entries, NULL, false, map, false};
     if (!s->out.failed) lgv_emit_targets(&s->out, s->g, &target, 1);
     lgv_terms_free(terms);
 }

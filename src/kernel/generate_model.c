@@ -9,7 +9,7 @@
 
 /* One vector or matrix. */
 void lgv_face_one(struct lgv_source *s, const char *array, const struct lgv_terms *terms, long rows, const char *cols) {
-    struct lgv_target target = {array, terms, rows, cols, false, NULL};
+    struct lgv_target target = {array, terms, rows, cols, false, NULL, false};
     lgv_emit_targets(&s->out, s->g, &target, 1);
 }
 
@@ -17,7 +17,7 @@ void lgv_face_one(struct lgv_source *s, const char *array, const struct lgv_term
 static void pair(struct lgv_source *s, const char *first, struct lgv_terms *q, const char *second,
                  struct lgv_terms *p) {
     long n = (long)s->m->np;
-    struct lgv_target target[] = {{first, q, n, NULL, false, NULL}, {second, p, n, NULL, false, NULL}};
+    struct lgv_target target[] = {{first, q, n, NULL, false, NULL, false}, {second, p, n, NULL, false, NULL, false}};
     lgv_emit_targets(&s->out, s->g, target, 2);
     lgv_terms_free(q);
     lgv_terms_free(p);
@@ -37,7 +37,7 @@ void lgv_face_derivatives(struct lgv_source *s, const struct lgv_function *f, en
         lgv_terms_hessian(s->g, f, other, other, &t[4]);
     }
     for (size_t k = 0; k < 5; k++)
-        target[k] = (struct lgv_target){name[k], &t[k], k < 2 ? n : n * n, k < 2 ? NULL : "NP", true, NULL};
+        target[k] = (struct lgv_target){name[k], &t[k], k < 2 ? n : n * n, k < 2 ? NULL : "NP", true, NULL, false};
     lgv_emit_targets(&s->out, s->g, target, count);
     for (size_t k = 0; k < 5; k++) lgv_terms_free(&t[k]);
 }
@@ -70,7 +70,7 @@ static void noise_loops(struct lgv_source *s, bool kick) {
         if (n) {
             lgv_text_add(&s->out, "    {\n    long s = %ld;\n", base);
             int braces = lgv_emit_loops(&s->out, s->g, nest);
-            if (!kick) lgv_emit_nodes(&s->out, s->g, list, n);
+            if (!kick) lgv_emit_nodes(&s->out, s->g, list, n, false);
             for (size_t i = 0; i < l->count; i++) {
                 if (l->term[i].nest != nest) continue;
                 if (kick) {
@@ -99,8 +99,8 @@ void lgv_face_force(struct lgv_source *s) {
         t.row = lgv_expr_iconst(s->g, slot++);
         lgv_terms_add(s->g, &hq, t);
     }
-    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->np, NULL, false, NULL},
-                                  {"F->h", &hq, slot, NULL, false, NULL}};
+    struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->np, NULL, false, NULL, false},
+                                  {"F->h", &hq, slot, NULL, false, NULL, false}};
     lgv_emit_targets(&s->out, s->g, target, 2);
     noise_loops(s, false);
     lgv_terms_free(&hq);
@@ -185,7 +185,7 @@ static void start_values(struct lgv_source *s, const int *node, const char *name
         i = start_numbers(s, node, name, i);
         if (i == s->m->np) return;
         lgv_text_add(&s->out, "    {\n");
-        lgv_emit_nodes(&s->out, s->g, &node[i], 1);
+        lgv_emit_nodes(&s->out, s->g, &node[i], 1, true);
         lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", name, i);
         lgv_emit_value(&s->out, s->g, node[i]);
         lgv_text_add(&s->out, ";\n    }\n");
@@ -246,7 +246,7 @@ void lgv_face_observe(struct lgv_source *s) {
         if (o->family && o->member >= o->width) continue; /* the first has written all */
         if (!(o->family ? observe_family(s, o, k, &t) : lgv_algebra_value(s->g, o->node, (long)k, &t))) break;
     }
-    struct lgv_target target = {"out", &t, (long)count, NULL, false, NULL};
+    struct lgv_target target = {.array = "out", .terms = &t, .rows = (long)count, .seldom = true};
     lgv_emit_early(&s->out, s->g, &target);
     lgv_terms_free(&t);
     for (size_t k = 0; k < count; k++)

@@ -114,10 +114,10 @@ void lgv_face_newton(struct lgv_source *s) {
     struct lgv_terms gradient[2] = {0};
     lgv_terms_gradient(s->g, &s->K, LGV_Q, &gradient[0]);
     lgv_terms_gradient(s->g, &s->K, LGV_P, &gradient[1]);
-    struct lgv_target target[] = {{"Kq", &gradient[0], (long)s->m->np, NULL, true, NULL},
-                                  {"Kp", &gradient[1], (long)s->m->np, NULL, true, NULL},
-                                  {"Kqq", &n->hessian[0], n->count[0], NULL, true, map[0]},
-                                  {"Kpp", &n->hessian[1], n->count[1], NULL, true, map[1]}};
+    struct lgv_target target[] = {{"Kq", &gradient[0], (long)s->m->np, NULL, true, NULL, false},
+                                  {"Kp", &gradient[1], (long)s->m->np, NULL, true, NULL, false},
+                                  {"Kqq", &n->hessian[0], n->count[0], NULL, true, map[0], false},
+                                  {"Kpp", &n->hessian[1], n->count[1], NULL, true, map[1], false}};
     lgv_emit_targets(&s->out, s->g, target, 4);
     lgv_terms_free(&gradient[0]);
     lgv_terms_free(&gradient[1]);

@@ -53,8 +53,10 @@ typedef u64 uvec __attribute__((vector_size(8 * LANES)));
 #define RARELY(condition) __builtin_expect(!!(condition), 0)
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
+#define PLAIN _Pragma("clang loop unroll(disable) vectorize(disable)") /* a loop that is not worth time to compile */
 #else
 #define UNROLL _Pragma("GCC unroll 16")
+#define PLAIN
 #endif
 
 #ifndef __has_builtin
@@ -103,7 +105,7 @@ INLINE uvec uvec_set(u64 x) {
 }
 
 /* a where the mask is true, b where not.  The blend only looks at the signs of the mask. */
-INLINE vec vec_select(ivec mask, vec a, vec b) {
+INLINE vec lanes_blend(ivec mask, vec a, vec b) {
 #if LANES_BLEND
     union {
         vec v;
@@ -115,6 +117,17 @@ INLINE vec vec_select(ivec mask, vec a, vec b) {
     return x.v;
 #else
     return (vec)((mask & (ivec)a) | (~mask & (ivec)b));
+#endif
+}
+
+/* The same for any mask.  Here and in vec_fused clang gets operations on whole vecs, of which it makes the same
+ * instructions in less time. */
+INLINE vec vec_select(ivec mask, vec a, vec b) {
+#ifdef __clang__
+    ivec sign = (ivec)(mask < 0);
+    return (vec)((sign & (ivec)a) | (~sign & (ivec)b));
+#else
+    return lanes_blend(mask, a, b);
 #endif
 }
 
@@ -226,7 +239,9 @@ INLINE void vec_inverses(vec *x, int n, int whole, int half) {
 
 /* a * b + c, fused where that is fast. */
 INLINE vec vec_fused(vec a, vec b, vec c) {
-#if LANES_FUSED && LANES_REGISTER == 4 && __has_builtin(__builtin_ia32_vfmaddpd256)
+#if defined(__clang__) || !LANES_FUSED
+    return a * b + c;
+#elif LANES_REGISTER == 4 && __has_builtin(__builtin_ia32_vfmaddpd256)
     union {
         vec v;
         lanes_register p[LANES / LANES_REGISTER];
@@ -235,7 +250,7 @@ INLINE vec vec_fused(vec a, vec b, vec c) {
         x.p[i] = __builtin_ia32_vfmaddpd256(x.p[i], y.p[i], z.p[i]);
     }
     return x.v;
-#elif LANES_FUSED && LANES_REGISTER == 2 && __has_builtin(__builtin_ia32_vfmaddpd)
+#elif LANES_REGISTER == 2 && __has_builtin(__builtin_ia32_vfmaddpd)
     union {
         vec v;
         lanes_register p[LANES / LANES_REGISTER];
@@ -244,13 +259,11 @@ INLINE vec vec_fused(vec a, vec b, vec c) {
         x.p[i] = __builtin_ia32_vfmaddpd(x.p[i], y.p[i], z.p[i]);
     }
     return x.v;
-#elif LANES_FUSED
+#else
     for (int l = 0; l < LANES; l++) {
         c[l] = __builtin_fma(a[l], b[l], c[l]);
     }
     return c;
-#else
-    return a * b + c;
 #endif
 }
 
@@ -397,7 +410,7 @@ INLINE void lanes_polynomials(vec z, vec *p, vec *q) {
 INLINE void lanes_quadrant(uvec k, vec s, vec c, vec *sine, vec *cosine) {
     uvec odd = k << 63, half = (k << 62) & 0x8000000000000000ULL;
     ivec swap = LANES_BLEND ? (ivec)odd : -(ivec)(k & 1);
-    vec a = vec_select(swap, c, s), b = vec_select(swap, s, c);
+    vec a = lanes_blend(swap, c, s), b = lanes_blend(swap, s, c);
     *sine = (vec)((uvec)a ^ half);
     *cosine = (vec)((uvec)b ^ half ^ odd);
 }
@@ -451,7 +464,8 @@ INLINE vec vec_cos(vec x) {
     return c;
 }
 
-/* One copy each, for texts with so many calls that copies would cost more to compile than calls cost to make. */
+/* One copy each, for what runs seldom and for texts with so many calls that copies would cost more to compile than
+ * calls cost to make.  Sine and cosine are in so many models that their copy is shared. */
 OUTLINE vec far_exp(vec x) {
     return vec_exp(x);
 }
@@ -460,16 +474,23 @@ OUTLINE vec far_log(vec x) {
     return vec_log(x);
 }
 
-OUTLINE vec far_sin(vec x) {
-    return vec_sin(x);
-}
-
-OUTLINE vec far_cos(vec x) {
-    return vec_cos(x);
-}
-
-OUTLINE void far_sincos(vec x, vec *sine, vec *cosine) {
+SHARED void far_sincos(vec x, UNKEPT vec *sine, UNKEPT vec *cosine);
+#if LGV_HALF != 2
+SHARED void far_sincos(vec x, vec *sine, vec *cosine) {
     vec_sincos(x, sine, cosine);
+}
+#endif
+
+INLINE vec far_sin(vec x) {
+    vec s, c;
+    far_sincos(x, &s, &c);
+    return s;
+}
+
+INLINE vec far_cos(vec x) {
+    vec s, c;
+    far_sincos(x, &s, &c);
+    return c;
 }
 
 /* The less frequent functions go lane by lane through libm. */

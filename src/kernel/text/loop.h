@@ -275,19 +275,15 @@ INLINE const double *given_at(const double *given, u64 step, long rows, int g) {
 static __attribute__((noinline)) void other_noise(const void *context, const struct lgv_block *b, const uvec *path,
                                                   u64 step, const double *given, vec *dW, vec *dZ) {
     const struct ctx *c = context; /* sizes of callback models come from it */
-    const vec *row = (const vec *)given;
 #if NB
     if (!given) bath_coarse(b, path, step, dW, dZ);
 #else
-    if (!given && NM > MANY_NOISES)
+    if (NM > MANY_NOISES && !given)
         noise_step(b->seed, *path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
     else if (!given)
         noise_coarse(b->seed, path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
 #endif
-    for (long m = 0; given && m < DRAWN; m++) {
-        dW[m] = row[m * VECS];
-        if (DRAW_Z) dZ[m] = row[(DRAWN + m) * VECS];
-    }
+    if (given) noise_given(given, DRAWN, DRAW_Z, VECS, dW, dZ);
     (void)c;
 }
 

@@ -10,6 +10,8 @@ typedef void noise_drawn(const void *context, const struct lgv_block *b, const u
                          const double *given, vec *dW, vec *dZ);
 SHARED __attribute__((SELDOM)) void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, long rows,
                                                int vecs, noise_drawn *draw, const void *context);
+/* The increments of a step that the caller has brought along: [row][vec], rows dW and, if want_z, dZ. */
+SHARED void noise_given(const double *given, long nm, int want_z, int vecs, UNKEPT vec *dW, UNKEPT vec *dZ);
 
 /* Records a failure for the lanes of mask that have none yet, and makes their state NaN so that they rest. */
 SHARED __attribute__((cold)) void fail_lanes(struct lgv_block *b, u64 step, UNKEPT const ivec *mask, long nq, vec *q,
@@ -46,20 +48,28 @@ INLINE uvec paths_at(const unsigned long long *path) {
 SHARED void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, long rows, int vecs,
                        noise_drawn *draw, const void *context) {
     vec *dW = (vec *)b->scratch->memory, *to = (vec *)out;
-    for (u64 k = 0; k < steps; k++, to += rows * vecs)
-        for (int g = 0; g < vecs; g++) {
+    PLAIN for (u64 k = 0; k < steps; k++, to += rows * vecs)
+        PLAIN for (int g = 0; g < vecs; g++) {
             uvec path = paths_at(b->path + g * LANES);
             draw(context, b, &path, b->step + k, 0, dW, dW + nm);
-            for (long i = 0; i < rows; i++) __builtin_memcpy(&to[i * vecs + g], &dW[i], sizeof(vec));
+            PLAIN for (long i = 0; i < rows; i++) __builtin_memcpy(&to[i * vecs + g], &dW[i], sizeof(vec));
         }
 }
 
+SHARED void noise_given(const double *given, long nm, int want_z, int vecs, vec *dW, vec *dZ) {
+    const vec *row = (const vec *)given;
+    PLAIN for (long m = 0; m < nm; m++) {
+        dW[m] = row[m * vecs];
+        if (want_z) dZ[m] = row[(nm + m) * vecs];
+    }
+}
+
 SHARED void fail_lanes(struct lgv_block *b, u64 step, const ivec *mask, long nq, vec *q, vec *p, int reason) {
-    for (int l = 0; l < LANES; l++) {
+    PLAIN for (int l = 0; l < LANES; l++) {
         if (!(*mask)[l] || b->fail[l]) continue;
         b->fail[l] = reason;
         b->fail_step[l] = step;
-        for (long i = 0; i < nq; i++) {
+        PLAIN for (long i = 0; i < nq; i++) {
             q[i][l] = __builtin_nan("");
             p[i][l] = __builtin_nan("");
         }
@@ -68,12 +78,12 @@ SHARED void fail_lanes(struct lgv_block *b, u64 step, const ivec *mask, long nq,
 
 SHARED void cut_increments(unsigned long long *clipped, long nm, double most, vec *dW, double most_z, vec *dZ) {
     ivec over = {0};
-    for (long m = 0; m < nm; m++) {
+    PLAIN for (long m = 0; m < nm; m++) {
         over |= (ivec)(vec_abs(dW[m]) > most);
         dW[m] = vec_min(vec_max(dW[m], vec_set(-most)), vec_set(most));
         if (dZ) dZ[m] = vec_min(vec_max(dZ[m], vec_set(-most_z)), vec_set(most_z));
     }
-    for (int l = 0; l < LANES; l++)
+    PLAIN for (int l = 0; l < LANES; l++)
         if (over[l]) clipped[l]++;
 }
 
@@ -120,22 +130,22 @@ static __attribute__((noinline, cold)) void go_back(struct lgv_block *b, const s
 }
 
 static __attribute__((noinline, cold)) void scratch_failed(struct lgv_block *b, const struct sizes *n) {
-    for (int l = 0; l < LANES * n->vecs; l++) {
+    PLAIN for (int l = 0; l < LANES * n->vecs; l++) {
         if (b->fail[l]) continue;
         b->fail[l] = LGV_FAIL_SCRATCH;
         b->fail_step[l] = b->step;
-        for (long i = 0; i < n->moved; i++) b->state[i * LANES * n->vecs + l] = __builtin_nan("");
+        PLAIN for (long i = 0; i < n->moved; i++) b->state[i * LANES * n->vecs + l] = __builtin_nan("");
     }
 }
 
 static __attribute__((noinline, cold)) void nothing_seen(double *out, long vecs) {
-    for (long i = 0; i < vecs * LANES; i++) out[i] = __builtin_nan("");
+    PLAIN for (long i = 0; i < vecs * LANES; i++) out[i] = __builtin_nan("");
 }
 
 static __attribute__((noinline, cold)) void advance_failed(struct lgv_block *b, u64 steps, const struct sizes *n) {
     const u64 end = b->step + steps;
     scratch_failed(b, n);
-    for (; b->ntimes && *b->time_step <= end; b->value += b->row, b->time_step++, b->ntimes--)
+    PLAIN for (; b->ntimes && *b->time_step <= end; b->value += b->row, b->time_step++, b->ntimes--)
         nothing_seen(b->value, n->watched * n->vecs);
     b->step = end;
 }
