@@ -432,7 +432,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;
     c->form = c->volume_expected = k->structure.forced && m->force_of_p ? NAN : 1;
     if (k->bath && isfinite(c->form))
-        lgv_bath_contraction(k->bath, k->method->contraction, plan->dt, &c->form, &c->volume_expected);
+        lgv_bath_contraction(k->bath, (int)k->method->contraction, plan->dt, &c->form, &c->volume_expected);
     if (k->bath || k->structure.forced)
         c->symplectic_claim = !k->structure.forced && isfinite(c->form) && (k->bath || k->method->symplectic);
     if (k->bath) c->temperature = k->bath->one_temperature ? k->bath->temperature[0] : NAN;
