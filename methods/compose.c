@@ -74,9 +74,7 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 #if METROPOLIS
 /* Where the proposal is rejected the state of before comes back, and what was carried with it. */
 INLINE void metropolis(struct ctx *c, vec work, const vec *before, const vec *kept, vec *q, vec *p, vec *carry) {
-    vec u[2];
-    uniform_pair(c->b->seed, paths_at(c->b->path), c->step >> 1, STREAM_ACCEPT, &u[0], &u[1]);
-    ivec accept = (ivec)(u[c->step & 1] < vec_exp(work * (-1.0 / bath_channel(c, 0)[4]))); /* false for NaN */
+    ivec accept = (ivec)(bath_chance(c) < vec_exp(work * (-1.0 / bath_channel(c, 0)[4]))); /* false for NaN */
     if (vec_all(accept)) return;
     for (long i = 0; i < NP; i++) {
         q[i] = vec_select(accept, q[i], before[i]);

@@ -34,8 +34,8 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     if (k->bath && k->form > 0 && k->form < 1) {
         put(c, "form contraction",
             "With friction the symplectic form is not kept: where friction is the same multiple of the mass "
-            "everywhere, a step contracts it by exactly the factor exp(-gamma dt), or what the method puts in its place. "
-            "This is the largest deviation from that.");
+            "everywhere, a step contracts it by exactly the factor exp(-gamma dt), or what the method puts in its "
+            "place. This is the largest deviation from that.");
     }
     const char *claim = k->symplectic_claim ? "the method claims it" : "the method does not claim it";
     if (!isfinite(k->symplectic_defect)) {
