@@ -121,3 +121,23 @@ awk '/"o[0-9]+":/ { inside = 1 }
 
 # Milstein's scheme is explicit and needs second derivatives where the noise is h(q,p).
 gives 0 "$LGV" run "$kubo" "${small[@]}" --method Milstein --no-files
+
+# The temperatures of a bath, where H is a sum that stays a loop: the same numbers as formulas of one's own.
+cat > bath.yaml <<'YAML'
+parameters: { N: 40 }
+coordinates: { "x[N]": 0.1*i }
+momenta: { p: 1 }
+kinetic: { mass: 2 }
+potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + x[i]^4/4)
+langevin: { friction: 1, temperature: 1 }
+observe:
+  mine: sum(i=1..N, p[i]^2/2)/N
+  mine_q: sum(i=1..N, (x[wrap(i+1)] - x[i])^2 + x[i]^4)/N
+run: { until: 1, step: 0.05, paths: 16 }
+YAML
+gives 0 "$LGV" run bath.yaml --json --no-files
+awk '/"(mine|mine_q|kinetic_temperature|configurational_temperature)": \{/ { gsub(/[":]/, ""); name = $1 }
+     /"mean":/ && name { sub(",", ""); mean[name] = $2; name = "" }
+     function off(a, b) { return !(mean[b] > 0) || mean[a] / mean[b] - 1 > 1e-12 || mean[a] / mean[b] - 1 < -1e-12 }
+     END { exit off("kinetic_temperature", "mine") || off("configurational_temperature", "mine_q") }' out ||
+    die "temperatures of a bath are not p . H_p and q . U_q over the degrees of freedom"

@@ -500,12 +500,20 @@ int lgv_load_without_velocities(struct lgv_loader *l, int formula) {
     return id;
 }
 
+/* Summand by summand: what a loop holds has indices of its own. */
 int lgv_model_virial(struct lgv_model *m, enum lgv_space space) {
     struct lgv_graph *g = m->graph;
-    bool q = space == LGV_Q;
-    int along = lgv_diff_along(g, m->hamiltonian, LGV_USES(space));
-    struct replace r = {.g = g, .space = q ? LGV_DQ : LGV_DP, .to = space, .mass = lgv_expr_const(g, 1)};
-    int id = !g->failed && replace_begin(&r) ? replaced(&r, along) : 0;
-    free(r.memo);
-    return id;
+    struct replace r = {.g = g, .space = space == LGV_Q ? LGV_DQ : LGV_DP, .to = space, .mass = lgv_expr_const(g, 1)};
+    struct lgv_function H = {0};
+    int sum = lgv_expr_const(g, 0);
+    bool good = lgv_function_split(g, m->hamiltonian, false, &H);
+    for (size_t k = 0; good && k < H.count; k++) {
+        int along = lgv_diff_along(g, H.summand[k].body, LGV_USES(space)), nest = H.summand[k].nest;
+        good = !g->failed && replace_begin(&r);
+        int body = good ? replaced(&r, along) : 0;
+        free(r.memo);
+        sum = lgv_expr_add(g, sum, nest < 0 ? body : lgv_expr_loop(g, nest, body));
+    }
+    lgv_function_free(&H);
+    return sum;
 }
