@@ -155,10 +155,13 @@ static double *drawn(const struct lgv_kernel *k, double dt, uint64_t coarsen, si
     assert_true(lgv_block_create(k, 0, dt, 11, coarsen, &b));
     size_t lanes = k->entry->lanes, rows = (size_t)k->entry->increments(&b.block, 0, NULL);
     double *all = NULL, *one = lgv_new(steps * rows, sizeof *one);
-    assert_int_equal(posix_memalign((void **)&all, 128, steps * rows * lanes * sizeof *all), 0);
+    assert_int_equal(posix_memalign((void **)&all, 128, rows * lanes * sizeof *all), 0);
     for (size_t l = 0; l < lanes; l++) b.path[l] = l;
-    k->entry->increments(&b.block, steps, all);
-    for (size_t i = 0; i < steps * rows; i++) one[i] = all[i * lanes + (lanes > 3 ? 3 : 0)];
+    for (size_t step = steps; step-- > 0;) { /* from the last: none can use what another has left */
+        b.block.step = step;
+        k->entry->increments(&b.block, 1, all);
+        for (size_t r = 0; r < rows; r++) one[step * rows + r] = all[r * lanes + (lanes > 3 ? 3 : 0)];
+    }
     free(all);
     lgv_block_free(&b);
     return one;
