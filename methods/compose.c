@@ -82,7 +82,7 @@ INLINE void metropolis(struct ctx *c, vec work, const vec *before, const vec *ke
     }
     for (long i = 0; i < METHOD_CARRY; i++) carry[i] = vec_select(accept, carry[i], kept[i]);
     for (int l = 0; l < LANES; l++)
-        if (!accept[l]) c->b->clipped[l]++; /* there is no noise that could be cut */
+        if (!accept[l] && before[0][l] == before[0][l]) c->b->clipped[l]++; /* there is no noise that could be cut */
 }
 #endif
 

@@ -37,6 +37,10 @@ static void test_files(void **state) {
         {ONE "langevin: {friction: 1, temperature: q}\n", 4, 38, "a temperature"},
         {ONE "langevin: {friction: 1 + t, temperature: 1}\n", 4, 26, "a function of the coordinates"},
         {ONE "langevin: {friction: [1, 2], temperature: 1}\n", 4, 22, "has one component for each"},
+        {"coordinates: {'x[3]': 0}\nmomenta: {p: 0}\nhamiltonian: sum(i=1..3, p[i]^2/2)\n"
+         "langevin: {friction: {'x[1]': 1}, temperature: 1}\n", 4, 24, "x[1] is one entry of x"},
+        {"coordinates: {x: 0, y: 0}\nmomenta: {p: 0, r: 0}\nhamiltonian: p^2 + r^2\n"
+         "langevin: {friction: 1, temperature: {x: 1}}\n", 4, 38, "y has friction, and no temperature"},
         {"parameters: {g: 1}\n" ONE "langevin: {friction: 1/(g-1), temperature: 1}\n", 5, 22, "the friction is inf"},
         {TWO "langevin: {friction: {z: 1}, temperature: 1}\n", 4, 23, "there is no coordinate z"},
         {TWO "langevin: {friction: [1], temperature: 1}\n", 4, 22, "each of the 2 degrees of freedom"},
@@ -89,6 +93,8 @@ static void test_names(void **state) {
         {"XYZ-GLA", "is not a method"},   {"GLA", ""},                   {"-GLA", ""},
         {"BAOAB-4", "back in time"},      {"UBU-Yoshida4", "back"},      {"verlet-GLA-6", "back in time"},
         {"BAOA-4", "symmetric in time"},  {"U", ""},                     {"O", ""},
+        {"BAOA-Metropolis", "symmetric"}, {"UBU-Metropolis", "with O"},  {"verlet-Metropolis", "a splitting"},
+        {"P1N1Q2Gau-GLA-Metropolis", "explicit"}, {"g-UBU", "U has no flow"}, {"g-verlet", "splitting word"},
     };
     struct lgv_model *m = model_of(ONE BATH);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -137,6 +143,14 @@ static void test_methods(void **state) {
         {START "hamiltonian: (2 + sin(t))*p^2/2\n" BATH, "BAOAB", "constant masses"},
         {START "hamiltonian: p^2/2 + p + q^2\n" BATH, "BAOAB", "first degree in p"},
         {START "hamiltonian: p^2/2 + p + q^2\n" BATH, "SVE-Q", "first degree in p"},
+        {START "hamiltonian: p^2/2 + p*sin(t) + q^2\n" BATH, "BAOAB", "first degree in p"},
+        {"coordinates: {x: 0, y: 0}\nmomenta: {u: 0, v: 0}\nhamiltonian: u^2 + v^2 + 4*u*v + x^2\n" BATH, "BAOAB",
+         "positive masses"},
+        {"coordinates: {x: 0, y: 0}\nmomenta: {u: 0, v: 0}\nhamiltonian: u^2 - v^2 + x^2\n" BATH, "BAOAB",
+         "positive masses"},
+        {ONE "langevin: {friction: 1, temperature: 0}\n", "OBABO-Metropolis", "a temperature above 0"},
+        {ONE BATH "noise: q\n", "OBABO-Metropolis", "other noise"},
+        {ONE BATH "force: [1]\n", "OBABO-Metropolis", "has no H"},
         {"coordinates: {x: 0, y: 0}\nmomenta: {u: 0, v: 0}\nhamiltonian: u^2 + v^2 + u*v + x^2\n"
          "langevin: {friction: 1, temperature: [1, 2]}\n", "BAOAB", "several temperatures need diagonal masses"},
         {"coordinates: {x: 0, y: 0}\nmomenta: {u: 0, v: 0}\nhamiltonian: u^2 + v^2 + u*v + x^2\n"

@@ -27,6 +27,10 @@ static double weak_order(const struct lgv_examination *x, const struct lgv_metho
 /* ---- for people ---- */
 
 static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool is_random(const struct lgv_examination *x) {
+    return x->model->nnoise > 0 || x->model->bath.kind != LGV_FRICTION_NONE;
+}
+
 static void row(const char *name, const char *format, ...) {
     char text[900];
     va_list args;
@@ -65,7 +69,7 @@ static void print_structure(const struct lgv_examination *x) {
         row("noises", "%zu, depending on %s%s", x->model->nnoise, depends_text[s->noise_depends & 3],
             s->additive ? " (additive: constant gradients)" : "");
     else
-        row("noises", "none");
+        row("noises", "none%s", x->model->bath.kind ? " beside that of the bath" : "");
     if (x->model->bath.kind) print_bath(x);
     if (x->model->force)
         row("forces", "without a potential, depending on q%s: H is not kept, and there need not be a stationary law",
@@ -163,15 +167,19 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
         }
         composable |= m->symmetric && m->order == 2 && !m->bath;
         printf("  fits    %-16s ", m->name);
-        if (x->model->nnoise && isnan(weak_order(x, m)))
+        if (m->metropolis)
+            printf("no order, no bias at rest, ");
+        else if (is_random(x) && isnan(weak_order(x, m)))
             printf("no order: loses paths at every step, ");
-        else if (x->model->nnoise)
+        else if (is_random(x))
             printf("strong %g, weak %g, ", lgv_method_strong_order(m, &x->structure, x->model->nnoise, NULL),
                    weak_order(x, m));
         else
             printf("order %g, ", m->order);
         printf("%s here, %s\n", lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
-               m->symplectic ? "symplectic" : "not symplectic");
+               m->symplectic        ? "symplectic"
+               : m->contraction     ? "contracts as friction does"
+                                    : "not symplectic");
     }
     if (composable) puts("          symmetric ones of order 2 also to higher order: NAME-4, NAME-6, NAME-8");
     for (size_t k = 0; k < r.count; k++) {
@@ -202,7 +210,7 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
     if (x->chosen) row("why", "method: auto; %s", x->chosen);
     if (!x->method_fits) return;
     double strong = lgv_method_strong_order(x->method, &x->structure, x->model->nnoise, &reason);
-    if (x->model->nnoise == 0)
+    if (!is_random(x))
         row("expected order", "%g (%s)", strong, reason);
     else if (isnan(strong))
         row("expected order", "none (%s)", reason);

@@ -276,7 +276,7 @@ static enum lgv_status check_memory(const struct lgv_layout *w, struct lgv_error
 
 static enum lgv_status check_normals(const struct lgv_layout *w, struct lgv_error *err) {
     const struct lgv_kernel *k = w->plan.kernel;
-    size_t noises = (k->nnoise + (k->bath ? k->bath->channels : 0)) * lgv_method_spans(k->method);
+    size_t noises = (k->nnoise + (k->bath ? k->bath->channels : 0)) * k->spans;
     double steps = (double)w->plan.steps; /* pairs of normals are numbered by 48 bits */
     if (steps * (double)noises <= 5.6e14) return LGV_OK;
     return lgv_fail(err, LGV_BAD_INPUT, "%.3g steps with %zu noises need more than the 5.6e14 normals a path has",

@@ -189,6 +189,7 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
     double *inverse = lgv_new(dense ? n * n : n, sizeof *inverse);
     enum lgv_status status = friction && kT && inverse ? lgv_model_bath_values(m, friction, kT, err) : LGV_CANNOT_RUN;
     bool moves = false; /* H_p does not vanish with p */
+    bool light = false; /* a mass is not positive */
     lgv_bath_free(*out);
     *out = NULL;
     if (!status && lgv_model_masses(m, !dense, inverse, kT + n))
@@ -197,12 +198,16 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
     if (*out) (*out)->one_temperature = m->bath.one_temperature;
     if (*out) (*out)->steady = m->bath.kind != LGV_FRICTION_OF_Q;
     for (size_t i = 0; *out && i < n; i++) moves = moves || kT[n + i] != 0;
+    for (size_t j = 0; *out && !dense && j < (*out)->channels; j++) light = light || !((*out)->inverse_mass[j] > 0);
     if (*out) (*out)->exact = m->bath.kind != LGV_FRICTION_OF_Q && is_exact(*out, m->nconstraints > 0);
     if (*out && !(*out)->exact)
         for (size_t j = 0; j < (*out)->channels; j++) (*out)->noise_rate[j] = 0;
     free(friction);
     free(kT);
     free(inverse);
+    if (!status && (light || (dense && !*out)))
+        return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
+                              "friction needs positive masses: H_pp must be positive definite");
     if (status || !*out) return status ? status : lgv_fail_memory(err);
     if (moves)
         return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,

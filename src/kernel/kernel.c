@@ -272,6 +272,9 @@ enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, st
     enum lgv_status status = lgv_model_structure(m, &k->structure, err);
     if (!status) status = lgv_method_refuse(k->method, m, &k->structure, err);
     if (!status && m->bath.kind) status = lgv_bath_prepare(m, &k->structure, &k->bath, err);
+    if (!status && k->method->metropolis && !(k->bath->temperature[0] > 0))
+        return lgv_model_fail(err, m->file, m->text, m->bath.temperature_line, m->bath.temperature_column,
+                              "%s accepts steps by exp(-w/kT), which needs a temperature above 0", k->method->name);
     return status ? status : lgv_model_constraint_check(m, &k->start, err);
 }
 
@@ -291,18 +294,24 @@ static size_t kept_rows(const struct lgv_kernel *k) {
 enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *method,
                                  const struct lgv_kernel_options *options, struct lgv_kernel *out,
                                  struct lgv_error *err) {
-    *out = (struct lgv_kernel){.method = method, .par = m->par, .common_spans = lgv_method_spans(method)};
+    *out = (struct lgv_kernel){.method = method, .par = m->par, .spans = 1, .common_spans = 1};
+    if (m->bath.kind) out->spans = out->common_spans = lgv_method_spans(method);
     out->nx = m->nx;
     out->np = m->np;
     out->energy_known = m->kind->has_energy(m);
     out->nnoise = m->nnoise;
     enum lgv_status status = lgv_kernel_lanes(options->lanes, err);
     if (!status) status = lgv_kernel_refresh(out, m, err);
-    if (status) return status;
+    if (status) {
+        lgv_kernel_free(out);
+        return status;
+    }
     out->nextra = m->nconstraints + (lgv_method_lagrangian(method, m, &out->structure) ? m->np : 0);
     unsigned face = lgv_method_face(method, &out->structure);
-    if ((face & LGV_FACE_K2) && m->np > LGV_DENSE_DOF && !lgv_method_large(method, m, &out->structure))
+    if ((face & LGV_FACE_K2) && m->np > LGV_DENSE_DOF && !lgv_method_large(method, m, &out->structure)) {
+        lgv_kernel_free(out);
         return lgv_method_too_large(method, m, err);
+    }
     status = lgv_kernel_watch(m, &out->watch, err);
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
     for (size_t i = 0; i < out->watch.count && !options->wrapped; i++) out->watch.item[i].period = 0;
@@ -335,5 +344,5 @@ size_t lgv_kernel_bath_size(const struct lgv_kernel *k) {
 }
 
 void lgv_kernel_bath_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out) {
-    if (k->bath) lgv_bath_fill(k->bath, k->nnoise, lgv_method_spans(k->method), dt, coarsen, out);
+    if (k->bath) lgv_bath_fill(k->bath, k->nnoise, k->spans, dt, coarsen, out);
 }

@@ -47,6 +47,7 @@ struct lgv_kernel {
     char compiler[256];
     struct lgv_module *module;
     struct lgv_kernel_user user;   /* models given as C functions */
+    unsigned spans;                /* of the bath's time in a step; 1 without a bath */
     unsigned common_spans;         /* fine spans of noise in a fine step: those of its method, unless it shares
                                     * its Brownian paths with others: lgv_method_common_spans */
     struct lgv_bath_modes *bath;   /* of a Langevin model, else NULL */

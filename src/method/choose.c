@@ -86,7 +86,9 @@ static const struct row *choose(const struct lgv_model *m, const struct lgv_stru
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct lgv_method *method = lgv_method_find(rows[i].rule.method);
         if (method && applies(&rows[i], method, m, s)) return &rows[i];
-        if (((rows[i].condition & ON_LAGRANGIAN) != 0) == lagrangian) last = &rows[i];
+        if (((rows[i].condition & ON_LAGRANGIAN) != 0) == lagrangian &&
+            ((rows[i].condition & FRICTION) != 0) == (m->bath.kind != LGV_FRICTION_NONE))
+            last = &rows[i];
     }
     return last;
 }

@@ -312,6 +312,7 @@ static const char *metropolis_fault(const struct lgv_method *base) {
     if (base->metropolis) return "-Metropolis is there twice";
     if (base->bath_f) return "-Metropolis needs the heat of the bath apart: a word with O, not with U";
     if (base->constrained) return "-Metropolis is for methods without constraints";
+    if (!base->explicit_separable) return "-Metropolis goes around explicit steps: others may have no solution";
     return base->symmetric ? NULL : "-Metropolis needs a method that is symmetric in time: only these are reversible";
 }
 

@@ -96,6 +96,7 @@ bool lgv_model_masses(struct lgv_model *m, bool diagonal, double *inverse, doubl
         env.space[LGV_P] = x + n;
         lgv_eval_terms(&e, &Hp, &env, x + 2 * n, n, 1);
         for (size_t i = 0; diagonal && i < n; i++) inverse[i] = x[2 * n + i] - shift[i];
+        if (lgv_terms_use(m->graph, &Hp, LGV_USES_TIME)) shift[0] = 1; /* only in terms of first degree in p */
         lgv_eval_end(&e);
     }
     lgv_function_free(&H);

@@ -72,7 +72,13 @@ static bool read_temperature(struct lgv_loader *l, int node) {
     struct lgv_bath *b = &m->bath;
     if (!(b->temperature = lgv_new(m->np, sizeof *b->temperature))) return lgv_yaml_memory(l);
     lgv_yaml_place(l, node, &b->temperature_line, &b->temperature_column);
+    for (size_t i = 0; i < m->np; i++) b->temperature[i] = -1;
     if (!lgv_load_per_coordinate(l, node, "a temperature", 0, true, b->temperature)) return false;
+    for (size_t i = 0; i < b->rows; i++)
+        if (b->temperature[b->row[i]] < 0)
+            return lgv_yaml_fail(l, node, "%s has friction, and no temperature", m->component[b->row[i]]);
+    for (size_t i = 0; i < m->np; i++)
+        if (b->temperature[i] < 0) b->temperature[i] = 0; /* the constant 0: nothing uses it */
     b->one_temperature = true;
     for (size_t i = 1; i < b->rows; i++)
         if (b->temperature[b->row[i]] != b->temperature[b->row[0]]) b->one_temperature = false;

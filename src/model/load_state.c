@@ -5,6 +5,7 @@
  *     sum_k p_k^2 / (2 m_k),
  * and generators of symmetries. */
 #include "model/load.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -382,6 +383,10 @@ static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned 
         if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", l->coordinate[k].name);
         seen[k] = true;
         const struct lgv_declared *d = &l->coordinate[k];
+        if (name[n] == '[' && isdigit((unsigned char)name[n + 1]) && strtol(name + n + 1, NULL, 10) != d->length)
+            return lgv_yaml_fail(l, key,
+                                 "%.60s is one entry of %s; give all of them: a sequence, or a formula where i is the "
+                                 "number of the entry", name, d->name);
         struct target t = {.d = d, .out = out + d->offset, .place = place, .allow = allow, .spread = spread};
         if (!values(l, &t, value)) return false;
     }

@@ -31,7 +31,7 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
         "The flow of a Hamiltonian system keeps the symplectic form, also with noise. The defect measures by how much "
         "one step of this run fails to keep it: zero up to round-off means the numerical paths are those of a "
         "mechanical system.");
-    if (k->bath && k->form > 0 && k->form < 1) {
+    if (k->bath && isfinite(k->form) && k->symplectic_claim) {
         put(c, "form contraction",
             "With friction the symplectic form is not kept: where friction is the same multiple of the mass "
             "everywhere, a step contracts it by exactly the factor exp(-gamma dt), or what the method puts in its "
@@ -180,7 +180,7 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
              : r->certificate.dissipative  ? " (friction or forces change it)"
              : r->nnoise == 0              ? " (no noise)"
                                            : "");
-    if (r->nnoise && s->drift > RUNAWAY * fabs(start))
+    if ((r->nnoise || r->certificate.bath) && s->drift > RUNAWAY * fabs(start))
         snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: look whether the step is too large",
                  s->drift / fabs(start));
     c->mark = mark_of(lgv_verdict_find(r, "energy"));

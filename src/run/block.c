@@ -100,7 +100,7 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
 
 void lgv_block_step(const struct lgv_kernel *k, struct lgv_own_block *b, double dt, uint64_t coarsen) {
     b->block.dt = dt;
-    b->block.coarsen = coarsen * k->common_spans / lgv_method_spans(k->method);
+    b->block.coarsen = coarsen * k->common_spans / k->spans;
     b->block.bath = b->bath;
     if (b->bath) lgv_kernel_bath_fill(k, dt, b->block.coarsen, b->bath);
 }

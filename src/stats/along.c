@@ -130,7 +130,7 @@ static void subtract_means(double *x, size_t n, double mean[LGV_UNIT], double va
 
 /* D / s^2, D = s^2 g; what is known of s^2 are deviations from the mean of the path, which miss D/n of it. */
 static double inefficiency(double D, double variance, double n) {
-    return D > 0 ? D / (variance + D / n) : 1;
+    return isnan(D) ? D : D > 0 ? D / (variance + D / n) : 1;
 }
 
 static void list_path(struct object *o, uint64_t path, size_t i, double mean, double square, double g) {

@@ -304,7 +304,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     double unsure[2] = {0, 0};          /* of pairs of few degrees of freedom; of those that share them all */
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
-            double d = omega(c[i].Ju, c[j].Ju, p.n) - (how->form != 0 ? how->form : 1) * omega(c[i].u, c[j].u, p.n);
+            double d = omega(c[i].Ju, c[j].Ju, p.n) - (how->contracts ? how->form : 1) * omega(c[i].u, c[j].u, p.n);
             double e = omega_error(c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error, p.n) +
                        omega_error(c[i].u, c[i].u_error, c[j].u, c[j].u_error, p.n);
             bool all = k->np > MANY && i < FEW_DIRECTIONS / 2;
@@ -436,7 +436,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     if (k->bath || k->structure.forced)
         c->symplectic_claim = !k->structure.forced && isfinite(c->form) && (k->bath || k->method->symplectic);
     if (k->bath) c->temperature = k->bath->one_temperature ? k->bath->temperature[0] : NAN;
-    struct lgv_defect how = {.given = given, .form = isfinite(c->form) ? c->form : 1, .volume = NAN};
+    struct lgv_defect how = {.given = given, .contracts = isfinite(c->form), .form = c->form, .volume = NAN};
     /* by size, not by the clock: the certificate must not depend on the machine */
     uint64_t states = k->np > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
     if (plan->increments && !given) states = 0; /* no memory */

@@ -223,7 +223,8 @@ struct lgv_defect {   /* begins as {0} */
     double all_error; /* how well a fault in any single one of many degrees of freedom is known */
     int size;         /* what the next measurement begins with */
     const double *given; /* increments of the step, a row each; NULL: its noise */
-    double form;         /* what the form is to be contracted by; 0: nothing, as by 1 */
+    bool contracts;      /* the form is to be contracted by `form`, else kept */
+    double form;
     double volume, volume_error; /* det J, where all of J is measured, else NaN */
 };
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,

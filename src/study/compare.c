@@ -264,8 +264,9 @@ static enum lgv_status build(struct study *x, size_t at, bool control, struct lg
                                          .user = x};
     if (out->entry) return LGV_OK;
     enum lgv_status status = lgv_kernel_build(x->m, method, &options, out, x->err);
-    unsigned common = x->reference ? lgv_method_spans(x->reference) : 1;
-    for (size_t i = 0; i < x->o->count; i++) common = lgv_method_common_spans(x->o->contender[i].method, common);
+    unsigned common = x->reference && x->m->bath.kind ? lgv_method_spans(x->reference) : 1;
+    for (size_t i = 0; x->m->bath.kind && i < x->o->count; i++)
+        common = lgv_method_common_spans(x->o->contender[i].method, common);
     out->common_spans = common;
     return status;
 }

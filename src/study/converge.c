@@ -163,7 +163,7 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
     const struct lgv_method *best = NULL;
     bool large = m->np > LGV_REFERENCE_DOF;
     double order = 0;
-    static const char *const bath[] = {"UBU", "BAOAB", "RATTLE-GLA", NULL};
+    static const char *const bath[] = {"UBU", "BAOAB", "BUB", "OBABO", "ABOBA", "RATTLE-GLA", NULL};
     for (const char *const *name = m->bath.kind ? bath : m->nnoise ? (large ? noisy_large : noisy)
                                    : large ? quiet_large
                                            : quiet;
@@ -226,7 +226,7 @@ static enum lgv_status build(struct study *s, struct lgv_model *m, const struct 
             if (!status) s->built = k + 1;
         }
     unsigned common = 1;
-    for (size_t k = 0; k < count; k++) common = lgv_method_common_spans(s->method[k], common);
+    for (size_t k = 0; m->bath.kind && k < count; k++) common = lgv_method_common_spans(s->method[k], common);
     for (size_t k = 0; k < s->built; k++) s->kernel[k].common_spans = common;
     s->job.kernel = s->kernel;
     return status;

@@ -129,7 +129,7 @@ static bool run_unit(struct worker *w, size_t kernel, double dt, uint64_t coarse
                 failed = failed || !isfinite(x);
             }
             end->failed[at + l] = failed;
-            s->truncated += b->block.clipped[l];
+            s->truncated += k->method->metropolis ? 0 : b->block.clipped[l];
         }
         s->evaluations += b->block.evaluations;
         s->vecs += k->entry->vecs;
