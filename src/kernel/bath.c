@@ -131,15 +131,17 @@ static void transformations(size_t n, const double *C, const double *Q, struct l
 
 static struct lgv_bath_modes *dense_modes(size_t n, const double *friction, bool matrix, double *inverse, double kT) {
     struct lgv_bath_modes *b = create(n, n, true);
-    double *S = lgv_new(2 * n * n, sizeof *S), *Q = S ? S + n * n : NULL, most = 0;
+    double *S = lgv_new((2 * n + 1) * n, sizeof *S), *Q = S ? S + n * n : NULL, *before = S ? Q + n * n : NULL;
     if (b && S && cholesky(n, inverse)) {
         congruent(n, inverse, friction, matrix, S);
+        for (size_t k = 0; k < n; k++) before[k] = S[k * (n + 1)];
         diagonalise(n, S, Q);
         transformations(n, inverse, Q, b);
         for (size_t i = 0; i < n * n; i++) b->rest[i] = matrix ? friction[i] : i % (n + 1) ? 0 : friction[i / n];
-        for (size_t j = 0; j < n; j++) most = fmax(most, S[j * (n + 1)]);
-        for (size_t j = 0; j < n; j++) { /* modes without friction stay exactly that */
-            b->rate[j] = S[j * (n + 1)] > 1e-14 * most ? S[j * (n + 1)] : 0;
+        for (size_t j = 0; j < n; j++) { /* round-off of what a mode consists of is no friction */
+            double size = 0;
+            for (size_t k = 0; k < n; k++) size += Q[k * n + j] * Q[k * n + j] * before[k];
+            b->rate[j] = S[j * (n + 1)] > 1e-14 * size ? S[j * (n + 1)] : 0;
             b->noise_rate[j] = b->rate[j];
             b->amplitude[j] = sqrt(2 * kT * b->rate[j]);
             b->temperature[j] = kT;

@@ -358,7 +358,6 @@ const struct lgv_method *lgv_word_find(const char *name) {
         return lgv_method_keep(word, fill_word, NULL);
     }
     struct lgv_text whole = {0};
-    if (split_constrained(name, &base)) return constrained_fault(base) ? NULL : find_constrained(base);
     if (split_metropolis(name, &base)) {
         if (metropolis_fault(base)) return NULL;
         lgv_text_add(&whole, "%s-Metropolis", base->name);
@@ -366,6 +365,7 @@ const struct lgv_method *lgv_word_find(const char *name) {
         lgv_text_free(&whole);
         return found;
     }
+    if (split_constrained(name, &base)) return constrained_fault(base) ? NULL : find_constrained(base);
     if (!split_gla(name, &base, &strang) || gla_fault(base)) return NULL;
     lgv_text_add(&whole, "%s-GLA%s", base->name, strang ? "" : "1");
     const void *what[] = {base, &strang};
@@ -381,10 +381,10 @@ void lgv_word_explain(const char *name, char *why, size_t size) {
     const char *reason = NULL;
     if (looks_like(name, count))
         reason = fault(name, count);
-    else if (split_constrained(name, &base))
-        reason = constrained_fault(base);
     else if (split_metropolis(name, &base))
         reason = metropolis_fault(base);
+    else if (split_constrained(name, &base))
+        reason = constrained_fault(base);
     else if (split_gla(name, &base, &strang))
         reason = gla_fault(base);
     if (reason) snprintf(why, size, "%s", reason);

@@ -63,6 +63,7 @@ static void print_observable(FILE *out, const struct lgv_comparison *c, size_t k
              lgv_brief(a, sizeof a, c->time[last], 8));
     fprintf(out, "\n  %s", bold);
     lgv_study_pad(out, both, 30);
+    if (strlen(both) >= 30) fputs("  ", out);
     lgv_study_pad(out, c->paths > 1 ? "mean ± stderr" : "value", 24);
     if (c->control && c->paths > 1) fprintf(out, "%9s  ", "plain");
     bool biased = false;
