@@ -204,8 +204,6 @@ const struct lgv_method *lgv_compose_among(struct lgv_method *const *list, size_
 
 /* ---- words ---- */
 
-#define MOST_LETTERS 9
-
 static int letter_of(char c) {
     for (size_t i = 0; i < LETTERS; i++)
         if (letters[i].name == toupper((unsigned char)c)) return (int)i;
@@ -225,13 +223,7 @@ static const char *word_fault(const char *name) {
     for (size_t i = 0; i < LETTERS; i++)
         if (!seen[i]) return n ? "a splitting word needs both drifts (A) and kicks (B)" : "";
     if (twice) return "neighbouring letters of a splitting word must differ";
-    return n > MOST_LETTERS ? "a splitting word has at most " LGV_DIGITS(MOST_LETTERS) " letters" : NULL;
-}
-
-static bool is_palindrome(const char *word) {
-    for (size_t i = 0, n = strlen(word); i < n / 2; i++)
-        if (word[i] != word[n - 1 - i]) return false;
-    return true;
+    return n > LGV_MOST_LETTERS ? "a splitting word has at most " LGV_DIGITS(LGV_MOST_LETTERS) " letters" : NULL;
 }
 
 static struct lgv_program *spell(const char *word) {
@@ -272,7 +264,7 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
     (void)what;
     describe_word(m, spell(name));
     m->paper = "splittings of separable Hamiltonians: Strang (1968), doi 10.1137/0705041";
-    m->symmetric = is_palindrome(name);
+    m->symmetric = lgv_word_symmetric(name, strlen(name));
     m->order = m->symmetric ? 2 : 1;
     if (!m->symmetric) m->needs |= LGV_NEEDS_NOISE_OF_Q; /* the middle of a Stratonovich integral must be met */
     snprintf(doc, sizeof doc,
@@ -331,7 +323,7 @@ static const struct lgv_splitting *splitting_of(const char *name) {
 
 const struct lgv_method *lgv_compose_find(const char *name) {
     const struct lgv_splitting *s = splitting_of(name);
-    char word[MOST_LETTERS + 1];
+    char word[LGV_MOST_LETTERS + 1];
     const struct lgv_method *langevin = lgv_word_find(name);
     if (langevin) return langevin;
     if (s) return lgv_method_keep(s->name, fill_splitting, s);

@@ -23,6 +23,8 @@ struct lgv_program *lgv_program_copy(const struct lgv_program *p);
 void lgv_program_link(struct lgv_program *p);                       /* finds which substeps begin */
 
 /* words.c: the same for splittings of Langevin dynamics. */
+#define LGV_MOST_LETTERS 9 /* of a word */
+bool lgv_word_symmetric(const char *word, size_t letters); /* is it a palindrome? */
 const struct lgv_method *lgv_word_find(const char *name);
 void lgv_word_explain(const char *name, char *why, size_t size);
 

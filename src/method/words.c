@@ -30,8 +30,6 @@
 extern const struct lgv_method lgv_method_composed, lgv_letter_drift, lgv_letter_kick, lgv_letter_bath,
     lgv_letter_flight;
 
-#define MOST_LETTERS 9
-
 enum { CLOCK = 1, BATH = 2, FORCE = 4 };
 
 static const struct letter {
@@ -69,7 +67,7 @@ static const char *fault(const char *word, const size_t count[LETTERS]) {
     for (size_t k = 1; word[k]; k++)
         if (toupper((unsigned char)word[k]) == toupper((unsigned char)word[k - 1]))
             return "the same letter stands twice side by side, which is one step of it";
-    if (strlen(word) > MOST_LETTERS) return "a word has nine letters at most";
+    if (strlen(word) > LGV_MOST_LETTERS) return "a word has nine letters at most";
     if (!b) return "a word needs B, the kick by the force";
     if (!a && !u) return "a word needs A, the drift, or U, drift and bath together";
     if (u && (a || o)) return "U is drift and bath together: a word has either U or A and O";
@@ -81,7 +79,7 @@ static bool looks_like(const char *word, size_t count[LETTERS]) {
     return strlen(word) > 1 && count_letters(word, count) && count[letter_of('O')] + count[letter_of('U')] > 0;
 }
 
-static bool palindrome(const char *word, size_t n) {
+bool lgv_word_symmetric(const char *word, size_t n) {
     for (size_t i = 0; i < n / 2; i++)
         if (word[i] != word[n - 1 - i]) return false;
     return true;
@@ -90,10 +88,10 @@ static bool palindrome(const char *word, size_t n) {
 /* Is some rotation of the word a palindrome, or a letter and a palindrome? */
 static bool conjugate(const char *word) {
     size_t n = strlen(word);
-    char turned[2 * MOST_LETTERS + 1];
+    char turned[2 * LGV_MOST_LETTERS + 1];
     for (size_t k = 0; k < n; k++) turned[k] = turned[n + k] = word[k];
     for (size_t k = 0; k < n; k++)
-        if (palindrome(turned + k, n) || palindrome(turned + k + 1, n - 1)) return true;
+        if (lgv_word_symmetric(turned + k, n) || lgv_word_symmetric(turned + k + 1, n - 1)) return true;
     return false;
 }
 
@@ -152,7 +150,7 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
     for (size_t i = 0; i < LETTERS; i++)
         if (count[i]) m->face_separable |= letters[i].step->face_separable;
     m->face_general = m->face_separable;
-    m->symmetric = palindrome(name, strlen(name));
+    m->symmetric = lgv_word_symmetric(name, strlen(name));
     if (!m->symmetric) m->needs |= LGV_NEEDS_NOISE_OF_Q; /* the middle of a Stratonovich integral must be met */
     m->order = m->symmetric ? 2 : 1;
     m->strong_order = m->strong_additive = 1;
@@ -351,7 +349,7 @@ const struct lgv_method *lgv_word_find(const char *name) {
     size_t count[LETTERS];
     const struct lgv_method *base, *found = NULL;
     bool strang;
-    char word[MOST_LETTERS + 1];
+    char word[LGV_MOST_LETTERS + 1];
     if (looks_like(name, count)) {
         if (fault(name, count)) return NULL;
         for (size_t k = 0; k <= strlen(name); k++) word[k] = (char)toupper((unsigned char)name[k]);
