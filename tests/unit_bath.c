@@ -254,10 +254,76 @@ static void test_free_particle(void **state) {
     lgv_model_free(m);
 }
 
+/* ---- the stationary law ---- */
+
+/* exp(-H/kT) is stationary when the strength of all noise is 2 kT times the symmetric part of all friction. */
+static void test_law(void **state) {
+    (void)state;
+    const double nan_ = (double)NAN;
+    static const char plain[] = "coordinates: {x: 0.1, y: 1}\nmomenta: {u: 0, w: 0}\n";
+    const struct {
+        const char *rest;
+        enum lgv_law_kind kind;
+        double temperature;
+    } row[] = {
+        {"hamiltonian: u^2/2 + w^2/4 + x^2\nlangevin: {friction: 0.5, temperature: 0.7}\n", LGV_LAW_GIBBS, 0.7},
+        {"hamiltonian: u^2/2 + w^2/4 + x^2\nlangevin: {friction: 0.5, temperature: 0}\n", LGV_LAW_REST, 0},
+        {"hamiltonian: u^2/2 + w^2/4 + x^2\nlangevin: {friction: 0.5, temperature: [1, 2]}\n", LGV_LAW_MISMATCH, nan_},
+        /* noise on top of that of the bath: 0.7 + 0.6^2/(2 0.5) */
+        {"hamiltonian: u^2/2 + w^2/4 + x^2\nlangevin: {friction: 0.5, temperature: 0.7}\nnoise: [0.6*x, 0.6*y]\n",
+         LGV_LAW_GIBBS, 1.06},
+        {"hamiltonian: u^2/2 + w^2/4 + x^2\nlangevin: {friction: 0.5, temperature: 0.7}\nnoise: 0.6*x\n",
+         LGV_LAW_MISMATCH, nan_},
+        /* noise that makes up for several temperatures */
+        {"hamiltonian: u^2/2 + w^2/4 + x^2\nlangevin: {friction: 0.5, temperature: [1, 2]}\nnoise: x\n", LGV_LAW_GIBBS,
+         2},
+        /* friction as a force with masses off the diagonal: F = -Gamma M^-1 p, Gamma = (0.5, 1) */
+        {"hamiltonian: u^2/2 + w^2/4 + u*w/5 + x^2\nforce: [-0.5*(u + w/5), -(w/2 + u/5)]\n"
+         "noise: [sqrt(0.7)*x, sqrt(1.4)*y]\n",
+         LGV_LAW_GIBBS, 0.7},
+        {"hamiltonian: u^2/2 + w^2/4 + u*w/5 + x^2\nforce: [-0.5*u, -w/2]\nnoise: [sqrt(0.7)*x, sqrt(1.4)*y]\n",
+         LGV_LAW_MISMATCH, nan_},
+        /* a magnetic part does no work; friction and noise of rank one */
+        {"hamiltonian: u^2/2 + w^2/2\nforce: [-u - w + 3*w, -u - w - 3*u]\nnoise: 2*(x + y)\n", LGV_LAW_GIBBS, 2},
+        {"hamiltonian: u^2/2 + w^2/2\nforce: [-u - w, -u - w]\nnoise: 2*(x - y)\n", LGV_LAW_MISMATCH, nan_},
+        /* both depend on q: (h_q)^2 = 2 kT (1 + x^2) with h = sqrt(2 kT) (x^3/3 + x) needs Gamma = (1 + x^2)^2 */
+        {"hamiltonian: u^2/2 + w^2/2 + x^2\nlangevin: {friction: {x: (1 + x^2)^2}, temperature: {x: 0}}\n"
+         "noise: 1.2*(x + x^3/3)\n",
+         LGV_LAW_GIBBS, 0.72},
+        {"hamiltonian: u^2/2 + w^2/2 + x^2\nlangevin: {friction: {x: 1 + x^2}, temperature: {x: 0}}\n"
+         "noise: 1.2*(x + x^3/3)\n",
+         LGV_LAW_MISMATCH, nan_},
+        /* friction that drives, and what is not friction at all */
+        {"hamiltonian: u^2/2 + w^2/2\nforce: [u, w]\nnoise: [x, y]\n", LGV_LAW_MISMATCH, nan_},
+        {"hamiltonian: u^2/2 + w^2/2\nforce: [-u^3, -w]\nnoise: [x, y]\n", LGV_LAW_UNKNOWN, nan_},
+        {"hamiltonian: u^2/2 + w^2/2\nforce: [1 - u, -w]\nnoise: [x, y]\n", LGV_LAW_UNKNOWN, nan_},
+        {"hamiltonian: u^2/2 + w^2/2\nforce: [-u, -w]\nnoise: [x*u, y]\n", LGV_LAW_UNKNOWN, nan_},
+        {"hamiltonian: u^2/2 + w^2/2\nnoise: [x, y]\n", LGV_LAW_NONE, nan_},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[600];
+        struct lgv_structure s;
+        struct lgv_law law;
+        struct lgv_text words = {0};
+        snprintf(text, sizeof text, "%s%s", plain, row[i].rest);
+        struct lgv_model *m = model_of(text);
+        assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
+        lgv_model_law(m, &s, &law);
+        lgv_law_words(m, &law, &words);
+        if (law.kind != row[i].kind) fail_msg("law %zu is %d: %s", i, (int)law.kind, words.data ? words.data : "");
+        assert_true(isnan(row[i].temperature) ? isnan(law.temperature)
+                                              : fabs(law.temperature - row[i].temperature) <= 1e-12);
+        assert_true((words.data != NULL) == (law.kind != LGV_LAW_NONE));
+        lgv_text_free(&words);
+        lgv_model_free(m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_span),         cmocka_unit_test(test_modes),         cmocka_unit_test(test_coarse),
         cmocka_unit_test(test_common_spans), cmocka_unit_test(test_free_particle),
+        cmocka_unit_test(test_law),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

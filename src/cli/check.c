@@ -116,6 +116,7 @@ static int examine(const struct lgv_arguments *a, const struct lgv_settings *set
     if (status == LGV_OK) status = lgv_model_structure(x->model, &x->structure, &err);
     if (status != LGV_OK) return lgv_complain(&err, status);
     x->step = settings->step;
+    lgv_model_law(x->model, &x->structure, &x->law);
     x->derivative_error = lgv_model_derivative_error(x->model);
     x->hessian_entries = count_entries(x->model);
     x->method_fits = !lgv_method_refusal(x->method, x->model, &x->structure, x->method_why, sizeof x->method_why);

@@ -12,6 +12,7 @@
 struct lgv_examination {
     struct lgv_model *model;
     struct lgv_structure structure;
+    struct lgv_law law;
     const struct lgv_method *method; /* the one of the run: section or of --method */
     const char *chosen;              /* why `auto` chose it, NULL when it was named */
     bool method_fits;

@@ -45,20 +45,12 @@ static void row(const char *name, const char *format, ...) {
 static void print_bath(const struct lgv_examination *x) {
     static const char *const kind[] = {"none", "constant, for each coordinate", "a constant matrix", "functions of q"};
     const struct lgv_model *m = x->model;
-    const struct lgv_structure *s = &x->structure;
-    bool all = m->bath.rows == m->np, driven = m->force || s->time_dependent || m->nnoise;
-    row("friction", "%s; %zu of %zu coordinates feel the bath", kind[m->bath.kind], m->bath.rows, m->np);
-    if (!m->bath.one_temperature)
-        row("stationary law", "not in closed form: there are several temperatures, and heat flows between them");
-    else if (driven)
-        row("stationary law", "not known: %s keep the model from exp(-H/kT)",
-            m->force ? "forces without a potential" : m->nnoise ? "other noises" : "formulas that depend on t");
-    else
-        row("stationary law", "exp(-H/kT)%s, where that can be normalised%s",
-            m->nconstraints ? " on the constraint set, in the measure of its kinetic energy (a stiff potential instead "
-                              "of the constraints has another law: the Fixman term tells them apart)"
-                            : "",
-            all ? "" : "; unique when the bath reaches all coordinates through the forces");
+    struct lgv_text law = {0};
+    if (m->bath.kind)
+        row("friction", "%s; %zu of %zu coordinates feel the bath", kind[m->bath.kind], m->bath.rows, m->np);
+    lgv_law_words(m, &x->law, &law);
+    if (law.data) row("stationary law", "%s", law.data);
+    lgv_text_free(&law);
 }
 
 static void print_structure(const struct lgv_examination *x) {
@@ -70,10 +62,10 @@ static void print_structure(const struct lgv_examination *x) {
             s->additive ? " (additive: constant gradients)" : "");
     else
         row("noises", "none%s", x->model->bath.kind ? " beside that of the bath" : "");
-    if (x->model->bath.kind) print_bath(x);
     if (x->model->force)
-        row("forces", "without a potential, depending on q%s: H is not kept, and there need not be a stationary law",
-            x->model->force_of_p ? " and p" : "");
+        row("forces", "without a potential, depending on q%s: H is not kept%s", x->model->force_of_p ? " and p" : "",
+            x->law.kind == LGV_LAW_NONE ? ", and there need not be a stationary law" : "");
+    print_bath(x);
     if (x->model->nconstraints) row("constraints", "%zu", x->model->nconstraints);
     char moved[200];
     if (x->measured && lgv_start_line(&x->result.certificate, moved, sizeof moved))
@@ -344,6 +336,11 @@ json_t *lgv_examination_json(const struct lgv_examination *x) {
         "time_dependent", s->time_dependent, "hessian_entries",
         x->hessian_entries < 0 ? json_null() : json_integer(x->hessian_entries), "hessian_size",
         (json_int_t)(4 * n * n), "holds", x->nproblems == 0, "problems", problems_json(x));
+    struct lgv_text law = {0};
+    lgv_law_words(x->model, &x->law, &law);
+    json_object_set_new(more, "stationary_law", law.data ? text(law.data) : json_null());
+    json_object_set_new(more, "stationary_temperature", real(x->law.temperature));
+    lgv_text_free(&law);
     if (d && more && json_object_update(d, more) == 0) {
         json_decref(more);
         return d;

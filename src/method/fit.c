@@ -222,7 +222,10 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
               : s->steady_bath ? "friction beside other noise"
                                 : "friction depends on q";
         if (method->metropolis) why = "steps that are not accepted have no order: the law at rest is what is kept";
-        if (nnoise > 1 && s->commutes != 1 && s->noise_depends != LGV_ON_Q) order = fmin(order, 0.5);
+        if (nnoise && s->commutes != 1 && s->noise_depends != LGV_ON_Q) {
+            order = fmin(order, 0.5);
+            why = s->commutes ? "whether the noises commute is not known" : "the noises do not commute";
+        }
     } else if (nnoise == 0) {
         order = s->force_of_p ? fmin(method->order, 4) : method->order;
         why = s->force_of_p && method->order > 4 ? "no noise; kicks by forces that depend on velocities have order 4"

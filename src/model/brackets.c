@@ -145,7 +145,9 @@ static struct verdict examine_pairs(struct lgv_model *m, const int *h) {
 
 void lgv_brackets_commute(struct lgv_model *m, struct lgv_structure *s) {
     struct verdict v = {1, m->nnoise > 1 ? LGV_DECIDED_FORMULAS : LGV_DECIDED_TRIVIALLY, 0};
-    if (m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH) {
+    if (s->bath && s->noise_turns) { /* the bracket of a kick of p and the flow of h is that of h_p */
+        v = (struct verdict){0, LGV_DECIDED_FORMULAS, 0};
+    } else if (m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH) {
         int *h = m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS ? NULL : lgv_model_noises(m);
         v = h ? examine_pairs(m, h) : (struct verdict){-1, LGV_DECIDED_SIZE, 0};
         free(h);
@@ -161,8 +163,11 @@ void lgv_structure_commutes(const struct lgv_structure *s, size_t nnoise, char *
     char when[60] = "", where[120];
     if (s->time_dependent) snprintf(when, sizeof when, ", t from %g to %g", s->from, s->until);
     snprintf(where, sizeof where, "%d random points near the start%s", s->commutes_points, when);
-    if (nnoise <= 1)
-        snprintf(out, size, "there is %s noise", nnoise ? "only one" : "no");
+    if (s->bath && s->noise_turns)
+        snprintf(out, size, "the bath kicks the momenta, and a noise has an h_p that depends on q or p");
+    else if (nnoise <= 1)
+        snprintf(out, size, "there is %s%s", nnoise ? "only one noise" : "no noise",
+                 !s->bath ? "" : nnoise ? " beside that of the bath, and they commute" : " but that of the bath");
     else if (s->commutes_decided == LGV_DECIDED_KINKS)
         snprintf(out, size, "not decided: a noise uses abs, sign, floor, mod, min or max, which bend or jump");
     else if (s->commutes_decided == LGV_DECIDED_UNDEFINED)

@@ -257,6 +257,27 @@ enum lgv_status lgv_model_bath_values(struct lgv_model *m, double *friction, dou
  * shift [np].  False: no memory. */
 bool lgv_model_masses(struct lgv_model *m, bool diagonal, double *inverse, double *shift);
 
+/* law.c: the stationary law of a model with friction, from `langevin` or as a force.  A law exp(-H/kT) is stationary if
+ * and only if the strength of all noise is 2 kT times all friction. */
+enum lgv_law_kind {
+    LGV_LAW_NONE,     /* there is no friction: nothing is said */
+    LGV_LAW_GIBBS,    /* exp(-H/kT) */
+    LGV_LAW_MISMATCH, /* not that, for any kT */
+    LGV_LAW_REST,     /* friction and no noise */
+    LGV_LAW_UNKNOWN
+};
+struct lgv_law {
+    enum lgv_law_kind kind;
+    double temperature; /* kT of a law exp(-H/kT), 0 for rest, else NaN */
+    double given;       /* kT of `langevin`; NaN where there is none, or several */
+    double low, high;   /* what kT would have to be, by coordinate; NaN where friction or noise couple them */
+    int points;         /* random points near the start at which it was seen; 0: everything is constant */
+    const char *why;    /* it is not known */
+};
+void lgv_model_law(struct lgv_model *m, const struct lgv_structure *s, struct lgv_law *out);
+/* In words, added to `out`: nothing where there is no friction. */
+void lgv_law_words(const struct lgv_model *m, const struct lgv_law *law, struct lgv_text *out);
+
 /* q . H_q or p . H_p. */
 int lgv_model_virial(struct lgv_model *m, enum lgv_space space);
 /* Every noise as a formula of its own with its sums written out; free() it.  NULL with graph->failed set. */
@@ -321,13 +342,14 @@ struct lgv_structure {
     bool kinetic_time;       /* a derivative with respect to p depends on t */
     bool flat;               /* separable, and H_pp and every h_pp are constant */
     bool diagonal_mass;      /* H_pp has entries on its diagonal only */
+    bool noise_turns;        /* some h_p depends on q or p: such noise does not commute with kicks, as a bath has */
     bool noise_curved;       /* some h_pp differs from 0, or may (models of C functions) */
     int noise_depends;       /* enum lgv_depends, over all noises */
     bool bath, steady_bath;  /* there is friction with its noise; and it is constant */
     bool forced, force_of_p; /* there is a force without a potential; and it depends on velocities */
     bool additive;           /* every h has a constant gradient */
     bool steady_noise;       /* additive noise or none, from the formulas: forces of the noise do not depend on q */
-    int commutes;            /* 1 yes, 0 no, -1 unknown */
+    int commutes;            /* 1 yes, 0 no, -1 unknown; with a bath its noise counts too */
     int commutes_decided;    /* enum lgv_decided */
     int commutes_points;     /* LGV_DECIDED_POINTS: random points at which the brackets were evaluated */
     double from, until;      /* times they were taken from */

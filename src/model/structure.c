@@ -91,6 +91,8 @@ static void noise_structure(struct lgv_model *m, struct lgv_structure *s) {
         if (d.q.count || (uses & LGV_USES(LGV_Q))) s->noise_depends |= LGV_ON_Q;
         if (d.p.count || (uses & LGV_USES(LGV_P))) s->noise_depends |= LGV_ON_P;
         if (lgv_terms_use(m->graph, &d.p, LGV_USES(LGV_P))) s->noise_curved = true;
+        if (lgv_terms_use(m->graph, &d.p, LGV_USES(LGV_Q) | LGV_USES(LGV_P)) || (uses & LGV_USES(LGV_P)))
+            s->noise_turns = true;
         if (jumps) s->additive = false;
         if (lgv_terms_use(m->graph, &d.q, moving) || lgv_terms_use(m->graph, &d.p, moving)) s->additive = false;
         lgv_gradients_free(&d);

@@ -91,10 +91,22 @@ static void check_temperature(const struct lgv_result *r, const struct lgv_verdi
         snprintf(bias, sizeof bias, "; stationary averages have no bias from the step");
     else if (k->bias_order > 0)
         snprintf(bias, sizeof bias, "; stationary averages have a bias of order %g", k->bias_order);
-    if (isfinite(k->temperature))
-        snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end, kT = %.6g%s", v->error, k->temperature, bias);
+    if (isfinite(v->limit))
+        snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end, kT = %.6g%s", v->error, v->limit, bias);
     else
-        snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end; there are several temperatures%s", v->error, bias);
+        snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end; there is no one temperature%s", v->error, bias);
+}
+
+static void check_law(const struct lgv_result *r, struct lgv_check *c) {
+    const struct lgv_certificate *k = &r->certificate;
+    put(c, "stationary law",
+        "Friction and noise lead to the law exp(-H/kT) exactly when the strength of the noise is 2 kT times the "
+        "friction, in every direction and everywhere. That is found from the formulas, not measured.");
+    if (isfinite(k->law_temperature))
+        snprintf(c->value, sizeof c->value, "kT = %.4g", k->law_temperature);
+    else
+        snprintf(c->value, sizeof c->value, "-");
+    lgv_plain(c->verdict, sizeof c->verdict, k->law);
 }
 
 static void check_constraint(const struct lgv_result *r, struct lgv_check *c, const char *name, const char *verdict,
@@ -259,6 +271,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     check_symplectic(r, &rows[n++]);
     if (volume) check_volume(r, volume, &rows[n++]);
     if (heat) check_temperature(r, heat, &rows[n++]);
+    if (r->certificate.law) check_law(r, &rows[n++]);
     if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
         check_constraint(r, &rows[n++], "constraint", "constraint",
                          "Largest |g(q)| of the constraints g(q) = 0 over all paths and output times.");
@@ -282,7 +295,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 13, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 14, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;

@@ -77,6 +77,8 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     LATER(lgv_certificate, "bath", LGV_HDF5_INT, bath),
     LATER(lgv_certificate, "temperature", LGV_HDF5_REAL, temperature),
     LATER(lgv_certificate, "bias_order", LGV_HDF5_REAL, bias_order),
+    LATER(lgv_certificate, "stationary_law", LGV_HDF5_TEXT, law),
+    LATER(lgv_certificate, "stationary_temperature", LGV_HDF5_REAL, law_temperature),
     LATER(lgv_certificate, "form_contraction", LGV_HDF5_REAL, form),
     LATER(lgv_certificate, "volume_contraction", LGV_HDF5_REAL, volume_expected),
     LATER(lgv_certificate, "volume_defect", LGV_HDF5_REAL, volume),

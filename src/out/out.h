@@ -46,7 +46,7 @@ struct lgv_check {
     enum lgv_mark mark;    /* NONE: information, or nothing was claimed */
     char name[80];         /* plain text */
     char value[48];        /* the measured number */
-    char verdict[200];     /* what it means here */
+    char verdict[400];     /* what it means here */
     const char *explained; /* what the row is about, for readers who do not know the words */
 };
 /* malloc'd rows; NULL when memory is out. */

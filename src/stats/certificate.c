@@ -423,6 +423,12 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     char commutes[200];
     lgv_structure_commutes(&k->structure, k->nnoise, commutes, sizeof commutes);
     c->commutes_reason = lgv_copy(commutes);
+    struct lgv_law law;
+    struct lgv_text words = {0};
+    lgv_model_law(ran->model, &k->structure, &law);
+    lgv_law_words(m, &law, &words);
+    c->law = words.data;
+    c->law_temperature = law.kind == LGV_LAW_GIBBS ? law.temperature : (double)NAN;
     for (size_t i = 0; i < r->nseries; i++) {
         const struct lgv_series *x = &r->series[i];
         double *to = x->kind == LGV_OBSERVABLE_CONSTRAINT ? &c->constraint : &c->hidden_constraint;

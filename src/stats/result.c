@@ -76,7 +76,7 @@ void lgv_result_clear(struct lgv_result *r) {
                     r->command,
                     r->date,
                     r->certificate.order_reason,
-                    r->certificate.commutes_reason,
+                    r->certificate.commutes_reason, r->certificate.law,
                     r->increments_file};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) free(text[i]);
     lgv_verdicts_free(r);

@@ -88,6 +88,8 @@ struct lgv_certificate {
     double volume, volume_error;           /* the largest deviation from that, measured; NaN when not */
     int bath;                              /* there is friction with its noise */
     double temperature, bias_order;        /* kT (NaN: several), and the order of stationary averages */
+    char *law;                             /* the stationary law in words; NULL: nothing is said */
+    double law_temperature;                /* kT of the law exp(-H/kT), where that is stationary; else NaN */
     int dissipative;                       /* friction or forces without a potential: H need not be kept */
     int time_dependent;                    /* a formula depends on t: H need not be kept */
     int noise_commutes;                    /* 1 yes, 0 no, -1 unknown */

@@ -34,7 +34,7 @@ static void judge_temperature(const struct lgv_result *r, const struct lgv_serie
     size_t last = r->ntimes - 1;
     v->value = s->mean ? s->mean[last] : (double)NAN;
     v->error = s->err ? s->err[last] : (double)NAN;
-    v->limit = r->certificate.temperature;
+    v->limit = r->certificate.law ? r->certificate.law_temperature : r->certificate.temperature;
     v->claim = -1;
 }
 
