@@ -43,6 +43,21 @@ gives 0 "$LGV" compare "$kubo" --paths 64 --until 1 --step 0.1 --ladder 2 "${exp
 has out 'strong errors against the exact solution, weak errors of H against the expected mean' '"plain" is'
 has lgv-anharmonic-compare/work-weak-time.svg 'Weak error of H against '
 
+# Running time averages of a comparison are those of a run on the same paths.
+few_times=(--paths 40 --until 4 --step 0.25 --outputs 16 --averages yes --burn-in 1)
+gives 0 "$LGV" compare "$anharmonic" "${few_times[@]}" --ladder 0 --reference none --methods verlet,midpoint \
+    --observe H --out averages
+[ -s averages/average-1.svg ] && has averages/report.html 'time average' || die "no figure of running averages"
+gives 0 "$LGV" compare "$anharmonic" "${few_times[@]}" --ladder 0 --reference none --methods verlet,midpoint \
+    --observe H --json
+grep -m1 -A1 '"time_average":' out | grep -o '[0-9.]*,' > here
+gives 0 "$LGV" run "$anharmonic" "${few_times[@]}" --method verlet --out run
+[ -s run/average-H.svg ] || die "no figure of the running average"
+gives 0 "$LGV" run "$anharmonic" "${few_times[@]}" --method verlet --json
+sed -n '/"averages": {/,$p' out | sed -n '/"H": {/,$p' | grep -m2 -E '"(mean|stderr)":' | grep -o '[0-9.]*,' > there
+paste here there | awk '{ if ($1 - $2 > 1e-12 || $2 - $1 > 1e-12) bad = 1 } END { exit bad || NR != 2 }' ||
+    die "averages of a comparison differ from those of a run: $(cat here there)"
+
 # With constraints there are no control variates: said, and no column of them.
 cat > bead.yaml <<'YAML'
 name: bead

@@ -59,6 +59,19 @@ static struct lgv_result autoregressive(double phi) {
     return r;
 }
 
+/* The last running average is the average itself, bit by bit; the k-th has the error of a shorter series. */
+static void running_of(const struct lgv_finding *f, double n, double error) {
+    size_t count;
+    const double *time = found_array(f, "running_time", &count), *mean = found_array(f, "running_mean", &count);
+    const double *sigma = found_array(f, "running_stderr", &count), all = lgv_finding_value(f, "mean");
+    assert_int_equal(count, 128);
+    assert_true(mean[127] == all && sigma[127] == lgv_finding_value(f, "stderr_paths"));
+    assert_near(time[127], 0.5 * (n - 1), 1e-9, "the last time");
+    assert_near(time[31], 0.5 * (n / 4 - 1), 1e-9, "a quarter of the time");
+    assert_true(fabs(sigma[31] / (error / sqrt(n / 4)) - 1) < 0.35 && fabs(mean[31] - all) < 5 * sigma[31]);
+    assert_true(mean[31] != all);
+}
+
 static void test_autoregressive(void **state) {
     (void)state;
     static const double phi[] = {0, 0.5, 0.9, 0.99, -0.5};
@@ -80,6 +93,7 @@ static void test_autoregressive(void **state) {
             const double *tau = found_array(f, "path_time", &count), *m = found_array(f, "path_mean", &count);
             assert_true(count == UNITS * LGV_UNIT && tau[17] > 0);
             assert_true(fabs(m[17] - mean - (i ? 1e6 : 3)) < 6 * error * 16);
+            running_of(f, n, error * sqrt(n));
             f = found(&r, "correlations", i ? "far" : "x");
             const double *lag = found_array(f, "lag", &lags), *rho = found_array(f, "correlation", &lags);
             const double *sigma = found_array(f, "correlation_stderr", &lags);

@@ -14,7 +14,7 @@
 #define MEANS 12 /* at most so many figures of means */
 #define PATH_FIGURES 4
 #define HISTOGRAMS 8
-#define FOUND 16 /* of what was found along the way */
+#define FOUND 24 /* of what was found along the way */
 #define PROFILES 6
 #define MAPS 16 /* histograms of pairs, and densities */
 #define PLOTTERS 8 /* at most so many gnuplots at the same time */

@@ -130,6 +130,8 @@ static const struct drawing drawings[] = {
      "Where kept paths cross the section: the first two of the observed values."},
     {LGV_FOUND_EVENTS, NULL, "survival", "survival_stderr", "Paths that have not had", "survival", "time t",
      "part of the paths", "Part of the paths that have not had the event up to a time, with its 95 % band."},
+    {LGV_FOUND_AVERAGES, "running_time", "running_mean", "running_stderr", "Time average of", "average", "time t",
+     "average up to t", "Time average along a path up to a time, mean over paths with its 95 % band."},
     {LGV_FOUND_CORRELATIONS, "lag", "correlation", "correlation_stderr", "Autocorrelation of", "correlation", "lag",
      "autocorrelation", "Autocorrelation over time lags, with its 95 % band."},
     {LGV_FOUND_CORRELATIONS, "lag", "msd", "msd_stderr", "Mean squared displacement of", "msd", "lag",
@@ -223,5 +225,5 @@ void lgv_found_script(struct lgv_text *out, const struct lgv_result *r, const st
                  "set xlabel '%s'\nset ylabel '%s'\n"
                  "plot $found using 1:3:4 with filledcurves fc rgb '" BLUE "' fs transparent solid 0.3 noborder "
                  "notitle, $found using 1:2 with %s lw 2 lc rgb '" BLUE "' notitle\n",
-                 d->along, d->up, d->x ? "linespoints pt 7 ps 0.5" : "lines");
+                 d->along, d->up, d->x && strcmp(d->x, "lag") == 0 ? "linespoints pt 7 ps 0.5" : "lines");
 }

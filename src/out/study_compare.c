@@ -186,6 +186,15 @@ static json_t *array(const double *x, size_t n) {
     return a;
 }
 
+/* Of the whole time, and along time. */
+static bool averages_json(const struct lgv_comparison *c, const struct lgv_outcome *o, json_t *x) {
+    size_t last = c->ntimes - 1;
+    return lgv_study_put(x, "time_average", lgv_study_real(o->average[last])) &&
+           lgv_study_put(x, "time_average_stderr", lgv_study_real(o->average_err[last])) &&
+           lgv_study_put(x, "time_averages", array(o->average, c->ntimes)) &&
+           lgv_study_put(x, "time_average_stderrs", array(o->average_err, c->ntimes));
+}
+
 static json_t *outcome_json(const struct lgv_comparison *c, const struct lgv_outcome *o) {
     size_t last = c->ntimes - 1;
     json_t *x = json_object();
@@ -199,7 +208,8 @@ static json_t *outcome_json(const struct lgv_comparison *c, const struct lgv_out
         lgv_study_put(x, "bias_stderr", lgv_study_real(o->bias_err)) &&
         lgv_study_put(x, "bias_plain_stderr", lgv_study_real(o->bias_plain_err)) &&
         lgv_study_put(x, "bias_against", o->bias_kind ? json_string(against(c, o)) : json_null()) &&
-        lgv_study_put(x, "means", array(o->mean, c->ntimes)) && lgv_study_put(x, "stderrs", array(o->err, c->ntimes)))
+        lgv_study_put(x, "means", array(o->mean, c->ntimes)) &&
+        lgv_study_put(x, "stderrs", array(o->err, c->ntimes)) && (!o->average || averages_json(c, o, x)))
         return x;
     json_decref(x);
     return NULL;
@@ -325,6 +335,8 @@ static void put_observable(struct lgv_text *out, const struct lgv_comparison *c,
     lgv_text_add(out, "</p>\n<div class=\"card\"><table class=\"wide\">\n<tr><th>method</th>"
                       "<th class=\"n\">step</th><th class=\"n\">mean</th><th class=\"n\">&plusmn; stderr</th>");
     if (c->control) lgv_text_add(out, "<th class=\"n\">plain stderr</th><th class=\"n\">variance left</th>");
+    bool averaged = c->method[0].done && c->method[0].outcome[k].average;
+    if (averaged) lgv_text_add(out, "<th class=\"n\">time average</th><th class=\"n\">&plusmn; stderr</th>");
     lgv_text_add(out, "<th class=\"n\">bias</th><th class=\"n\">&plusmn; stderr</th><th>against</th></tr>\n");
     for (size_t i = 0; i < c->count; i++) {
         if (!c->method[i].done) continue;
@@ -334,6 +346,8 @@ static void put_observable(struct lgv_text *out, const struct lgv_comparison *c,
         cell(out, o->err[last], 2);
         if (c->control) cell(out, o->plain_err[last], 2);
         if (c->control) cell(out, o->left, 2);
+        if (averaged) cell(out, o->average[last], 6);
+        if (averaged) cell(out, o->average_err[last], 2);
         cell(out, o->bias, 4);
         cell(out, o->bias_err, 2);
         lgv_text_add(out, "<td>%s</td></tr>\n", against(c, o));

@@ -12,7 +12,7 @@
 const char *lgv_comparison_against(const struct lgv_comparison *c, bool weak, char *out, size_t size);
 
 #define LGV_COMPARISON_OBSERVABLES 6 /* that are drawn */
-#define LGV_COMPARISON_FIGURES (3 * LGV_COMPARISON_OBSERVABLES + 4)
+#define LGV_COMPARISON_FIGURES (4 * LGV_COMPARISON_OBSERVABLES + 4)
 size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure list[LGV_COMPARISON_FIGURES]);
 void lgv_comparison_script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
                            size_t count);

@@ -29,11 +29,21 @@ static bool one_step(const struct lgv_comparison *c) {
     return true;
 }
 
-static struct lgv_axis axis_of(const struct lgv_comparison *c, size_t k, size_t method, bool difference) {
-    struct lgv_axis a = LGV_AXIS_EMPTY;
+/* What is drawn of an observable along time. */
+enum curve { MEAN, BIAS, AVERAGE };
+
+/* Its value at a time, with half of the 95 % band in *e. */
+static double value_at(const struct lgv_comparison *c, size_t k, size_t method, size_t t, enum curve what, double *e) {
     const struct lgv_outcome *o = &c->method[method].outcome[k];
+    double error = what == AVERAGE ? o->average_err[t] : o->err[t];
+    *e = isfinite(error) ? 1.96 * error : 0;
+    return what == AVERAGE ? o->average[t] : o->mean[t] - (what == BIAS ? c->expected[k][t] : 0);
+}
+
+static struct lgv_axis axis_of(const struct lgv_comparison *c, size_t k, size_t method, enum curve what) {
+    struct lgv_axis a = LGV_AXIS_EMPTY;
     for (size_t t = 0; t < c->ntimes; t++) {
-        double x = o->mean[t] - (difference ? c->expected[k][t] : 0), e = isfinite(o->err[t]) ? 1.96 * o->err[t] : 0;
+        double e, x = value_at(c, k, method, t, what, &e);
         lgv_axis_extend(&a, x - e);
         lgv_axis_extend(&a, x + e);
     }
@@ -41,7 +51,7 @@ static struct lgv_axis axis_of(const struct lgv_comparison *c, size_t k, size_t 
 }
 
 /* A method that runs away must not press all others flat: the axis grows by a factor of 20 at most for one. */
-static struct lgv_axis choose_axis(const struct lgv_comparison *c, size_t k, bool difference) {
+static struct lgv_axis choose_axis(const struct lgv_comparison *c, size_t k, enum curve what) {
     struct lgv_axis all = LGV_AXIS_EMPTY;
     double widest = 0, start = NAN;
     bool *used = lgv_new(c->count + 1, sizeof *used);
@@ -50,7 +60,7 @@ static struct lgv_axis choose_axis(const struct lgv_comparison *c, size_t k, boo
         double width = INFINITY;
         for (size_t i = 0; i < c->count; i++) {
             if (used[i] || !c->method[i].done) continue;
-            struct lgv_axis a = axis_of(c, k, i, difference);
+            struct lgv_axis a = axis_of(c, k, i, what);
             if (a.high - a.low < width) {
                 width = a.high - a.low;
                 best = i;
@@ -59,14 +69,15 @@ static struct lgv_axis choose_axis(const struct lgv_comparison *c, size_t k, boo
         if (best == c->count) break;
         used[best] = true;
         if (widest > 0 && width > 20 * widest) break;
-        struct lgv_axis a = axis_of(c, k, best, difference);
+        struct lgv_axis a = axis_of(c, k, best, what);
         lgv_axis_extend(&all, a.low);
         lgv_axis_extend(&all, a.high);
-        if (!isfinite(start)) start = c->method[best].outcome[k].mean[0];
+        double e;
+        if (!isfinite(start)) start = value_at(c, k, best, 0, what, &e);
         if (all.high - all.low > 1e-9 * fmax(fabs(all.low), fabs(all.high))) widest = all.high - all.low;
     }
     free(used);
-    lgv_axis_settle(&all, difference ? 0 : start);
+    lgv_axis_settle(&all, what == BIAS ? 0 : start);
     return all;
 }
 
@@ -77,10 +88,14 @@ static double within(const struct lgv_axis *a, double x) {
 }
 
 /* A curve that leaves the frame must not seem to be missing. */
-static bool leaves(const struct lgv_comparison *c, size_t k, size_t method, bool difference, const struct lgv_axis *y) {
-    struct lgv_axis a = axis_of(c, k, method, difference);
+static bool leaves(const struct lgv_comparison *c, size_t k, size_t method, enum curve what, const struct lgv_axis *y) {
+    struct lgv_axis a = axis_of(c, k, method, what);
     double room = 0.05 * (y->high - y->low);
     return a.low - y->base < y->low - room || a.high - y->base > y->high + room;
+}
+
+static enum curve curve_of(const struct lgv_figure *f) {
+    return f->kind == LGV_FIGURE_ENERGY ? BIAS : f->kind == LGV_FIGURE_FOUND ? AVERAGE : MEAN;
 }
 
 /* What the legend calls a method; figures of work have every step of it, those along time one. */
@@ -90,7 +105,7 @@ static const char *legend_of(const struct lgv_comparison *c, const struct lgv_fi
     const struct lgv_compared *m = &c->method[method];
     bool along = f->kind != LGV_FIGURE_PATHS;
     if (along && !one_step(c)) snprintf(step, sizeof step, ", step %s", lgv_brief(number, sizeof number, m->step, 5));
-    bool off = y && leaves(c, f->index, method, f->kind == LGV_FIGURE_ENERGY, y);
+    bool off = y && leaves(c, f->index, method, curve_of(f), y);
     snprintf(out, size, "%s%s%s", lgv_plain(name, sizeof name, m->name), step, off ? " (off frame)" : "");
     return out;
 }
@@ -114,15 +129,14 @@ static int put_frame(struct lgv_text *out, const struct lgv_comparison *c, const
     return height;
 }
 
-static void put_means(struct lgv_text *out, const struct lgv_comparison *c, size_t k, size_t method, bool difference,
+static void put_means(struct lgv_text *out, const struct lgv_comparison *c, size_t k, size_t method, enum curve what,
                       const struct lgv_axis *y) {
     static const struct lgv_axis plain_axis;
-    const struct lgv_outcome *o = &c->method[method].outcome[k];
     size_t points = c->ntimes < POINTS ? c->ntimes : POINTS;
     lgv_text_add(out, "$m%zu << END\n", method);
     for (size_t j = 0; j < points; j++) {
         size_t t = points > 1 ? j * (c->ntimes - 1) / (points - 1) : 0;
-        double x = o->mean[t] - (difference ? c->expected[k][t] : 0), e = isfinite(o->err[t]) ? 1.96 * o->err[t] : 0;
+        double e, x = value_at(c, k, method, t, what, &e);
         const double row[] = {within(y, x), within(y, x - e), within(y, x + e),
                               c->expected[k] ? within(y, c->expected[k][t]) : (double)NAN};
         lgv_axis_number(out, &plain_axis, c->time[t]);
@@ -153,35 +167,35 @@ static void put_curve(struct lgv_text *out, const struct lgv_comparison *c, cons
 }
 
 /* Below all lines, and the fainter the more there are: a dozen that coincide must not hide the rest. */
-static void put_bands(struct lgv_text *out, const struct lgv_comparison *c, size_t k, bool difference,
+static void put_bands(struct lgv_text *out, const struct lgv_comparison *c, size_t k, enum curve what,
                       const struct lgv_axis *y) {
     for (size_t i = 0; i < c->count && c->paths > 1; i++) /* the band of a curve that runs away would fill the frame */
-        if (c->method[i].done && !leaves(c, k, i, difference, y))
+        if (c->method[i].done && !leaves(c, k, i, what, y))
             lgv_text_add(out,
                          "$m%zu using 1:3:4 with filledcurves fc rgb '%s' fs transparent solid %.3g noborder notitle, ",
                          i, lgv_study_style(i, c->count).colour, fmin(0.25, 0.75 / (double)c->count));
 }
 
-static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f,
-                      bool difference) {
+static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f) {
+    const enum curve what = curve_of(f);
     size_t k = f->index, first = c->count;
-    struct lgv_axis y = choose_axis(c, k, difference);
-    bool law = !difference && c->expected[k];
+    struct lgv_axis y = choose_axis(c, k, what);
+    bool law = what == MEAN && c->expected[k];
     for (size_t i = 0; i < c->count; i++)
-        if (c->method[i].done) put_means(out, c, k, i, difference, &y);
+        if (c->method[i].done) put_means(out, c, k, i, what, &y);
     int height = put_frame(out, c, f, &y, NULL, law);
     lgv_axis_range(out, 'y', &y, 0.06);
     lgv_axis_label(out, 'y', &y, c->observable[k], NULL, c->time[0]);
     lgv_text_add(out, "set xrange [%.12g:%.12g]\nset xlabel 'time t'\nplot ", c->time[0],
                  c->ntimes > 1 ? c->time[c->ntimes - 1] : c->time[0] + 1);
-    put_bands(out, c, k, difference, &y);
+    put_bands(out, c, k, what, &y);
     for (size_t i = 0; i < c->count; i++) {
         if (!c->method[i].done) continue;
         lgv_text_add(out, "%s", first < c->count ? ", " : "");
         put_curve(out, c, f, i, &y);
         if (first == c->count) first = i;
     }
-    if (difference)
+    if (what == BIAS)
         lgv_text_add(out, ", 0 with lines lw 1.2 lc rgb 'black' notitle");
     else if (law)
         lgv_text_add(out, ", $m%zu using 1:5 with lines lw 1.6 dt 3 lc rgb 'black' title 'expected'", first);
@@ -191,7 +205,7 @@ static void plot_mean(struct lgv_text *out, const struct lgv_comparison *c, cons
 /* Does a curve with only positive values leave the frame of the others?  Then it has a place on a logarithmic axis. */
 static bool runs_away(const struct lgv_comparison *c, size_t k, size_t method, const struct lgv_axis *y) {
     const struct lgv_outcome *o = &c->method[method].outcome[k];
-    if (!c->method[method].done || !leaves(c, k, method, false, y)) return false;
+    if (!c->method[method].done || !leaves(c, k, method, MEAN, y)) return false;
     for (size_t t = 0; t < c->ntimes; t++)
         if (!(o->mean[t] > 0) && isfinite(o->mean[t])) return false;
     return true;
@@ -200,7 +214,7 @@ static bool runs_away(const struct lgv_comparison *c, size_t k, size_t method, c
 /* The curves that leave the frame of plot_mean, on a logarithmic axis, with the best of the others beside them. */
 static void plot_escapes(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f) {
     size_t k = f->index, last = 0;
-    struct lgv_axis y = choose_axis(c, k, false);
+    struct lgv_axis y = choose_axis(c, k, MEAN);
     bool *shown = lgv_new(c->count + 1, sizeof *shown), one = false;
     double low = INFINITY, high = 0;
     for (size_t i = 0; shown && i < c->count; i++) {
@@ -310,19 +324,17 @@ void lgv_comparison_script(struct lgv_text *out, const void *study, const char *
     const struct lgv_comparison *c = study;
     (void)dir;
     for (size_t i = 0; i < count; i++) {
-        if (list[i].kind == LGV_FIGURE_MEAN)
-            plot_mean(out, c, &list[i], false);
-        else if (list[i].kind == LGV_FIGURE_ENERGY)
-            plot_mean(out, c, &list[i], true);
-        else if (list[i].kind == LGV_FIGURE_TRAJECTORY)
+        if (list[i].kind == LGV_FIGURE_TRAJECTORY)
             plot_escapes(out, c, &list[i]);
-        else
+        else if (list[i].kind == LGV_FIGURE_PATHS)
             plot_work(out, c, &list[i]);
+        else
+            plot_mean(out, c, &list[i]);
     }
 }
 
 /* MEAN: an observable; TRAJECTORY: those of its curves that leave the frame; ENERGY: its distance to the expected mean;
- * PATHS: work and precision. */
+ * FOUND: its running time average; PATHS: work and precision. */
 size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure list[LGV_COMPARISON_FIGURES]) {
     size_t n = 0;
     char name[100], step[60] = "";
@@ -340,7 +352,7 @@ size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure lis
         snprintf(f.file, sizeof f.file, "mean-%zu", k + 1);
         snprintf(f.title, sizeof f.title, "%s%s%s", one ? "" : "Mean of ", name, step);
         list[n++] = f;
-        struct lgv_axis y = choose_axis(c, k, false);
+        struct lgv_axis y = choose_axis(c, k, MEAN);
         bool away = false;
         for (size_t i = 0; i < c->count; i++) away = away || (c->method[i].done && runs_away(c, k, i, &y));
         if (away) {
@@ -350,6 +362,15 @@ size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure lis
                         "logarithmic axis.";
             snprintf(g.file, sizeof g.file, "mean-%zu-escapes", k + 1);
             snprintf(g.title, sizeof g.title, "%s%s%s, off the frame", one ? "" : "Mean of ", name, step);
+            list[n++] = g;
+        }
+        if (c->method[0].done && c->method[0].outcome[k].average) {
+            struct lgv_figure g = f;
+            g.kind = LGV_FIGURE_FOUND;
+            g.caption = one ? "Time average along the path up to a time."
+                            : "Time average along a path up to a time, mean over the ensemble with its 95 % band.";
+            snprintf(g.file, sizeof g.file, "average-%zu", k + 1);
+            snprintf(g.title, sizeof g.title, "Time average of %s up to t%s", name, step);
             list[n++] = g;
         }
         if (!c->expected[k]) continue;

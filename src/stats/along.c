@@ -9,7 +9,8 @@
  * doi:10.1016/S0010-4655(03)00467-3); where 50 lags are too few, values are averaged in pairs and looked at again,
  * which keeps the variance of the mean (as in Goodman & Weare 2010, doi:10.2140/camcos.2010.5.65).  Over paths: the
  * mean of the m, g as the quotient of sums, and the standard error from the spread of the m, or from the g when paths
- * are few.
+ * are few.  The running average of a path at a time is that of its values up to there; its mean over paths is kept at
+ * RUNNING times, the last of which is the end.
  *
  * The mean squared displacement M(lag) = <(x(t + lag) - x(t))^2> is taken at the lags of a multiple-tau correlator
  * (Ramirez, Sukumaran, Vorselaars & Likhtman 2010, doi:10.1063/1.3491098): 16, then 8 for every doubling.  Levels take
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RUNNING 128 /* times of running averages, at most */
 #define LISTED 1024 /* paths, from the first on, whose averages are part of the result */
 
 /* Of one number of each path. */
@@ -39,6 +41,8 @@ struct object {
     uint64_t paths;
     double *x;           /* [nseries][n][LGV_UNIT] of the present unit */
     struct pool *pool;   /* [nseries][POOLS] */
+    struct pool *running; /* [nseries][times] */
+    size_t times;
     struct pool *msd;    /* [nseries][lags][2]: M, and s^2 - M/2 */
     double *listed;      /* [LISTED][nseries][PATH_VALUES]; NaN: not known */
 };
@@ -60,6 +64,7 @@ static void destroy(void *object) {
     if (!o) return;
     free_pools(o->pool, o->shape.nseries * POOLS);
     free_pools(o->msd, o->shape.nseries * o->lags * 2);
+    free_pools(o->running, o->shape.nseries * o->times);
     free(o->x);
     free(o->listed);
     free(o);
@@ -76,11 +81,13 @@ static void *create(const void *shape) {
     if (!wanted(&o->shape)) return o;
     o->n = o->shape.ntimes - o->shape.along_from;
     if (o->shape.correlations) o->lags = lgv_lags_count(o->n);
+    if (o->shape.averages) o->times = o->n < RUNNING ? o->n : RUNNING;
+    o->running = lgv_new(o->shape.nseries * o->times + 1, sizeof *o->running);
     o->x = lgv_aligned(o->shape.nseries * o->n * LGV_UNIT);
     o->pool = lgv_new(o->shape.nseries * POOLS, sizeof *o->pool);
     o->msd = lgv_new(o->shape.nseries * o->lags * 2 + 1, sizeof *o->msd);
     o->listed = lgv_new(listed_values(o), sizeof *o->listed);
-    if (o->x && o->pool && o->msd && o->listed) {
+    if (o->x && o->pool && o->msd && o->running && o->listed) {
         for (size_t i = 0; i < listed_values(o); i++) o->listed[i] = (double)NAN;
         return o;
     }
@@ -109,6 +116,25 @@ static bool add_lags(struct object *o, size_t i, const double *variance, unsigne
         if (!pool_add(p, square, mask) || !pool_add(p + 1, product, mask)) return false;
     }
     return true;
+}
+
+/* Number of the last value that running average k counts. */
+static size_t running_end(const struct object *o, size_t k) {
+    return (k + 1) * o->n / o->times - 1;
+}
+
+/* In the order of sums that subtract_means has, so that the last one is the mean of the path, bit by bit. */
+static bool add_running(struct object *o, size_t i, unsigned mask) {
+    const double *x = o->x + i * o->n * LGV_UNIT;
+    double sum[LGV_UNIT] = {0}, mean[LGV_UNIT];
+    bool ok = true;
+    for (size_t k = 0, t = 0; ok && k < o->times; k++) {
+        for (; t <= running_end(o, k); t++)
+            for (size_t l = 0; l < LGV_UNIT; l++) sum[l] += x[t * LGV_UNIT + l] - x[l];
+        for (size_t l = 0; l < LGV_UNIT; l++) mean[l] = x[l] + sum[l] / (double)t;
+        ok = pool_add(o->running + i * o->times + k, mean, mask);
+    }
+    return ok;
 }
 
 /* x becomes the deviations from the means of the paths. */
@@ -143,6 +169,7 @@ static void list_path(struct object *o, uint64_t path, size_t i, double mean, do
 
 static bool add_series(struct object *o, const struct lgv_piece *piece, size_t i, unsigned mask) {
     double value[POOLS][LGV_UNIT], n = (double)o->n, *x = o->x + i * o->n * LGV_UNIT;
+    if (!add_running(o, i, mask)) return false;
     subtract_means(x, o->n, value[MEAN], value[VARIANCE]);
     if (!add_lags(o, i, value[VARIANCE], mask)) return false; /* differences do not see the means */
     lgv_lags_variance(x, o->n, value[INEFFICIENT]);
@@ -190,7 +217,8 @@ static bool merge(void *object, const void *other) {
     for (size_t i = 0; i < listed_values(a); i++)
         if (isnan(a->listed[i])) a->listed[i] = b->listed[i];
     return merge_pools(a->pool, b->pool, a->shape.nseries * POOLS) &&
-           merge_pools(a->msd, b->msd, a->shape.nseries * a->lags * 2);
+           merge_pools(a->msd, b->msd, a->shape.nseries * a->lags * 2) &&
+           merge_pools(a->running, b->running, a->shape.nseries * a->times);
 }
 
 static void save_pools(const struct pool *p, size_t count, struct lgv_text *out) {
@@ -207,6 +235,7 @@ static void save(void *object, struct lgv_text *out) {
     lgv_text_append(out, (const char *)o->listed, listed_values(o) * sizeof *o->listed);
     save_pools(o->pool, o->shape.nseries * POOLS, out);
     save_pools(o->msd, o->shape.nseries * o->lags * 2, out);
+    save_pools(o->running, o->shape.nseries * o->times, out);
 }
 
 static bool load_pools(struct pool *p, size_t count, struct lgv_bytes *from) {
@@ -222,7 +251,8 @@ static bool load(void *object, struct lgv_bytes *from) {
     o->paths = lgv_bytes_count(from);
     lgv_bytes_take(from, o->listed, listed_values(o) * sizeof *o->listed);
     return load_pools(o->pool, o->shape.nseries * POOLS, from) &&
-           load_pools(o->msd, o->shape.nseries * o->lags * 2, from);
+           load_pools(o->msd, o->shape.nseries * o->lags * 2, from) &&
+           load_pools(o->running, o->shape.nseries * o->times, from);
 }
 
 /* ---- the result ---- */
@@ -249,6 +279,20 @@ static bool put_paths(const struct object *o, size_t i, struct lgv_finding *f) {
     return true;
 }
 
+static bool put_running(const struct object *o, size_t i, struct lgv_finding *f) {
+    double *time = lgv_finding_array(f, "running_time", o->times, 1);
+    double *mean = lgv_finding_array(f, "running_mean", o->times, 1);
+    double *error = lgv_finding_array(f, "running_stderr", o->times, 1);
+    if (!time || !mean || !error) return false;
+    for (size_t k = 0; k < o->times; k++) {
+        const struct pool *p = o->running + i * o->times + k;
+        time[k] = o->shape.t0 + (double)(o->shape.along_from + running_end(o, k)) * o->shape.interval;
+        mean[k] = mean_of(o, p);
+        error[k] = error_of(o, p);
+    }
+    return true;
+}
+
 static bool put_average(const struct object *o, size_t i, struct lgv_result *r) {
     struct lgv_finding *f = lgv_finding_add(r, LGV_FOUND_AVERAGES, r->series[i].name, r->series[i].formula);
     const struct pool *p = o->pool + i * POOLS;
@@ -262,7 +306,7 @@ static bool put_average(const struct object *o, size_t i, struct lgv_result *r) 
            lgv_finding_number(f, "time", 0.5 * g * o->shape.interval) &&
            lgv_finding_number(f, "samples", (double)o->n * paths / g) &&
            lgv_finding_number(f, "std", sqrt(mean_of(o, p + VARIANCE))) && lgv_finding_number(f, "paths", paths) &&
-           lgv_finding_number(f, "values", (double)o->n) && put_paths(o, i, f);
+           lgv_finding_number(f, "values", (double)o->n) && put_paths(o, i, f) && put_running(o, i, f);
 }
 
 static bool put_correlation(const struct object *o, size_t i, struct lgv_result *r) {
@@ -301,7 +345,7 @@ static double bytes(const struct lgv_shape *s) {
     double n = wanted(s) ? (double)(s->ntimes - s->along_from) : 0;
     double lags = s->correlations ? (double)lgv_lags_count(s->ntimes) : 0;
     return (double)s->nseries * (n * LGV_UNIT * 8 + (n > 0 ? LISTED * PATH_VALUES * 8 : 0) +
-                                 lags * 2 * sizeof(struct pool));
+                                 (lags * 2 + (s->averages ? fmin(n, RUNNING) : 0)) * sizeof(struct pool));
 }
 
 const struct lgv_collected lgv_along = {

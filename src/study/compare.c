@@ -227,6 +227,13 @@ static enum lgv_status make_grid(const struct study *x, struct grid *g) {
     return LGV_OK;
 }
 
+/* Where the burn-in is over; the last time at the latest. */
+static void begin_averages(const struct lgv_settings *s, struct lgv_leg *leg) {
+    size_t i = 0;
+    while (i + 1 < leg->ntimes && (double)leg->time_step[i] * leg->step < s->burn_in * (1 - 1e-12)) i++;
+    leg->averages_from = i;
+}
+
 static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at, const struct lgv_kernel *k,
                                uint64_t paths, uint64_t outputs, struct lgv_leg *leg) {
     *leg = (struct lgv_leg){.kernel = k,
@@ -243,6 +250,8 @@ static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at,
                             .column = x->column};
     leg->time_step = lgv_leg_times(leg->steps, g->every / g->multiple[at], outputs, &leg->ntimes);
     if (!leg->time_step) return lgv_fail_memory(x->err);
+    leg->averages_from = leg->ntimes;
+    if (x->s->averages && outputs > 1) begin_averages(x->s, leg);
     double bytes = 8.0 * (double)paths * (3.0 * (double)x->ncolumns + 1) +
                    (double)leg->ntimes * (double)x->nobservables * 400.0 * (1.0 + (double)leg->threads);
     if (bytes > LGV_MOST_BYTES)
@@ -273,6 +282,17 @@ static enum lgv_status build(struct study *x, size_t at, bool control, struct lg
 
 /* ---- along time ---- */
 
+static bool fill_averages(struct lgv_outcome *o, const struct lgv_leg *leg, size_t series) {
+    o->average = lgv_new(leg->ntimes, sizeof *o->average);
+    o->average_err = lgv_new(leg->ntimes, sizeof *o->average_err);
+    for (size_t t = 0; o->average && o->average_err && t < leg->ntimes; t++) {
+        struct lgv_pair_estimate e = lgv_pair_estimate(&leg->running[t * leg->nseries + series]);
+        o->average[t] = e.plain; /* NaN before the averages begin */
+        o->average_err[t] = e.plain_err;
+    }
+    return o->average && o->average_err;
+}
+
 static bool fill_outcome(struct lgv_outcome *o, const struct lgv_leg *leg, size_t series) {
     double **array[] = {&o->mean, &o->err, &o->plain, &o->plain_err};
     for (size_t i = 0; i < 4; i++)
@@ -288,7 +308,7 @@ static bool fill_outcome(struct lgv_outcome *o, const struct lgv_leg *leg, size_
         o->factor = e.factor;
         o->left = e.left;
     }
-    return true;
+    return !leg->running || fill_averages(o, leg, series);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -622,6 +642,8 @@ void lgv_comparison_clear(struct lgv_comparison *c) {
             free(m->outcome[k].err);
             free(m->outcome[k].plain);
             free(m->outcome[k].plain_err);
+            free(m->outcome[k].average);
+            free(m->outcome[k].average_err);
         }
         free(m->outcome);
         free(m->rung);

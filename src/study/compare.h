@@ -36,6 +36,7 @@ enum lgv_bias_kind { LGV_BIAS_NONE, LGV_BIAS_EXPECTED, LGV_BIAS_REFERENCE };
 struct lgv_outcome {           /* one observable of one method */
     double *mean, *err;        /* [ntimes] with the control variate where there is one */
     double *plain, *plain_err; /* [ntimes] plain averages */
+    double *average, *average_err; /* [ntimes] time averages of the paths up to there, mean over paths; NULL: none */
     double factor, left;       /* at the end: coefficient of the control variate, share of the variance left */
     double bias, bias_err, bias_plain_err;
     enum lgv_bias_kind bias_kind;

@@ -85,7 +85,9 @@ struct exact_pair {
 struct along {
     size_t rows;
     const struct lgv_leg *leg;
-    struct exact_pair *pair; /* [ntimes][nseries] */
+    struct exact_pair *pair; /* [ntimes][nseries], then the same for running averages where these are wanted */
+    double *total;           /* [nseries][LGV_UNIT] of the present unit: f - first, added up from where they begin */
+    double *first;           /* ... and f there */
 };
 
 static void along_free(void *object) {
@@ -97,15 +99,23 @@ static void along_free(void *object) {
         for (size_t k = 0; k < 5; k++) lgv_exact_free(all[k], 1);
     }
     free(a->pair);
+    free(a->total);
     free(a);
+}
+
+static bool averaged(const struct lgv_leg *leg) {
+    return leg->averages_from < leg->ntimes;
 }
 
 static void *along_create(const void *shape) {
     const struct lgv_leg *leg = shape;
     struct along *a = lgv_new(1, sizeof *a);
     if (!a) return NULL;
-    *a = (struct along){leg->ntimes * leg->nseries, leg, lgv_new(leg->ntimes * leg->nseries + 1, sizeof *a->pair)};
-    if (a->pair) return a;
+    *a = (struct along){.rows = leg->ntimes * leg->nseries * (averaged(leg) ? 2 : 1), .leg = leg};
+    a->pair = lgv_new(a->rows + 1, sizeof *a->pair);
+    a->total = lgv_new(2 * leg->nseries * LGV_UNIT + 1, sizeof *a->total);
+    a->first = a->total ? a->total + leg->nseries * LGV_UNIT : NULL;
+    if (a->pair && a->total) return a;
     along_free(a);
     return NULL;
 }
@@ -136,6 +146,19 @@ static bool add_unit(struct exact_pair *p, const double *f, const double *m, uns
            add_product(&p->fm, fm, sf, sm, n) && add_product(&p->mm, mm, sm, sm, n);
 }
 
+/* The pieces of a unit come one after the other, in the order of time. */
+static bool add_running(struct along *a, size_t time, size_t k, const double *f, unsigned alive) {
+    const struct lgv_leg *leg = a->leg;
+    double *total = a->total + k * LGV_UNIT, *first = a->first + k * LGV_UNIT, mean[LGV_UNIT];
+    if (time < leg->averages_from) return true;
+    for (unsigned l = 0; l < LGV_UNIT; l++) {
+        if (time == leg->averages_from) total[l] = 0, first[l] = f[l];
+        total[l] += f[l] - first[l];
+        mean[l] = first[l] + total[l] / (double)(time - leg->averages_from + 1);
+    }
+    return add_unit(&a->pair[(leg->ntimes + time) * leg->nseries + k], mean, NULL, alive);
+}
+
 static bool along_add(void *object, const struct lgv_piece *piece) {
     struct along *a = object;
     const struct lgv_leg *leg = a->leg;
@@ -146,6 +169,7 @@ static bool along_add(void *object, const struct lgv_piece *piece) {
         for (size_t k = 0; piece->alive[t] && k < leg->nseries; k++) {
             const double *f = row + leg->column[k] * LGV_UNIT, *m = controls ? f + controls * LGV_UNIT : NULL;
             ok = add_unit(&a->pair[(piece->first + t) * leg->nseries + k], f, m, piece->alive[t]) && ok;
+            ok = add_running(a, piece->first + t, k, f, piece->alive[t]) && ok;
         }
     }
     return ok;
@@ -191,7 +215,8 @@ enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *u
     leg->drift = lgv_new((size_t)leg->paths, sizeof *leg->drift);
     leg->energy = lgv_new((size_t)leg->paths, sizeof *leg->energy);
     leg->control = leg->kernel->watch.controls ? lgv_new(values, sizeof *leg->control) : NULL;
-    leg->sum = lgv_new(leg->ntimes * leg->nseries + 1, sizeof *leg->sum);
+    leg->sum = lgv_new((averaged(leg) ? 2 : 1) * leg->ntimes * leg->nseries + 1, sizeof *leg->sum);
+    if (leg->sum && averaged(leg)) leg->running = leg->sum + leg->ntimes * leg->nseries;
     struct along *along = along_create(leg);
     if (!leg->final || !leg->start || !leg->drift || !leg->energy || !leg->sum || !along ||
         (leg->kernel->watch.controls && !leg->control)) {

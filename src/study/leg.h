@@ -25,8 +25,10 @@ struct lgv_leg {
     const size_t *column;     /* [ncolumns] numbers of watched observables */
     size_t ntimes;            /* at least 2: start and end */
     uint64_t *time_step;      /* [ntimes]; owned */
+    size_t averages_from;     /* number of the output time at which running averages begin; ntimes: there are none */
     /* filled */
     struct lgv_pair_sums *sum;             /* [ntimes][nseries] */
+    struct lgv_pair_sums *running;         /* the same of the average of a path over the output times up to there */
     double *final, *start;                 /* [paths][ncolumns], NaN where the path failed */
     double *control;                       /* [paths][ncolumns] martingale parts at the end; NULL without */
     double *drift, *energy;                /* [paths] largest |H(t) - H(0)| over the output times reached; H(0) */
