@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The benchmark: bench [--quick] [--check] [--json FILE].
+ * The benchmark: bench [--quick] [--check] [--only PART] [--json FILE].
  *
  * --check times nothing: it only compares the paths of kernels and hand-written floors.  The exit status is 1 when they
- * differ.
+ * differ.  --only takes one part; a name that there is not shows which there are.
  *
  * Times are least times of many short runs, contenders in turn.  Kernels are compiled into a private cache that is
  * removed at the end, so that neither the user's cache helps nor the benchmark leaves anything there. */
@@ -165,9 +165,29 @@ static bool compiler_works(struct bench *b, const char *name) {
     return works;
 }
 
+static const struct part {
+    const char *name;
+    void (*run)(struct bench *);
+    bool checks; /* --check has something to compare here */
+} parts[] = {
+    {"speed", bench_speed, false},   {"methods", bench_methods, true},   {"constrained", bench_constrained, true},
+    {"langevin", bench_langevin, true}, {"compile", bench_compile, false}, {"size", bench_size, false},
+    {"rings", bench_rings, false},   {"threads", bench_threads, false},  {"whole", bench_whole, false},
+    {"collectors", bench_collectors, false},
+};
+#define PARTS (sizeof parts / sizeof *parts)
+
 static int usage(void) {
-    fprintf(stderr, "usage: bench [--quick] [--check] [--json FILE]\n");
+    fprintf(stderr, "usage: bench [--quick] [--check] [--only PART] [--json FILE]\nparts:");
+    for (size_t i = 0; i < PARTS; i++) fprintf(stderr, " %s", parts[i].name);
+    fprintf(stderr, "\n");
     return 2;
+}
+
+static bool is_part(const char *name) {
+    for (size_t i = 0; i < PARTS; i++)
+        if (!strcmp(parts[i].name, name)) return true;
+    return false;
 }
 
 /* Where the system puts code and stack differs from process to process, and on some processors a kernel is up to a
@@ -182,12 +202,14 @@ static void fix_addresses(char **argv) {
 int main(int argc, char **argv) {
     fix_addresses(argv);
     struct bench b = {.json = json_object()};
-    const char *file = NULL;
+    const char *file = NULL, *only = NULL;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--quick"))
             b.quick = true;
         else if (!strcmp(argv[i], "--check"))
             b.check = true;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc && is_part(argv[i + 1]))
+            only = argv[++i];
         else if (!strcmp(argv[i], "--json") && i + 1 < argc)
             file = argv[++i];
         else
@@ -198,17 +220,8 @@ int main(int argc, char **argv) {
     b.clang = compiler_works(&b, "clang");
     b.gcc = compiler_works(&b, "gcc");
     double begin = bench_now();
-    if (!b.check) bench_speed(&b);
-    bench_methods(&b);
-    bench_constrained(&b);
-    bench_langevin(&b);
-    if (!b.check) {
-        bench_compile(&b);
-        bench_size(&b);
-        bench_rings(&b);
-        bench_threads(&b);
-        bench_whole(&b);
-    }
+    for (size_t i = 0; i < PARTS; i++)
+        if ((!only || !strcmp(only, parts[i].name)) && (parts[i].checks || !b.check)) parts[i].run(&b);
     remove_folder(b.folder);
     if (b.wrong) printf("\n%d floor%s with other paths than the kernel\n", b.wrong, b.wrong == 1 ? "" : "s");
     if (!b.check) printf("\n%d goal%s missed; %.0f s\n", b.missed, b.missed == 1 ? "" : "s", bench_now() - begin);

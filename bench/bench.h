@@ -66,5 +66,6 @@ void bench_size(struct bench *b);        /* ... cost against degrees of freedom 
 void bench_rings(struct bench *b);       /* ... implicit methods on large systems */
 void bench_threads(struct bench *b);     /* ... threads */
 void bench_whole(struct bench *b);       /* ... everything around the kernel */
+void bench_collectors(struct bench *b);  /* collectors.c: the cost of looking along the way */
 
 #endif

@@ -26,8 +26,13 @@ struct object {
     struct lgv_shape shape;
     struct chunk *chunk;
     size_t count, room;
-    uint32_t *table; /* open addressing: 1 + number of a chunk, 0 for none */
-    size_t size;     /* a power of 2 */
+    struct slot *table; /* open addressing */
+    size_t size;        /* a power of 2 */
+};
+
+struct slot { /* keys are here too: to find a chunk costs no look at its beginning, which is another line of memory */
+    uint64_t key;
+    uint64_t chunk; /* 1 + its number, 0 for none */
 };
 
 static void destroy(void *object) {
@@ -46,53 +51,68 @@ static void *create(const void *shape) {
 
 static size_t place(const struct object *o, uint64_t key) {
     size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (o->size - 1);
-    while (o->table[at] && o->chunk[o->table[at] - 1].key != key) at = (at + 1) & (o->size - 1);
+    while (o->table[at].key != key && o->table[at].chunk) at = (at + 1) & (o->size - 1);
     return at;
 }
 
 static bool grow_table(struct object *o) {
     size_t size = o->size ? 2 * o->size : 1024;
-    uint32_t *table = size < UINT32_MAX ? lgv_new(size, sizeof *table) : NULL;
+    struct slot *table = lgv_new(size, sizeof *table);
     if (!table) return false;
     free(o->table);
     o->table = table;
     o->size = size;
-    for (size_t i = 0; i < o->count; i++) table[place(o, o->chunk[i].key)] = (uint32_t)(i + 1);
+    for (size_t i = 0; i < o->count; i++)
+        table[place(o, o->chunk[i].key)] = (struct slot){.key = o->chunk[i].key, .chunk = i + 1};
     return true;
 }
 
-/* The counts of an octave; NULL: no memory. */
-static uint64_t *counts_of(struct object *o, uint64_t key) {
-    if (2 * o->count >= o->size && !grow_table(o)) return NULL;
+#define NO_CHUNK SIZE_MAX
+
+/* The number of the chunk of an octave; NO_CHUNK: no memory. */
+static size_t chunk_of(struct object *o, uint64_t key) {
+    if (2 * o->count >= o->size && !grow_table(o)) return NO_CHUNK;
     size_t at = place(o, key);
-    if (!o->table[at]) {
-        if (!lgv_grow(&o->chunk, &o->room, o->count + 1, sizeof *o->chunk)) return NULL;
+    if (!o->table[at].chunk) {
+        if (!lgv_grow(&o->chunk, &o->room, o->count + 1, sizeof *o->chunk)) return NO_CHUNK;
         o->chunk[o->count] = (struct chunk){.key = key};
-        o->table[at] = (uint32_t)++o->count;
+        o->table[at] = (struct slot){.key = key, .chunk = ++o->count};
     }
-    return o->chunk[o->table[at] - 1].count;
+    return o->table[at].chunk - 1;
 }
 
-static bool add_value(struct object *o, size_t row, double d) {
-    uint64_t bits, sign = d > 0;
-    memcpy(&bits, &d, sizeof bits);
-    bits &= INT64_MAX;
-    uint64_t *count = counts_of(o, row * KEYS + sign * OCTAVES + (bits >> 52));
-    if (count) count[bits >> (52 - BITS) & (BINS - 1)]++;
-    return count != NULL;
+/* The values of a unit at one time.  Counts are spread over more memory than a cache has: their places are found and
+ * asked for first, so that the waits for them run side by side. */
+static bool add_row(struct object *o, size_t row, const double *value, double centre, unsigned alive) {
+    struct {
+        size_t chunk, bin;
+    } at[LGV_UNIT];
+    unsigned n = 0;
+    for (unsigned l = 0; l < LGV_UNIT; l++) {
+        double d = value[l] - centre;
+        if (!(alive >> l & 1) || !isfinite(value[l])) continue;
+        if (!isfinite(d)) d = d > 0 ? 0x1.fffffffffffffp1023 : -0x1.fffffffffffffp1023;
+        uint64_t bits, sign = d > 0;
+        memcpy(&bits, &d, sizeof bits);
+        bits &= INT64_MAX;
+        at[n].chunk = chunk_of(o, row * KEYS + sign * OCTAVES + (bits >> 52));
+        at[n].bin = bits >> (52 - BITS) & (BINS - 1);
+        if (at[n].chunk == NO_CHUNK) return false;
+        __builtin_prefetch(&o->chunk[at[n].chunk].count[at[n].bin], 1);
+        n++;
+    }
+    for (unsigned i = 0; i < n; i++) o->chunk[at[i].chunk].count[at[i].bin]++;
+    return true;
 }
 
 static bool add(void *object, const struct lgv_piece *piece) {
     struct object *o = object;
     size_t n = o->shape.nseries;
     bool ok = true;
-    for (size_t i = 0; o->shape.centre && ok && i < piece->count * n * LGV_UNIT; i++) {
-        size_t t = i / LGV_UNIT / n, series = i / LGV_UNIT % n;
-        double d = piece->value[i] - o->shape.centre[series];
-        if (!(piece->alive[t] >> i % LGV_UNIT & 1) || !isfinite(piece->value[i])) continue;
-        if (!isfinite(d)) d = d > 0 ? 0x1.fffffffffffffp1023 : -0x1.fffffffffffffp1023;
-        ok = add_value(o, (piece->first + t) * n + series, d);
-    }
+    for (size_t t = 0; o->shape.centre && ok && t < piece->count; t++)
+        for (size_t k = 0; ok && k < n; k++)
+            ok = add_row(o, (piece->first + t) * n + k, piece->value + (t * n + k) * LGV_UNIT, o->shape.centre[k],
+                         piece->alive[t]);
     return ok;
 }
 
@@ -100,9 +120,9 @@ static bool merge(void *object, const void *other) {
     struct object *a = object;
     const struct object *b = other;
     for (size_t i = 0; i < b->count; i++) {
-        uint64_t *count = counts_of(a, b->chunk[i].key);
-        if (!count) return false;
-        for (size_t k = 0; k < BINS; k++) count[k] += b->chunk[i].count[k];
+        size_t at = chunk_of(a, b->chunk[i].key);
+        if (at == NO_CHUNK) return false;
+        for (size_t k = 0; k < BINS; k++) a->chunk[at].count[k] += b->chunk[i].count[k];
     }
     return true;
 }
@@ -124,9 +144,9 @@ static bool load(void *object, struct lgv_bytes *from) {
         uint64_t at = lgv_bytes_count(from), n = lgv_bytes_count(from);
         if (!o->shape.centre || at / BINS / KEYS >= rows) from->bad = true;
         if (from->bad) break;
-        uint64_t *count = counts_of(o, at / BINS);
-        if (!count) return false;
-        count[at % BINS] += n;
+        size_t chunk = chunk_of(o, at / BINS);
+        if (chunk == NO_CHUNK) return false;
+        o->chunk[chunk].count[at % BINS] += n;
     }
     return true;
 }

@@ -16,32 +16,45 @@
 
 static const int event_stops[] = {EVENT_STOPS};
 
+/* Lanes where a condition begins to hold: when, and how often so far.  The step began at t; `begin`: it is the start of
+ * a path, and there was none. */
+static __attribute__((noinline, cold)) void note_events(vec *row, const vec *x, double t, double dt, int begin) {
+    const vec never = vec_set(__builtin_inf());
+    for (long k = 0; k < EVENTS; k++, row += 3 * VECS) {
+        const ivec enters = (ivec)(x[k] > 0) & ~(ivec)(row[0] > 0);
+        vec part = begin ? vec_set(1) : row[0] / (row[0] - x[k]);
+        part = vec_select((ivec)(part >= 0) & (ivec)(part <= 1), part, vec_set(1)); /* g was no number before */
+        row[VECS] = vec_select(enters & (ivec)(row[VECS] == never), t + (part - (begin ? 1 : 0)) * dt, row[VECS]);
+        row[2 * VECS] += vec_select(enters, vec_set(1), vec_set(0));
+    }
+}
+
 /* `begin`: the start of a path, where a condition that holds begins to hold. */
 INLINE void see_events(struct ctx *c, vec *row, int begin) {
-    const vec never = vec_set(__builtin_inf());
     vec *top = c->top;
-    ivec stop = {0};
+    ivec news = {0}, stop = {0};
     ARRAY(x, EVENTS);
     ARRAY(v, MODEL_L ? NP : 0);
     for (long i = 0; MODEL_L && i < NP; i++) v[i] = c->extra[i * VECS];
     model_events(c, time_at(c, 0), c->q, c->p, v, x);
-    for (long k = 0; k < EVENTS; k++, row += 3 * VECS) {
+    for (long k = 0; k < EVENTS; k++) {
+        vec *own = row + 3 * k * VECS;
         if (begin) {
-            row[0] = vec_set(-1);
-            row[VECS] = never;
-            row[2 * VECS] = vec_set(0);
+            own[0] = vec_set(-1);
+            own[VECS] = vec_set(__builtin_inf());
+            own[2 * VECS] = vec_set(0);
         }
-        const ivec now = (ivec)(x[k] > 0), enters = now & ~(ivec)(row[0] > 0);
-        if (RARELY(vec_any(enters))) {
-            vec part = begin ? vec_set(1) : row[0] / (row[0] - x[k]);
-            part = vec_select((ivec)(part >= 0) & (ivec)(part <= 1), part, vec_set(1)); /* g was no number before */
-            vec t = time_at(c, begin ? 0 : -1) + (part - (begin ? 1 : 0)) * c->b->dt;
-            row[VECS] = vec_select(enters & (ivec)(row[VECS] == never), t, row[VECS]);
-            row[2 * VECS] += vec_select(enters, vec_set(1), vec_set(0));
-        }
-        row[0] = x[k];
-        if (event_stops[k]) stop |= now;
+        /* Negative where it begins to hold.  A difference, and only the signs are looked at: masks that are joined and
+         * kept for later would be packed to bytes and back. */
+        news |= (ivec)(x[k] > 0) - (ivec)(own[0] > 0);
+        if (event_stops[k]) stop |= (ivec)(x[k] > 0);
     }
+    if (RARELY(vec_any(news))) {
+        vec now[EVENTS]; /* a copy: only here the margins need a place in memory */
+        for (long k = 0; k < EVENTS; k++) now[k] = x[k];
+        note_events(row, now, time_at(c, begin ? 0 : -1), c->b->dt, begin);
+    }
+    for (long k = 0; k < EVENTS; k++) row[3 * k * VECS] = x[k];
     c->top = top;
     if (RARELY(vec_any(stop))) fail_lanes(c->b, begin ? 0 : c->step - 1, &stop, NP, c->q, c->p, LGV_STOPPED);
 }

@@ -114,9 +114,9 @@ INLINE void tally(struct ctx *c) {
     model_watch(c, time_at(c, 0), c->q, c->p, rest + REST_AT(BROWN_ROW), rest + REST_AT(START_ROW),
                 rest + REST_AT(START_P_ROW), rest, rest + REST_AT(BROWN_ROW) - NC, x);
     for (long k = 0; k < TALLIES; k++, row += 2 * VECS) {
-        ivec known = vec_finite(x[k]);
-        row[0] = vec_select(known & (ivec)(x[k] < row[0]), x[k], row[0]);
-        row[VECS] = vec_select(known & (ivec)(x[k] > row[VECS]), x[k], row[VECS]);
+        const vec known = FUSED(vec_set(0), x[k], x[k]); /* not a number where x is not finite, and passed over */
+        row[0] = vec_select((ivec)(known < row[0]), known, row[0]);
+        row[VECS] = vec_select((ivec)(known > row[VECS]), known, row[VECS]);
     }
     c->top = top;
 }
