@@ -54,6 +54,20 @@ static void test_files(void **state) {
         {TWO "langevin: {friction: [[0, 1], [1, 1]], temperature: 1}\n", 4, 22, "positive semidefinite"},
         {TWO "langevin: {friction: [[1, 0], [0, 1]], temperature: [1, 2]}\n", 4, 53, "one temperature"},
         {TWO "langevin: {friction: 1, temperature: [1, -2]}\n", 4, 38, "the temperature is -2"},
+        {ONE "langevin: {friction: 1, temperature: 1, fixman: yes}\n", 4, 49, "for models with constraints"},
+        {SPHERE "langevin: {friction: 1, temperature: 1, fixman: maybe}\n", 5, 49, "expected yes or no"},
+        {SPHERE "langevin: {friction: 1, temperature: 1, fixman: []}\n", 5, 49, "expected yes or no"},
+        {SPHERE "langevin: {friction: 1, temperature: [1, 1, 2], fixman: yes}\n", 5, 38, "needs one temperature"},
+        {SPHERE "langevin: {friction: 1, fixman: yes}\n", 5, 11, "langevin needs temperature"},
+        {SPHERE "langevin: {friction: 1, temperature: 1, fixman: yes, fixman: yes}\n", 5, 54, "given twice"},
+        {"coordinates: {x: 1, y: 0}\nvelocities: {u: 0, v: 0}\nlagrangian: (1 + x^2)*u^2/2 + v^2/2\n"
+         "constraints: x^2 + y^2 - 1\nlangevin: {friction: 1, temperature: 1, fixman: yes}\n", 5, 49, "constant masses"},
+        {"coordinates: {'x[202] in R3': '[i, 0, 0]'}\nmomenta: {p: '[0, 0, 0]'}\nkinetic: {mass: 1}\npotential: '0'\n"
+         "constraints: ['each(i=1..201, dot(x[i+1] - x[i], x[i+1] - x[i]) - 1)']\n"
+         "langevin: {friction: 1, temperature: 1, fixman: yes}\n", 6, 49, "200 constraints at most"},
+        {"coordinates: {'x[60]': 1}\nmomenta: {p: 0}\nkinetic: {mass: 1}\npotential: '0'\n"
+         "constraints: ['each(k=1..55, sum(i=1..60, x[i]^k) - 60)']\n"
+         "langevin: {friction: 1, temperature: 1, fixman: yes}\n", 6, 49, "share coordinates"},
         {TWO "force: [x]\n", 4, 8, "each of the 2 degrees of freedom"},
         {TWO "force: {z: x}\n", 4, 9, "there is no coordinate z"},
         {TWO "force: x\n", 4, 8, "a sequence"},

@@ -114,6 +114,8 @@ struct lgv_option {
 #define LGV_MOST_COUNT 1e15 /* the limit of counts that have no other */
 enum lgv_status lgv_option_set(const struct lgv_option *table, size_t count, void *options, const char *name,
                                const char *value, struct lgv_error *err);
+/* "yes", "no" and other words for them; false for anything else. */
+bool lgv_option_switch(const char *text, bool *out);
 void lgv_option_defaults(const struct lgv_option *table, size_t count, void *options);
 /* The value as text, as the model file would spell it. */
 void lgv_option_get(const struct lgv_option *row, const void *options, char *out, size_t size);

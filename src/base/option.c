@@ -34,7 +34,7 @@ static bool read_count(const char *text, uint64_t *out) {
     return true;
 }
 
-static bool read_switch(const char *text, bool *out) {
+bool lgv_option_switch(const char *text, bool *out) {
     static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
         if (strcmp(text, words[k]) == 0) {
@@ -110,7 +110,7 @@ static enum lgv_status set_row(const struct lgv_option *row, void *options, cons
         memcpy(field, value, strlen(value));
         return LGV_OK;
     case LGV_SWITCH:
-        if (!read_switch(value, &on))
+        if (!lgv_option_switch(value, &on))
             return lgv_fail(err, LGV_BAD_INPUT, "%s: yes or no is wanted, not \"%.80s\"", row->name, value);
         memcpy(field, &on, sizeof on);
         return LGV_OK;

@@ -43,7 +43,8 @@ static long count_quarter(struct lgv_graph *g, const struct lgv_function *f, enu
 
 static long count_entries(struct lgv_model *m) {
     struct lgv_function f;
-    if (!lgv_function_split(m->graph, m->hamiltonian, false, &f)) return -1;
+    bool coupled = m->bath.fixman && m->nconstraints > LGV_DENSE_CONSTRAINTS; /* a formula of very many derivatives */
+    if (coupled || !lgv_function_split(m->graph, m->hamiltonian, false, &f)) return -1;
     long qq = count_quarter(m->graph, &f, LGV_Q, LGV_Q), qp = count_quarter(m->graph, &f, LGV_Q, LGV_P),
          pp = count_quarter(m->graph, &f, LGV_P, LGV_P);
     lgv_function_free(&f);

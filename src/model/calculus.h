@@ -101,6 +101,19 @@ struct lgv_place {
 int lgv_place_order(const void *a, const void *b); /* for qsort */
 long lgv_terms_pattern(const struct lgv_graph *g, const struct lgv_terms *t, long limit, struct lgv_place **out);
 
+/* ---- cells.c ---- */
+
+struct lgv_cell {
+    int row, col, node; /* col is 0 for vectors */
+};
+struct lgv_cells {
+    struct lgv_cell *cell; /* free() it */
+    size_t count, capacity;
+};
+/* The terms as formulas without sums, one for each place, sorted by row and column; at_zero: with that space set to 0,
+ * or LGV_SPACES.  False with g->failed set. */
+bool lgv_terms_cells(struct lgv_graph *g, const struct lgv_terms *t, enum lgv_space at_zero, struct lgv_cells *out);
+
 /* ---- eval.c: the slow scalar evaluator, the oracle of the generated code ---- */
 
 struct lgv_env {

@@ -248,9 +248,12 @@ static void gibbs_words(const struct lgv_model *m, const struct lgv_law *law, st
     const bool alone = b->kind != LGV_FRICTION_NONE && !m->force && !m->nnoise;
     lgv_text_add(t, "exp(-H/kT)");
     if (!alone) lgv_text_add(t, " with kT = %.6g", law->temperature);
-    if (m->nconstraints)
-        lgv_text_add(t, " on the constraint set, in the measure of its kinetic energy (a stiff potential instead of "
-                        "the constraints has another law: the Fixman term tells them apart)");
+    if (b->fixman)
+        lgv_text_add(t, " with the Fixman term in H, on the constraint set in the measure of its kinetic energy: the "
+                        "law of stiff springs in the place of the constraints");
+    else if (m->nconstraints)
+        lgv_text_add(t, " on the constraint set, in the measure of its kinetic energy (stiff springs in the place of "
+                        "the constraints have another law, which `fixman: yes` samples)");
     lgv_text_add(t, ", where that can be normalised");
     if (alone && b->rows < m->np) lgv_text_add(t, "; unique when the bath reaches all coordinates through the forces");
     if (!alone)

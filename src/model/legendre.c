@@ -66,10 +66,6 @@ static int replaced(struct replace *r, int node) {
 
 /* ---- the derivatives, and their terms one by one ---- */
 
-struct entry {
-    int row, col, node;
-};
-
 struct legendre {
     struct lgv_loader *l;
     struct lgv_model *m;
@@ -94,60 +90,6 @@ static bool legendre_make(struct lgv_loader *l, struct legendre *x) {
     if (!x->cluster || !lgv_model_lagrangian(x->m, &x->L)) return false;
     lgv_terms_gradient(x->g, &x->L, LGV_V, &x->gradient);
     lgv_terms_hessian(x->g, &x->L, LGV_V, LGV_V, &x->hessian);
-    return !x->g->failed;
-}
-
-struct instances {
-    struct lgv_graph *g;
-    const struct lgv_term *term;
-    struct entry *entry;
-    size_t count, capacity;
-};
-
-static bool put_entry(void *user, const long *vars) {
-    struct instances *s = user;
-    const struct lgv_term t = *s->term;
-    if (!lgv_grow(&s->entry, &s->capacity, s->count + 1, sizeof *s->entry)) {
-        if (!s->g->failed) s->g->failed = "out of memory";
-        return false;
-    }
-    struct entry e = {.row = (int)lgv_loops_index(s->g, t.row, vars)};
-    e.col = t.col < 0 ? 0 : (int)lgv_loops_index(s->g, t.col, vars);
-    e.node = t.nest < 0 ? t.value : lgv_loops_instance(s->g, t.value, vars, s->g->nest[t.nest].count);
-    s->entry[s->count++] = e;
-    return !s->g->failed;
-}
-
-static int by_place(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    if (x->row != y->row) return x->row < y->row ? -1 : 1;
-    if (x->col != y->col) return x->col < y->col ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
-/* All entries of the terms as formulas without sums, one for each place.  at_rest: with v = 0. */
-static bool write_out(struct legendre *x, const struct lgv_terms *t, bool at_rest, struct instances *out) {
-    static const long none[LGV_MAX_LOOPS];
-    *out = (struct instances){.g = x->g};
-    for (size_t k = 0; k < t->count && !x->g->failed; k++) {
-        struct lgv_term term = t->term[k];
-        if (at_rest) term.value = lgv_expr_only(x->g, term.value, LGV_V, -1);
-        out->term = &term;
-        if (term.nest < 0)
-            put_entry(out, none);
-        else
-            lgv_loops_each(x->g, term.nest, LGV_MAX_INSTANCES, put_entry, out);
-    }
-    if (out->count) qsort(out->entry, out->count, sizeof *out->entry, by_place);
-    size_t n = 0;
-    for (size_t k = 0; k < out->count; k++) {
-        struct entry e = out->entry[k];
-        if (n && out->entry[n - 1].row == e.row && out->entry[n - 1].col == e.col)
-            out->entry[n - 1].node = lgv_expr_add(x->g, out->entry[n - 1].node, e.node);
-        else
-            out->entry[n++] = e;
-    }
-    out->count = n;
     return !x->g->failed;
 }
 
@@ -358,12 +300,13 @@ static void invert_cluster(struct lgv_graph *g, int n, int mass[MAX_CLUSTER][MAX
 static bool velocities_of(struct legendre *x, int *velocity, int *momentum) {
     struct lgv_graph *g = x->g;
     size_t n = x->m->np, at = 0;
-    struct instances mass = {0}, linear = {0};
+    struct lgv_cells mass = {0}, linear = {0};
     int *head = lgv_new(2 * n, sizeof *head), *next = head + n;
-    bool ok = head && write_out(x, &x->hessian, false, &mass) && write_out(x, &x->gradient, true, &linear);
+    bool ok = head && lgv_terms_cells(x->g, &x->hessian, LGV_SPACES, &mass) &&
+              lgv_terms_cells(x->g, &x->gradient, LGV_V, &linear);
     for (size_t i = 0; ok && i < n; i++) momentum[i] = lgv_expr_ref_at(g, LGV_P, (long)i);
     for (size_t k = 0; ok && k < linear.count; k++)
-        momentum[linear.entry[k].row] = lgv_expr_sub(g, momentum[linear.entry[k].row], linear.entry[k].node);
+        momentum[linear.cell[k].row] = lgv_expr_sub(g, momentum[linear.cell[k].row], linear.cell[k].node);
     for (size_t i = n; ok && i-- > 0;) { /* members of a cluster in ascending order */
         next[i] = head[x->cluster[i]];
         head[x->cluster[i]] = (int)i + 1;
@@ -371,7 +314,7 @@ static bool velocities_of(struct legendre *x, int *velocity, int *momentum) {
     size_t *first = lgv_new(n + 1, sizeof *first); /* of the entries of a row */
     ok = ok && first;
     for (size_t i = 0; ok && i <= n; i++) {
-        while (at < mass.count && mass.entry[at].row < (int)i) at++;
+        while (at < mass.count && mass.cell[at].row < (int)i) at++;
         first[i] = at;
     }
     for (size_t b = 0; ok && b < n; b++) {
@@ -381,7 +324,7 @@ static bool velocities_of(struct legendre *x, int *velocity, int *momentum) {
             shifted[i] = momentum[member[i]];
             for (size_t k = first[member[i]]; k < first[member[i] + 1]; k++)
                 for (int j = 0; j < size; j++)
-                    if (mass.entry[k].col == member[j]) a[i][j] = mass.entry[k].node;
+                    if (mass.cell[k].col == member[j]) a[i][j] = mass.cell[k].node;
         }
         invert_cluster(g, size, a, shifted, v);
         for (int i = 0; i < size; i++) velocity[member[i]] = v[i];
@@ -389,8 +332,8 @@ static bool velocities_of(struct legendre *x, int *velocity, int *momentum) {
     if (!ok && !g->failed) g->failed = "out of memory";
     free(first);
     free(head);
-    free(mass.entry);
-    free(linear.entry);
+    free(mass.cell);
+    free(linear.cell);
     return !g->failed;
 }
 
@@ -441,17 +384,17 @@ static void transform(struct legendre *x) {
 static bool start_momenta(struct legendre *x) {
     struct lgv_model *m = x->m;
     struct replace r = {.g = x->g, .space = LGV_V, .image = m->start_velocity};
-    struct instances p = {0};
+    struct lgv_cells p = {0};
     for (size_t i = 0; i < m->np && !x->g->failed; i++)
         m->start_velocity[i] = lgv_loops_instance(x->g, m->start_velocity[i], NULL, 0);
     bool ok = !x->g->failed && replace_begin(&r);
     for (size_t i = 0; ok && i < m->np; i++) m->start_velocity[i] = replaced(&r, m->start_velocity[i]);
     free(r.memo);
     r.memo = NULL;
-    ok = ok && write_out(x, &x->gradient, false, &p) && replace_begin(&r);
-    for (size_t k = 0; ok && k < p.count; k++) m->start[m->nx + (size_t)p.entry[k].row] = replaced(&r, p.entry[k].node);
+    ok = ok && lgv_terms_cells(x->g, &x->gradient, LGV_SPACES, &p) && replace_begin(&r);
+    for (size_t k = 0; ok && k < p.count; k++) m->start[m->nx + (size_t)p.cell[k].row] = replaced(&r, p.cell[k].node);
     free(r.memo);
-    free(p.entry);
+    free(p.cell);
     return ok && !x->g->failed;
 }
 

@@ -319,7 +319,8 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_velocities(l, at[VELOCITIES]) &&
            lgv_load_momenta(l, at[MOMENTA]) && read_where(l, at[WHERE], false) &&
            (at[LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LAGRANGIAN]) : read_hamiltonian(l, at, key)) &&
-           lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_noise(l, at[NOISE], false) &&
+           lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_fixman(l, at[LANGEVIN]) &&
+           lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_force(l, at[FORCE]) &&
            lgv_load_langevin(l, at[LANGEVIN]) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
            lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) &&

@@ -117,6 +117,11 @@ bool lgv_load_constraints(struct lgv_loader *l, int node);
 bool lgv_load_force(struct lgv_loader *l, int node);
 bool lgv_load_langevin(struct lgv_loader *l, int node);
 
+/* ---- load_fixman.c ---- */
+
+/* The Fixman term of `langevin`, if that asks for it, becomes a part of H. */
+bool lgv_load_fixman(struct lgv_loader *l, int node);
+
 /* ---- legendre.c ---- */
 
 /* L, its Hamiltonian or energy, and the start momenta L_v. */

@@ -90,13 +90,16 @@ static bool read_temperature(struct lgv_loader *l, int node) {
 
 bool lgv_load_langevin(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    int friction = -1, temperature = -1;
+    int friction = -1, temperature = -1, fixman = -1; /* the last one is read with the constraints: load_fixman.c */
     if (node < 0) return true;
     if (!lgv_yaml_mapping(l, node, "{friction: ..., temperature: ...}")) return false;
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
-        int *at = strcmp(name, "friction") == 0 ? &friction : strcmp(name, "temperature") == 0 ? &temperature : NULL;
-        if (!at) return lgv_yaml_fail(l, key, "unknown key %.60s; langevin has friction and temperature", name);
+        int *at = strcmp(name, "friction") == 0      ? &friction
+                  : strcmp(name, "temperature") == 0 ? &temperature
+                  : strcmp(name, "fixman") == 0      ? &fixman
+                                                     : NULL;
+        if (!at) return lgv_yaml_fail(l, key, "unknown key %.60s; langevin has friction, temperature and fixman", name);
         if (*at >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
         *at = value;
     }

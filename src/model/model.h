@@ -102,6 +102,7 @@ struct lgv_bath {
     int *friction;    /* nodes: [np], of a matrix [np][np] */
     int *temperature; /* [np] nodes of kT, functions of the parameters */
     bool one_temperature;
+    bool fixman; /* H has kT/2 ln det(G M^-1 G^T): the law is that of stiff springs instead of the constraints */
     size_t rows; /* coordinates that feel the bath: those without the constant friction 0 */
     size_t *row; /* [rows] */
     int line, column, temperature_line, temperature_column; /* in the file */

@@ -119,11 +119,11 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
     unsigned state = LGV_USES(LGV_Q) | LGV_USES(LGV_P);
     if (lgv_model_increment(m, &K) && lgv_function_split(g, m->hamiltonian, false, &H)) {
         lgv_terms_hessian(g, &K, LGV_Q, LGV_P, &t[0]);
-        lgv_terms_hessian(g, &K, LGV_Q, LGV_Q, &t[1]);
+        if (!m->bath.fixman) lgv_terms_hessian(g, &K, LGV_Q, LGV_Q, &t[1]); /* large, and not constant: a logarithm */
         lgv_terms_hessian(g, &K, LGV_P, LGV_P, &t[2]);
         bool jumps = bent(m, LGV_JUMPS, state);
         out->separable = t[0].count == 0 && !(jumps && mixed(g, &K));
-        out->linear = !bent(m, LGV_KINKS, state);
+        out->linear = !m->bath.fixman && !bent(m, LGV_KINKS, state);
         for (int k = 0; k < 3; k++) out->linear &= !lgv_terms_use(g, &t[k], state);
         for (size_t i = 0; i < K.count; i++)
             out->time_dependent |= (g->node[K.summand[i].body].uses & LGV_USES_TIME) != 0;
