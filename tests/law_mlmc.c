@@ -66,6 +66,43 @@ static void test_decay(void **state) {
     lgv_mlmc_clear(&r);
 }
 
+/* With a bath the coarse noise of a level is made from the fine one by the flow of the bath: the variances fall as the
+ * strong order says, by 2^4 a level for UBU and by 2^2 for BAOAB.  E[H] of the oscillator at t = 5, from (x, p) = (1, 0)
+ * with friction and kT of 1, solves the linear equations of the second moments; here by 5000 steps of Heun's method. */
+static double bath_energy(void) {
+    double m[3] = {1, 0, 0}; /* E[x^2], E[x p], E[p^2] */
+    for (int n = 0; n < 5000; n++) {
+        double rate[3], sum[3] = {0}, y[3] = {m[0], m[1], m[2]};
+        for (int stage = 0; stage < 2; stage++) {
+            rate[0] = 2 * y[1];
+            rate[1] = y[2] - y[0] - y[1];
+            rate[2] = -2 * y[1] - 2 * y[2] + 2;
+            for (int i = 0; i < 3; i++) sum[i] += 0.5e-3 * rate[i], y[i] = m[i] + 1e-3 * rate[i];
+        }
+        for (int i = 0; i < 3; i++) m[i] += sum[i];
+    }
+    return 0.5 * (m[0] + m[2]);
+}
+
+static void test_bath(void **state) {
+    (void)state;
+    static const char text[] = "coordinates: {x: 1}\nmomenta: {p: 0}\npotential: x^2/2\n"
+                               "langevin: {friction: 1, temperature: 1}\n";
+    static const struct {
+        const char *method;
+        double tolerance, decay, within;
+    } row[] = {{"UBU", 0.002, 4, 0.5}, {"BAOAB", 0.004, 2, 0.35}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct lgv_mlmc_result r = estimate(text, row[i].method, row[i].tolerance, 0.5, 1, 0, 0, LGV_OK);
+        print_message("%s: %.5f +- %.5f, bias %.5f, want %.5f; %zu levels, beta %.2f\n", row[i].method, r.estimate,
+                      r.stderror, r.bias, bath_energy(), r.nlevels, r.beta);
+        assert_true(r.reached && r.failed == 0 && r.nlevels >= 3);
+        assert_near(r.estimate, bath_energy(), 4.5 * r.stderror + r.bias, "estimate with a bath");
+        assert_near(r.beta, row[i].decay, row[i].within, "decay of the variance with a bath");
+        lgv_mlmc_clear(&r);
+    }
+}
+
 static void test_threads(void **state) {
     (void)state;
     struct lgv_mlmc_result a = estimate(ANHARMONIC, "P1N1Q2Gau", 0.02, 0.5, 1, 1, 4, LGV_OK);
@@ -223,7 +260,8 @@ static void test_too_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_interval), cmocka_unit_test(test_decay), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_interval), cmocka_unit_test(test_decay),
+        cmocka_unit_test(test_bath), cmocka_unit_test(test_threads),
         cmocka_unit_test(test_failures), cmocka_unit_test(test_words), cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_too_many),
     };
