@@ -81,8 +81,13 @@ INLINE void metropolis(struct ctx *c, vec work, const vec *before, const vec *ke
         p[i] = vec_select(accept, p[i], -before[NP + i]);
     }
     for (long i = 0; i < METHOD_CARRY; i++) carry[i] = vec_select(accept, carry[i], kept[i]);
-    for (int l = 0; l < LANES; l++)
-        if (!accept[l] && before[0][l] == before[0][l]) c->b->clipped[l]++; /* there is no noise that could be cut */
+    for (int l = 0; l < LANES; l++) {
+        if (accept[l] || before[0][l] != before[0][l]) continue;
+        if (c->b->fail[l]) /* on the way: it does not come back */
+            for (long i = 0; i < NP; i++) q[i][l] = p[i][l] = __builtin_nan("");
+        else
+            c->b->clipped[l]++; /* there is no noise that could be cut */
+    }
 }
 #endif
 

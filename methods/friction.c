@@ -113,6 +113,7 @@ const struct lgv_method lgv_method_sve_q = {
     .doc = "Quasi-symplectic variational Euler: friction and bath as forces of the step, friction explicit.",
     .constants = "#define FRICTION_KIND 0\n",
     .contraction = LGV_CONTRACTS_EXPLICITLY,
+    .friction_limit = 2,
     .bath_weak = 1,
     .bias_order = 1,
     .claims = "Contracts phase volume by det(1 - dt Gamma M^-1); without friction it is variational Euler, symplectic.",

@@ -197,6 +197,7 @@ static const double explicit_drift[] = {0}, implicit_drift_value[] = {1};
 const struct lgv_method lgv_method_eem = {
     MARUYAMA,
     .name = "EEM",
+    .friction_limit = 2,
     .aliases = "euler-maruyama",
     .paper = "G. Maruyama (1955); Ito form, with the drift correction taken from the formulas",
     .doc = "Explicit Euler-Maruyama: for comparison only.",

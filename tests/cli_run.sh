@@ -3,6 +3,36 @@
 # lgv run: files, summary, JSON.
 source "$(dirname "$0")/shell.inc"
 
+# Friction that becomes negative is named, whatever the method; much friction in a step is told or warned about.
+cat > friction.yaml <<'YAML'
+name: friction
+parameters: { g: 0.2, s: 1 }
+coordinates: { q: 0.3 }
+momenta: { p: 0.5 }
+hamiltonian: p^2/2 + q^2/2
+langevin: { friction: g + s*q, temperature: 1 }
+run: { step: 0.1, until: 10, paths: 40 }
+YAML
+for m in BAOAB SVE-Q EEM OBABO-Metropolis; do
+    gives 1 "$LGV" run friction.yaml --method $m --no-files
+    has out 'the friction became negative there'
+done
+sed -i 's/g + s\*q/g/' friction.yaml
+for m in SVE-Q EEM; do
+    "$LGV" run friction.yaml --method $m --no-files --set g=30 > out 2> err
+    has err 'friction times step is 3: beyond 2 this method is unstable'
+done
+gives 0 "$LGV" run friction.yaml --method BBK --no-files --set g=30
+has err 'not exact in it'
+gives 0 "$LGV" run friction.yaml --method BAOAB --no-files --set g=30
+hasnot err 'friction times'
+has out 'friction a step'
+gives 0 "$LGV" run friction.yaml --method BAOAB --no-files
+hasnot out 'friction a step'
+gives 0 "$LGV" run friction.yaml --method BAOAB --no-files --truncate 3
+has err 'the noise of a bath is never cut'
+rm friction.yaml
+
 gives 0 "$LGV" run "$kubo" "${small[@]}"
 has out kubo 'symplectic defect' 'written to lgv-kubo/' 'P1N1Q2Gau'
 empty err

@@ -84,6 +84,32 @@ static void test_start(void **state) {
     lgv_result_free(r);
 }
 
+/* Acceptance is the share of the steps that paths have made: of those that stop, up to there; of those that stop at the
+ * start, none.  Rejected ones are seen on the paths: the position stays, the momentum turns round. */
+static void test_acceptance(void **state) {
+    (void)state;
+    static const char text[] = "coordinates: {x: normal()}\nmomenta: {p: normal()}\nhamiltonian: p^2/2 + x^4/4\n"
+                               "langevin: {friction: 1, temperature: 1}\nstop: x > 1.2\n"
+                               "run: {method: OBABO-Metropolis, step: 0.8, until: 16, outputs: 20, paths: 32, "
+                               "keep: 32}\n";
+    struct lgv_result *r = run_text(text, NULL);
+    size_t n = r->ntimes, made = 0, rejected = 0, at_start = 0, x = 0, p = 0;
+    while (strcmp(r->series[x].name, "x") != 0) x++;
+    while (strcmp(r->series[p].name, "p") != 0) p++;
+    assert_true(r->nsamples == 32 && n == 21 && r->stopped > 8 && r->stopped < 32);
+    for (size_t k = 0; k < 32; k++) {
+        const double *q = r->sample[k].value + x * n, *v = r->sample[k].value + p * n;
+        at_start += q[0] > 1.2;
+        for (size_t i = 0; i + 1 < n && q[0] <= 1.2 && !isnan(q[i]); i++) {
+            made++;
+            rejected += q[i + 1] == q[i] && v[i + 1] == -v[i];
+        }
+    }
+    assert_true(at_start > 0 && rejected > 10);
+    assert_near(r->acceptance, 1 - (double)rejected / (double)made, 1e-14, "acceptance");
+    lgv_result_free(r);
+}
+
 /* ---- bits ---- */
 
 static const char busy[] = "parameters: {s: 0.4}\ncoordinates: {x: 0.1*normal()}\nmomenta: {p: 1}\n"
@@ -154,7 +180,8 @@ static void test_bad(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_oscillator), cmocka_unit_test(test_survival),  cmocka_unit_test(test_start),
+        cmocka_unit_test(test_oscillator), cmocka_unit_test(test_survival),
+        cmocka_unit_test(test_start),      cmocka_unit_test(test_acceptance),
         cmocka_unit_test(test_bits),       cmocka_unit_test(test_unchanged), cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,9 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
         row("symplectic defect", "%.2g at %llu state%s of a short run, known to %.1g (%s)", c->symplectic_defect,
             (unsigned long long)c->defect_states, c->defect_states == 1 ? "" : "s", c->symplectic_defect_error,
             c->symplectic_claim ? "the method claims to be symplectic" : "the method does not claim to be symplectic");
+    char friction[200];
+    if (x->measured) lgv_friction_line(c, friction, sizeof friction);
+    if (x->measured && friction[0]) row("friction", "%s", friction);
     row("keeps", "%s", x->method->claims);
 }
 

@@ -182,6 +182,9 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     if (!r.metropolis && isnan(r.certificate.strong_order) && !a->flags.quiet)
         lgv_warn("%s promises no order here: %s", r.method, r.certificate.order_reason);
     char moved[200];
+    if (lgv_friction_line(&r.certificate, moved, sizeof moved) && !a->flags.quiet) lgv_warn("%s", moved);
+    if (s->truncate > 0 && r.nnoise == 0 && m->bath.kind && !a->flags.quiet)
+        lgv_warn("truncate is for noise Hamiltonians, of which there are none: the noise of a bath is never cut");
     if (lgv_start_line(&r.certificate, moved, sizeof moved) && !a->flags.quiet)
         lgv_warn("start values do not meet the constraints and were moved: %s", moved);
     int code = write_and_show(a, &r, dir, good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);

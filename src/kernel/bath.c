@@ -290,3 +290,9 @@ void lgv_bath_contraction(const struct lgv_bath_modes *b, int contraction, doubl
     for (size_t j = 0; b->steady && j < b->channels; j++) *volume *= contracted(b->rate[j], dt, contraction);
     *form = b->steady && is_exact(b, true) ? contracted(b->rate[0], dt, contraction) : NAN;
 }
+
+double lgv_bath_fastest(const struct lgv_bath_modes *b) {
+    double rate = 0;
+    for (size_t j = 0; b->steady && j < b->channels; j++) rate = fmax(rate, b->rate[j]);
+    return rate;
+}

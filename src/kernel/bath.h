@@ -30,6 +30,8 @@ bool lgv_bath_dense(const struct lgv_model *m, const struct lgv_structure *s);
 /* By what a step of a method contracts the symplectic form, where all modes have the same rate and all momenta one
  * (else NaN), and phase volume (NaN: it depends on the state, or nothing is known).  Without a bath both are 1. */
 void lgv_bath_contraction(const struct lgv_bath_modes *b, int contraction, double dt, double *form, double *volume);
+/* The largest rate; 0 where friction depends on q. */
+double lgv_bath_fastest(const struct lgv_bath_modes *b);
 /* What a block of steps of size dt needs: bath.h of the kernel text.  `noises`: noise Hamiltonians. */
 size_t lgv_bath_numbers(const struct lgv_bath_modes *b, size_t noises);
 void lgv_bath_fill(const struct lgv_bath_modes *b, size_t noises, unsigned spans, double dt, uint64_t coarsen,

@@ -106,6 +106,7 @@ struct lgv_method {
     bool dense_bath;     /* it solves dense equations with friction */
     double bath_strong, bath_weak; /* orders with a bath of constant friction and no other noise */
     enum lgv_contraction contraction; /* of the symplectic form by friction */
+    double friction_limit; /* of g dt for a mode with rate g, beyond which it is unstable; 0: none */
     double bias_order;   /* of stationary averages in the step; 0: not known */
     bool symmetric;     /* its adjoint is itself: it can be composed to higher order */
     unsigned moves;     /* LGV_MOVES_*; 0: both */

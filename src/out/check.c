@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 double lgv_at(const double *array, size_t i) {
     return array ? array[i] : (double)NAN;
@@ -107,6 +108,29 @@ static void check_law(const struct lgv_result *r, struct lgv_check *c) {
     else
         snprintf(c->value, sizeof c->value, "-");
     lgv_plain(c->verdict, sizeof c->verdict, k->law);
+}
+
+#define FAST 1 /* friction times step: beyond, momenta forget within a step what they were */
+
+bool lgv_friction_line(const struct lgv_certificate *k, char *out, size_t size) {
+    bool unstable = k->friction_limit > 0 && k->friction_step > k->friction_limit;
+    *out = '\0';
+    if (!(k->friction_step > FAST)) return false;
+    snprintf(out, size, "friction times step is %.3g: %s", k->friction_step,
+             unstable            ? "beyond 2 this method is unstable; take a smaller step, or one that has the flow of "
+                                   "the bath, as BAOAB"
+             : k->friction_exact ? "the flow of the bath is exact, but motion within 1/friction is not resolved"
+                                 : "this method is not exact in it; take a smaller step, or one that has the flow of "
+                                   "the bath, as BAOAB");
+    return !k->friction_exact;
+}
+
+static void check_friction(const struct lgv_result *r, const char *line, struct lgv_check *c) {
+    put(c, "friction a step",
+        "The largest rate of friction times the step. Where it is large, momenta forget within a step what they were: "
+        "methods with the exact flow of the bath stay stable, others are inaccurate, or unstable.");
+    snprintf(c->value, sizeof c->value, "%.3g", r->certificate.friction_step);
+    snprintf(c->verdict, sizeof c->verdict, "%s", strchr(line, ':') + 2);
 }
 
 static void check_constraint(const struct lgv_result *r, struct lgv_check *c, const char *name, const char *verdict,
@@ -272,6 +296,9 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     if (volume) check_volume(r, volume, &rows[n++]);
     if (heat) check_temperature(r, heat, &rows[n++]);
     if (r->certificate.law) check_law(r, &rows[n++]);
+    char line[200];
+    lgv_friction_line(&r->certificate, line, sizeof line);
+    if (line[0]) check_friction(r, line, &rows[n++]);
     if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
         check_constraint(r, &rows[n++], "constraint", "constraint",
                          "Largest |g(q)| of the constraints g(q) = 0 over all paths and output times.");
@@ -295,7 +322,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 14, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 15, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;

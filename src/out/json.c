@@ -136,6 +136,7 @@ static bool langevin(const struct lgv_certificate *c, json_t *out) {
            (put(out, "form_contraction", real(c->form)) && put(out, "volume_contraction", real(c->volume_expected)) &&
             put(out, "volume_defect", real(c->volume)) && put(out, "volume_defect_error", real(c->volume_error)) &&
             put(out, "temperature", real(c->temperature)) && put(out, "bias_order", real(c->bias_order)) &&
+            put(out, "friction_step", real(c->friction_step)) &&
             put(out, "stationary_law", c->law ? text(c->law) : json_null()) &&
             put(out, "stationary_temperature", real(c->law_temperature)));
 }

@@ -49,6 +49,8 @@ struct lgv_check {
     char verdict[400];     /* what it means here */
     const char *explained; /* what the row is about, for readers who do not know the words */
 };
+/* What there is to say about friction times step, or nothing; true: the method is not made for so much of it. */
+bool lgv_friction_line(const struct lgv_certificate *k, char *out, size_t size);
 /* malloc'd rows; NULL when memory is out. */
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count);
 /* "137 of 10000 paths failed, first at t = ...: reason" or "no path failed". */

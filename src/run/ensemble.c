@@ -24,6 +24,7 @@ struct job {
     size_t ncollectors;
     struct lgv_run_report *report;
     struct lgv_crew crew;
+    atomic_ullong advanced; /* steps of all lanes that paths have, at rest or not: for progress */
     atomic_ullong path_steps, iterations, evaluations, vec_steps, clipped;
     atomic_ullong wanted; /* bytes of scratch that a kernel could not get */
     double total;
@@ -93,7 +94,7 @@ static const double *given_of(struct worker *w, const struct lgv_block *b, uint6
 /* Has a path failed since?  That one has stopped is known to the step, whatever the chunk. */
 static bool newly_failed(const struct lgv_block *b, const int *before, size_t lanes) {
     for (size_t l = 0; l < lanes; l++)
-        if (b->fail[l] != before[l] && b->fail[l] != LGV_STOPPED) return true;
+        if (b->fail[l] != before[l] && b->fail[l] != LGV_STOPPED && b->fail[l] != LGV_STOPPED_START) return true;
     return false;
 }
 
@@ -138,7 +139,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
 }
 
 static void tell(struct job *j) {
-    lgv_crew_tell(&j->crew, j->total > 0 ? (double)atomic_load(&j->path_steps) / j->total : 1);
+    lgv_crew_tell(&j->crew, j->total > 0 ? (double)atomic_load(&j->advanced) / j->total : 1);
 }
 
 /* All blocks of the unit on to step `last`, or to where the run was stopped. */
@@ -150,7 +151,7 @@ static uint64_t advance_unit(struct worker *w, uint64_t step, uint64_t last) {
             advance(j->plan, w, &w->block[k].block, w->piece.path + k * w->lanes, n);
         lgv_pace_end(&w->pace);
         step += n;
-        atomic_fetch_add(&j->path_steps, n * w->piece.used);
+        atomic_fetch_add(&j->advanced, n * w->piece.used);
         atomic_fetch_add(&j->vec_steps, n * w->nblocks * j->plan->kernel->entry->vecs);
         tell(j);
     }
@@ -191,6 +192,7 @@ static void find_alive(struct worker *w) {
     bool failed = false;
     for (unsigned l = 0; l < piece->used; l++) {
         w->fail[l] = w->block[l / w->lanes].block.fail[l % w->lanes];
+        if (w->fail[l] == LGV_STOPPED_START) w->fail[l] = LGV_STOPPED;
         w->fail_step[l] = w->block[l / w->lanes].block.fail_step[l % w->lanes];
         failed = failed || w->fail[l];
     }
@@ -351,6 +353,12 @@ static void check_start(struct worker *w) {
     }
 }
 
+/* Steps that a path has made before it failed or came to rest.  One that stops has made the step to there. */
+static uint64_t steps_made(const struct lgv_block *b, unsigned lane) {
+    if (!b->fail[lane]) return b->step;
+    return b->fail[lane] == LGV_STOPPED ? b->fail_step[lane] + 1 : b->fail_step[lane];
+}
+
 static void run_unit(struct worker *w, uint64_t unit) {
     struct job *j = w->job;
     size_t planned = 0, reached = 1;
@@ -370,8 +378,13 @@ static void run_unit(struct worker *w, uint64_t unit) {
         deliver(w, &planned);
         if (w->piece.last) break;
     }
-    for (unsigned l = 0; l < w->piece.used; l++)
-        atomic_fetch_add(&j->clipped, w->block[l / w->lanes].block.clipped[l % w->lanes]);
+    uint64_t steps = 0, clipped = 0;
+    for (unsigned l = 0; l < w->piece.used; l++) {
+        steps += steps_made(&w->block[l / w->lanes].block, l % w->lanes);
+        clipped += w->block[l / w->lanes].block.clipped[l % w->lanes];
+    }
+    atomic_fetch_add(&j->path_steps, steps);
+    atomic_fetch_add(&j->clipped, clipped);
 }
 
 /* ---- threads ---- */

@@ -126,7 +126,7 @@ struct lgv_collecting { /* one entry of a list of them */
 
 struct lgv_run_report {
     double seconds;
-    uint64_t path_steps; /* really done */
+    uint64_t path_steps; /* that paths have made: those at rest make none */
     uint64_t clipped;    /* path-steps with a truncated increment */
     double iterations;   /* Newton iterations per step */
     double evaluations;  /* gradient evaluations per step */

@@ -21,7 +21,7 @@ const struct lgv_option lgv_run_options[] = {
     {"seed", LGV_COUNT, "1", 0, 1.8446744073709552e19, "", "seed of all noise and of random start values", AT(seed)},
     {"truncate", LGV_REAL, "-1", -1, 1000, "",
      "k of truncated increments |dW| <= sqrt(2 k dt |ln dt|), 0 for none; -1: k = 4 for implicit methods but never "
-     "below 6 sqrt(dt), none for explicit methods",
+     "below 6 sqrt(dt), none for explicit methods; the noise of a bath is never cut",
      AT(truncate)},
     {"outputs", LGV_COUNT, "200", 1, 1000000, "", "number of output intervals; statistics are kept at their ends",
      AT(outputs)},

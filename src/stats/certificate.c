@@ -423,6 +423,9 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     char commutes[200];
     lgv_structure_commutes(&k->structure, k->nnoise, commutes, sizeof commutes);
     c->commutes_reason = lgv_copy(commutes);
+    if (k->bath) c->friction_step = lgv_bath_fastest(k->bath) * plan->dt;
+    c->friction_limit = k->method->friction_limit;
+    c->friction_exact = k->method->metropolis || k->method->contraction == LGV_CONTRACTS_EXACTLY;
     struct lgv_law law;
     struct lgv_text words = {0};
     lgv_model_law(ran->model, &k->structure, &law);

@@ -22,6 +22,7 @@ const char *lgv_fail_text(int reason) {
     case LGV_FAIL_START: return "the start values, or H there, are not finite";
     case LGV_FAIL_PROJECT: return "the start values could not be moved onto the constraints";
     case LGV_FAIL_SCRATCH: return "there is not enough memory for the scratch of the step";
+    case LGV_FAIL_FRICTION: return "the friction became negative there";
     case LGV_STOPPED: return "no failure: stopped";
     default: return "unknown reason";
     }

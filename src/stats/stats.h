@@ -88,6 +88,9 @@ struct lgv_certificate {
     double volume, volume_error;           /* the largest deviation from that, measured; NaN when not */
     int bath;                              /* there is friction with its noise */
     double temperature, bias_order;        /* kT (NaN: several), and the order of stationary averages */
+    double friction_step;                  /* largest rate of friction times the step; 0: none, or it depends on q */
+    double friction_limit;                 /* beyond which the method is unstable; 0: it has none */
+    int friction_exact;                    /* the method has the exact flow of the bath */
     char *law;                             /* the stationary law in words; NULL: nothing is said */
     double law_temperature;                /* kT of the law exp(-H/kT), where that is stationary; else NaN */
     int dissipative;                       /* friction or forces without a potential: H need not be kept */

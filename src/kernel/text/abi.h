@@ -17,7 +17,9 @@ enum lgv_fail_reason {
     LGV_FAIL_START = 4,     /* the start values are not finite */
     LGV_FAIL_PROJECT = 5,   /* the start values could not be moved onto the constraints */
     LGV_FAIL_SCRATCH = 6,   /* there was not enough memory for the scratch of the step */
-    LGV_STOPPED = 7         /* no failure: the path has come to where `stop` holds, and rests */
+    LGV_STOPPED = 7,        /* no failure: the path has come to where `stop` holds, and rests */
+    LGV_STOPPED_START = 8,  /* the same, where it starts: it has made no step.  Inside a block only */
+    LGV_FAIL_FRICTION = 9   /* friction became negative */
 };
 
 /* Scratch memory of a block.  A kernel that needs more calls `grow` and begins its call again from what it found;

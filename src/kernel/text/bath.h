@@ -50,7 +50,10 @@ INLINE const double *bath_rest(const struct ctx *c) {
 /* Gamma of every channel that belongs to a coordinate. */
 INLINE void bath_friction(struct ctx *c, const vec *q, vec *gamma) {
 #if BATH_OF_Q
+    ivec negative = {0};
     model_friction(c, time_at(c, 0), q, gamma);
+    for (long j = 0; j < NB; j++) negative |= (ivec)(gamma[j] < 0);
+    if (RARELY(vec_any(negative))) lanes_failed(c, &negative, NP, LGV_FAIL_FRICTION);
 #else
     (void)q;
     for (long j = 0; j < NB; j++) gamma[j] = vec_set(bath_rest(c)[NP + j]);
@@ -81,11 +84,11 @@ INLINE void bath_free(struct ctx *c, const vec *q, vec *p) {
 INLINE void bath_free(struct ctx *c, const vec *q, vec *p) {
     vec *top = c->top;
     ARRAY(gamma, NB);
-    model_friction(c, time_at(c, 0), q, gamma);
+    bath_friction(c, q, gamma);
     for (long j = 0; j < NB; j++) {
         const double *k = bath_channel(c, j);
         vec e = vec_exp(-(c->dt * k[3]) * gamma[j]);
-        vec spread = FUSED(-e, e, 1.0); /* 1 - e^2; negative friction gives NaN: the path fails */
+        vec spread = FUSED(-e, e, 1.0); /* 1 - e^2 */
         p[BATH_ROW(j)] = FUSED(e, p[BATH_ROW(j)], vec_sqrt(k[4] / (k[3] * c->dt) * spread) * bath_E(c)[j]);
     }
     c->top = top;

@@ -56,5 +56,6 @@ INLINE void see_events(struct ctx *c, vec *row, int begin) {
     }
     for (long k = 0; k < EVENTS; k++) row[3 * k * VECS] = x[k];
     c->top = top;
-    if (RARELY(vec_any(stop))) fail_lanes(c->b, begin ? 0 : c->step - 1, &stop, NP, c->q, c->p, LGV_STOPPED);
+    if (RARELY(vec_any(stop)))
+        fail_lanes(c->b, begin ? 0 : c->step - 1, &stop, NP, c->q, c->p, begin ? LGV_STOPPED_START : LGV_STOPPED);
 }
