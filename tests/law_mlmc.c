@@ -67,7 +67,7 @@ static void test_decay(void **state) {
 }
 
 /* With a bath the coarse noise of a level is made from the fine one by the flow of the bath: the variances fall as the
- * strong order says, by 2^4 a level for UBU and by 2^2 for BAOAB.  E[H] of the oscillator at t = 5, from (x, p) = (1, 0)
+ * strong order says, by 2^4 a level for UBU and by 2^2 for BAOAB.  E[H] of the oscillator at t = 5, from x = 1, p = 0
  * with friction and kT of 1, solves the linear equations of the second moments; here by 5000 steps of Heun's method. */
 static double bath_energy(void) {
     double m[3] = {1, 0, 0}; /* E[x^2], E[x p], E[p^2] */
