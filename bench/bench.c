@@ -72,8 +72,14 @@ void bench_race(struct contender *c, size_t count, int rounds) {
 
 bool bench_kernel_open(struct bench_kernel *k, const char *text, const struct lgv_callbacks *callbacks,
                        const char *method, const char *compiler, double dt, unsigned long long steps) {
+    return bench_kernel_open_for(0, k, text, callbacks, method, compiler, dt, steps);
+}
+
+bool bench_kernel_open_for(uint64_t paths, struct bench_kernel *k, const char *text,
+                           const struct lgv_callbacks *callbacks, const char *method, const char *compiler, double dt,
+                           unsigned long long steps) {
     struct lgv_error err = {0};
-    struct lgv_kernel_options options = {.compiler = compiler};
+    struct lgv_kernel_options options = {.compiler = compiler, .paths = paths};
     *k = (struct bench_kernel){.steps = steps};
     enum lgv_status status = text ? lgv_model_parse(text, "benchmark", &k->model, &err)
                                   : lgv_model_from_callbacks(callbacks, &k->model, &err);
@@ -173,7 +179,7 @@ static const struct part {
     {"speed", bench_speed, false},   {"methods", bench_methods, true},   {"constrained", bench_constrained, true},
     {"langevin", bench_langevin, true}, {"compile", bench_compile, false}, {"size", bench_size, false},
     {"rings", bench_rings, false},   {"threads", bench_threads, false},  {"whole", bench_whole, false},
-    {"collectors", bench_collectors, false},
+    {"collectors", bench_collectors, false}, {"peers", bench_peers, false},
 };
 #define PARTS (sizeof parts / sizeof *parts)
 

@@ -43,6 +43,10 @@ struct bench_kernel {
 /* From a model text, or from callbacks when text is NULL.  Prints why and returns false when it cannot be built. */
 bool bench_kernel_open(struct bench_kernel *k, const char *text, const struct lgv_callbacks *callbacks,
                        const char *method, const char *compiler, double dt, unsigned long long steps);
+/* The same for so few paths that a block may have fewer lanes. */
+bool bench_kernel_open_for(uint64_t paths, struct bench_kernel *k, const char *text,
+                           const struct lgv_callbacks *callbacks, const char *method, const char *compiler, double dt,
+                           unsigned long long steps);
 void bench_kernel_close(struct bench_kernel *k);
 double bench_kernel_run(void *bench_kernel); /* seconds per path-step */
 
@@ -67,5 +71,6 @@ void bench_rings(struct bench *b);       /* ... implicit methods on large system
 void bench_threads(struct bench *b);     /* ... threads */
 void bench_whole(struct bench *b);       /* ... everything around the kernel */
 void bench_collectors(struct bench *b);  /* collectors.c: the cost of looking along the way */
+void bench_peers(struct bench *b);       /* peers.c: a chain of beads beside LAMMPS and OpenMM */
 
 #endif

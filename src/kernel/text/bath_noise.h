@@ -19,21 +19,30 @@ INLINE void bath_scale(const struct lgv_block *b, long count, vec *E, vec *F) {
         }
 }
 
-/* The spans of one step, each made of `coarsen` fine ones: the recursion of E and F. */
+/* The spans of one step, each made of `coarsen` fine ones: the recursion of E and F.  Normals are made NOISE_SIDE pairs
+ * at a time, and none of them twice. */
 OUTLINE void bath_coarse(const struct lgv_block *b, const uvec *path, u64 step, vec *E, vec *F) {
-    vec chi[2], eta[2];
+    vec chi[2 * NOISE_SIDE], eta[2 * NOISE_SIDE];
+    const u64 first = step * BATH_SPANS * b->coarsen * NT;
+    if (b->coarsen == 1) {
+        noise_fill(b->seed, *path, first, (int)(BATH_SPANS * NT), STREAM_W, E);
+        if (DRAW_Z) noise_fill(b->seed, *path, first, (int)(BATH_SPANS * NT), STREAM_Z, F);
+        bath_scale(b, BATH_SPANS, E, F);
+        return;
+    }
+    u64 n = first;
     for (long s = 0; s < BATH_SPANS; s++, E += NT, F += DRAW_Z ? NT : 0) {
-        u64 first = (step * BATH_SPANS + (u64)s) * b->coarsen * NT, n = first;
         for (u64 f = 0; f < b->coarsen; f++)
             for (long j = 0; j < NT; j++, n++) {
                 const double *k = bath_fine(b, j);
-                if (n == first || !(n & 1)) {
-                    normal_pair(b->seed, *path, n >> 1, STREAM_W, &chi[0], &chi[1]);
-                    if (DRAW_Z) normal_pair(b->seed, *path, n >> 1, STREAM_Z, &eta[0], &eta[1]);
+                const u64 at = n % (2 * NOISE_SIDE);
+                if (n == first || at == 0) {
+                    noise_side(b->seed, path, (n - at) >> 1, STREAM_W, chi);
+                    if (DRAW_Z) noise_side(b->seed, path, (n - at) >> 1, STREAM_Z, eta);
                 }
-                vec x = chi[n & 1], e = k[2] * x;
+                vec x = chi[at], e = k[2] * x;
                 if (DRAW_Z) {
-                    vec z = FUSED(k[3], x, k[4] * eta[n & 1]);
+                    vec z = FUSED(k[3], x, k[4] * eta[at]);
                     F[j] = f ? F[j] + FUSED(k[1], E[j], z) : z;
                 }
                 E[j] = f ? FUSED(k[0], E[j], e) : e;
