@@ -393,7 +393,7 @@ INLINE struct rotor_motion rotor_twice(const struct rotor_motion *from, vec inve
     rotor_times(&cosine, &sine, o.re, o.im);
     o.re = cosine;
     o.im = sine;
-    vec z = 2.0 * zcd * inverse, c = (ccdd - Ez) * inverse, near = FUSED(-2.0 * part * dd, inverse, 1.0);
+    vec z = 2.0 * zcd * inverse, c = (ccdd - Ez) * inverse;
     part = o.x * z * z;
     ivec small = (ivec)(part <= 0.5);
     c = vec_select((ivec)(vec_abs(c) < ROTOR_LEAST), (vec)((ivec)vec_set(ROTOR_LEAST) | rotor_sign(c)), c);
@@ -401,7 +401,7 @@ INLINE struct rotor_motion rotor_twice(const struct rotor_motion *from, vec inve
     vec other = vec_sqrt(vec_select(small, 1.0 - part, (1.0 - cc) * inverse_x));
     o.d = vec_sqrt(vec_select(small, FUSED(-o.y * z, z, 1.0), FUSED(o.y, cc, o.E) * inverse_x));
     o.z = vec_select(small, z, (vec)((ivec)other | rotor_sign(z)));
-    o.c = vec_select(small, (vec)((ivec)other | rotor_sign(near)), c);
+    o.c = vec_select(small, (vec)((ivec)other | rotor_sign(c)), c);
     return o;
 }
 
