@@ -9,6 +9,24 @@
 #include "../src/kernel/text/lanes.h"
 #include "../src/kernel/text/noise.h"
 #include "../src/kernel/text/solve.h"
+#include "../src/kernel/text/system.h"
+
+#define NP 3L
+enum { LGV_FAIL_NEWTON = 2, LGV_FAIL_SINGULAR = 3 };
+struct ctx { /* what newton.h needs of it */
+    vec *top;
+    u64 iterations;
+    ivec failed;
+};
+
+static void lanes_failed(struct ctx *c, const ivec *mask, long nq, int reason) {
+    (void)nq;
+    (void)reason;
+    c->failed |= *mask;
+}
+
+#include "../src/kernel/text/newton.h"
+#include "../src/kernel/text/rotor.h"
 
 enum { COUNT = 4096, COLUMNS = 24 };
 
@@ -119,8 +137,30 @@ static void probe_solve(int n) {
     print_hash(name, n + 1);
 }
 
+static void probe_rotor(void) {
+    static const double inertia[3] = {1.0, 2.0, 2.5};
+    double spin[ROTOR_SPIN];
+    rotor_spin(inertia, spin);
+    for (uint64_t e = 0; e < COUNT; e += LANES) {
+        struct ctx c = {0};
+        vec v[21];
+        for (int i = 0; i < 21; i++) v[i] = load(e, (uint64_t)(i % 7));
+        rotor_planar(0.1, spin, v, v + 4);
+        rotor_cayley(&c, 0.1, spin, v + 7, v + 11);
+        rotor_exact(0.1, spin, v + 14, v + 18);
+        for (int i = 0; i < 21; i++) store(e, i, v[i]);
+        for (int i = 0; i < 7; i++) v[i] = load(e, (uint64_t)i);
+        rotor_exponential(&c, 0.1, spin, v, v + 4);
+        store(e, 21, v[0]);
+        store(e, 22, v[4]);
+        store(e, 23, (vec)(c.failed & 0x3ff0000000000000LL));
+    }
+    print_hash("rotor", 24);
+}
+
 int main(void) {
     probe_functions();
+    probe_rotor();
     probe_noise();
     for (int n = 1; n <= 6; n++) {
         probe_solve(n);
