@@ -150,6 +150,8 @@ static void test_methods(void **state) {
         {SPHERE BATH, "BAOAB", "constraint"},
         {SPHERE BATH, "UBU", "constraint"},
         {SPHERE BATH, "SVE-Q", "constraint"},
+        {ONE, "SVE-Q", "for friction, a bath or forces"},
+        {ONE, "BBK", "for friction, a bath or forces"},
         {SPHERE BATH, "RATTLE", "knows nothing of them"},
         {SPHERE "force: {x: '-p'}\n", "RATTLE", "do not depend on velocities"},
         {START "hamiltonian: p^2/2*(1 + q^2)\n" BATH, "EEM", "constant masses"},
@@ -241,7 +243,7 @@ static void test_parameters(void **state) {
     lgv_model_free(m);
 }
 
-/* C functions have no bath: methods that need one are refused, as are those that are compiled for formulas only. */
+/* C functions have no bath: methods that need one are refused. */
 static void test_callbacks(void **state) {
     (void)state;
     static const char *const method[] = {"BAOAB", "UBU", "verlet-GLA", "SVE-Q", "BBK"};
@@ -259,7 +261,7 @@ static void test_callbacks(void **state) {
         s.paths = 4;
         s.until = 0.1;
         assert_int_equal(lgv_engine_once(m, &s, NULL, NULL, NULL, &r, &err), LGV_BAD_INPUT);
-        has(err.message, i < 3 ? "for models with friction" : "formulas");
+        has(err.message, i < 3 ? "for models with friction" : "for friction, a bath or forces");
     }
     lgv_model_free(m);
 }

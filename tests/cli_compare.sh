@@ -176,3 +176,24 @@ has out '"until": 1' '"step": 0.25' '"steps": 4' '"steps": 6'
 gives 0 "$LGV" compare "$kubo" --methods midpoint --step 0.1 --until 0.3 --paths 16 --ladder 0 --json
 has out '"step": 0.1' '"steps": 3'
 empty err
+
+# Metropolis methods have no order to extrapolate by; studies say that they look at no events.
+cat > bath.yaml <<'YAML'
+name: bath
+coordinates: { q: 0.3 }
+momenta: { p: 0.5 }
+hamiltonian: p^2/2 + q^2/2
+langevin: { friction: 1, temperature: 1 }
+stop: q > 5
+run: { step: 0.1, until: 1, paths: 64, method: BAOAB }
+YAML
+gives 2 "$LGV" converge bath.yaml --methods BAOAB-Metropolis --no-files
+has err 'BAOAB-Metropolis has no order that could be measured'
+gives 2 "$LGV" run bath.yaml --method OBABO-Metropolis --mlmc --tolerance 0.1 --no-files
+has err 'OBABO-Metropolis has no order, and levels of steps extrapolate'
+gives 0 "$LGV" compare bath.yaml --methods BAOAB,BAOAB-Metropolis --ladder 0 --no-files
+has err 'lgv compare follows all paths to the end'
+"$LGV" converge bath.yaml --methods BAOAB --paths 64 --levels 2 --no-files > out 2> err || true
+has err 'lgv converge follows all paths to the end'
+gives 0 "$LGV" run bath.yaml --mlmc --tolerance 0.2 --no-files
+has err 'mlmc follows all paths to the end'

@@ -19,7 +19,7 @@ for m in BAOAB SVE-Q EEM OBABO-Metropolis; do
 done
 sed -i 's/g + s\*q/g/' friction.yaml
 for m in SVE-Q EEM; do
-    "$LGV" run friction.yaml --method $m --no-files --set g=30 > out 2> err
+    "$LGV" run friction.yaml --method $m --no-files --set g=30 > out 2> err || true
     has err 'friction times step is 3: beyond 2 this method is unstable'
 done
 gives 0 "$LGV" run friction.yaml --method BBK --no-files --set g=30

@@ -111,6 +111,34 @@ static void test_bound(void **state) {
     lgv_result_free(few);
 }
 
+/* Events and surfaces are formulas, which see a periodic coordinate with all its turns; `mod` takes them away.  What is
+ * shown of the coordinate itself is in its range, a formula of it is not. */
+static void test_periodic(void **state) {
+    (void)state;
+    static const char text[] = "coordinates: {'a mod 2*pi from -pi': 0.5}\nmomenta: {p: 1}\nhamiltonian: p^2/2\n"
+                               "events: {far: a > 7, lap: 'mod(a, 2*pi) > 5'}\n"
+                               "sections: {far: a - 7, turn: {at: 'sin(a/2 - 1)', direction: both, observe: [a, 2*a]},"
+                               " lap: 'mod(a, 2*pi) - 3'}\n"
+                               "run: {step: 0.1, until: 20, outputs: 20, paths: 1, method: verlet}\n";
+    struct lgv_result *r = run_text(text, NULL);
+    size_t rows, columns;
+    const double *x = crossings(r, "far", &rows, &columns), two_pi = 2 * acos(-1.0);
+    assert_true(rows == 1 && columns == 4);
+    assert_near(x[1], 6.5, 1e-12, "time of 7");
+    assert_near(x[2], 7 - two_pi, 1e-12, "7 as it is shown");
+    x = crossings(r, "turn", &rows, &columns); /* 2, 2 + 2 pi, 2 + 4 pi */
+    assert_true(rows == 3);
+    for (size_t k = 0; k < 3; k++) {
+        assert_near(x[k * 4 + 2], 2, 1e-11, "shown in its range");
+        assert_near(x[k * 4 + 3], 4 + 2 * two_pi * (double)k, 1e-11, "a formula of it");
+    }
+    crossings(r, "lap", &rows, &columns);
+    assert_true(rows == 3);
+    assert_near(lgv_finding_value(found(r, "events", "far"), "mean"), 6.5, 1e-12, "an event with turns");
+    assert_near(lgv_finding_value(found(r, "events", "lap"), "entries_mean"), 3, 0, "an event without");
+    lgv_result_free(r);
+}
+
 static void test_bad(void **state) {
     (void)state;
     static const struct {
@@ -137,7 +165,7 @@ static void test_bad(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_oscillator), cmocka_unit_test(test_surface), cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_bound),      cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_bound),      cmocka_unit_test(test_bad),     cmocka_unit_test(test_periodic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

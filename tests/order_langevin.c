@@ -154,13 +154,13 @@ static void test_no_friction(void **state) {
     (void)state;
     static const char *const pair[][2] = {{"SVE-Q", "BA"}, {"SVE-QI", "BA"}, {"BBK", "BAB"}};
     static const char text[] = "parameters: {g: 0}\n" PENDULUM "%s";
-    struct lgv_model *plain = model_of(PENDULUM), *bath = NULL;
+    struct lgv_model *plain = model_of(PENDULUM), *bath = NULL, *pushed = model_of(PENDULUM "force: [0*t]\n");
     char with[300];
     snprintf(with, sizeof with, text, "langevin: {friction: g, temperature: 0.7}\n");
     bath = model_of(with);
     for (size_t i = 0; i < 3; i++) {
         struct lgv_kernel a = kernel_with(bath, pair[i][0], 2, NULL), b = kernel_with(plain, pair[i][1], 2, NULL),
-                          none = kernel_with(plain, pair[i][0], 2, NULL);
+                          none = kernel_with(pushed, pair[i][0], 2, NULL);
         double x[] = {0.3, 0.9}, y[] = {0.3, 0.9}, z[] = {0.3, 0.9};
         for (uint64_t step = 0; step < 50; step++) {
             one_step_of(&a, 0, 0.1, 3, 1, step, x);
@@ -174,6 +174,7 @@ static void test_no_friction(void **state) {
         lgv_kernel_free(&none);
     }
     lgv_model_free(plain);
+    lgv_model_free(pushed);
     lgv_model_free(bath);
 }
 

@@ -306,6 +306,38 @@ static void test_refused(void **state) {
     refused("  a: x0", "x0");
 }
 
+/* ---- temperatures of a bath ---- */
+
+/* q.U_q says something only where all coordinates can be bound. */
+static void test_temperatures(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool bound;
+    } row[] = {
+        {"coordinates: {x: 0, y: 0}\npotential: x^2/2 + y^4\n", true},
+        {"coordinates: {x: 0, y: 0}\npotential: x^2/2\n", false},
+        {"coordinates: {x: 0, 'y mod 2*pi': 0}\npotential: x^2/2 + cos(y)\n", false},
+        {"coordinates: {'z[50]': 0}\npotential: sum(i=1..50, z[i]^2)\n", true},
+        {"coordinates: {'z[50]': 0}\npotential: sum(i=1..49, z[i]^2)\n", false},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[300];
+        struct lgv_watch w = {0};
+        bool kinetic = false, configurational = false;
+        snprintf(text, sizeof text, "%slangevin: {friction: 1, temperature: 1}\n", row[i].text);
+        struct lgv_model *m = model_of(text);
+        assert_int_equal(lgv_kernel_watch(m, &w, NULL), LGV_OK);
+        for (size_t k = 0; k < w.count; k++) {
+            kinetic |= strcmp(w.item[k].name, LGV_KINETIC) == 0;
+            configurational |= strcmp(w.item[k].name, LGV_CONFIGURATIONAL) == 0;
+        }
+        if (!kinetic || configurational != row[i].bound) fail_msg("%s%d", text, configurational);
+        lgv_kernel_watch_free(&w);
+        lgv_model_free(m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_starts),
@@ -317,6 +349,7 @@ int main(void) {
         cmocka_unit_test(test_periodic),
         cmocka_unit_test(test_wrapping),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_temperatures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

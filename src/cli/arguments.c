@@ -279,6 +279,11 @@ void lgv_warn_unused(const struct lgv_model *m) {
         lgv_warn("%s:%d:%d: %s is not used", m->file, s->line, s->column, s->name);
 }
 
+void lgv_warn_events(const struct lgv_model *m, const char *command) {
+    if (m->nevents || m->nsections)
+        lgv_warn("%s follows all paths to the end: events, `stop` and sections of the model are not looked at", command);
+}
+
 char *lgv_output_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix) {
     char name[80];
     struct lgv_text t = {0};

@@ -69,6 +69,8 @@ bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv
 void lgv_arguments_free(struct lgv_arguments *a);
 /* Says which parameters and abbreviations of the file no formula uses. */
 void lgv_warn_unused(const struct lgv_model *m);
+/* Studies look at no events. */
+void lgv_warn_events(const struct lgv_model *m, const char *command);
 /* The model file with the parameters of --set, and the settings of its run: section with the options given. */
 enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_model **m, struct lgv_settings *settings,
                                     struct lgv_error *err);

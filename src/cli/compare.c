@@ -195,6 +195,7 @@ static int compare_model(const struct lgv_arguments *a, struct lgv_model *m, con
     }
     free(c.command);
     c.command = lgv_copy(a->line);
+    lgv_warn_events(m, "lgv compare");
     for (size_t i = 0; c.shorter < 1 && i < c.count; i++)
         lgv_warn("the step of %s is %.8g instead of %.8g: the steps have to meet at until = %.8g", c.method[i].name,
                  c.method[i].step, r->contender[i].step, s->until);

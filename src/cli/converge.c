@@ -146,6 +146,7 @@ static int study(const struct lgv_arguments *a, struct lgv_model *m, const struc
     }
     if (c.interrupted) fputs("lgv: interrupted; the results are of the paths that were done\n", stderr);
     c.command = lgv_copy(a->line);
+    lgv_warn_events(m, "lgv converge");
     warn(&c);
     enum lgv_convergence_outcome outcome = lgv_convergence_judge(&c);
     bool short_of = o->target > 0 && c.random && !c.target_reached;

@@ -56,6 +56,7 @@ static int estimate(const struct lgv_arguments *a, struct lgv_model *m, const st
         return LGV_EXIT_BROKEN;
     }
     r.command = lgv_copy(a->line);
+    lgv_warn_events(m, "lgv run --mlmc");
     double largest = o->largest > 0 ? o->largest : s->step;
     if (r.nlevels && fabs(r.level[0].step - largest) > 1e-9 * largest)
         lgv_warn("the largest step is %.8g instead of %.8g: a whole number of them has to end at %.8g", r.level[0].step,

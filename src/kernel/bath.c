@@ -190,7 +190,6 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
     double *friction = lgv_new(matrix ? n * n : n, sizeof *friction), *kT = lgv_new(2 * n, sizeof *kT);
     double *inverse = lgv_new(dense ? n * n : n, sizeof *inverse);
     enum lgv_status status = friction && kT && inverse ? lgv_model_bath_values(m, friction, kT, err) : LGV_CANNOT_RUN;
-    bool moves = false; /* H_p does not vanish with p */
     bool light = false; /* a mass is not positive */
     lgv_bath_free(*out);
     *out = NULL;
@@ -199,7 +198,6 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
                      : diagonal_modes(m, friction, inverse, kT);
     if (*out) (*out)->one_temperature = m->bath.one_temperature;
     if (*out) (*out)->steady = m->bath.kind != LGV_FRICTION_OF_Q;
-    for (size_t i = 0; *out && i < n; i++) moves = moves || kT[n + i] != 0;
     for (size_t j = 0; *out && !dense && j < (*out)->channels; j++) light = light || !((*out)->inverse_mass[j] > 0);
     if (*out) (*out)->exact = m->bath.kind != LGV_FRICTION_OF_Q && is_exact(*out, m->nconstraints > 0);
     if (*out && !(*out)->exact)
@@ -211,9 +209,6 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
         return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
                               "friction needs positive masses: H_pp must be positive definite");
     if (status || !*out) return status ? status : lgv_fail_memory(err);
-    if (moves)
-        return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
-                              "friction needs H = p.M^-1 p/2 + U(q), and this one has a term of first degree in p");
     if ((*out)->exact || !m->nconstraints || (!dense && m->nconstraints <= LGV_DENSE_CONSTRAINTS)) return LGV_OK;
     return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
                           "with masses off the diagonal, a friction matrix or more than %d constraints the friction "

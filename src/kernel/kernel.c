@@ -33,8 +33,26 @@ static bool watch_has(const struct lgv_watch *w, const char *name) {
     return false;
 }
 
+/* Can all coordinates be bound?  None that is declared to turn round, or that H does not depend on. */
+static bool can_be_bound(struct lgv_model *m) {
+    struct lgv_function H = {0};
+    struct lgv_terms Hq = {0};
+    struct lgv_place *place = NULL;
+    long count = -1;
+    for (size_t i = 0; m->period && i < m->nx; i++)
+        if (m->period[i] > 0) return false;
+    if (lgv_function_split(m->graph, m->hamiltonian, false, &H)) lgv_terms_gradient(m->graph, &H, LGV_Q, &Hq);
+    for (size_t i = 0; i < Hq.count; i++) Hq.term[i].col = Hq.term[i].row; /* places of a vector on the diagonal */
+    if (!m->graph->failed) count = lgv_terms_pattern(m->graph, &Hq, LGV_MAX_INSTANCES, &place);
+    free(place);
+    lgv_terms_free(&Hq);
+    lgv_function_free(&H);
+    return count < 0 || (size_t)count == m->np;
+}
+
 /* Both are kT in the mean, where the model has a stationary law: of p.H_p over the degrees of freedom that are left by
- * constraints, of q.U_q where all coordinates are bound. */
+ * constraints, of q.U_q where all coordinates are bound;
+ * where some cannot be, it would be a number without a meaning. */
 static bool watch_temperatures(struct lgv_model *m, struct lgv_watch *w, size_t *capacity) {
     double free = (double)m->np - (double)m->nconstraints;
     if (!m->bath.kind || !(free > 0)) return true;
@@ -42,7 +60,7 @@ static bool watch_temperatures(struct lgv_model *m, struct lgv_watch *w, size_t 
         !watch_add(w, capacity, LGV_KINETIC, "p . H_p / degrees of freedom", LGV_OBSERVABLE_DECLARED,
                    lgv_expr_scale(m->graph, 1 / free, lgv_model_virial(m, LGV_P))))
         return false;
-    return m->nconstraints || watch_has(w, LGV_CONFIGURATIONAL) ||
+    return m->nconstraints || watch_has(w, LGV_CONFIGURATIONAL) || !can_be_bound(m) ||
            watch_add(w, capacity, LGV_CONFIGURATIONAL, "q . U_q / degrees of freedom", LGV_OBSERVABLE_DECLARED,
                      lgv_expr_scale(m->graph, 1 / free, lgv_model_virial(m, LGV_Q)));
 }

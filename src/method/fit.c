@@ -116,8 +116,12 @@ static const char *refusal_by_bath(const struct lgv_method *method, const struct
     const struct reason row[] = {
         {bath && !method->bath, "the model has friction and a bath (`langevin`), and %s knows nothing of them", 0},
         {!bath && method->needs_bath, "%s is for models with friction and a bath (`langevin`)", 0},
+        {!bath && !m->force && method->needs_drag,
+         "%s is for friction, a bath or forces without a potential; without them it is a splitting word, BA or BAB", 0},
         {m->force && !method->forced, "the model has a force without a potential (`force`), and %s does not use it", 0},
         {bath && !s->quadratic_kinetic, "friction in %s needs constant masses, H = p.M^-1 p/2 + U(q)", 0},
+        {bath && s->shifted,
+         "friction in %s needs H = p.M^-1 p/2 + U(q), and this one has a term of first degree in p", 0},
         {bath && !s->diagonal_mass && large,
          "friction with masses off the diagonal in %s is for up to %d degrees of freedom", LGV_BATH_MATRIX},
         {of_q && !s->diagonal_mass, "friction that depends on q needs diagonal masses in %s", 0},

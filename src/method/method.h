@@ -97,6 +97,7 @@ struct lgv_method {
     bool loose;         /* its momenta leave the hidden constraint, and are shown projected */
     bool bath;           /* it knows friction and its noise (`langevin`); words with O or U cannot do without */
     bool needs_bath;
+    bool needs_drag;     /* ... or at least forces: else it is a splitting word by another name */
     bool heats;          /* a letter: it exchanges heat with the bath */
     bool metropolis;     /* its steps are proposals, accepted or not */
     unsigned bath_spans; /* spans of the bath's time in a step, each with noise of its own; 0 counts as 1 */

@@ -17,8 +17,19 @@ static bool number(struct lgv_loader *l, int node, const char *what, int *out) {
     return !l->m->graph->failed || lgv_yaml_fail(l, node, "%s", l->m->graph->failed);
 }
 
+/* A periodic coordinate is shown in its range, as everywhere; formulas see it with all its turns. */
+static int shown(struct lgv_model *m, int node) {
+    struct lgv_graph *g = m->graph;
+    for (size_t i = 0; m->period && i < m->nx; i++) {
+        if (!(m->period[i] > 0) || node != lgv_expr_ref_at(g, LGV_Q, (long)i)) continue;
+        int turns = lgv_expr_scale(g, 1 / m->period[i], lgv_expr_add(g, node, lgv_expr_const(g, -m->period[m->nx + i])));
+        return lgv_expr_add(g, node, lgv_expr_scale(g, -m->period[i], lgv_expr_call1(g, LGV_FLOOR, turns)));
+    }
+    return node;
+}
+
 static bool add_seen(struct lgv_loader *l, struct lgv_section *s, const char *text, int node) {
-    s->seen[s->nseen] = node;
+    s->seen[s->nseen] = shown(l->m, node);
     s->label[s->nseen] = lgv_copy(text);
     return s->label[s->nseen++] || lgv_yaml_memory(l);
 }

@@ -342,6 +342,7 @@ struct lgv_structure {
     bool time_dependent;
     bool kinetic_time;       /* a derivative with respect to p depends on t */
     bool flat;               /* separable, and H_pp and every h_pp are constant */
+    bool shifted;            /* with a bath: H has a term of first degree in p */
     bool diagonal_mass;      /* H_pp has entries on its diagonal only */
     bool noise_turns;        /* some h_p depends on q or p: such noise does not commute with kicks, as a bath has */
     bool noise_curved;       /* some h_pp differs from 0, or may (models of C functions) */

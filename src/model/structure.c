@@ -112,6 +112,16 @@ static bool mixed(struct lgv_graph *g, const struct lgv_function *f) {
     return yes;
 }
 
+/* Does H_p not vanish with p? */
+static bool is_shifted(struct lgv_model *m) {
+    double *shift = lgv_new(2 * m->np, sizeof *shift);
+    bool yes = false;
+    if (shift && lgv_model_masses(m, true, shift + m->np, shift))
+        for (size_t i = 0; i < m->np; i++) yes = yes || shift[i] != 0;
+    free(shift);
+    return yes;
+}
+
 enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
     struct lgv_graph *g = m->graph;
     struct lgv_function K, H;
@@ -140,6 +150,7 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
         out->diagonal_mass = t[3].count > 0;
         for (size_t k = 0; k < t[3].count; k++) out->diagonal_mass &= t[3].term[k].row == t[3].term[k].col;
         out->bath = m->bath.kind != LGV_FRICTION_NONE;
+        out->shifted = out->bath && out->quadratic_kinetic && is_shifted(m);
         out->steady_bath = out->bath && m->bath.kind != LGV_FRICTION_OF_Q;
         out->forced = m->force != NULL;
         out->force_of_p = m->force_of_p;

@@ -142,6 +142,11 @@ static enum lgv_status read_methods(struct study *s, struct lgv_model *model, co
         name[n] = '\0';
         enum lgv_status status = lgv_method_resolve(model, name, &m, &out->chosen, err);
         if (status) return status;
+        if (m->metropolis)
+            return lgv_fail(err, LGV_BAD_INPUT,
+                            "%s has no order that could be measured: its steps are accepted or not. Its stationary "
+                            "averages have no bias from the step; `lgv compare` sets it beside other methods",
+                            m->name);
         if (is_tested(s, m)) return lgv_fail(err, LGV_BAD_INPUT, "--methods: %s is there twice", m->name);
         if (s->job.nmethods == LGV_CONVERGE_METHODS)
             return lgv_fail(err, LGV_BAD_INPUT, "--methods: at most %d methods", LGV_CONVERGE_METHODS);

@@ -369,6 +369,11 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
     lgv_settings_times(settings, m);
     double begin = lgv_seconds();
     if (!(options->tolerance > 0)) return lgv_fail(err, LGV_BAD_INPUT, "the tolerance must be above 0");
+    if (method->metropolis)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "%s has no order, and levels of steps extrapolate by one: its steps are accepted or not. Its "
+                        "stationary averages have no bias from the step; leave out --mlmc",
+                        method->name);
     enum lgv_status status = suits(&x, m);
     if (!status) status = lgv_kernel_build(m, method, &build, &kernel, err);
     if (status == LGV_INTERRUPTED) return lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
