@@ -39,6 +39,10 @@
 #define VPRK_FREE 0
 #endif
 
+#ifndef VPRK_CHECKED /* 1: a step of a proposal, NaN where it has no solution or no way back */
+#define VPRK_CHECKED 0
+#endif
+
 #define METHOD_DZ VPRK_DZ
 #define METHOD_LOOSE (!VPRK_PROJECT)
 #define VS VPRK_S

@@ -61,7 +61,8 @@ static void test_files(void **state) {
         {SPHERE "langevin: {friction: 1, fixman: yes}\n", 5, 11, "langevin needs temperature"},
         {SPHERE "langevin: {friction: 1, temperature: 1, fixman: yes, fixman: yes}\n", 5, 54, "given twice"},
         {"coordinates: {x: 1, y: 0}\nvelocities: {u: 0, v: 0}\nlagrangian: (1 + x^2)*u^2/2 + v^2/2\n"
-         "constraints: x^2 + y^2 - 1\nlangevin: {friction: 1, temperature: 1, fixman: yes}\n", 5, 49, "constant masses"},
+         "constraints: x^2 + y^2 - 1\nlangevin: {friction: 1, temperature: 1, fixman: yes}\n",
+         5, 49, "constant masses"},
         {"coordinates: {'x[202] in R3': '[i, 0, 0]'}\nmomenta: {p: '[0, 0, 0]'}\nkinetic: {mass: 1}\npotential: '0'\n"
          "constraints: ['each(i=1..201, dot(x[i+1] - x[i], x[i+1] - x[i]) - 1)']\n"
          "langevin: {friction: 1, temperature: 1, fixman: yes}\n", 6, 49, "200 constraints at most"},
@@ -108,7 +109,8 @@ static void test_names(void **state) {
         {"BAOAB-4", "back in time"},      {"UBU-Yoshida4", "back"},      {"verlet-GLA-6", "back in time"},
         {"BAOA-4", "symmetric in time"},  {"U", ""},                     {"O", ""},
         {"BAOA-Metropolis", "symmetric"}, {"UBU-Metropolis", "with O"},  {"verlet-Metropolis", "a splitting"},
-        {"P1N1Q2Gau-GLA-Metropolis", "explicit"}, {"g-UBU", "U has no flow"}, {"g-verlet", "splitting word"},
+        {"P1N1Q2Gau-GLA-Metropolis", "explicit"}, {"Lobatto3-GLA-Metropolis", "RATTLE-GLA"},
+        {"g-BAOA-Metropolis", "symmetric"}, {"g-UBU", "U has no flow"}, {"g-verlet", "splitting word"},
     };
     struct lgv_model *m = model_of(ONE BATH);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -166,6 +168,9 @@ static void test_methods(void **state) {
          "positive masses"},
         {ONE "langevin: {friction: 1, temperature: 0}\n", "OBABO-Metropolis", "a temperature above 0"},
         {ONE BATH "noise: q\n", "OBABO-Metropolis", "other noise"},
+        {SPHERE BATH "noise: x.z\n", "RATTLE-GLA-Metropolis", "other noise"},
+        {SPHERE BATH "force: {x: '[0, 0, 1]'}\n", "g-OBABO-Metropolis", "has no H"},
+        {SPHERE BATH, "OBABO-Metropolis", "constraint"},
         {ONE BATH "force: [1]\n", "OBABO-Metropolis", "has no H"},
         {"coordinates: {x: 0, y: 0}\nmomenta: {u: 0, v: 0}\nhamiltonian: u^2 + v^2 + u*v + x^2\n"
          "langevin: {friction: 1, temperature: [1, 2]}\n", "BAOAB", "several temperatures need diagonal masses"},

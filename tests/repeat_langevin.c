@@ -23,6 +23,10 @@ static const struct subject {
      "parameters: {g: 0.8, kT: 0.5}\ncoordinates: {x in R3: '[1, 0, 0]'}\nmomenta: {p: '[0, normal(), 1]'}\n"
      "hamiltonian: dot(p, p)/2 + x.z\nconstraints: dot(x, x) - 1\n"
      "langevin: {friction: [g, 1, 1.5], temperature: kT}\n"},
+    {"thin torus", "RATTLE-GLA-Metropolis", /* small enough for steps that lead nowhere */
+     "parameters: {g: 0.8, kT: 4}\ncoordinates: {x: 0.35, y: 0, z: 0}\nmomenta: {u: 0, v: normal(), w: 1}\n"
+     "hamiltonian: (u^2 + v^2 + w^2)/2 + 20*x\nconstraints: (sqrt(x^2 + y^2) - 0.25)^2 + z^2 - 0.01\n"
+     "langevin: {friction: g, temperature: kT}\nobserve: {r: 'lambda[1]'}\n"},
 };
 #define SUBJECTS (sizeof subjects / sizeof *subjects)
 static struct lgv_error err;

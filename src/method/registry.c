@@ -74,6 +74,8 @@ static const struct {
     {"RATTLE-GLA", NULL, NULL},
     {"g-BAOAB", NULL, NULL},
     {"g-OBABO", NULL, NULL},
+    {"RATTLE-GLA-Metropolis", NULL, NULL},
+    {"g-OBABO-Metropolis", NULL, NULL},
     {"SVE-Q", NULL, &lgv_method_sve_q},
     {"SVE-QI", NULL, &lgv_method_sve_qi},
     {"BBK", NULL, &lgv_method_bbk},

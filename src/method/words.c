@@ -11,7 +11,8 @@
  *                               Bou-Rabee & Owhadi (2010), doi 10.1137/090758842
  *
  *     NAME-Metropolis           a symmetric one of these as a proposal that is accepted or not: stationary averages
- *                               have no bias from the step (methods/compose.c)
+ *                               have no bias from the step (methods/compose.c); with constraints every drift is
+ *                               followed back, and rejected where it does not return (methods/vprk.c)
  *
  * Everything about a word is found from its letters.  All letters are exact flows, so a palindrome is symmetric and has
  * weak order 2.  A word x w with a palindrome w, or a rotation of one, is conjugate to the palindrome x(1/2) w x(1/2):
@@ -177,18 +178,23 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
 
 /* ---- with constraints ---- */
 
-static bool fill_geodesic(const char *name, const void *what, struct lgv_method *m) {
-    const struct lgv_method *rattle = what;
+/* A variational step with one more constant. */
+static bool fill_variant(const char *name, const struct lgv_method *of, const char *constant, const char *doc,
+                         struct lgv_method *m) {
     struct lgv_text constants = {0};
-    *m = *rattle;
-    lgv_text_add(&constants, "#define VPRK_FREE 1\n%s", rattle->constants);
+    *m = *of;
+    lgv_text_add(&constants, "%s%s", constant, of->constants);
     m->name = lgv_copy(name);
-    m->doc = lgv_copy("RATTLE without forces: a letter of splitting words.");
+    m->doc = lgv_copy(doc);
     m->constants = constants.data;
     m->values = NULL;
     m->callbacks = NULL;
     m->step = NULL;
     return m->name && m->doc && !constants.failed;
+}
+
+static bool fill_geodesic(const char *name, const void *what, struct lgv_method *m) {
+    return fill_variant(name, what, "#define VPRK_FREE 1\n", "RATTLE without forces: a letter of splitting words.", m);
 }
 
 /* The word with another drift. */
@@ -309,16 +315,39 @@ static const char *metropolis_fault(const struct lgv_method *base) {
     if (!base->needs_bath) return "-Metropolis goes around a splitting of Langevin dynamics";
     if (base->metropolis) return "-Metropolis is there twice";
     if (base->bath_f) return "-Metropolis needs the heat of the bath apart: a word with O, not with U";
-    if (base->constrained) return "-Metropolis is for methods without constraints";
-    if (!base->explicit_separable) return "-Metropolis goes around explicit steps: others may have no solution";
+    if (base->constrained && !base->kicks)
+        return "-Metropolis with constraints goes around RATTLE-GLA and words with g- in front";
+    if (!base->constrained && !base->explicit_separable)
+        return "-Metropolis goes around explicit steps: others may have no solution";
     return base->symmetric ? NULL : "-Metropolis needs a method that is symmetric in time: only these are reversible";
 }
 
+/* A step of RATTLE that is NaN where there is no way back. */
+static bool fill_checked(const char *name, const void *what, struct lgv_method *m) {
+    return fill_variant(name, what, "#define VPRK_CHECKED 1\n", "RATTLE with its way back: a part of proposals.", m);
+}
+
+static const struct lgv_method *find_checked(const struct lgv_method *step) {
+    struct lgv_text whole = {0};
+    lgv_text_add(&whole, "%s, checked", step->name);
+    const struct lgv_method *found = whole.failed ? NULL : lgv_method_keep(whole.data, fill_checked, step);
+    lgv_text_free(&whole);
+    return found;
+}
+
+struct proposal {
+    const struct lgv_method *base, *checked[LGV_MOST_LETTERS]; /* for each step of its program, or NULL */
+};
+
 static bool fill_metropolis(const char *name, const void *what, struct lgv_method *m) {
-    const struct lgv_method *base = what;
+    const struct proposal *of = what;
+    const struct lgv_method *base = of->base;
     char doc[300];
     *m = *base;
-    m->program = lgv_program_copy(base->program);
+    struct lgv_program *p = lgv_program_copy(base->program);
+    for (size_t j = 0; p && j < p->steps; j++)
+        if (of->checked[j]) p->step[j] = of->checked[j];
+    m->program = p;
     m->constants = lgv_copy("#define METROPOLIS 1\n");
     m->metropolis = true;
     m->symmetric = false;
@@ -327,12 +356,31 @@ static bool fill_metropolis(const char *name, const void *what, struct lgv_metho
     m->bath_strong = m->bath_weak = NAN;
     m->bias_order = INFINITY;
     m->contraction = LGV_CONTRACTS_UNKNOWN;
-    m->claims = "Its stationary law is exp(-H/kT), whatever the step.";
-    snprintf(doc, sizeof doc, "%s as a proposal that is accepted or not; where it is not, momenta are reversed.",
-             base->name);
+    m->claims = base->constrained ? "Its stationary law on the constraint set is exp(-H/kT), whatever the step."
+                                  : "Its stationary law is exp(-H/kT), whatever the step.";
+    if (base->constrained)
+        m->paper = "Lelievre, Rousset & Stoltz (2019), doi 10.1007/s00211-019-01056-4; Zappa, Holmes-Cerfon & Goodman "
+                   "(2018), doi 10.1002/cpa.21783";
+    snprintf(doc, sizeof doc, "%s as a proposal that is accepted or not%s; where it is not, momenta are reversed.",
+             base->name, base->constrained ? ", and not where its drifts have no solution or do not lead back" : "");
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     return m->program && m->name && m->doc && m->constants;
+}
+
+static const struct lgv_method *find_metropolis(const struct lgv_method *base) {
+    struct proposal of = {.base = base};
+    const struct lgv_method *found = NULL;
+    struct lgv_text whole = {0};
+    bool ok = base->program->steps <= LGV_MOST_LETTERS;
+    for (size_t j = 0; ok && j < base->program->steps; j++) {
+        const struct lgv_method *step = base->program->step[j];
+        if (step->constrained) ok = (of.checked[j] = find_checked(step)) != NULL;
+    }
+    lgv_text_add(&whole, "%s-Metropolis", base->name);
+    if (ok && !whole.failed) found = lgv_method_keep(whole.data, fill_metropolis, &of);
+    lgv_text_free(&whole);
+    return found;
 }
 
 static bool split_metropolis(const char *name, const struct lgv_method **base) {
@@ -356,13 +404,7 @@ const struct lgv_method *lgv_word_find(const char *name) {
         return lgv_method_keep(word, fill_word, NULL);
     }
     struct lgv_text whole = {0};
-    if (split_metropolis(name, &base)) {
-        if (metropolis_fault(base)) return NULL;
-        lgv_text_add(&whole, "%s-Metropolis", base->name);
-        if (!whole.failed) found = lgv_method_keep(whole.data, fill_metropolis, base);
-        lgv_text_free(&whole);
-        return found;
-    }
+    if (split_metropolis(name, &base)) return metropolis_fault(base) ? NULL : find_metropolis(base);
     if (split_constrained(name, &base)) return constrained_fault(base) ? NULL : find_constrained(base);
     if (!split_gla(name, &base, &strang) || gla_fault(base)) return NULL;
     lgv_text_add(&whole, "%s-GLA%s", base->name, strang ? "" : "1");

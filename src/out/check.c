@@ -276,7 +276,10 @@ static void check_acceptance(const struct lgv_result *r, struct lgv_check *c) {
         "way it came: few accepted steps mean little motion, and a smaller step would be better.");
     snprintf(c->value, sizeof c->value, "%.4g", r->acceptance);
     bool low = r->acceptance < LGV_LOW_ACCEPTANCE;
-    snprintf(c->verdict, sizeof c->verdict, "of all steps were accepted%s", low ? ": few; take a smaller step" : "");
+    char lost[80] = "";
+    if (r->nconstraints) snprintf(lost, sizeof lost, "; %.3g led to no place, or to one with no way back", r->astray);
+    snprintf(c->verdict, sizeof c->verdict, "of all steps were accepted%s%s", lost,
+             low ? ": few; take a smaller step" : "");
     if (low) c->mark = LGV_MARK_BROKEN;
 }
 

@@ -73,15 +73,15 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
     size_t bath = rounded(lgv_kernel_bath_size(k) * sizeof(double));
     char *memory = NULL;
     *out = (struct lgv_own_block){0};
-    if (posix_memalign((void **)&memory, 128, 2 * state + 4 * small + growing + work + bath)) return false;
-    memset(memory, 0, 2 * state + 4 * small);
+    if (posix_memalign((void **)&memory, 128, 2 * state + 5 * small + growing + work + bath)) return false;
+    memset(memory, 0, 2 * state + 5 * small);
     out->memory = memory;
-    double *first = (double *)(void *)(memory + 2 * state + 4 * small + growing);
-    out->scratch = (struct lgv_growing *)(void *)(memory + 2 * state + 4 * small);
+    double *first = (double *)(void *)(memory + 2 * state + 5 * small + growing);
+    out->scratch = (struct lgv_growing *)(void *)(memory + 2 * state + 5 * small);
     *out->scratch = (struct lgv_growing){.scratch = {.memory = first, .room = work, .grow = grow},
                                          .first = first,
                                          .first_room = work};
-    out->scratch->scratch.state = (double *)(void *)(memory + state + 4 * small);
+    out->scratch->scratch.state = (double *)(void *)(memory + state + 5 * small);
     out->path = (unsigned long long *)(void *)(memory + state);
     out->block = (struct lgv_block){.state = (double *)(void *)memory,
                                     .path = out->path,
@@ -91,9 +91,10 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                                     .fail = (int *)(void *)(memory + state + small),
                                     .fail_step = (unsigned long long *)(void *)(memory + state + 2 * small),
                                     .clipped = (unsigned long long *)(void *)(memory + state + 3 * small),
+                                    .astray = (unsigned long long *)(void *)(memory + state + 4 * small),
                                     .scratch = &out->scratch->scratch,
                                     .user = &k->user};
-    if (bath) out->bath = (double *)(void *)(memory + 2 * state + 4 * small + growing + work);
+    if (bath) out->bath = (double *)(void *)(memory + 2 * state + 5 * small + growing + work);
     lgv_block_step(k, out, dt, coarsen ? coarsen : 1);
     return true;
 }
@@ -117,6 +118,7 @@ void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64
         b->block.fail[l] = 0;
         b->block.fail_step[l] = 0;
         b->block.clipped[l] = 0;
+        b->block.astray[l] = 0;
     }
     b->block.step = 0;
     b->block.ntimes = 0;

@@ -25,7 +25,7 @@ struct job {
     struct lgv_run_report *report;
     struct lgv_crew crew;
     atomic_ullong advanced; /* steps of all lanes that paths have, at rest or not: for progress */
-    atomic_ullong path_steps, iterations, evaluations, vec_steps, clipped;
+    atomic_ullong path_steps, iterations, evaluations, vec_steps, clipped, astray;
     atomic_ullong wanted; /* bytes of scratch that a kernel could not get */
     double total;
     size_t rows; /* output times of a piece, at most */
@@ -114,7 +114,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
         return;
     }
     struct lgv_block before = *b;
-    unsigned long long clipped[LGV_UNIT], fail_step[LGV_UNIT];
+    unsigned long long clipped[LGV_UNIT], astray[LGV_UNIT], fail_step[LGV_UNIT];
     int fail[LGV_UNIT];
     memcpy(w->copy, b->state, bytes);
     memcpy(fail, b->fail, w->lanes * sizeof *fail);
@@ -125,6 +125,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
     if (!newly_failed(b, fail, w->lanes) && !mark_broken(p, b, 0, 0)) return;
     struct lgv_block after = *b; /* counts, and how far its observations have come */
     memcpy(clipped, b->clipped, w->lanes * sizeof *clipped);
+    memcpy(astray, b->astray, w->lanes * sizeof *astray);
     memcpy(b->state, w->copy, bytes);
     memcpy(b->fail, fail, w->lanes * sizeof *fail);
     memcpy(b->fail_step, fail_step, w->lanes * sizeof *fail_step);
@@ -136,6 +137,7 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
     }
     *b = after;
     memcpy(b->clipped, clipped, w->lanes * sizeof *clipped);
+    memcpy(b->astray, astray, w->lanes * sizeof *astray);
 }
 
 static void tell(struct job *j) {
@@ -378,13 +380,16 @@ static void run_unit(struct worker *w, uint64_t unit) {
         deliver(w, &planned);
         if (w->piece.last) break;
     }
-    uint64_t steps = 0, clipped = 0;
+    uint64_t steps = 0, clipped = 0, astray = 0;
     for (unsigned l = 0; l < w->piece.used; l++) {
-        steps += steps_made(&w->block[l / w->lanes].block, l % w->lanes);
-        clipped += w->block[l / w->lanes].block.clipped[l % w->lanes];
+        const struct lgv_block *b = &w->block[l / w->lanes].block;
+        steps += steps_made(b, l % w->lanes);
+        clipped += b->clipped[l % w->lanes];
+        astray += b->astray[l % w->lanes];
     }
     atomic_fetch_add(&j->path_steps, steps);
     atomic_fetch_add(&j->clipped, clipped);
+    atomic_fetch_add(&j->astray, astray);
 }
 
 /* ---- threads ---- */
@@ -492,6 +497,7 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     report->seconds = lgv_seconds() - begin;
     report->path_steps = atomic_load(&j.path_steps);
     report->clipped = atomic_load(&j.clipped);
+    report->astray = atomic_load(&j.astray);
     uint64_t vec_steps = report->vec_steps = atomic_load(&j.vec_steps);
     report->iterated = atomic_load(&j.iterations);
     report->iterations = vec_steps ? (double)report->iterated / (double)vec_steps : 0;

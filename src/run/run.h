@@ -127,7 +127,8 @@ struct lgv_collecting { /* one entry of a list of them */
 struct lgv_run_report {
     double seconds;
     uint64_t path_steps; /* that paths have made: those at rest make none */
-    uint64_t clipped;    /* path-steps with a truncated increment */
+    uint64_t clipped;    /* path-steps with a truncated increment, or proposals not accepted; */
+    uint64_t astray;     /* those of them that do not lead back, or to no place at all */
     double iterations;   /* Newton iterations per step */
     double evaluations;  /* gradient evaluations per step */
     uint64_t iterated, vec_steps; /* Newton iterations, and the steps of vecs they were for */

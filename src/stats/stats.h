@@ -141,6 +141,7 @@ struct lgv_result {
     double truncation;  /* bound of |dW| / sqrt(dt), 0 when increments are not truncated */
     int metropolis;     /* steps are proposals, and */
     double acceptance;  /* this share of them was accepted */
+    double astray;      /* with constraints: this share led to no place, or to one from which no step leads back */
     uint64_t truncated; /* path-steps with a truncated increment */
     uint64_t failed;    /* number of failed paths */
     uint64_t stopped;   /* paths that ended where `stop` holds: no failures */

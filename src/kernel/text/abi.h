@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 10
+#define LGV_ABI 11
 #define LGV_MOST_LANES 16 /* of a block */
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
@@ -49,7 +49,8 @@ struct lgv_block {
     int *fail;                     /* [lane] enum lgv_fail_reason; a failed lane keeps the first reason */
     unsigned long long *fail_step; /* [lane] number of the step that failed */
     double clip;                   /* increments beyond clip * sqrt(dt) are cut there; 0: no limit */
-    unsigned long long *clipped;   /* [lane] number of steps with a cut increment */
+    unsigned long long *clipped;   /* [lane] number of steps with a cut increment, or of proposals not accepted */
+    unsigned long long *astray;    /* [lane] those of them that do not lead back, or to no place at all */
     unsigned long long iterations;  /* Newton iterations, summed over steps and vecs */
     unsigned long long evaluations; /* evaluations of forces (with or without Hessian), summed likewise */
     const double *bath; /* friction and its noise as numbers of this step size: src/kernel/bath.c; NULL: none */

@@ -161,6 +161,7 @@ INLINE struct lgv_block one_vec(const struct lgv_block *b, int g) {
     if (b->fail) one.fail += g * LANES;
     if (b->fail_step) one.fail_step += g * LANES;
     if (b->clipped) one.clipped += g * LANES;
+    if (b->astray) one.astray += g * LANES;
     if (SECTIONS > 0 && b->crossing) one.crossing += g * LANES * SECTIONS * (long)b->crossings * SECTION_WIDTH;
     return one;
 }

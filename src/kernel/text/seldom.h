@@ -107,7 +107,7 @@ static __attribute__((noinline, cold)) int more_scratch(struct lgv_block *b) {
 struct before {
     struct lgv_block block;
     int fail[LGV_MOST_LANES];
-    unsigned long long fail_step[LGV_MOST_LANES], clipped[LGV_MOST_LANES];
+    unsigned long long fail_step[LGV_MOST_LANES], clipped[LGV_MOST_LANES], astray[LGV_MOST_LANES];
 };
 
 static __attribute__((noinline)) void remember(const struct lgv_block *b, struct before *m, const struct sizes *n) {
@@ -116,6 +116,7 @@ static __attribute__((noinline)) void remember(const struct lgv_block *b, struct
     __builtin_memcpy(m->fail, b->fail, paths * sizeof *b->fail);
     __builtin_memcpy(m->fail_step, b->fail_step, paths * sizeof *b->fail_step);
     __builtin_memcpy(m->clipped, b->clipped, paths * sizeof *b->clipped);
+    __builtin_memcpy(m->astray, b->astray, paths * sizeof *b->astray);
     __builtin_memcpy(b->scratch->state, b->state, (unsigned long)n->rows * paths * sizeof(double));
 }
 
@@ -126,6 +127,7 @@ static __attribute__((noinline, cold)) void go_back(struct lgv_block *b, const s
     __builtin_memcpy(b->fail, m->fail, paths * sizeof *b->fail);
     __builtin_memcpy(b->fail_step, m->fail_step, paths * sizeof *b->fail_step);
     __builtin_memcpy(b->clipped, m->clipped, paths * sizeof *b->clipped);
+    __builtin_memcpy(b->astray, m->astray, paths * sizeof *b->astray);
     __builtin_memcpy(b->state, b->scratch->state, (unsigned long)n->rows * paths * sizeof(double));
 }
 

@@ -72,8 +72,8 @@ static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, 
     if (!vec_any(stuck | singular)) return;
     constraints_met(c, Q, &met); /* the rest was round-off of g, which near the origin is larger than that of q */
     stuck &= ~met;
-    lanes_failed(c, &stuck, NP, LGV_FAIL_NEWTON);
-    lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
+    if (!VPRK_CHECKED) lanes_failed(c, &stuck, NP, LGV_FAIL_NEWTON);
+    if (!VPRK_CHECKED) lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
     for (long i = 0; i < NP; i++) {
         P[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), P[i]);
         Q[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), Q[i]);
@@ -286,6 +286,26 @@ INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const s
     if (RARELY(!vec_all(vec_finite(lam[0])) || (!MODEL_QUADRIC && vec_any(live)))) drift_failed(c, p, lam, P, Q, &live);
 }
 
+/* Lanes whose step of momentum -P from q', k being what is kept there, does not lead back to q.  The solution that is
+ * found depends on the part of P that is tangent at q' alone, so kicks need not be repeated; that it is q once more
+ * makes the step an involution up to the sign of p: Zappa, Holmes-Cerfon & Goodman (2018), doi 10.1002/cpa.21783,
+ * Lelievre, Rousset & Stoltz (2019), doi 10.1007/s00211-019-01056-4.  Another solution is a finite distance away. */
+INLINE ivec no_way_back(struct ctx *c, const vec *q, const vec *end, const vec *P, const struct kept *k) {
+    vec *top = c->top, off = vec_set(0), size = vec_set(0);
+    ARRAY(minus, NP);
+    ARRAY(back, NP);
+    ARRAY(Q, NP);
+    ARRAY(lam, NC);
+    for (long i = 0; i < NP; i++) minus[i] = -P[i];
+    constrained_drift(c, end, minus, k, back, Q, lam);
+    for (long i = 0; i < NP; i++) {
+        off += vec_abs(Q[i] - q[i]);
+        size += vec_abs(q[i]) + vec_abs(end[i] - q[i]);
+    }
+    c->top = top;
+    return ~(ivec)(off <= 1e-8 * size); /* NaN: no solution */
+}
+
 /* Stages lie at q (their row of a vanishes) or at q'. */
 INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     double b[2] = {0, 0}, beta[2] = {0, 0}, gamma[2] = {0, 0};
@@ -296,6 +316,7 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     ARRAY(v, NP);
     ARRAY(lam, NC);
     ARRAY(mu, NC);
+    ARRAY(old, VPRK_CHECKED ? NP : 0);
     ivec singular = {0};
     vec *top = c->top;
     for (long j = 0; j < VS; j++) {
@@ -309,10 +330,12 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     constrained_drift(c, q, p, &k, P, Q, lam);
     c->top = top;
     for (long i = 0; i < NP; i++) {
+        if (VPRK_CHECKED) old[i] = q[i];
         q[i] = Q[i];
         p[i] = P[i];
     }
     keep(c, time_at(c, 1), q, p, &k);
+    ivec lost = VPRK_CHECKED && NC > 0 ? no_way_back(c, old, q, P, &k) : (ivec){0};
     noise_weights(c, METHOD_DZ, beta[1], gamma[1], dW, dZ, w);
     kick(c, &k, b[1], w, p);
     for (long m = 0; m < NC; m++) mu[m] = vec_set(0);
@@ -323,7 +346,13 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
         kept_solve_here(c, &k, mu, &singular);
         constraint_add(c, k.G, mu, p);
     }
-    if (NC > 0 && RARELY(vec_any(singular))) {
+    if (VPRK_CHECKED) {
+        lost |= singular;
+        for (long i = 0; i < NP; i++) {
+            q[i] = vec_select(lost, vec_set(__builtin_nan("")), q[i]);
+            p[i] = vec_select(lost, vec_set(__builtin_nan("")), p[i]);
+        }
+    } else if (NC > 0 && RARELY(vec_any(singular))) {
         singular &= (ivec)(v[0] == v[0]);
         lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
     }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Metropolis' rule on constraint sets: stationary laws against quadrature at steps where the method itself is far off
+ * or fails, rejected proposals, and their counts. */
+#include "helpers.h"
+
+/* A narrow valley around the equator of the sphere. */
+#define SPHERE                                                                                                         \
+    "coordinates: {x: 1, y: 0, z: 0}\nmomenta: {u: 0, v: '0.5*normal()', w: '0.2*normal()'}\n"                         \
+    "hamiltonian: (u^2 + v^2 + w^2)/2 + 50*z^2 + x\nconstraints: x^2 + y^2 + z^2 - 1\n"                                \
+    "langevin: {friction: %s, temperature: 1}\nobserve: {a: z^2, b: x}\n"
+/* Newton's method finds one of up to four solutions on a torus: from the end of a step it may find another one. */
+#define TORUS                                                                                                          \
+    "coordinates: {x: 1.5, y: 0, z: 0}\nmomenta: {u: 0, v: '0.3*normal()', w: '0.3*normal()'}\n"                       \
+    "hamiltonian: (u^2 + v^2 + w^2)/2 + 1.5*x + 4*z^2\n"                                                               \
+    "constraints: (sqrt(x^2 + y^2) - 1)^2 + z^2 - 0.25\n"                                                              \
+    "langevin: {friction: 1, temperature: 1}\nobserve: {a: z^2, b: x, c: 2*(sqrt(x^2 + y^2) - 1)}\n"
+#define CHAIN                                                                                                          \
+    "coordinates: {'x[9] in R3': '[0.8*i, 0.6*mod(i, 2), 0]'}\n"                                                       \
+    "momenta: {p: '[0.5*normal(), 0.5*normal(), 0.5*normal()]'}\n"                                                     \
+    "kinetic: {mass: 1}\npotential: sum(i=1..9, dot(x[i], x[i]))/2\n"                                                  \
+    "constraints: ['each(i=1..8, dot(x[i+1] - x[i], x[i+1] - x[i]) - 1)']\n"                                           \
+    "langevin: {friction: 1, temperature: 1}\nobserve: {a: 'sum(i=1..9, dot(p[i], p[i]))/19'}\n"
+
+/* ---- laws ---- */
+
+/* A point of the surface and its area at two angles in (0, 2 pi). */
+struct surface {
+    const char *text;
+    size_t count; /* of moments */
+    double (*point)(double s, double t, double *moment);
+};
+
+static double on_sphere(double s, double t, double *moment) {
+    double z = cos(s / 2), x = sin(s / 2) * cos(t);
+    moment[0] = z * z;
+    moment[1] = x;
+    return sin(s / 2) * exp(-50 * z * z - x);
+}
+
+static double on_torus(double s, double t, double *moment) {
+    double r = 1 + 0.5 * cos(s), z = 0.5 * sin(s), x = r * cos(t);
+    moment[0] = z * z;
+    moment[1] = x;
+    moment[2] = cos(s);
+    return r * exp(-1.5 * x - 4 * z * z);
+}
+
+static void quadrature(const struct surface *f, double *mean) {
+    enum { N = 400 };
+    double total = 0, moment[3];
+    for (size_t k = 0; k < f->count; k++) mean[k] = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double w = f->point(2 * M_PI * (i + 0.5) / N, 2 * M_PI * (j + 0.5) / N, moment);
+            total += w;
+            for (size_t k = 0; k < f->count; k++) mean[k] += w * moment[k];
+        }
+    for (size_t k = 0; k < f->count; k++) mean[k] /= total;
+}
+
+/* The largest deviation of a mean in standard errors. */
+static double deviation(const struct surface *f, const char *friction, const char *method, double step, double until,
+                        uint64_t paths) {
+    static const char *const name[] = {"a", "b", "c"};
+    char text[1000];
+    double want[3] = {0}, worst = 0;
+    snprintf(text, sizeof text, f->text, friction);
+    struct lgv_model *m = model_of(text);
+    struct lgv_kernel k = kernel_with(m, method, 0, NULL);
+    double *value = final_values(&k, step, (uint64_t)(until / step + 0.5), paths, 2, 1);
+    quadrature(f, want);
+    for (size_t o = 0; o < f->count; o++) {
+        double mean = 0, square = 0;
+        size_t at = watch_number(&k, name[o]);
+        for (size_t i = 0; i < paths; i++) {
+            double x = value[i * k.watch.count + at];
+            mean += x / (double)paths;
+            square += x * x / (double)paths;
+        }
+        double error = sqrt((square - mean * mean) / (double)paths);
+        print_message("%s, friction %s, step %g: %s %.4f +- %.4f, exact %.4f\n", method, friction, step, name[o], mean,
+                      error, want[o]);
+        worst = fmax(worst, fabs(mean - want[o]) / error);
+        if (isnan(mean)) worst = INFINITY;
+    }
+    free(value);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+    return worst;
+}
+
+static const struct surface sphere = {SPHERE, 2, on_sphere}, torus = {TORUS, 3, on_torus};
+
+/* The step is the inverse frequency of the valley: RATTLE-GLA is off by more than ten standard errors. */
+static void test_sphere(void **state) {
+    (void)state;
+    assert_true(deviation(&sphere, "1", "RATTLE-GLA", 0.1, 14, 5000) > 10);
+    assert_true(deviation(&sphere, "1", "RATTLE-GLA-Metropolis", 0.1, 14, 5000) < 4);
+    assert_true(deviation(&sphere, "1", "g-BAOAB-Metropolis", 0.1, 14, 5000) < 4);
+    assert_true(deviation(&sphere, "[0.5, 1, 2]", "g-OBABO-Metropolis", 0.1, 14, 5000) < 4); /* bath by midpoints */
+}
+
+/* Half of the proposals go astray; without the way back the mean of c is 12 standard errors too large. */
+static void test_torus(void **state) {
+    (void)state;
+    assert_true(deviation(&torus, "1", "RATTLE-GLA-Metropolis", 0.6, 100, 6000) < 4);
+}
+
+/* ---- one step ---- */
+
+/* Where there is no solution the state stays, with its momentum reversed, to the last bit, and nothing fails. */
+static void test_rejected(void **state) {
+    (void)state;
+    static const char *const method[] = {"RATTLE-GLA-Metropolis", "g-BAOAB-Metropolis"};
+    for (size_t i = 0; i < 2; i++) {
+        struct lgv_model *m = model_of(TORUS);
+        struct lgv_kernel k = kernel_of(m, method[i]);
+        size_t rejected = 0;
+        for (uint64_t path = 0; path < 64; path++) {
+            double x[6] = {1.5, 0, 0, 0, 0.25, -0.5};
+            assert_true(one_step_of(&k, 0, 40, 1, path, 0, x));
+            rejected += x[0] == 1.5 && x[1] == 0 && x[2] == 0 && x[3] == 0 && x[4] == -0.25 && x[5] == 0.5;
+            assert_near(hypot(hypot(x[0], x[1]) - 1, x[2]), 0.5, 1e-12, "constraint");
+        }
+        print_message("%s: %zu of 64 steps of 40 rejected\n", method[i], rejected);
+        assert_true(rejected > 50);
+        lgv_kernel_free(&k);
+        lgv_model_free(m);
+    }
+}
+
+/* ---- runs ---- */
+
+/* Acceptance and the share that goes astray are told; a chain of eight rods, whose equations are sparse, keeps its
+ * constraints and its temperature at a step where RATTLE-GLA loses paths. */
+static void test_counts(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(CHAIN);
+    struct lgv_settings s = settings_of(m);
+    struct lgv_result r;
+    s.step = 0.25;
+    s.until = 10;
+    s.paths = 1000;
+    snprintf(s.method, sizeof s.method, "RATTLE-GLA");
+    run_with(m, &s, LGV_FAILED_PATHS, &r);
+    lgv_result_clear(&r);
+    snprintf(s.method, sizeof s.method, "RATTLE-GLA-Metropolis");
+    run_with(m, &s, LGV_OK, &r);
+    print_message("acceptance %.4f, astray %.4f, constraint %.2g\n", r.acceptance, r.astray, r.certificate.constraint);
+    assert_true(r.acceptance > 0.3 && r.acceptance < 0.95 && r.astray > 0.01 && r.astray < 1 - r.acceptance);
+    assert_true(r.certificate.constraint < 1e-12);
+    for (size_t i = 0; i < r.nseries; i++) {
+        if (strcmp(r.series[i].name, "a") != 0) continue;
+        double mean = r.series[i].mean[r.ntimes - 1], error = r.series[i].err[r.ntimes - 1];
+        print_message("temperature %.4f +- %.4f\n", mean, error);
+        assert_near(mean, 1, 4 * error, "temperature");
+    }
+    lgv_result_clear(&r);
+    lgv_model_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sphere),
+        cmocka_unit_test(test_torus),
+        cmocka_unit_test(test_rejected),
+        cmocka_unit_test(test_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
