@@ -132,6 +132,16 @@ has out 'With 64 degrees of freedom single' 'observe: {' 'keep: N'
 gives 0 "$LGV" run "$kubo" "${small[@]}" --no-files
 hasnot out 'degrees of freedom'
 
+# Histograms of pairs have their edges and cells in the JSON document.
+gives 0 "$LGV" run "$kubo" --paths 64 --step 0.1 --until 1 --json --histograms2 q:p --bins 4
+has out '"x_edge": [' '"y_edge": [' '"count": ['
+! command -v python3 > /dev/null || python3 - out <<'PY' || die "cells of a histogram of a pair"
+import json, sys
+(h,) = json.load(open(sys.argv[1]))["histograms2"].values()
+assert len(h["x_edge"]) == len(h["count"]) + 1 and len(h["y_edge"]) == len(h["count"][0]) + 1
+assert sum(map(sum, h["count"])) == h["values"] - h["outside"] > 50
+PY
+
 # On a terminal no phase is silent.
 if command -v script > /dev/null; then
     script -qec "'$LGV' run '$kubo' --paths 64 --step 0.1 --until 5 --out terminal" /dev/null > out < /dev/null

@@ -254,6 +254,24 @@ static void test_free_particle(void **state) {
     lgv_model_free(m);
 }
 
+/* ---- how many normals there are ---- */
+
+/* 2^48 pairs a path: those of all noises and channels, in all spans that the methods of a study share. */
+static void test_normals(void **state) {
+    (void)state;
+    struct lgv_bath_modes bath = {.channels = 2};
+    struct lgv_kernel k = {.nnoise = 1, .bath = &bath, .spans = 2, .common_spans = 6};
+    const uint64_t most = ((uint64_t)1 << 49) / (3 * 6 * 5);
+    struct lgv_error err = {0};
+    assert_int_equal(lgv_normals_check(&k, most, 5, &err), LGV_OK);
+    assert_int_equal(lgv_normals_check(&k, most + 1, 5, &err), LGV_BAD_INPUT);
+    assert_non_null(strstr(err.message, "2^49"));
+    k.common_spans = 2;
+    assert_int_equal(lgv_normals_check(&k, most + 1, 5, &err), LGV_OK);
+    k = (struct lgv_kernel){.spans = 1, .common_spans = 1};
+    assert_int_equal(lgv_normals_check(&k, UINT64_MAX, 5, &err), LGV_OK);
+}
+
 /* ---- the stationary law ---- */
 
 /* exp(-H/kT) is stationary when the strength of all noise is 2 kT times the symmetric part of all friction. */
@@ -323,7 +341,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_span),         cmocka_unit_test(test_modes),         cmocka_unit_test(test_coarse),
         cmocka_unit_test(test_common_spans), cmocka_unit_test(test_free_particle),
-        cmocka_unit_test(test_law),
+        cmocka_unit_test(test_normals),      cmocka_unit_test(test_law),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

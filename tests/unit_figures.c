@@ -425,12 +425,32 @@ static void test_no_gnuplot(void **state) {
     lgv_result_clear(&r);
 }
 
+/* Titles are cut, with dots, before they leave the figure; wide letters take more of it. */
+static void test_titles(void **state) {
+    (void)state;
+    static const char letters[] = "correlation: each(r=0..6, sum(i=1..12, x[wrap(i+r)]*x[i])/12 + sum(i=1..12, "
+                                  "p[i]^2)/12)";
+    char wide[100];
+    for (size_t i = 0; i < 90; i++) wide[i] = 'M';
+    wide[90] = 0;
+    struct lgv_text a = {0}, b = {0}, c = {0};
+    lgv_title(&a, letters, LGV_TITLE_LEFT);
+    lgv_title(&b, wide, LGV_TITLE_LEFT);
+    lgv_title(&c, "short: p^2/2", LGV_TITLE_LEFT);
+    assert_true(a.size > 50 && a.size < 75 && strcmp(a.data + a.size - 4, "...'") == 0);
+    assert_true(b.size > 30 && b.size < 45 && strcmp(b.data + b.size - 4, "...'") == 0);
+    assert_string_equal(c.data, "'short: p^2/2'");
+    lgv_text_free(&a);
+    lgv_text_free(&b);
+    lgv_text_free(&c);
+}
+
 int main(void) {
 #define IN_PLACE(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_axis),        cmocka_unit_test(test_axis_text),
         cmocka_unit_test(test_single_path), cmocka_unit_test(test_trajectory),
-        cmocka_unit_test(test_escape),
+        cmocka_unit_test(test_escape),      cmocka_unit_test(test_titles),
         IN_PLACE(test_report_numbers),      cmocka_unit_test(test_summary_of_one_path),
         IN_PLACE(test_figures_and_report),  IN_PLACE(test_figures_degenerate),
         IN_PLACE(test_trajectories_drawn),  IN_PLACE(test_many_methods),

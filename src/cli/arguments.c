@@ -281,7 +281,8 @@ void lgv_warn_unused(const struct lgv_model *m) {
 
 void lgv_warn_events(const struct lgv_model *m, const char *command) {
     if (m->nevents || m->nsections)
-        lgv_warn("%s follows all paths to the end: events, `stop` and sections of the model are not looked at", command);
+        lgv_warn("%s follows all paths to the end: events, `stop` and sections of the model are not looked at",
+                 command);
 }
 
 char *lgv_output_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix) {

@@ -274,15 +274,6 @@ static enum lgv_status check_memory(const struct lgv_layout *w, struct lgv_error
                     w->plan.ntimes, w->plan.kernel->watch.count, bytes / 1e9);
 }
 
-static enum lgv_status check_normals(const struct lgv_layout *w, struct lgv_error *err) {
-    const struct lgv_kernel *k = w->plan.kernel;
-    size_t noises = (k->nnoise + (k->bath ? k->bath->channels : 0)) * k->spans;
-    double steps = (double)w->plan.steps; /* pairs of normals are numbered by 48 bits */
-    if (steps * (double)noises <= 5.6e14) return LGV_OK;
-    return lgv_fail(err, LGV_BAD_INPUT, "%.3g steps with %zu noises need more than the 5.6e14 normals a path has",
-                    steps, noises);
-}
-
 enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings *asked, struct lgv_layout *w,
                                  struct lgv_error *err) {
     *w = (struct lgv_layout){.settings = *asked};
@@ -308,7 +299,7 @@ enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel 
     if (!status) status = look_along(s, w, err);
     if (!status) status = check_increments(s, w, err);
     if (!status) status = check_memory(w, err);
-    if (!status) status = check_normals(w, err);
+    if (!status) status = lgv_normals_check(k, w->plan.steps, 1, err);
     if (!status) status = lgv_clip_check(k, s->step, s->truncate, err);
     bool given = lgv_settings_given(s, "tally"), tallied = k->np <= LGV_TALLY_DOF || given;
     uint64_t paths = k->watch.extremes && !given ? s->paths : tallied ? s->tally : 0;

@@ -22,7 +22,8 @@ static int shown(struct lgv_model *m, int node) {
     struct lgv_graph *g = m->graph;
     for (size_t i = 0; m->period && i < m->nx; i++) {
         if (!(m->period[i] > 0) || node != lgv_expr_ref_at(g, LGV_Q, (long)i)) continue;
-        int turns = lgv_expr_scale(g, 1 / m->period[i], lgv_expr_add(g, node, lgv_expr_const(g, -m->period[m->nx + i])));
+        int from = lgv_expr_const(g, -m->period[m->nx + i]);
+        int turns = lgv_expr_scale(g, 1 / m->period[i], lgv_expr_add(g, node, from));
         return lgv_expr_add(g, node, lgv_expr_scale(g, -m->period[i], lgv_expr_call1(g, LGV_FLOOR, turns)));
     }
     return node;

@@ -11,11 +11,38 @@
 #include "out/private.h"
 
 #include <math.h>
+#include <string.h>
 
 #define CHANGE 1e-3     /* of the size: below it the change is drawn */
 #define ROUND_OFF 1e-12 /* of the size: no axis shows less */
 #define ESCAPE 100      /* times the range of most values: beyond it they escape */
 #define LABEL_WIDTH 32  /* characters beside a figure */
+
+/* ---- titles ---- */
+
+/* Widths of characters in a common sans-serif font, in parts of its size. */
+static double width_of(const char *c) {
+    if (strchr("ijl'|!.,:;/ ", *c)) return 0.33;
+    if (strchr("()[]{}ftrI-", *c)) return 0.4;
+    if (strchr("mwMW@%+=<>^~", *c)) return 0.9;
+    return (*c & 0x80) == 0 && *c >= 'A' && *c <= 'Z' ? 0.7 : 0.62;
+}
+
+void lgv_title(struct lgv_text *out, const char *title, double pixels) {
+    char plain[240];
+    double room = pixels / LGV_TITLE_SIZE, used = 0;
+    size_t cut = 0; /* so much fits with dots behind it */
+    lgv_plain(plain, sizeof plain, title);
+    for (const char *c = plain; *c;) {
+        if (used + 3 * 0.33 <= room) cut = (size_t)(c - plain);
+        used += width_of(c);
+        for (c++; (*c & 0xC0) == 0x80; c++) {} /* the rest of one character */
+    }
+    if (used > room) snprintf(plain + cut, sizeof plain - cut, "...");
+    lgv_quote(out, plain);
+}
+
+/* ---- axes ---- */
 
 static bool drawable(double x) {
     return isfinite(x) && fabs(x) < 1e300;

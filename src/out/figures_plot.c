@@ -399,8 +399,7 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
                           "textcolor rgb '#444444'\n"
                         : "set key off\n");
     lgv_text_add(out, "set label 1 ");
-    char title[80]; /* as much as fits the width */
-    lgv_quote(out, lgv_plain(title, sizeof title, f->title));
+    lgv_title(out, f->title, square ? 570 : LGV_TITLE_LEFT);
     lgv_text_add(out, " at %s noenhanced\n",
                  space    ? "screen 0.5,0.96 center"
                  : square ? "graph 0.5,1.05 center"

@@ -178,11 +178,28 @@ static json_t *failures(const struct lgv_result *r) {
     return NULL;
 }
 
-/* The numbers of everything that was found of one group, by name. */
+/* An array of a finding: a list, or a list of lists. */
+static json_t *cells(const struct lgv_found *x, int ndim) {
+    json_t *out = json_array();
+    bool good = out != NULL;
+    size_t columns = x->shape[1];
+    for (size_t i = 0; good && i < x->shape[0]; i++) {
+        json_t *row = ndim == 1 ? real(x->data[i]) : json_array();
+        for (size_t j = 0; row && ndim == 2 && good && j < columns; j++)
+            good = json_array_append_new(row, real(x->data[i * columns + j])) == 0;
+        good = json_array_append_new(out, row) == 0 && good;
+    }
+    if (good) return out;
+    json_decref(out);
+    return NULL;
+}
+
+/* The numbers of everything that was found of one group, by name; of histograms of pairs all cells. */
 static json_t *findings(const struct lgv_result *r, const char *group) {
     json_t *out = json_object();
     bool good = out != NULL;
     const struct lgv_found_row *row;
+    bool maps = strcmp(group, LGV_FOUND_PAIRS) == 0 || strcmp(group, LGV_FOUND_DENSITIES) == 0;
     for (size_t i = 0; good && i < r->nfindings; i++) {
         const struct lgv_finding *f = &r->finding[i];
         if (strcmp(f->group, group) != 0) continue;
@@ -190,6 +207,7 @@ static json_t *findings(const struct lgv_result *r, const char *group) {
         good = one && put(one, "formula", text(f->text));
         for (size_t k = 0; good && (row = lgv_found_row(group, k)); k++)
             if (row->ndim == 0 && f->item[k].data) good = put(one, row->name, real(f->item[k].data[0]));
+            else if (maps && f->item[k].data) good = put(one, row->name, cells(&f->item[k], row->ndim));
         good = put(out, f->name, one) && good;
     }
     if (good) return out;

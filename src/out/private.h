@@ -66,6 +66,11 @@ void lgv_map_script(struct lgv_text *out, const struct lgv_result *r, const stru
 /* Text of the user in a gnuplot script: in single quotes nothing of it has a meaning. */
 void lgv_quote(struct lgv_text *out, const char *text);
 
+/* axis.c: a title in quotes, shortened so that it is not wider than this. */
+#define LGV_TITLE_SIZE 13  /* of its letters, in pixels of a figure that is 600 wide */
+#define LGV_TITLE_LEFT 480 /* from the left end of the axis to the right end of the figure */
+void lgv_title(struct lgv_text *out, const char *title, double pixels);
+
 /* found.c: what was found along the way, in the summary, the report and figures. */
 void lgv_found_summary(FILE *out, const struct lgv_result *r, const char *bold, const char *off);
 void lgv_found_report(struct lgv_text *out, const struct lgv_result *r);

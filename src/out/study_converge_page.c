@@ -123,7 +123,6 @@ static void put_curves(struct lgv_text *out, const struct lgv_convergence *c) {
 
 static void put_script(struct lgv_text *out, const struct lgv_convergence *c, const struct lgv_figure *f) {
     double low, high, low_step = c->method[0].level[c->nlevels - 1].step, high_step = c->method[0].level[0].step;
-    char title[100];
     error_range(c, &low, &high);
     int height = c->nrows > 10 ? 420 + 20 * (int)(c->nrows - 10) : 420;
     lgv_text_add(out, LGV_PLOT_BEGIN
@@ -137,7 +136,7 @@ static void put_script(struct lgv_text *out, const struct lgv_convergence *c, co
         if (c->nlevels <= 7 || l % 2 == 0)
             lgv_text_add(out, "%s'%.3g' %.9g", l ? ", " : "", c->method[0].level[l].step, c->method[0].level[l].step);
     lgv_text_add(out, ")\nset label 1 ");
-    lgv_quote(out, lgv_plain(title, sizeof title, f->title));
+    lgv_title(out, f->title, LGV_TITLE_LEFT);
     lgv_text_add(out, " at graph 0,1.06 left noenhanced\n");
     put_slopes(out, c, true);
     for (size_t k = 0; k < c->nrows; k++) {

@@ -80,13 +80,12 @@ int lgv_study_key(struct lgv_text *out, size_t entries, size_t widest) {
 }
 
 void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *title, int height) {
-    char plain[80];
     lgv_text_add(out,
                  LGV_PLOT_BEGIN
                  "set format '%%g'\nset datafile missing 'NaN'\nset lmargin 13\nset rmargin 3\nset tmargin 2\n"
                  "set key outside bottom center horizontal Left reverse samplen 2 height 1 textcolor rgb '#444444'\n"
                  "set label 1 ");
-    lgv_quote(out, lgv_plain(plain, sizeof plain, title));
+    lgv_title(out, title, LGV_TITLE_LEFT);
     lgv_text_add(out,
                  " at graph 0,1.07 left noenhanced\n"
                  "set terminal svg noenhanced size 600,%d background '#FFFFFF' font 'sans-serif,13'\n"

@@ -40,6 +40,17 @@ enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double tru
                     truncate, dt);
 }
 
+/* Steps of a study share the spans of all its methods, and are sums of `coarsen` finer ones. */
+enum lgv_status lgv_normals_check(const struct lgv_kernel *k, uint64_t steps, uint64_t coarsen, struct lgv_error *err) {
+    size_t noises = k->nnoise + (k->bath ? k->bath->channels : 0);
+    uint64_t most = (uint64_t)1 << 49; /* pairs of normals are numbered by 48 bits */
+    if (noises == 0 || steps <= most / noises / k->common_spans / coarsen) return LGV_OK;
+    return lgv_fail(err, LGV_BAD_INPUT,
+                    "%.3g steps with %zu noises, each made of %.3g draws, need more than the 2^49 = 5.6e14 normals a "
+                    "path has",
+                    (double)steps, noises, (double)coarsen * k->common_spans);
+}
+
 /* Scratch that grows by itself.  The first of it stays: a kernel can count on that much. */
 struct lgv_growing {
     struct lgv_scratch scratch; /* first: `grow` gets a pointer to it */

@@ -187,6 +187,8 @@ struct lgv_own_block {
 double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate);
 /* Refuses a truncation that was asked for where there is no such bound: for dt >= 1, where ln dt is not negative. */
 enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err);
+/* Refuses more steps than a path has numbers for; each step is the sum of `coarsen` finer ones. */
+enum lgv_status lgv_normals_check(const struct lgv_kernel *k, uint64_t steps, uint64_t coarsen, struct lgv_error *err);
 bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t coarsen,
                       struct lgv_own_block *out);
 /* Another size of step, made of `coarsen` fine ones. */

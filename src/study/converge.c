@@ -493,6 +493,8 @@ static enum lgv_status plan(struct study *s, struct lgv_model *m, const struct l
     if (!status) status = build(s, m, set, err);
     double largest = s->job.smallest * (double)s->factor[0];
     if (!status) status = lgv_clip_check(&s->kernel[0], largest, set->truncate, err);
+    uint64_t finest = s->job.exact ? 1 : MOST_REFINE;
+    if (!status) status = lgv_normals_check(&s->kernel[0], s->job.smallest_steps, finest, err);
     if (!status) status = plan_quantities(s, o, out, err);
     if (!status && !describe(s, m, set, o, out)) status = lgv_fail_memory(err);
     return status;

@@ -209,6 +209,7 @@ static struct lgv_pair_sums rounded(const struct exact_pair *p) {
 
 enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *user, struct lgv_error *err) {
     if (lgv_clip_check(leg->kernel, leg->step, leg->truncate, err)) return LGV_BAD_INPUT;
+    if (lgv_normals_check(leg->kernel, leg->steps, leg->coarsen, err)) return LGV_BAD_INPUT;
     size_t values = (size_t)leg->paths * leg->ncolumns;
     leg->final = lgv_new(values, sizeof *leg->final);
     leg->start = lgv_new(values, sizeof *leg->start);
