@@ -180,6 +180,7 @@ static const struct part {
     {"langevin", bench_langevin, true}, {"compile", bench_compile, false}, {"size", bench_size, false},
     {"rings", bench_rings, false},   {"threads", bench_threads, false},  {"whole", bench_whole, false},
     {"collectors", bench_collectors, false}, {"peers", bench_peers, false},
+    {"precision", bench_precision, false},
 };
 #define PARTS (sizeof parts / sizeof *parts)
 

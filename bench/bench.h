@@ -55,6 +55,10 @@ void bench_cache_empty(struct bench *b);
 /* Adds a row (reference is taken over) to the array `table` of the JSON document. */
 void bench_json_row(struct bench *b, const char *table, json_t *row);
 
+/* A file in the folder, and a run of it by python3, or what LGV_BENCH_PYTHON names; false when that is not possible. */
+bool bench_write(const char *folder, const char *name, const char *text);
+bool bench_python(const char *folder, const char *file, const char *argument, struct lgv_text *printed);
+
 extern const char *const bench_kubo, *const bench_synchrotron;
 /* The phi^4 ring of n sites with one noise on all of them, by indexed sums; in `text`. */
 const char *bench_lattice(char *text, size_t size, int n);
@@ -72,5 +76,6 @@ void bench_threads(struct bench *b);     /* ... threads */
 void bench_whole(struct bench *b);       /* ... everything around the kernel */
 void bench_collectors(struct bench *b);  /* collectors.c: the cost of looking along the way */
 void bench_peers(struct bench *b);       /* peers.c: a chain of beads beside LAMMPS and OpenMM */
+void bench_precision(struct bench *b);   /* precision.c: work against precision, beside heyoka */
 
 #endif

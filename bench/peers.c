@@ -60,7 +60,7 @@ struct chain_row {
 
 /* ---- the others ---- */
 
-static bool write_text(const char *folder, const char *name, const char *text) {
+bool bench_write(const char *folder, const char *name, const char *text) {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "w");
@@ -77,8 +77,8 @@ static bool write_chain(const char *folder) {
     for (int i = 1; i <= BEADS; i++) lgv_text_add(&t, "%d 1 1 %d 0 0\n", i, i);
     lgv_text_add(&t, "\nBonds\n\n");
     for (int i = 1; i < BEADS; i++) lgv_text_add(&t, "%d 1 %d %d\n", i, i, i + 1);
-    bool ok = !t.failed && write_text(folder, "chain.data", t.data) && write_text(folder, "chain.in", lammps) &&
-              write_text(folder, "chain.py", openmm);
+    bool ok = !t.failed && bench_write(folder, "chain.data", t.data) && bench_write(folder, "chain.in", lammps) &&
+              bench_write(folder, "chain.py", openmm);
     lgv_text_free(&t);
     return ok;
 }
@@ -109,15 +109,20 @@ static void run_lammps(const char *folder, struct chain_row *row) {
     lgv_text_free(&printed);
 }
 
-static void run_openmm(const char *folder, const char *platform, struct chain_row *row) {
-    char path[512], file[] = "chain.py", name[16];
+bool bench_python(const char *folder, const char *file, const char *argument, struct lgv_text *printed) {
+    char path[512], script[64], word[32];
     const char *python = getenv("LGV_BENCH_PYTHON");
+    if (!lgv_process_find(python ? python : "python3", path, sizeof path)) return false;
+    snprintf(script, sizeof script, "%s", file);
+    snprintf(word, sizeof word, "%s", argument);
+    struct lgv_process p = {.argv = (char *[]){path, script, word, NULL}, .folder = folder, .seconds = 120,
+                            .limit = 1 << 16, .printed = printed};
+    return lgv_process_run(&p) == 0 && printed->data;
+}
+
+static void run_openmm(const char *folder, const char *platform, struct chain_row *row) {
     struct lgv_text printed = {0};
-    if (!lgv_process_find(python ? python : "python3", path, sizeof path)) return;
-    snprintf(name, sizeof name, "%s", platform);
-    struct lgv_process p = {.argv = (char *[]){path, file, name, NULL}, .folder = folder, .seconds = 120,
-                            .limit = 1 << 16, .printed = &printed};
-    if (lgv_process_run(&p) == 0 && printed.data) {
+    if (bench_python(folder, "chain.py", platform, &printed)) {
         row->temperature = after(printed.data, "temperature ");
         keep_least(row, after(printed.data, "seconds "));
     }
@@ -164,7 +169,7 @@ void bench_peers(struct bench *b) {
         [CPU] = {"OpenMM CPU (single), LangevinMiddle", 130e-6, 0, 1.002, "OpenMM 8.6.1"},
     };
     struct bench_kernel k[2] = {0};
-    printf("\nA chain of %d beads in space with harmonic bonds and a bath, step %g, one core: us per step of a replica\n",
+    printf("\nA chain of %d beads in space, harmonic bonds and a bath, step %g, one core: us per step of a replica\n",
            BEADS, DT);
     bool ready = bench_kernel_open(&k[0], model, NULL, "BAOAB", NULL, DT, STEPS) &&
                  bench_kernel_open_for(1, &k[1], model, NULL, "BAOAB", NULL, DT, STEPS) && write_chain(b->folder);
