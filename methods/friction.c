@@ -13,7 +13,12 @@
  * Brunger, Brooks & Karplus (1984), doi 10.1016/0009-2614(84)80098-6, with dB = dB_1 + dB_2 of the two halves:
  *
  *     BBK      p*  = p - K_q(q; dt, dW)/2 + dt/2 (F(q, p, t) - Gamma M^-1 p) + s dB_1,       q' = q + dt M^-1 p*
- *              p'  = p* - K_q(q'; dt, dW)/2 + dt/2 (F(q', p*, t') - Gamma M^-1 p') + s dB_2  */
+ *              p'  = p* - K_q(q'; dt, dW)/2 + dt/2 (F(q', p*, t') - Gamma M^-1 p') + s dB_2
+ *
+ * The second half is the adjoint of the first, so the weak order with friction is 2.  Many programs put one random force
+ * s R/2 into both halves around a position instead.  A step is then no map of (q, p) with noise of its own, since R of
+ * its end is also that of the next one's beginning.  That form has strong order 1/2 and weak order 1; on an oscillator
+ * with frequency, mass and friction 1 E[q^2] = kT/(1 - h^2/4) is closer to kT, E[p^2] = kT/(1 + h/2) is not. */
 #include "kernel/text/method_file.h"
 
 #ifndef FRICTION_KIND
@@ -135,12 +140,13 @@ const struct lgv_method lgv_method_bbk = {
     .name = "BBK",
     .aliases = "brunger-brooks-karplus",
     .paper = "Brunger, Brooks & Karplus (1984), doi 10.1016/0009-2614(84)80098-6",
-    .doc = "Brunger-Brooks-Karplus: Verlet with friction half explicit, half implicit; a classic, for comparison.",
+    .doc = "Brunger-Brooks-Karplus: Verlet with friction half explicit, half implicit, and independent noise in its two "
+           "halves; a classic, for comparison.",
     .constants = "#define FRICTION_KIND 2\n",
     .contraction = LGV_CONTRACTS_HALF,
     .bath_spans = 2,
-    .bath_weak = 1,
-    .bias_order = 1,
+    .bath_weak = 2,
+    .bias_order = 2,
     .claims = "Without friction it is the symplectic Verlet method.",
 };
 #endif
