@@ -84,6 +84,8 @@ const struct lgv_method lgv_letter_bath = {
     .name = "O",
     .source = "bath.c",
     .moves = LGV_MOVES_P,
+    .rotations = true,
+    .explicit_separable = true,
     .heats = true,
 };
 #endif

@@ -85,10 +85,8 @@ INLINE void metropolis(struct ctx *c, vec work, const vec *before, const vec *ke
     ivec accept = (ivec)(bath_chance(c) < vec_exp(work * (-1.0 / bath_channel(c, 0)[4]))); /* false for NaN */
     ivec lost = (ivec)(q[0] != q[0]);
     if (vec_all(accept)) return;
-    for (long i = 0; i < NP; i++) {
-        q[i] = vec_select(accept, q[i], before[i]);
-        p[i] = vec_select(accept, p[i], -before[NP + i]);
-    }
+    for (long i = 0; i < NX; i++) q[i] = vec_select(accept, q[i], before[i]);
+    for (long i = 0; i < NP; i++) p[i] = vec_select(accept, p[i], -before[NX + i]);
     for (long i = 0; i < METHOD_CARRY; i++) carry[i] = vec_select(accept, carry[i], kept[i]);
     for (long m = 0; m < METROPOLIS_EXTRA; m++)
         c->extra[m * VECS] = vec_select(accept, c->extra[m * VECS], kept[METHOD_CARRY + m]);
@@ -106,10 +104,10 @@ INLINE void metropolis(struct ctx *c, vec work, const vec *before, const vec *ke
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
 #if METROPOLIS
-    ARRAY(before, 2 * NP);
+    ARRAY(before, NX + NP);
     ARRAY(kept, METHOD_CARRY + METROPOLIS_EXTRA);
     vec work, H;
-    for (long i = 0; i < 2 * NP; i++) before[i] = i < NP ? q[i] : p[i - NP];
+    for (long i = 0; i < NX + NP; i++) before[i] = i < NX ? q[i] : p[i - NX];
     for (long i = 0; i < METHOD_CARRY; i++) kept[i] = carry[i];
     for (long m = 0; m < METROPOLIS_EXTRA; m++) kept[METHOD_CARRY + m] = c->extra[m * VECS];
     model_H(c, time_at(c, 0), q, p, &H);

@@ -4,7 +4,8 @@
  *
  *     q' = q + K_p(p; dt, dW),     p' = p.
  *
- * Exact when that part does not depend on t, else of order 2 (its middle). */
+ * Exact when that part does not depend on t, else of order 2 (its middle).  Rotations move as free bodies do, exactly
+ * (text/rotor.h); rotate.c has letters that turn them in other ways. */
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
@@ -18,7 +19,12 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(Kp, NP);
     (void)dZ, (void)carry;
     model_K1(c, time_at(c, 0.5), q, p, c->dt, dW, 0, Kp);
+#if ROTATIONS
+    vectors_move(Kp, q);
+    ROTATE_ALL(c, q, p, rotor_exactly)
+#else
     for (long i = 0; i < NP; i++) q[i] += Kp[i];
+#endif
 }
 
 #include "kernel/text/method_end.h"
@@ -28,6 +34,8 @@ const struct lgv_method lgv_letter_drift = {
     .source = "drift.c",
     .face_separable = LGV_FACE_K1,
     .moves = LGV_MOVES_Q,
+    .rotations = true,
+    .explicit_separable = true,
     .callbacks = &KERNEL_NAME,
     .step = &KERNEL_STEP,
 };

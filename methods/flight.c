@@ -58,6 +58,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 const struct lgv_method lgv_letter_flight = {
     .name = "U",
     .source = "flight.c",
+    .explicit_separable = true,
     .face_separable = LGV_FACE_K1,
     .face_general = LGV_FACE_K1,
     .moves = LGV_MOVES_Q | LGV_MOVES_P,

@@ -74,6 +74,8 @@ const struct lgv_method lgv_letter_kick = {
     .source = "kick.c",
     .face_separable = LGV_FACE_FORCE,
     .moves = LGV_MOVES_P,
+    .rotations = true,
+    .explicit_separable = true,
     .callbacks = &KERNEL_NAME,
     .step = &KERNEL_STEP,
 };

@@ -49,7 +49,7 @@ static const struct bad structure[] = {
     {Q "hamiltonian: p\nkinetic: {mass: 1}\n", 4, 1, "hamiltonian is given"},
     {Q "hamiltonain: p\n", 3, 1, "unknown key hamiltonain; did you mean hamiltonian?"},
     {Q "xyzzy: p\n", 3, 1, "unknown key xyzzy"},
-    {"rotations: q\n", 1, 1, "rotations is not supported by this version"},
+    {"rotations: q\n", 1, 1, "unknown key rotations"},
     {Q "hamiltonian: {a: b}\n", 3, 14, "expected a formula, found a mapping"},
     {Q "hamiltonian: [q, p]\n", 3, 14,
      "expected a formula, found a sequence (quote a formula that begins with [ or {)"},

@@ -14,12 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../src/kernel/text/abi.h"
 #include "../src/kernel/text/lanes.h"
 #include "../src/kernel/text/solve.h"
 #include "../src/kernel/text/system.h"
 
 #define NP 3L
-enum { LGV_FAIL_NEWTON = 2, LGV_FAIL_SINGULAR = 3 };
+void lgv_spin_numbers(const double inertia[3], double *out); /* kernel/kernel.h */
 
 struct ctx { /* what newton.h needs of it */
     vec *top;
@@ -89,15 +90,15 @@ static void random_lanes(vec *q, vec *m) {
 enum regime { ANYWHERE, NEAR_MIDDLE, SEPARATRIX, NEAR_SEPARATRIX, ON_AXES, REGIMES };
 
 static void random_motion(enum regime kind, const double *spin, vec *q, vec *m) {
-    int a = (int)spin[ROTOR_FIRST], b = (a + 1) % 3, c = (a + 2) % 3;
+    int a = (int)spin[LGV_SPIN_FIRST], b = (a + 1) % 3, c = (a + 2) % 3;
     random_lanes(q, m);
     for (int l = 0; l < LANES; l++) {
         double small = kind == NEAR_MIDDLE ? pow(10.0, -8.0 + 7.0 * random_symmetric()) : 1.0;
         m[a][l] *= small;
         m[c][l] *= small;
         if (kind == SEPARATRIX || kind == NEAR_SEPARATRIX) { /* f n1^2 = g n3^2 */
-            m[c][l] = sqrt(spin[ROTOR_PART]) * random_symmetric();
-            m[a][l] = sqrt(spin[ROTOR_REST]) * fabs(m[c][l]) / (sqrt(spin[ROTOR_PART]) + 1e-300);
+            m[c][l] = sqrt(spin[LGV_SPIN_PART]) * random_symmetric();
+            m[a][l] = sqrt(spin[LGV_SPIN_REST]) * fabs(m[c][l]) / (sqrt(spin[LGV_SPIN_PART]) + 1e-300);
         }
         if (kind == NEAR_SEPARATRIX) m[a][l] *= 1.0 + 1e-7 * random_symmetric();
         int which = (int)(4.0 + 3.9 * random_symmetric());
@@ -193,7 +194,7 @@ static void to_space(const struct body *b, real *out) {
 /* Of one lane. */
 static double energy(const double *spin, const vec *m, int l) {
     double sum = 0.0;
-    for (int i = 0; i < 3; i++) sum += 0.5 * spin[ROTOR_INVERSE + i] * m[i][l] * m[i][l];
+    for (int i = 0; i < 3; i++) sum += 0.5 * spin[LGV_SPIN_INVERSE + i] * m[i][l] * m[i][l];
     return sum;
 }
 
@@ -205,8 +206,8 @@ static void test_exact(void **state) {
     static const double steps[] = {1e-3, 0.1, 0.6, -0.6, 3.0, 11.0};
     (void)state;
     for (int b = 0; b < BODIES; b++) {
-        double spin[ROTOR_SPIN];
-        rotor_spin(bodies[b], spin);
+        double spin[LGV_SPIN];
+        lgv_spin_numbers(bodies[b], spin);
         for (int n = 0; n < REGIMES * 6; n++) {
             vec q[4], m[3], q0[4], m0[3];
             double dt = steps[n % 6] * (1.0 + 0.2 * random_symmetric());
@@ -218,7 +219,7 @@ static void test_exact(void **state) {
             rotor_exact(dt, spin, q, m);
             for (int l = 0; l < LANES; l++) {
                 struct body want = lane_of(q0, m0, l), got = lane_of(q, m, l);
-                double growth = sqrt(spin[ROTOR_PART] * spin[ROTOR_REST]) * fabs(spin[ROTOR_SPREAD] * dt);
+                double growth = sqrt(spin[LGV_SPIN_PART] * spin[LGV_SPIN_REST]) * fabs(spin[LGV_SPIN_SPREAD] * dt);
                 growth = exp(growth * size_of(want.m, 3));
                 double angle = reference(dt, bodies[b], want.q, want.m), error = distance(&got, &want);
                 if (!(error <= 1e-15 * (1.0 + angle) * growth))
@@ -235,9 +236,9 @@ static void test_exact_steady(void **state) {
     for (int b = 0; b < BODIES; b++)
         for (int i = 0; i < 3; i++)
             for (int huge = 0; huge < 2; huge++) {
-                double spin[ROTOR_SPIN], dt = huge ? 1e9 : 700.0, size = 0.9;
+                double spin[LGV_SPIN], dt = huge ? 1e9 : 700.0, size = 0.9;
                 vec q[4], m[3], q0[4];
-                rotor_spin(bodies[b], spin);
+                lgv_spin_numbers(bodies[b], spin);
                 random_lanes(q, m);
                 memcpy(q0, q, sizeof q);
                 for (int j = 0; j < 3; j++) m[j] = vec_set(j == i ? size : 0.0);
@@ -262,9 +263,9 @@ static void test_exact_far(void **state) {
     (void)state;
     for (int b = 0; b < BODIES; b++)
         for (int n = 0; n < 10; n++) {
-            double spin[ROTOR_SPIN], dt = pow(1000.0, n + 1);
+            double spin[LGV_SPIN], dt = pow(1000.0, n + 1);
             vec q[4], m[3], q0[4], m0[3];
-            rotor_spin(bodies[b], spin);
+            lgv_spin_numbers(bodies[b], spin);
             random_motion((enum regime)(n % REGIMES), spin, q, m);
             memcpy(q0, q, sizeof q);
             memcpy(m0, m, sizeof m);
@@ -288,11 +289,11 @@ static void test_exact_long(void **state) {
     for (int b = 0; b < 3; b++) {
         vec q[4], m[3];
         struct body want[LANES];
-        double spin[ROTOR_SPIN], T = 0.0, least = 1e300;
-        rotor_spin(bodies[4 * b], spin);
+        double spin[LGV_SPIN], T = 0.0, least = 1e300;
+        lgv_spin_numbers(bodies[4 * b], spin);
         random_lanes(q, m);
         for (int l = 0; l < 2; l++) {
-            m[((int)spin[ROTOR_FIRST] + 2 * l) % 3][l] = 1.0; /* about the first axis, and about the third */
+            m[((int)spin[LGV_SPIN_FIRST] + 2 * l) % 3][l] = 1.0; /* about the first axis, and about the third */
             want[l] = lane_of(q, m, l);
         }
         for (int n = 0; n < 10000; n++) {
@@ -317,9 +318,9 @@ static void test_orders(void **state) {
     (void)state;
     for (int k = PLANAR; k < EXACT; k++)
         for (int b = 0; b < 3; b++) {
-            double spin[ROTOR_SPIN], error[3] = {0.0};
+            double spin[LGV_SPIN], error[3] = {0.0};
             vec q0[4], m0[3];
-            rotor_spin(bodies[4 * b], spin);
+            lgv_spin_numbers(bodies[4 * b], spin);
             random_lanes(q0, m0);
             for (int level = 0; level < 3; level++) {
                 vec q[4], m[3];
@@ -357,12 +358,12 @@ static void test_equations(void **state) {
     for (int k = CAYLEY; k <= EXPONENTIAL; k++)
         for (int b = 0; b < BODIES; b++)
             for (int n = 0; n < 6; n++) {
-                double spin[ROTOR_SPIN], dt = (const double[]){1e-5, 0.02, 0.2, 0.5, 1.0, 2.0}[n];
+                double spin[LGV_SPIN], dt = (const double[]){1e-5, 0.02, 0.2, 0.5, 1.0, 2.0}[n];
                 if (bodies[b][1] < 0.1) dt *= 0.2; /* thin: strongly nonlinear */
                 vec q[4] = {vec_set(1)}, m[3], r[3];
-                rotor_spin(bodies[b], spin);
+                lgv_spin_numbers(bodies[b], spin);
                 for (int i = 0; i < 3; i++)
-                    for (int l = 0; l < LANES; l++) m[i][l] = spin[ROTOR_I + i] * random_symmetric();
+                    for (int l = 0; l < LANES; l++) m[i][l] = spin[LGV_SPIN_I + i] * random_symmetric();
                 memcpy(r, m, sizeof m);
                 context.failed = (ivec){0};
                 maps[k].step(dt, spin, q, m);
@@ -393,9 +394,9 @@ static void test_momentum(void **state) {
     (void)state;
     for (int k = 0; k < MAPS; k++)
         for (int b = 0; b < BODIES; b++) {
-            double spin[ROTOR_SPIN], worst = 0.0, end = 0.0;
+            double spin[LGV_SPIN], worst = 0.0, end = 0.0;
             vec q[4], m[3], q0[4], m0[3];
-            rotor_spin(bodies[b], spin);
+            lgv_spin_numbers(bodies[b], spin);
             random_lanes(q, m);
             memcpy(q0, q, sizeof q);
             memcpy(m0, m, sizeof m);
@@ -437,7 +438,7 @@ static void displaced(int e, double h, const vec *q0, const vec *m0, vec *q, vec
 /* The image of a tangent vector: central differences of order 6. */
 static void tangent(rotor_step *step, double dt, const double *spin, const vec *q0, const vec *m0, int e, double *out) {
     static const double weight[] = {0.75, -0.15, 1.0 / 60};
-    const double h = 1e-2 * fmin(1.0, 4.0 / fmax(spin[ROTOR_INVERSE], spin[ROTOR_INVERSE + 1]));
+    const double h = 1e-2 * fmin(1.0, 4.0 / fmax(spin[LGV_SPIN_INVERSE], spin[LGV_SPIN_INVERSE + 1]));
     vec q1[4], m1[3], q[4], m[3];
     memset(out, 0, 6 * sizeof *out);
     displaced(0, 0.0, q0, m0, q1, m1);
@@ -469,9 +470,9 @@ static void test_symplectic(void **state) {
     (void)state;
     for (int k = 0; k < MAPS; k++)
         for (int b = 0; b < BODIES; b++) {
-            double spin[ROTOR_SPIN], dt = bodies[b][1] < 0.1 ? 0.1 : 0.4, image[6][6], worst = 0.0, size = 1.0;
+            double spin[LGV_SPIN], dt = bodies[b][1] < 0.1 ? 0.1 : 0.4, image[6][6], worst = 0.0, size = 1.0;
             vec q[4], m[3], q1[4], m1[3];
-            rotor_spin(bodies[b], spin);
+            lgv_spin_numbers(bodies[b], spin);
             random_lanes(q, m);
             for (int i = 0; i < 3; i++) m[i] *= fmin(1.0, bodies[b][i]);
             memcpy(q1, q, sizeof q);
@@ -497,9 +498,9 @@ static void test_reversible(void **state) {
     for (int k = 0; k < MAPS; k++)
         for (int b = 0; b < BODIES; b++)
             for (int n = 0; n < 10; n++) {
-                double spin[ROTOR_SPIN];
+                double spin[LGV_SPIN];
                 vec q[4], m[3], q0[4], m0[3];
-                rotor_spin(bodies[b], spin);
+                lgv_spin_numbers(bodies[b], spin);
                 random_lanes(q, m);
                 for (int i = 0; i < 3; i++) m[i] *= fmin(1.0, bodies[b][i]);
                 memcpy(q0, q, sizeof q);
@@ -526,9 +527,9 @@ static void test_energy(void **state) {
     (void)state;
     for (int n = 0; n < WINDOW; n++) weight[n] = pow(sin(acos(-1.0) * (n + 0.5) / WINDOW), 2.0);
     for (int k = 0; k < MAPS; k++) {
-        double spin[ROTOR_SPIN], first[LANES] = {0.0}, last[LANES] = {0.0}, swing = 0.0;
+        double spin[LGV_SPIN], first[LANES] = {0.0}, last[LANES] = {0.0}, swing = 0.0;
         vec q[4], m[3], m0[3];
-        rotor_spin(bodies[0], spin);
+        lgv_spin_numbers(bodies[0], spin);
         random_state = 1;
         random_lanes(q, m);
         memcpy(m0, m, sizeof m);
@@ -553,9 +554,9 @@ static void test_energy(void **state) {
 static void test_norm(void **state) {
     (void)state;
     for (int k = 0; k < MAPS; k++) {
-        double spin[ROTOR_SPIN], worst = 0.0;
+        double spin[LGV_SPIN], worst = 0.0;
         vec q[4], m[3];
-        rotor_spin(bodies[0], spin);
+        lgv_spin_numbers(bodies[0], spin);
         random_lanes(q, m);
         for (int n = 0; n < (k == EXACT ? 300000 : 1000000); n++) {
             maps[k].step(0.1, spin, q, m);
@@ -576,9 +577,9 @@ static void test_bits(void **state) {
     (void)state;
     for (int k = 0; k < MAPS; k++)
         for (int b = 0; b < BODIES; b++) {
-            double spin[ROTOR_SPIN], small = k == EXACT ? 1.0 : fmin(1.0, bodies[b][1]);
+            double spin[LGV_SPIN], small = k == EXACT ? 1.0 : fmin(1.0, bodies[b][1]);
             vec q[4], m[3], q1[4], m1[3], q2[4], m2[3];
-            rotor_spin(bodies[b], spin);
+            lgv_spin_numbers(bodies[b], spin);
             random_motion((enum regime)(b % REGIMES), spin, q, m);
             if (b % 3 == 0) m[0][0] = m[1][0] = m[2][0] = 0.0;
             double far = k == CAYLEY || k == EXACT ? 40.0 : k == EXPONENTIAL && bodies[b][1] > 0.1 ? 3.0 : 1.0;
@@ -607,9 +608,9 @@ static void test_bits(void **state) {
 static void test_failures(void **state) {
     (void)state;
     for (int k = CAYLEY; k <= EXPONENTIAL; k++) {
-        double spin[ROTOR_SPIN];
+        double spin[LGV_SPIN];
         vec q[4], m[3];
-        rotor_spin(bodies[0], spin);
+        lgv_spin_numbers(bodies[0], spin);
         random_lanes(q, m);
         m[0][1] = 1e3;
         m[1][1] = -2e3;

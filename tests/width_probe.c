@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../src/kernel/text/abi.h"
 #include "../src/kernel/text/lanes.h"
 #include "../src/kernel/text/noise.h"
 #include "../src/kernel/text/solve.h"
 #include "../src/kernel/text/system.h"
 
 #define NP 3L
-enum { LGV_FAIL_NEWTON = 2, LGV_FAIL_SINGULAR = 3 };
 struct ctx { /* what newton.h needs of it */
     vec *top;
     u64 iterations;
@@ -138,9 +138,7 @@ static void probe_solve(int n) {
 }
 
 static void probe_rotor(void) {
-    static const double inertia[3] = {1.0, 2.0, 2.5};
-    double spin[ROTOR_SPIN];
-    rotor_spin(inertia, spin);
+    static const double spin[LGV_SPIN] = {1.0, 2.0, 2.5, 1.0, 0.5, 0.4, 0.0, 0.5, 0.6, 0.5 / 0.6, 0.1 / 0.6};
     for (uint64_t e = 0; e < COUNT; e += LANES) {
         struct ctx c = {0};
         vec v[21];

@@ -18,6 +18,7 @@ size_t lgv_method_needs(const struct lgv_method *m, const char **word) {
     else if (m->needs & LGV_NEEDS_SEPARABLE)
         word[n++] = "separable";
     if (m->needs & LGV_NEEDS_CONSTRAINTS) word[n++] = "constraints";
+    if (m->needs & LGV_NEEDS_ROTATIONS) word[n++] = "rotations";
     return n;
 }
 
@@ -49,7 +50,7 @@ const char *lgv_method_increments(const struct lgv_method *m) {
 }
 
 json_t *lgv_method_json(const struct lgv_method *m) {
-    const char *need[4];
+    const char *need[5];
     size_t n = lgv_method_needs(m, need);
     return json_pack("{s:s s:o s:s s:s s:o s:f s:f s:f s:f s:f s:b s:b s:s s:b s:b s:s s:s s:b}", "name", m->name,
                      "aliases", aliases(m), "family", m->family, "paper", m->paper, "needs", words(need, n), "order",
@@ -61,7 +62,7 @@ json_t *lgv_method_json(const struct lgv_method *m) {
 }
 
 static void join_needs(const struct lgv_method *m, char *out, size_t size) {
-    const char *need[4];
+    const char *need[5];
     size_t n = lgv_method_needs(m, need);
     snprintf(out, size, "%s", n ? "" : "-");
     for (size_t i = 0; i < n; i++) {

@@ -53,7 +53,7 @@ static void command_page(struct lgv_text *t, const struct lgv_command *c) {
 }
 
 static void method_page(struct lgv_text *t, const struct lgv_method *m) {
-    const char *need[4];
+    const char *need[5];
     size_t n = lgv_method_needs(m, need);
     lgv_text_add(t, "# %s\n\n" NOTE "%s\n\n| | |\n|---|---|\n", m->name, m->doc);
     lgv_text_add(t, "| aliases | %s |\n| family | %s |\n| paper | ", m->aliases ? m->aliases : "", m->family);

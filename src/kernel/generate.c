@@ -73,6 +73,28 @@ static void bath_constants(struct lgv_source *s, const struct lgv_method *method
     lgv_text_add(o, "};\n#define BATH_ROW(j) bath_row[j]\n");
 }
 
+/* Where rotations stand among the coordinates, and the vectors between them. */
+static void rotation_constants(struct lgv_source *s) {
+    const struct lgv_graph *g = s->g;
+    struct lgv_text *o = &s->out;
+    long q = 0, p = 0, runs = 0;
+    lgv_text_add(o, "#define ROTATIONS %zuL\n#define ROTATIONS_TILTED %d\nstatic const struct {\n    int q, p, count;\n"
+                    "} rotation_run[] = {", lgv_model_bodies(s->m), !s->s->diagonal_mass);
+    for (size_t k = 0; k < g->nrotations; k++)
+        lgv_text_add(o, "{%ld, %ld, %ld}, ", g->rotation[k].q, g->rotation[k].p, g->rotation[k].count);
+    lgv_text_add(o, "}, vector_run[] = {");
+    for (size_t k = 0; k <= g->nrotations; k++) {
+        bool last = k == g->nrotations;
+        long end = last ? (long)s->m->nx : g->rotation[k].q;
+        if (end > q) lgv_text_add(o, "{%ld, %ld, %ld}, ", q, p, end - q), runs++;
+        if (last) break;
+        p = g->rotation[k].p + 3 * g->rotation[k].count;
+        q = end + 4 * g->rotation[k].count;
+    }
+    if (!runs) lgv_text_add(o, "{0, 0, 0}");
+    lgv_text_add(o, "};\n#define ROTATION_RUNS %zuL\n#define VECTOR_RUNS %ldL\n", g->nrotations, runs);
+}
+
 static void section_constants(struct lgv_source *s) {
     struct lgv_text way = {0}, first = {0}, count = {0};
     size_t all = 0;
@@ -114,6 +136,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (m->nconstraints)
             lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);
         bath_constants(&s, method);
+        if (m->graph->nrotations) rotation_constants(&s);
         if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         if (watch->tallies) lgv_text_add(&s.out, "#define TALLIES %zuL\n", watch->tallies);
@@ -127,6 +150,8 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         lgv_generate_file(&s.out, "stages.h");
         if (m->nconstraints || method->constrained) lgv_generate_file(&s.out, "constrained.h");
         if (m->bath.kind) lgv_generate_file(&s.out, "bath.h");
+        if (m->graph->nrotations) lgv_generate_file(&s.out, "rotor.h");
+        if (m->graph->nrotations) lgv_generate_file(&s.out, "rotations.h");
         lgv_generate_method(&s.out, method);
         if (watch->events) lgv_generate_file(&s.out, "events.h");
         if (watch->sections) lgv_generate_file(&s.out, "sections.h");

@@ -165,8 +165,8 @@ void lgv_face_V3(struct lgv_source *s) {
 
 /* Start values that are numbers, from number i on; a long run of them becomes a table: of thousands of statements the
  * compiler would take seconds.  Returns where the run ends. */
-static size_t start_numbers(struct lgv_source *s, const int *node, const char *name, size_t i) {
-    size_t n = s->m->np, end = i;
+static size_t start_numbers(struct lgv_source *s, const int *node, const char *name, size_t n, size_t i) {
+    size_t end = i;
     double x;
     while (end < n && lgv_expr_is_const(s->g, node[end], &x)) end++;
     if (end - i < 8) return i;
@@ -180,10 +180,10 @@ static size_t start_numbers(struct lgv_source *s, const int *node, const char *n
     return end;
 }
 
-static void start_values(struct lgv_source *s, const int *node, const char *name) {
-    for (size_t i = 0; i < s->m->np; i++) {
-        i = start_numbers(s, node, name, i);
-        if (i == s->m->np) return;
+static void start_values(struct lgv_source *s, const int *node, const char *name, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        i = start_numbers(s, node, name, n, i);
+        if (i == n) return;
         lgv_text_add(&s->out, "    {\n");
         lgv_emit_nodes(&s->out, s->g, &node[i], 1, true);
         lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", name, i);
@@ -208,9 +208,9 @@ void lgv_face_start(struct lgv_source *s) {
                      "        uniform_pair(c->b->seed, path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
                      "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
                      m->draws[1], m->draws[1]);
-    start_values(s, m->start, "q");
-    start_values(s, m->start + m->nx, "p");
-    if (m->start_velocity && s->lagrangian) start_values(s, m->start_velocity, "v");
+    start_values(s, m->start, "q", m->nx);
+    start_values(s, m->start + m->nx, "p", m->np);
+    if (m->start_velocity && s->lagrangian) start_values(s, m->start_velocity, "v", m->np);
 }
 
 /* All members of a family as loops: with the weights w of their rows, the derivative of sum_k w_k f_k with respect to

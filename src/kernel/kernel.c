@@ -60,7 +60,7 @@ static bool watch_temperatures(struct lgv_model *m, struct lgv_watch *w, size_t 
         !watch_add(w, capacity, LGV_KINETIC, "p . H_p / degrees of freedom", LGV_OBSERVABLE_DECLARED,
                    lgv_expr_scale(m->graph, 1 / free, lgv_model_virial(m, LGV_P))))
         return false;
-    return m->nconstraints || watch_has(w, LGV_CONFIGURATIONAL) || !can_be_bound(m) ||
+    return m->nconstraints || m->graph->nrotations || watch_has(w, LGV_CONFIGURATIONAL) || !can_be_bound(m) ||
            watch_add(w, capacity, LGV_CONFIGURATIONAL, "q . U_q / degrees of freedom", LGV_OBSERVABLE_DECLARED,
                      lgv_expr_scale(m->graph, 1 / free, lgv_model_virial(m, LGV_Q)));
 }
@@ -94,10 +94,10 @@ enum lgv_status lgv_kernel_watch(struct lgv_model *m, struct lgv_watch *out, str
     if (ok && m->exact)
         ok = watch_add(out, &capacity, "error", "distance to the exact solution", LGV_OBSERVABLE_ERROR,
                        lgv_algebra_distance(m));
-    for (size_t i = 0; ok && n <= LGV_WATCHED_DOF && i < 2 * n; i++)
+    for (size_t i = 0; ok && n <= LGV_WATCHED_DOF && i < m->nx + n; i++)
         if (!watch_has(out, m->component[i]))
             ok = watch_add(out, &capacity, m->component[i], NULL,
-                           i < n ? LGV_OBSERVABLE_COORDINATE : LGV_OBSERVABLE_CONJUGATE, m->kind->component(m, i));
+                           i < m->nx ? LGV_OBSERVABLE_COORDINATE : LGV_OBSERVABLE_CONJUGATE, m->kind->component(m, i));
     if (ok && m->nconstraints) /* the last two, filled by the time loop */
         ok = watch_add(out, &capacity, "constraint", "largest |g_k(q)|", LGV_OBSERVABLE_CONSTRAINT, -1) &&
              watch_add(out, &capacity, "hidden_constraint", "largest |(G(q) v)_k|", LGV_OBSERVABLE_HIDDEN, -1);
@@ -140,8 +140,8 @@ enum lgv_status lgv_kernel_watched(const struct lgv_watch *w, const char *name, 
 
 bool lgv_kernel_can_control(const struct lgv_model *m) {
     size_t watched = 2 + m->nobservables + m->nsymmetries + (m->np <= LGV_WATCHED_DOF ? (m->nx + m->np) : 0);
-    return m->kind->formulas && !m->nconstraints && !m->lagrangian_only && m->nnoise > 0 && m->np <= CONTROL_DOF &&
-           watched * m->nnoise <= CONTROL_BRACKETS;
+    return m->kind->formulas && !m->graph->nrotations && !m->nconstraints && !m->lagrangian_only && m->nnoise > 0 &&
+           m->np <= CONTROL_DOF && watched * m->nnoise <= CONTROL_BRACKETS;
 }
 
 /* Doubles the list: behind every observable its martingale part. */
@@ -290,6 +290,7 @@ enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, st
     enum lgv_status status = lgv_model_structure(m, &k->structure, err);
     if (!status) status = lgv_method_refuse(k->method, m, &k->structure, err);
     if (!status && m->bath.kind) status = lgv_bath_prepare(m, &k->structure, &k->bath, err);
+    if (!status && k->structure.rotations) status = lgv_spin_prepare(m, &k->spin, err);
     if (!status && k->method->metropolis && !(k->bath->temperature[0] > 0))
         return lgv_model_fail(err, m->file, m->text, m->bath.temperature_line, m->bath.temperature_column,
                               "%s accepts steps by exp(-w/kT), which needs a temperature above 0", k->method->name);
@@ -355,6 +356,8 @@ void lgv_kernel_free(struct lgv_kernel *k) {
     k->module = NULL;
     lgv_bath_free(k->bath);
     k->bath = NULL;
+    free(k->spin);
+    k->spin = NULL;
 }
 
 size_t lgv_kernel_bath_size(const struct lgv_kernel *k) {

@@ -51,6 +51,7 @@ struct lgv_kernel {
     unsigned common_spans;         /* fine spans of noise in a fine step: those of its method, unless it shares
                                     * its Brownian paths with others: lgv_method_common_spans */
     struct lgv_bath_modes *bath;   /* of a Langevin model, else NULL */
+    double *spin;                  /* of rotations: spin.c; else NULL */
     const double *par;             /* of the model */
     struct lgv_start_report start; /* how typical start values stand to the constraints */
 };
@@ -80,6 +81,9 @@ void lgv_kernel_free(struct lgv_kernel *k);
 /* Numbers for b->bath of blocks with steps dt, each made of `coarsen` fine spans a span; 0 of them without a bath. */
 size_t lgv_kernel_bath_size(const struct lgv_kernel *k);
 void lgv_kernel_bath_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out);
+/* spin.c: LGV_SPIN numbers of each body for b->spin; malloc'd into *out, what was there is freed. */
+void lgv_spin_numbers(const double inertia[3], double *out); /* of principal moments, enum lgv_spin_number */
+enum lgv_status lgv_spin_prepare(struct lgv_model *m, double **out, struct lgv_error *err);
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);
 /* A block has `vecs` vecs, each with `lanes` lanes. */

@@ -11,7 +11,6 @@
 #include "method/compose.h"
 #include "base/base.h"
 #include "method/rules.h"
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +19,6 @@
 extern const struct lgv_method lgv_method_composed, lgv_letter_drift, lgv_letter_kick;
 
 #define MOST_WIDTHS 32
-
-/* A letter of a word. */
-static const struct letter {
-    char name;
-    bool moves_time; /* the letters that let time pass */
-    const struct lgv_method *step;
-} letters[] = {
-    {'A', true, &lgv_letter_drift},
-    {'B', false, &lgv_letter_kick},
-};
-#define LETTERS (sizeof letters / sizeof *letters)
 
 /* ---- programs ---- */
 
@@ -204,45 +192,6 @@ const struct lgv_method *lgv_compose_among(struct lgv_method *const *list, size_
 
 /* ---- words ---- */
 
-static int letter_of(char c) {
-    for (size_t i = 0; i < LETTERS; i++)
-        if (letters[i].name == toupper((unsigned char)c)) return (int)i;
-    return -1;
-}
-
-/* The rule that a name breaks: NULL when it is a word, "" when it is not made of letters. */
-static const char *word_fault(const char *name) {
-    size_t n = strlen(name);
-    bool seen[LETTERS] = {0}, twice = false;
-    for (size_t k = 0; k < n; k++) {
-        int i = letter_of(name[k]);
-        if (i < 0) return "";
-        seen[i] = true;
-        twice = twice || (k > 0 && i == letter_of(name[k - 1]));
-    }
-    for (size_t i = 0; i < LETTERS; i++)
-        if (!seen[i]) return n ? "a splitting word needs both drifts (A) and kicks (B)" : "";
-    if (twice) return "neighbouring letters of a splitting word must differ";
-    return n > LGV_MOST_LETTERS ? "a splitting word has at most " LGV_DIGITS(LGV_MOST_LETTERS) " letters" : NULL;
-}
-
-static struct lgv_program *spell(const char *word) {
-    size_t n = strlen(word), count[LETTERS] = {0}, passed = 0;
-    struct lgv_program *p = lgv_program_new(n, LETTERS);
-    if (!p) return NULL;
-    for (size_t i = 0; i < LETTERS; i++) p->step[i] = letters[i].step;
-    for (size_t k = 0; k < n; k++) count[letter_of(word[k])]++;
-    for (size_t k = 0; k < n; k++) {
-        size_t i = (size_t)letter_of(word[k]);
-        double clock = (double)count[letter_of('A')];
-        p->substep[k] =
-            (struct lgv_substep){.step = i, .from = (double)passed / clock, .width = 1.0 / (double)count[i]};
-        passed += letters[i].moves_time;
-    }
-    lgv_program_link(p);
-    return p;
-}
-
 /* What all words of drifts and kicks have in common. */
 static void describe_word(struct lgv_method *m, struct lgv_program *p) {
     *m = lgv_method_composed;
@@ -250,29 +199,46 @@ static void describe_word(struct lgv_method *m, struct lgv_program *p) {
     m->family = "splitting";
     m->aliases = "";
     m->needs = LGV_NEEDS_SEPARABLE;
-    for (size_t i = 0; i < LETTERS; i++) m->face_separable |= letters[i].step->face_separable;
-    m->face_general = m->face_separable;
+    m->explicit_separable = true;
+    lgv_word_letters(m);
     m->strong_order = m->strong_additive = m->weak_order = 1;
     m->strong_noncommuting = 0.5;
-    m->symplectic = m->explicit_separable = m->linear_momentum_maps = true;
+    m->symplectic = m->linear_momentum_maps = true;
     m->forced = true;
     m->claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.";
 }
 
-static bool fill_word(const char *name, const void *what, struct lgv_method *m) {
+/* Lie group methods are words. */
+static const struct {
+    const char *word, *names;
+} aliases[] = {
+    {"BAB", "LieVerlet"}, {"BRB", "LieVerlet-cay"}, {"BXB", "LieVerlet-exp"}, {"BTB", "LieVerlet-turns"},
+    {"BA", "LieEuler"},   {"BR", "LieEuler-cay"},   {"BX", "LieEuler-exp"},   {"BT", "LieEuler-turns"},
+};
+
+/* The words for its letter of free motion. */
+static const char *free_motion(const struct lgv_program *p) {
+    for (size_t j = 0; p && j < p->steps; j++)
+        if (p->step[j]->doc) return p->step[j]->doc;
+    return "drifts (A: q moves by K_p)";
+}
+
+bool lgv_word_fill(const char *name, const void *what, struct lgv_method *m) {
     char doc[300];
     (void)what;
-    describe_word(m, spell(name));
+    describe_word(m, lgv_word_spell(name));
     m->paper = "splittings of separable Hamiltonians: Strang (1968), doi 10.1137/0705041";
     m->symmetric = lgv_word_symmetric(name, strlen(name));
     m->order = m->symmetric ? 2 : 1;
     if (!m->symmetric) m->needs |= LGV_NEEDS_NOISE_OF_Q; /* the middle of a Stratonovich integral must be met */
     snprintf(doc, sizeof doc,
-             "Splitting word of drifts (A: q moves by K_p) and kicks (B: p moves by -K_q), each letter with the same "
-             "share of the step.%s",
-             strcmp(name, "BAB") == 0   ? " The same map as P2N2Q2Lob on separable models."
+             "Splitting word of %s and kicks (B: p moves by -K_q), each letter with the same share of the step.%s",
+             free_motion(m->program),
+             strcmp(name, "BAB") == 0   ? " The same map as P2N2Q2Lob on separable models; Lie-Verlet with rotations."
              : strcmp(name, "ABA") == 0 ? " Position Verlet."
                                         : "");
+    for (size_t k = 0; k < sizeof aliases / sizeof *aliases; k++)
+        if (strcmp(aliases[k].word, name) == 0) m->aliases = aliases[k].names;
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     return m->program && m->name && m->doc;
@@ -281,20 +247,22 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
 /* ---- words with widths of their own ---- */
 
 static struct lgv_program *weigh(const struct lgv_splitting *s) {
-    size_t n = s->drifts + s->kicks, used[LETTERS] = {0};
-    struct lgv_program *p = lgv_program_new(n, LETTERS);
-    double width[LETTERS][MOST_WIDTHS], from = 0;
+    enum { DRIFT, KICK };
+    size_t n = s->drifts + s->kicks, used[2] = {0, 0};
+    struct lgv_program *p = lgv_program_new(n, 2);
+    double width[2][MOST_WIDTHS], from = 0;
     if (!p) return NULL;
-    for (size_t i = 0; i < LETTERS; i++) p->step[i] = letters[i].step;
-    lgv_palindrome(s->a, s->drifts, width[letter_of('A')]);
-    lgv_palindrome(s->b, s->kicks, width[letter_of('B')]);
+    p->step[DRIFT] = &lgv_letter_drift;
+    p->step[KICK] = &lgv_letter_kick;
+    lgv_palindrome(s->a, s->drifts, width[DRIFT]);
+    lgv_palindrome(s->b, s->kicks, width[KICK]);
     for (size_t k = 0; k < n; k++) {
-        size_t i = ((size_t)letter_of(s->first) + k) % LETTERS;
+        size_t i = (k + (s->first == 'B')) % 2;
         double w = width[i][used[i]++];
         p->substep[k] = (struct lgv_substep){.step = i, .from = from, .width = w};
-        if (letters[i].moves_time) from += w;
+        if (i == DRIFT) from += w;
     }
-    if (!letters[p->substep[n - 1].step].moves_time) p->substep[n - 1].from = 1; /* to the bit, as in repeat */
+    if (p->substep[n - 1].step == KICK) p->substep[n - 1].from = 1; /* to the bit, as in repeat */
     lgv_program_link(p);
     return p;
 }
@@ -323,24 +291,17 @@ static const struct lgv_splitting *splitting_of(const char *name) {
 
 const struct lgv_method *lgv_compose_find(const char *name) {
     const struct lgv_splitting *s = splitting_of(name);
-    char word[LGV_MOST_LETTERS + 1];
-    const struct lgv_method *langevin = lgv_word_find(name);
-    if (langevin) return langevin;
-    if (s) return lgv_method_keep(s->name, fill_splitting, s);
-    if (word_fault(name)) return find_composition(name);
-    for (size_t k = 0; k <= strlen(name); k++) word[k] = (char)toupper((unsigned char)name[k]);
-    return lgv_method_keep(word, fill_word, NULL);
+    const struct lgv_method *word = lgv_word_find(name);
+    if (word) return word;
+    return s ? lgv_method_keep(s->name, fill_splitting, s) : find_composition(name);
 }
 
 void lgv_compose_explain(const struct lgv_model *m, const char *name, char *why, size_t size) {
     const struct lgv_method *base;
     const struct lgv_composition *c = split(m, name, &base);
     lgv_word_explain(name, why, size);
-    if (c && lgv_compose_takes(base)) return;
-    if (!c) {
-        const char *fault = word_fault(name);
-        if (fault && *fault) snprintf(why, size, "%s", fault);
-    } else if (!base) {
+    if (!c || lgv_compose_takes(base)) return;
+    if (!base) {
         snprintf(why, size, "what -%s composes is not a method", c->suffix);
     } else if (!base->symmetric) {
         snprintf(why, size, "-%s composes methods that are symmetric in time, and %s is not", c->suffix, base->name);

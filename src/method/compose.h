@@ -22,8 +22,19 @@ struct lgv_program *lgv_program_new(size_t substeps, size_t steps); /* NULL: mem
 struct lgv_program *lgv_program_copy(const struct lgv_program *p);
 void lgv_program_link(struct lgv_program *p);                       /* finds which substeps begin */
 
-/* words.c: the same for splittings of Langevin dynamics. */
+/* words.c: splitting words, with and without a bath. */
 #define LGV_MOST_LETTERS 9 /* of a word */
+enum { LGV_FLIES = 1, LGV_HEATS = 2, LGV_KICKS = 4, LGV_TURNS = 8 };
+struct lgv_letter {
+    char name;
+    int does; /* moves q, and time; the bath; the force; another free motion of rotations than A */
+    const struct lgv_method *step;
+};
+extern const struct lgv_letter lgv_letters[];
+int lgv_letter_of(char c); /* its number, or -1 */
+struct lgv_program *lgv_word_spell(const char *word); /* NULL: memory is out */
+void lgv_word_letters(struct lgv_method *m);          /* needs and face of the letters of its program */
+bool lgv_word_fill(const char *name, const void *what, struct lgv_method *m); /* compose.c: without a bath */
 bool lgv_word_symmetric(const char *word, size_t letters); /* is it a palindrome? */
 const struct lgv_method *lgv_word_find(const char *name);
 void lgv_word_explain(const char *name, char *why, size_t size);

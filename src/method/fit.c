@@ -80,12 +80,32 @@ static const char *first_reason(const struct reason *row, size_t count, const ch
     return NULL;
 }
 
+static bool knows_rotations(const struct lgv_method *method) {
+    const struct lgv_program *p = method->program;
+    for (size_t j = 0; p && j < p->steps; j++)
+        if (!p->step[j]->rotations) return false;
+    return p || method->rotations;
+}
+
+bool lgv_method_keeps(const struct lgv_method *method, const struct lgv_structure *s, size_t symmetry) {
+    const struct lgv_program *p = method->program;
+    bool body_axes = true;
+    for (size_t j = 0; p && j < p->steps; j++) body_axes = body_axes && !p->step[j]->breaks_body_axes;
+    return method->linear_momentum_maps && s->symmetry[symmetry].invariant && s->symmetry[symmetry].affine &&
+           (body_axes || !s->symmetry[symmetry].of_body);
+}
+
 /* What has to do with constraints and Lagrangians. */
 static const char *refusal_by_kind(const struct lgv_method *method, const struct lgv_model *m,
                                    const struct lgv_structure *s, char *why, size_t size) {
     bool for_constraints = method->needs & LGV_NEEDS_CONSTRAINTS, corrected = method->correction != 0;
     bool keeps = method->constrained, dense = !method->kicks || lgv_method_lagrangian(method, m, s);
     const struct reason row[] = {
+        {(method->needs & LGV_NEEDS_ROTATIONS) && !s->rotations, "%s turns rotations, and the model has none", 0},
+        {s->rotations && !knows_rotations(method), "the model has rotations, and %s knows vectors only", 0},
+        {s->rotations && (!s->flat || !s->quadratic_kinetic || (s->noise_depends & LGV_ON_P)),
+         "with rotations %s needs a kinetic energy with constant masses and inertia, and noise that does not depend on "
+         "momenta", 0},
         {m->nconstraints && !keeps, "the model has constraints, and %s does not keep them", 0},
         {for_constraints && !m->nconstraints, "%s is for models with constraints; without any it would be EEM", 0},
         {for_constraints && !s->flat, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", 0},

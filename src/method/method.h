@@ -22,6 +22,7 @@ enum {
     LGV_NEEDS_CONSTRAINTS = 128,  /* and constant masses */
     LGV_NEEDS_FLAT = 256,           /* separable, with constant K_pp: H = p.M^-1 p/2 + U(q), and every h likewise */
     LGV_NEEDS_STEADY_KINETIC = 512, /* no derivative with respect to p depends on t */
+    LGV_NEEDS_ROTATIONS = 1024,
     LGV_NEEDS_SEPARABLE_NOISE = 8   /* every h is a function of q alone, or of the form A(p) + B(q) with H too */
 };
 
@@ -88,6 +89,7 @@ struct lgv_method {
     bool surplus_momenta;      /* else it has more momenta than degrees, and finds them by inverting K_pp */
     bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */
     bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */
+    bool breaks_body_axes; /* a letter: not those of rotations about an axis of a body */
     bool uses_dz;
     bool constrained;   /* keeps constraints, and works with Lagrangians */
     bool kicks;         /* ... by kicks and one drift where masses are constant: only multipliers are implicit */
@@ -102,6 +104,7 @@ struct lgv_method {
     bool metropolis;     /* its steps are proposals, accepted or not */
     unsigned bath_spans; /* spans of the bath's time in a step, each with noise of its own; 0 counts as 1 */
     bool bath_f;         /* ... and with F beside E: src/kernel/bath.c */
+    bool rotations;      /* it knows coordinates in SO(3); a method made of others does when all of them do */
     bool forced;         /* it knows forces (`force`) */
     bool steady_bath;    /* friction must be constant */
     bool dense_bath;     /* it solves dense equations with friction */
@@ -200,6 +203,8 @@ enum lgv_status lgv_method_too_large(const struct lgv_method *method, const stru
 unsigned lgv_method_spans(const struct lgv_method *method);
 /* Their least common multiple with `others`: methods that use the same Brownian paths divide a step into so many. */
 unsigned lgv_method_common_spans(const struct lgv_method *method, unsigned others);
+/* Is the momentum map of that symmetry kept to round-off? */
+bool lgv_method_keeps(const struct lgv_method *method, const struct lgv_structure *s, size_t symmetry);
 /* Strong order to expect, and one sentence why; NaN: none can be promised. */
 double lgv_method_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                                const char **reason);

@@ -14,6 +14,8 @@
  *                               have no bias from the step (methods/compose.c); with constraints every drift is
  *                               followed back, and rejected where it does not return (methods/vprk.c)
  *
+ * With rotations A can be R, X or T, of order 2 and symmetric (methods/rotate.c).
+ *
  * Everything about a word is found from its letters.  All letters are exact flows, so a palindrome is symmetric and has
  * weak order 2.  A word x w with a palindrome w, or a rotation of one, is conjugate to the palindrome x(1/2) w x(1/2):
  * its weak order is 1.  Its stationary averages have a bias of order 2 too, of functions that are even in the momenta:
@@ -29,25 +31,22 @@
 #include <strings.h>
 
 extern const struct lgv_method lgv_method_composed, lgv_letter_drift, lgv_letter_kick, lgv_letter_bath,
-    lgv_letter_flight;
+    lgv_letter_flight, lgv_letter_cayley, lgv_letter_exponential, lgv_letter_turns;
 
-enum { CLOCK = 1, BATH = 2, FORCE = 4 };
-
-static const struct letter {
-    char name;
-    int does; /* the flows it has a part in */
-    const struct lgv_method *step;
-} letters[] = {
-    {'A', CLOCK, &lgv_letter_drift},
-    {'B', FORCE, &lgv_letter_kick},
-    {'O', BATH, &lgv_letter_bath},
-    {'U', CLOCK | BATH, &lgv_letter_flight},
+const struct lgv_letter lgv_letters[] = {
+    {'A', LGV_FLIES, &lgv_letter_drift},
+    {'B', LGV_KICKS, &lgv_letter_kick},
+    {'O', LGV_HEATS, &lgv_letter_bath},
+    {'U', LGV_FLIES | LGV_HEATS, &lgv_letter_flight},
+    {'R', LGV_FLIES | LGV_TURNS, &lgv_letter_cayley},
+    {'X', LGV_FLIES | LGV_TURNS, &lgv_letter_exponential},
+    {'T', LGV_FLIES | LGV_TURNS, &lgv_letter_turns},
 };
-#define LETTERS (sizeof letters / sizeof *letters)
+#define LETTERS (sizeof lgv_letters / sizeof *lgv_letters)
 
-static int letter_of(char c) {
+int lgv_letter_of(char c) {
     for (size_t i = 0; i < LETTERS; i++)
-        if (letters[i].name == toupper((unsigned char)c)) return (int)i;
+        if (lgv_letters[i].name == toupper((unsigned char)c)) return (int)i;
     return -1;
 }
 
@@ -55,29 +54,45 @@ static int letter_of(char c) {
 static bool count_letters(const char *word, size_t count[LETTERS]) {
     for (size_t i = 0; i < LETTERS; i++) count[i] = 0;
     for (size_t k = 0; word[k]; k++) {
-        int i = letter_of(word[k]);
+        int i = lgv_letter_of(word[k]);
         if (i < 0) return false;
         count[i]++;
     }
     return true;
 }
 
-/* Why a text of letters is not a word of a bath, or NULL. */
+/* How many kinds of letters of the word do that; *heats: in all, those that heat. */
+static size_t kinds(const size_t count[LETTERS], int what, size_t *heats) {
+    size_t n = 0;
+    *heats = 0;
+    for (size_t i = 0; i < LETTERS; i++) {
+        n += count[i] && (lgv_letters[i].does & what);
+        if (lgv_letters[i].does & LGV_HEATS) *heats += count[i];
+    }
+    return n;
+}
+
+/* Why a text of letters is not a word, or NULL. */
 static const char *fault(const char *word, const size_t count[LETTERS]) {
-    size_t a = count[letter_of('A')], b = count[letter_of('B')], o = count[letter_of('O')], u = count[letter_of('U')];
+    size_t heats, flights = kinds(count, LGV_FLIES, &heats), o = count[lgv_letter_of('O')];
     for (size_t k = 1; word[k]; k++)
         if (toupper((unsigned char)word[k]) == toupper((unsigned char)word[k - 1]))
             return "the same letter stands twice side by side, which is one step of it";
     if (strlen(word) > LGV_MOST_LETTERS) return "a word has nine letters at most";
-    if (!b) return "a word needs B, the kick by the force";
-    if (!a && !u) return "a word needs A, the drift, or U, drift and bath together";
-    if (u && (a || o)) return "U is drift and bath together: a word has either U or A and O";
-    return NULL;
+    if (!count[lgv_letter_of('B')]) return "a word needs B, the kick by the force";
+    if (!flights) return "a word needs A, the drift, or U, drift and bath together (R, X, T: rotations turn otherwise)";
+    if (count[lgv_letter_of('U')] && (o || flights > 1))
+        return "U is drift and bath together: a word has either U or A and O";
+    return flights > 1 ? "a word has one kind of free motion: A, R, X or T" : NULL;
 }
 
-/* A, B, O or U only, with O or U among them: looks like a word of a bath. */
-static bool looks_like(const char *word, size_t count[LETTERS]) {
-    return strlen(word) > 1 && count_letters(word, count) && count[letter_of('O')] + count[letter_of('U')] > 0;
+/* Letters only: looks like a word.  *bath: of a bath. */
+static bool looks_like(const char *word, size_t count[LETTERS], bool *bath) {
+    size_t heats;
+    if (strlen(word) < 2 || !count_letters(word, count)) return false;
+    kinds(count, LGV_HEATS, &heats);
+    *bath = heats > 0;
+    return true;
 }
 
 bool lgv_word_symmetric(const char *word, size_t n) {
@@ -96,27 +111,41 @@ static bool conjugate(const char *word) {
     return false;
 }
 
-static struct lgv_program *spell(const char *word, const size_t count[LETTERS]) {
-    size_t n = strlen(word), passed = 0, place[LETTERS], steps = 0;
+struct lgv_program *lgv_word_spell(const char *word) {
+    size_t n = strlen(word), count[LETTERS], passed = 0, clock = 0, place[LETTERS], steps = 0;
     unsigned spans = 0;
+    count_letters(word, count);
     for (size_t i = 0; i < LETTERS; i++) {
         place[i] = steps;
         steps += count[i] > 0;
+        if (lgv_letters[i].does & LGV_FLIES) clock += count[i];
     }
     struct lgv_program *p = lgv_program_new(n, steps);
     if (!p) return NULL;
     for (size_t i = 0; i < LETTERS; i++)
-        if (count[i]) p->step[place[i]] = letters[i].step;
-    double clock = (double)(count[letter_of('A')] + count[letter_of('U')]);
+        if (count[i]) p->step[place[i]] = lgv_letters[i].step;
     for (size_t k = 0; k < n; k++) {
-        size_t i = (size_t)letter_of(word[k]);
-        p->substep[k] = (struct lgv_substep){
-            .step = place[i], .from = (double)passed / clock, .width = 1.0 / (double)count[i], .span = spans};
-        if (letters[i].does & CLOCK) passed++;
-        if (letters[i].does & BATH) spans++;
+        size_t i = (size_t)lgv_letter_of(word[k]);
+        p->substep[k] = (struct lgv_substep){.step = place[i],
+                                             .from = (double)passed / (double)clock,
+                                             .width = 1.0 / (double)count[i],
+                                             .span = spans};
+        if (lgv_letters[i].does & LGV_FLIES) passed++;
+        if (lgv_letters[i].does & LGV_HEATS) spans++;
     }
     lgv_program_link(p);
     return p;
+}
+
+/* What its letters ask for. */
+void lgv_word_letters(struct lgv_method *m) {
+    for (size_t j = 0; m->program && j < m->program->steps; j++) {
+        const struct lgv_method *step = m->program->step[j];
+        m->face_separable |= step->face_separable;
+        m->needs |= step->needs;
+        if (!step->explicit_separable) m->explicit_separable = false;
+    }
+    m->face_general = m->face_separable;
 }
 
 /* What all of them have in common. */
@@ -139,18 +168,17 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
     size_t count[LETTERS];
     (void)what;
     count_letters(name, count);
-    bool both = count[letter_of('U')] > 0;
+    bool both = count[lgv_letter_of('U')] > 0;
     *m = lgv_method_composed;
     describe(m);
-    m->program = spell(name, count);
+    m->program = lgv_word_spell(name);
     m->family = "Langevin splitting";
     m->paper = both ? "Zapatero (2017); Sanz-Serna & Zygalakis (2021), https://jmlr.org/papers/v22/21-0453.html"
                     : "Leimkuhler & Matthews (2013), doi 10.1093/amrx/abs010";
     m->needs = LGV_NEEDS_SEPARABLE | (both ? LGV_NEEDS_NOISE_OF_Q : 0);
     m->steady_bath = both;
-    for (size_t i = 0; i < LETTERS; i++)
-        if (count[i]) m->face_separable |= letters[i].step->face_separable;
-    m->face_general = m->face_separable;
+    m->explicit_separable = true;
+    lgv_word_letters(m);
     m->symmetric = lgv_word_symmetric(name, strlen(name));
     if (!m->symmetric) m->needs |= LGV_NEEDS_NOISE_OF_Q; /* the middle of a Stratonovich integral must be met */
     m->order = m->symmetric ? 2 : 1;
@@ -158,10 +186,9 @@ static bool fill_word(const char *name, const void *what, struct lgv_method *m) 
     m->bath_strong = both && m->symmetric ? 2 : 1;
     m->bath_weak = m->order;
     m->bias_order = conjugate(name) ? 2 : 1;
-    m->bath_spans = (unsigned)(count[letter_of('O')] + count[letter_of('U')]);
+    m->bath_spans = (unsigned)(count[lgv_letter_of('O')] + count[lgv_letter_of('U')]);
     m->bath_f = both;
     m->forced = true;
-    m->explicit_separable = true;
     m->claims = "Its drifts and kicks are symplectic; the bath contracts phase volume by exactly "
                 "exp(-tr(Gamma M^-1) dt).";
     snprintf(doc, sizeof doc,
@@ -223,12 +250,16 @@ static bool fill_constrained(const char *name, const void *what, struct lgv_meth
 static bool split_constrained(const char *name, const struct lgv_method **word) {
     if (strncasecmp(name, "g-", 2) != 0) return false;
     size_t count[LETTERS];
-    *word = looks_like(name + 2, count) ? lgv_method_find(name + 2) : NULL;
+    bool bath;
+    *word = looks_like(name + 2, count, &bath) && bath ? lgv_method_find(name + 2) : NULL;
     return true;
 }
 
 static const char *constrained_fault(const struct lgv_method *word) {
     if (!word) return "g- stands in front of a splitting word of A, B and O";
+    for (size_t j = 0; j < word->program->steps; j++)
+        if (word->program->step[j]->needs & LGV_NEEDS_ROTATIONS) 
+            return "R, X and T are free motions of rotations: use A";
     return word->bath_f ? "U has no flow on a constraint set: use A and O" : NULL;
 }
 
@@ -396,12 +427,12 @@ static bool split_metropolis(const char *name, const struct lgv_method **base) {
 const struct lgv_method *lgv_word_find(const char *name) {
     size_t count[LETTERS];
     const struct lgv_method *base, *found = NULL;
-    bool strang;
+    bool strang, bath;
     char word[LGV_MOST_LETTERS + 1];
-    if (looks_like(name, count)) {
+    if (looks_like(name, count, &bath)) {
         if (fault(name, count)) return NULL;
         for (size_t k = 0; k <= strlen(name); k++) word[k] = (char)toupper((unsigned char)name[k]);
-        return lgv_method_keep(word, fill_word, NULL);
+        return lgv_method_keep(word, bath ? fill_word : lgv_word_fill, NULL);
     }
     struct lgv_text whole = {0};
     if (split_metropolis(name, &base)) return metropolis_fault(base) ? NULL : find_metropolis(base);
@@ -417,9 +448,9 @@ const struct lgv_method *lgv_word_find(const char *name) {
 void lgv_word_explain(const char *name, char *why, size_t size) {
     size_t count[LETTERS];
     const struct lgv_method *base;
-    bool strang;
+    bool strang, bath;
     const char *reason = NULL;
-    if (looks_like(name, count))
+    if (looks_like(name, count, &bath))
         reason = fault(name, count);
     else if (split_metropolis(name, &base))
         reason = metropolis_fault(base);

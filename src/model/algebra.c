@@ -56,6 +56,7 @@ void lgv_halves_free(struct lgv_halves *x) {
 }
 
 int lgv_algebra_bracket(struct lgv_graph *g, int f, int h) {
+    if (g->nrotations) return lgv_rotations_bracket(g, f, h);
     struct lgv_halves x;
     int id = 0;
     struct lgv_arg *arg = lgv_halves_of(g, f, h, &x) ? lgv_new(x.count + 1, sizeof *arg) : NULL;

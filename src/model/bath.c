@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Friction, temperatures and masses as numbers, at the present values of the parameters. */
+ * Friction, temperatures, masses and inertia as numbers, at the present values of the parameters. */
 #include "model/model.h"
 #include <math.h>
 #include <stdlib.h>
@@ -82,14 +82,15 @@ bool lgv_model_masses(struct lgv_model *m, bool diagonal, double *inverse, doubl
     struct lgv_terms Hp = {0}, Hpp = {0};
     struct lgv_function H = {0};
     struct lgv_evaluator e = {0};
-    double *x = lgv_new(3 * n, sizeof *x); /* zeros, ones, H_p at ones */
+    double *x = lgv_new(3 * n + m->nx, sizeof *x); /* p: zeros, ones; H_p at ones; q: zeros */
     bool ok = x && lgv_function_split(m->graph, m->hamiltonian, false, &H);
     if (ok) lgv_terms_gradient(m->graph, &H, LGV_P, &Hp);
     if (ok && !diagonal) lgv_terms_hessian(m->graph, &H, LGV_P, LGV_P, &Hpp);
     ok = ok && !m->graph->failed && lgv_eval_begin(&e, m->graph);
     if (ok) {
         struct lgv_env env = {.par = m->par, .t = m->from};
-        env.space[LGV_Q] = env.space[LGV_P] = x;
+        env.space[LGV_P] = x;
+        env.space[LGV_Q] = x + 3 * n;
         for (size_t i = 0; i < n; i++) x[n + i] = 1;
         lgv_eval_terms(&e, &Hp, &env, shift, n, 1);
         if (!diagonal) lgv_eval_terms(&e, &Hpp, &env, inverse, n * n, n);
@@ -104,4 +105,99 @@ bool lgv_model_masses(struct lgv_model *m, bool diagonal, double *inverse, doubl
     lgv_terms_free(&Hpp);
     free(x);
     return ok;
+}
+
+/* ---- inertia ---- */
+
+size_t lgv_model_bodies(const struct lgv_model *m) {
+    size_t count = 0;
+    for (size_t k = 0; m->graph && k < m->graph->nrotations; k++) count += (size_t)m->graph->rotation[k].count;
+    return count;
+}
+
+/* The body whose momentum has row p, or -1. */
+static long body_of(const struct lgv_graph *g, long p, long *axis) {
+    long before = 0;
+    for (size_t k = 0; k < g->nrotations; before += g->rotation[k++].count) {
+        long i = p - g->rotation[k].p;
+        if (i < 0 || i >= 3 * g->rotation[k].count) continue;
+        *axis = i % 3;
+        return before + i / 3;
+    }
+    return -1;
+}
+
+struct inertia {
+    struct lgv_evaluator e;
+    struct lgv_env env;
+    const struct lgv_term *term;
+    double *inverse; /* [bodies][9] */
+    bool coupled;    /* to other momenta */
+};
+
+static bool add_entry(void *user, const long *vars) {
+    struct inertia *x = user;
+    const struct lgv_graph *g = x->e.g;
+    long i = 0, j = 0;
+    long body = body_of(g, lgv_loops_index(g, x->term->row, vars), &i);
+    long other = body_of(g, lgv_loops_index(g, x->term->col, vars), &j);
+    if (body >= 0 && body == other)
+        x->inverse[9 * body + 3 * i + j] += lgv_eval_node(&x->e, x->term->value, &x->env, vars);
+    else if (body != other)
+        x->coupled = true;
+    return true;
+}
+
+/* By its leading minors. */
+static bool definite(const double *A) {
+    double two = A[0] * A[4] - A[1] * A[3];
+    double three = two * A[8] - A[5] * (A[0] * A[7] - A[1] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
+    return A[0] > 0 && two > 0 && three > 0 && isfinite(three);
+}
+
+/* Does H_p vanish with p, for the momenta of rotations? */
+static bool at_rest(struct lgv_model *m, struct lgv_evaluator *e, const struct lgv_terms *Hp, const double *zero) {
+    struct lgv_env env = {.par = m->par, .t = m->from, .space = {[LGV_Q] = zero, [LGV_P] = zero}};
+    double *x = lgv_new(m->np, sizeof *x);
+    bool rest = x != NULL;
+    long axis;
+    if (rest) lgv_eval_terms(e, Hp, &env, x, m->np, 1);
+    for (size_t i = 0; rest && i < m->np; i++) rest = body_of(m->graph, (long)i, &axis) < 0 || x[i] == 0;
+    free(x);
+    return rest;
+}
+
+enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct lgv_error *err) {
+    static const long none[LGV_MAX_LOOPS];
+    struct inertia x = {.inverse = inverse};
+    struct lgv_function H = {0};
+    struct lgv_terms Hp = {0}, Hpp = {0};
+    double *zero = lgv_new(m->nx + m->np, sizeof *zero);
+    const char *fault = NULL;
+    bool ok = zero && lgv_function_split(m->graph, m->hamiltonian, false, &H);
+    if (ok) lgv_terms_gradient(m->graph, &H, LGV_P, &Hp);
+    if (ok) lgv_terms_hessian(m->graph, &H, LGV_P, LGV_P, &Hpp);
+    ok = ok && !m->graph->failed && lgv_eval_begin(&x.e, m->graph);
+    if (ok) {
+        x.env = (struct lgv_env){.par = m->par, .t = m->from, .space = {[LGV_Q] = zero, [LGV_P] = zero}};
+        for (size_t k = 0; k < 9 * lgv_model_bodies(m); k++) inverse[k] = 0;
+        for (size_t i = 0; i < Hpp.count; i++) {
+            x.term = &Hpp.term[i];
+            if (x.term->nest < 0)
+                add_entry(&x, none);
+            else
+                lgv_loops_each(m->graph, x.term->nest, LGV_MAX_INSTANCES, add_entry, &x);
+        }
+        for (size_t k = 0; k < lgv_model_bodies(m); k++)
+            if (!definite(inverse + 9 * k)) fault = "the inertia of a rotation must be positive definite";
+        if (x.coupled) fault = "the angular momentum of a rotation is coupled to other momenta";
+        if (!at_rest(m, &x.e, &Hp, zero)) fault = "the kinetic energy of a rotation has a term of first degree in m";
+        lgv_eval_end(&x.e);
+    }
+    lgv_function_free(&H);
+    lgv_terms_free(&Hp);
+    lgv_terms_free(&Hpp);
+    free(zero);
+    if (!ok) return lgv_fail_memory(err);
+    return fault ? lgv_model_fail(err, m->file, m->text, m->line, m->column, "%s", fault) : LGV_OK;
 }

@@ -148,7 +148,8 @@ void lgv_brackets_commute(struct lgv_model *m, struct lgv_structure *s) {
     if (s->bath && s->noise_turns) { /* the bracket of a kick of p and the flow of h is that of h_p */
         v = (struct verdict){0, LGV_DECIDED_FORMULAS, 0};
     } else if (m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH) {
-        int *h = m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS ? NULL : lgv_model_noises(m);
+        bool many = m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS || m->graph->nrotations;
+        int *h = many ? NULL : lgv_model_noises(m);
         v = h ? examine_pairs(m, h) : (struct verdict){-1, LGV_DECIDED_SIZE, 0};
         free(h);
     }

@@ -114,6 +114,35 @@ struct lgv_cells {
  * or LGV_SPACES.  False with g->failed set. */
 bool lgv_terms_cells(struct lgv_graph *g, const struct lgv_terms *t, enum lgv_space at_zero, struct lgv_cells *out);
 
+/* ---- rotations.c: coordinates in SO(3), as unit quaternions ---- */
+
+/* The nine entries of R in the place of the four nodes of a quaternion. */
+void lgv_rotations_matrix(struct lgv_graph *g, int node[]);
+/* Quaternions as formulas: of any length; from a rotation vector; a product; from three uniform numbers in (0, 1). */
+void lgv_rotations_normalise(struct lgv_graph *g, int quaternion[4]);
+void lgv_rotations_vector(struct lgv_graph *g, const int vector[3], int quaternion[4]);
+void lgv_rotations_multiply(struct lgv_graph *g, const int a[4], const int b[4], int out[4]);
+void lgv_rotations_uniform(struct lgv_graph *g, const int uniform[3], int quaternion[4]);
+/* The name whose rows have row `row` of q among them, or NULL. */
+const struct lgv_rotations *lgv_rotations_at(const struct lgv_graph *g, long row);
+/* Terms in rows of q become terms in rows of p: three directions for the four rows of a rotation. */
+void lgv_rotations_fold(struct lgv_graph *g, const struct lgv_terms *given, struct lgv_terms *out);
+/* {f, h}, and the sum of m.(f_m x h_m) over all rotations of numbers [np], its absolute terms added to *size. */
+int lgv_rotations_bracket(struct lgv_graph *g, int f, int h);
+double lgv_rotations_pairing(const struct lgv_graph *g, const double *m, const double *f, const double *h,
+                             double *size);
+/* The row of q of degree of freedom i, whose momentum is row i of p; of a rotation the first of its quaternion, and
+ * *axis is 0, 1 or 2, else -1. */
+long lgv_rotations_row(const struct lgv_graph *g, long i, int *axis);
+/* q moves by h xi, xi [np]; and the xi that leads from one q to another.  g NULL: there are no rotations. */
+void lgv_rotations_advance(const struct lgv_graph *g, size_t np, double *q, const double *xi, double h);
+void lgv_rotations_between(const struct lgv_graph *g, size_t np, const double *from, const double *to, double *xi);
+/* Makes the quaternions in q unit again; R = R exp(hat xi). */
+void lgv_rotations_clean(const struct lgv_graph *g, double *q);
+void lgv_rotations_turn(double *quaternion, const double xi[3]);
+/* Of a rotation matrix. */
+void lgv_rotations_quaternion(const double R[9], double out[4]);
+
 /* ---- eval.c: the slow scalar evaluator, the oracle of the generated code ---- */
 
 struct lgv_env {

@@ -351,8 +351,12 @@ static void gradient_of(struct lgv_graph *g, int nest, int node, enum lgv_space 
         out_of_memory(g);
     else
         lgv_diff_gradient(g, node, leaf, count, d);
+    bool folded = space == LGV_Q && g->nrotations;
+    struct lgv_terms rows = {0};
     for (size_t i = 0; !g->failed && i < count; i++)
-        lgv_terms_add(g, out, (struct lgv_term){nest, g->node[leaf[i]].aux, -1, d[i]});
+        lgv_terms_add(g, folded ? &rows : out, (struct lgv_term){nest, g->node[leaf[i]].aux, -1, d[i]});
+    if (folded) lgv_rotations_fold(g, &rows, out);
+    lgv_terms_free(&rows);
     free(leaf);
     free(d);
 }

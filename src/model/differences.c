@@ -58,7 +58,7 @@ static double value_of(struct subject *x, const struct lgv_env *env) {
     return sum;
 }
 
-/* [nx + np], and behind it the sums of the absolute values of its terms, which may cancel. */
+/* [2 np], and behind it the sums of the absolute values of its terms, which may cancel. */
 static void gradient_at(struct subject *x, const struct lgv_env *env, double *out) {
     const struct lgv_graph *g = x->m->graph;
     size_t n = x->m->np;
@@ -75,39 +75,69 @@ static void gradient_at(struct subject *x, const struct lgv_env *env, double *ou
                 }
 }
 
-/* Central difference of order 4. */
-static double central(struct subject *s, const struct lgv_env *env, double *x, double h) {
-    double keep = *x, v[4];
-    for (int k = 0; k < 4; k++) {
-        *x = keep + h * (k < 2 ? k - 2 : k - 1);
-        v[k] = value_of(s, env);
+/* The row of x, which holds q, p, v, of degree of freedom i of q, or of momentum i - np. */
+static size_t row_of(const struct subject *s, size_t i, int *axis) {
+    const struct lgv_model *m = s->m;
+    *axis = -1;
+    if (i >= m->np) return m->nx + (s->velocities ? m->np : 0) + i - m->np;
+    return (size_t)lgv_rotations_row(m->graph, (long)i, axis);
+}
+
+static void moved(const struct subject *s, double *x, size_t i, double h) {
+    int axis;
+    size_t row = row_of(s, i, &axis);
+    double xi[3] = {0, 0, 0};
+    if (axis < 0) {
+        x[row] += h;
+        return;
     }
-    *x = keep;
+    xi[axis] = h;
+    lgv_rotations_turn(x + row, xi);
+}
+
+/* Central difference of order 4. */
+static double central(struct subject *s, const struct lgv_env *env, double *x, size_t i, double h, double *keep) {
+    const size_t bytes = (s->m->nx + 2 * s->m->np) * sizeof *x;
+    double v[4];
+    memcpy(keep, x, bytes);
+    for (int k = 0; k < 4; k++) {
+        moved(s, x, i, h * (k < 2 ? k - 2 : k - 1));
+        v[k] = value_of(s, env);
+        memcpy(x, keep, bytes);
+    }
     return (v[0] - 8 * v[1] + 8 * v[2] - v[3]) / (12 * h);
 }
 
 /* The best of several step sizes: near a singularity only small ones are good, and a wrong derivative fails at all. */
-static double difference_error(struct subject *s, const struct lgv_env *env, double *x, double derivative,
-                               double size) {
-    double best = INFINITY, scale = *x != 0 ? fabs(*x) : 1;
+static double difference_error(struct subject *s, const struct lgv_env *env, double *x, size_t i, double derivative,
+                               double size, double scale, double *keep) {
+    double best = INFINITY;
     for (double h = 0.1 * scale; h > 1e-7 * scale; h /= 8)
-        best = fmin(best, fabs(central(s, env, x, h) - derivative) / (1e-300 + size));
+        best = fmin(best, fabs(central(s, env, x, i, h, keep) - derivative) / (1e-300 + size));
     return best;
 }
 
-static double error_at(struct subject *s, int number, double *g) {
-    size_t n = s->m->np, skip = s->velocities ? n : 0; /* x holds q, p, v */
+/* What it is measured by; a rotation by radians. */
+static double size_of(const struct subject *s, const double *x, size_t i) {
+    int axis;
+    size_t row = row_of(s, i, &axis);
+    return axis < 0 ? x[row] : 1;
+}
+
+static double error_at(struct subject *s, int number, double *g, double *keep) {
+    size_t n = s->m->np;
     struct lgv_point at;
     uint64_t pick = 77 + (uint64_t)number;
     if (!lgv_point_make(s->m, &s->e, number, s->points, &at)) return 0;
     struct lgv_env env = lgv_point_env(s->m, &at);
     gradient_at(s, &env, g);
     double size = 0, worst = 0; /* size of the gradient, per component of the same kind */
-    for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[2 * n + i] * at.x[i + (i < n ? 0 : skip)]));
+    for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[2 * n + i] * size_of(s, at.x, i)));
     for (int c = 0; c < s->components; c++) {
         size_t i = 2 * n <= (size_t)s->components ? (size_t)c : (size_t)(lgv_point_draw(&pick) * (double)(2 * n));
-        double *x = &at.x[i + (i < n ? 0 : skip)];
-        double error = difference_error(s, &env, x, g[i], g[2 * n + i] + (*x != 0 ? size / fabs(*x) : 0));
+        double x = fabs(size_of(s, at.x, i));
+        double error = difference_error(s, &env, at.x, i, g[i], g[2 * n + i] + (x != 0 ? size / x : 0),
+                                        x != 0 ? x : 1, keep);
         if (isfinite(error) && error > worst) worst = error;
     }
     free(at.x);
@@ -129,14 +159,14 @@ static double function_error(struct lgv_model *m, int node) {
     struct lgv_function f;
     struct subject s = {.m = m, .velocities = (m->graph->node[node].uses & LGV_USES(LGV_V)) != 0};
     if (!lgv_function_split(m->graph, node, false, &f)) return NAN;
-    double *g = lgv_new(2 * (m->nx + m->np), sizeof *g), worst = NAN;
+    double *g = lgv_new(6 * m->np + m->nx, sizeof *g), worst = NAN; /* and a copy of a point */
     s.sample = lgv_new(f.count + 1, sizeof *s.sample);
     for (; s.sample && s.count < f.count; s.count++)
         take_terms(m->graph, f.summand[s.count], s.velocities ? LGV_V : LGV_P, &s.sample[s.count]);
     if (g && s.sample && !m->graph->failed && lgv_eval_begin(&s.e, m->graph)) {
         choose_amount(&s);
         worst = 0;
-        for (int k = 0; k < s.points; k++) worst = fmax(worst, error_at(&s, k, g));
+        for (int k = 0; k < s.points; k++) worst = fmax(worst, error_at(&s, k, g, g + 4 * m->np));
         lgv_eval_end(&s.e);
     }
     for (size_t k = 0; k < s.count; k++)

@@ -103,6 +103,13 @@ struct lgv_nest {
     int ncond, cond; /* conditions [cond, cond + ncond), checked in the innermost body */
 };
 
+/* Rotations among the coordinates, one name with all its entries, each a unit quaternion (w, x, y, z): four rows of q
+ * from q on, three of p from p on.  Derivatives with respect to q have the rows of p, see rotations.c. */
+#define LGV_MAX_ROTATIONS 64 /* names */
+struct lgv_rotations {
+    long q, p, count;
+};
+
 struct lgv_graph {
     struct lgv_node *node;
     size_t nnodes, node_capacity;
@@ -119,6 +126,8 @@ struct lgv_graph {
     size_t nconditions, condition_capacity;
     struct lgv_nest *nest;
     size_t nnests, nest_capacity;
+    struct lgv_rotations rotation[LGV_MAX_ROTATIONS];
+    size_t nrotations;
     long work, allowance; /* steps spent, and how many may be: see lgv_expr_work */
     const char *failed;   /* first reason why the graph cannot be trusted any more: out of memory, too large, ... */
 };

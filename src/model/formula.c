@@ -21,7 +21,8 @@ static const struct {
     {"erf", LGV_ERF, 1},   {"min", LGV_LOWER, 2},   {"max", LGV_UPPER, 2}, {"sign", LGV_SIGN, 1},
     {"sqrt", -1, 1},       {"atan2", LGV_ATAN2, 2}, {"dot", -2, 2},        {"cross", -3, 2},
     {"norm", -4, 1},       {"sum", -5, 0},          {"normal", -6, 0},     {"uniform", -7, 0},
-    {"each", -8, 0},       {"floor", LGV_FLOOR, 1}, {"mod", -9, 2},
+    {"each", -8, 0},       {"floor", LGV_FLOOR, 1}, {"mod", -9, 2},        {"transpose", -10, 1},
+    {"trace", -11, 1},
 };
 #define NFUNCTIONS (sizeof functions / sizeof *functions)
 
@@ -177,7 +178,7 @@ bool lgv_parser_expect(struct lgv_parser *p, int kind, const char *what) {
 /* ---- values ---- */
 
 static struct lgv_value scalar(int node) {
-    return (struct lgv_value){1, {node, 0, 0}};
+    return (struct lgv_value){1, {node}};
 }
 
 static struct lgv_value number(struct lgv_parser *p, double x) {
@@ -185,15 +186,38 @@ static struct lgv_value number(struct lgv_parser *p, double x) {
 }
 
 static const char *kind_of(struct lgv_value v) {
-    return v.dim == 1 ? "number" : v.dim == 2 ? "vector of R2" : "vector of R3";
+    return v.dim == 1 ? "number" : v.dim == 2 ? "vector of R2" : v.dim == 3 ? "vector of R3" : "matrix";
+}
+
+/* Row r of a times column c of b, both of 3 x 3 entries `step` apart. */
+static int inner(struct lgv_parser *p, const int *a, int a_step, const int *b, int b_step) {
+    struct lgv_arg arg[3];
+    for (int k = 0; k < 3; k++) arg[k] = (struct lgv_arg){lgv_expr_mul(p->g, a[k * a_step], b[k * b_step]), 1};
+    return lgv_expr_sum(p->g, 0, arg, 3);
+}
+
+/* Matrix times vector, vector times matrix (as a row), matrix times matrix. */
+static struct lgv_value matrix_product(struct lgv_parser *p, struct lgv_value a, struct lgv_value b) {
+    struct lgv_value c = {a.dim == b.dim ? LGV_MATRIX : 3, {0}};
+    for (int i = 0; i < 3; i++) {
+        if (b.dim == 3) c.node[i] = inner(p, a.node + 3 * i, 1, b.node, 1);
+        if (a.dim == 3) c.node[i] = inner(p, a.node, 1, b.node + i, 3);
+        for (int j = 0; a.dim == b.dim && j < 3; j++) c.node[3 * i + j] = inner(p, a.node + 3 * i, 1, b.node + j, 3);
+    }
+    return c;
 }
 
 static struct lgv_value combine(struct lgv_parser *p, size_t at, int op, struct lgv_value a, struct lgv_value b) {
     struct lgv_graph *g = p->g;
     if (p->failed) return number(p, 0);
+    bool matrix = op == '*' && (a.dim == LGV_MATRIX || b.dim == LGV_MATRIX) && a.dim > 1 && b.dim > 1;
+    if (matrix && a.dim != 2 && b.dim != 2) return matrix_product(p, a, b);
     if ((op == '*' && a.dim > 1 && b.dim > 1) || (op == '/' && b.dim > 1)) {
-        lgv_parser_error(
-            p, at, op == '*' ? "a product of two vectors: write dot(a,b) or cross(a,b)" : "cannot divide by a vector");
+        lgv_parser_error(p, at,
+                         matrix      ? "a matrix of three rows times a vector of R2"
+                         : op == '*' ? "a product of two vectors: write dot(a,b) or cross(a,b)"
+                                     : "cannot divide by a %s",
+                         kind_of(b));
         return number(p, 0);
     }
     if (op == '/') {
@@ -219,7 +243,7 @@ static struct lgv_value expression(struct lgv_parser *p);
 static int scalar_argument(struct lgv_parser *p, const char *function) {
     size_t at = p->start;
     struct lgv_value v = expression(p);
-    if (v.dim != 1) lgv_parser_error(p, at, "%s needs a number here, not a vector", function);
+    if (v.dim != 1) lgv_parser_error(p, at, "%s needs a number here, not a %s", function, kind_of(v));
     return v.node[0];
 }
 
@@ -233,7 +257,7 @@ static int inner_product(struct lgv_parser *p, struct lgv_value a, struct lgv_va
 
 static struct lgv_value cross_product(struct lgv_parser *p, struct lgv_value a, struct lgv_value b) {
     struct lgv_graph *g = p->g;
-    struct lgv_value c = {3, {0, 0, 0}};
+    struct lgv_value c = {3, {0}};
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         c.node[k] = lgv_expr_sub(g, lgv_expr_mul(g, a.node[i], b.node[j]), lgv_expr_mul(g, a.node[j], b.node[i]));
@@ -246,7 +270,8 @@ static struct lgv_value cross_product(struct lgv_parser *p, struct lgv_value a, 
 static struct lgv_value vector_call(struct lgv_parser *p, int op, const char *name) {
     size_t at = p->start;
     struct lgv_value a = expression(p), b = a;
-    if (!p->failed && a.dim == 1) lgv_parser_error(p, at, "%s needs a vector", name);
+    if (!p->failed && (a.dim == 1 || a.dim == LGV_MATRIX))
+        lgv_parser_error(p, at, "%s needs a vector, not a %s", name, kind_of(a));
     if (op != -4) {
         lgv_parser_expect(p, ',', "','");
         at = p->start;
@@ -258,6 +283,18 @@ static struct lgv_value vector_call(struct lgv_parser *p, int op, const char *na
     if (op == -3) return cross_product(p, a, b);
     int d = inner_product(p, a, b);
     return scalar(op == -4 ? lgv_expr_power(p->g, d, 0.5) : d);
+}
+
+/* transpose(R), trace(R) */
+static struct lgv_value matrix_call(struct lgv_parser *p, int op, const char *name) {
+    size_t at = p->start;
+    struct lgv_value a = expression(p), b = {LGV_MATRIX, {0}};
+    if (!p->failed && a.dim != LGV_MATRIX) lgv_parser_error(p, at, "%s needs a matrix, not a %s", name, kind_of(a));
+    lgv_parser_expect(p, ')', "')'");
+    if (p->failed) return number(p, 0);
+    for (int k = 0; k < LGV_MATRIX; k++) b.node[k] = a.node[3 * (k % 3) + k / 3];
+    struct lgv_arg diagonal[] = {{a.node[0], 1}, {a.node[4], 1}, {a.node[8], 1}};
+    return op == -10 ? b : scalar(lgv_expr_sum(p->g, 0, diagonal, 3));
 }
 
 static struct lgv_value draw(struct lgv_parser *p, int op, size_t at, const char *name) {
@@ -382,6 +419,7 @@ static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) 
             return scalar(lgv_expr_loop(p->g, nest, body));
         }
         if (op == -6 || op == -7) return draw(p, op, at, name);
+        if (op <= -10) return matrix_call(p, op, name);
         if (op <= -2 && op != -9) return vector_call(p, op, name);
         return plain_call(p, at, op, functions[i].args, name);
     }
@@ -418,9 +456,12 @@ static struct lgv_value state(struct lgv_parser *p, size_t at, const struct lgv_
     } else if (p->kind == '[') {
         lgv_parser_error(p, p->start, "%s is not an array", s->name);
     }
-    struct lgv_value v = {s->dim, {0, 0, 0}};
+    struct lgv_value v = {s->dim, {0}};
     for (int k = 0; k < s->dim; k++)
         v.node[k] = lgv_expr_ref(g, s->space, lgv_expr_iop(g, LGV_IADD, index, lgv_expr_iconst(g, k)));
+    if (s->dim != 4) return v;
+    v.dim = LGV_MATRIX;
+    lgv_rotations_matrix(g, v.node);
     return v;
 }
 
@@ -499,7 +540,7 @@ static struct lgv_value primary(struct lgv_parser *p) {
     if (p->kind == '[') {
         size_t at = p->start;
         lgv_parser_next(p);
-        struct lgv_value v = {0, {0, 0, 0}};
+        struct lgv_value v = {0, {0}};
         do {
             if (v.dim == 3) lgv_parser_error(p, at, "a vector has two or three components");
             if (!p->failed) v.node[v.dim++] = scalar_argument(p, "a vector");
@@ -512,14 +553,25 @@ static struct lgv_value primary(struct lgv_parser *p) {
     return number(p, 0);
 }
 
+/* The number of the component with that name, or -1. */
+static int component_named(const char *name, int dim) {
+    int row = name[0] - 'x', column = name[0] ? name[1] - 'x' : 0;
+    if (row < 0 || row > 2 || (dim != LGV_MATRIX && row >= dim)) return -1;
+    if (dim != LGV_MATRIX) return name[1] ? -1 : row;
+    return column < 0 || column > 2 || name[2] ? -1 : 3 * row + column;
+}
+
 static struct lgv_value postfix(struct lgv_parser *p) {
     struct lgv_value v = primary(p);
     if (!lgv_parser_accept(p, '.')) return v;
     size_t at = p->start;
-    int k = p->kind == 'n' && p->name[1] == 0 && p->name[0] >= 'x' && p->name[0] <= 'z' ? p->name[0] - 'x' : -1;
-    if (!p->failed && (k < 0 || k >= v.dim || v.dim == 1))
-        lgv_parser_error(p, at, v.dim == 1 ? "a number has no components" : "components are .x .y%s",
-                         v.dim == 3 ? " .z" : "");
+    int k = p->kind == 'n' && v.dim > 1 ? component_named(p->name, v.dim) : -1;
+    if (!p->failed && k < 0)
+        lgv_parser_error(p, at, "%s",
+                         v.dim == 1   ? "a number has no components"
+                         : v.dim == 2 ? "components are .x .y"
+                         : v.dim == 3 ? "components are .x .y .z"
+                                      : "entries of a matrix are .xx .xy .xz .yx ... .zz");
     if (p->failed) return number(p, 0);
     lgv_parser_next(p);
     return scalar(v.node[k]);
@@ -585,7 +637,7 @@ static struct lgv_value term(struct lgv_parser *p) {
 
 /* Terms of a sum, added up in batches: one at a time would build a new sum for each prefix. */
 struct terms {
-    struct lgv_arg arg[3][64];
+    struct lgv_arg arg[LGV_MATRIX][64];
     size_t count;
 };
 

@@ -4,7 +4,7 @@
  *
  *     expression := term { (+|-) term }            term := unary { (*|/) unary }
  *     unary      := (-|+) unary | power            power := postfix [ ^ unary ]
- *     postfix    := primary [ .x | .y | .z ]
+ *     postfix    := primary [ .x | .y | .z ]      of a matrix .xx | .xy | ...
  *     primary    := number | name | name[index] | name(arguments) | (expression) | [expression, expression, ...]
  *     sum(i=1..N, j=i+1..N, i != j, body)          index arithmetic: + - * / % mod(a,b) wrap(a) wrap(a,n)         */
 #ifndef LGV_FORMULA_H
@@ -12,14 +12,15 @@
 
 #include "model/calculus.h"
 
+#define LGV_MATRIX 9 /* components of a 3 x 3 matrix, row by row */
 struct lgv_value {
-    int dim; /* 1 scalar, 2 or 3 a vector */
-    int node[3];
+    int dim; /* 1 scalar, 2 or 3 a vector, LGV_MATRIX */
+    int node[LGV_MATRIX];
 };
 
 enum lgv_symbol_kind {
     LGV_SYM_PARAMETER, /* index, number */
-    LGV_SYM_STATE,     /* space, offset, length (0: not an array), dim */
+    LGV_SYM_STATE,     /* space, offset, length (0: not an array), dim; dim 4: a rotation as a unit quaternion */
     LGV_SYM_VALUE,     /* value */
     LGV_SYM_MACRO      /* formals, text */
 };
@@ -60,7 +61,8 @@ struct lgv_formula_error {
 bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct lgv_value *out, int *nest,
                        struct lgv_formula_error *err);
 
-/* A declared name: "x", "x[N]", "x in R3", "x[N] in R2".  length 0 when not an array.  Names start with a letter. */
+/* A declared name: "x", "x[N]", "x in R3", "x[N] in R2", "R in SO3".  length 0 when not an array; dim 4: a rotation.
+ * Names start with a letter. */
 bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, char *name, size_t size, long *length,
                              int *dim, struct lgv_formula_error *err);
 /* "V(r, s)": a macro's head.  False when it is not of that form. */

@@ -42,10 +42,7 @@ static const char *const sections[] = {"name", "parameters", "where", "coordinat
                                        "hamiltonian", "kinetic", "potential", "lagrangian", "constraints", "noise",
                                        "noise_potential", "force", "langevin", "symmetries", "observe", "exact",
                                        "events", "stop", "sections",
-                                       "methods", "run",
-                                       /* of a later version */
-                                       "rotations"};
-#define NAMES (sizeof sections / sizeof *sections)
+                                       "methods", "run"};
 
 /* ---- formulas and names ---- */
 
@@ -215,7 +212,7 @@ static bool read_where(struct lgv_loader *l, int node, bool functions) {
 bool lgv_load_value(struct lgv_loader *l, const char *name, int node) {
     struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_VALUE);
     if (!s) return lgv_yaml_memory(l);
-    s->value = (struct lgv_value){1, {node, 0, 0}};
+    s->value = (struct lgv_value){1, {node}};
     return true;
 }
 
@@ -286,14 +283,13 @@ static bool find_sections(struct lgv_loader *l, int *at, int *key_at) {
     LGV_EACH(l, 0, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         size_t k = 0;
-        while (k < NAMES && strcmp(sections[k], name) != 0) k++;
+        while (k < SECTIONS && strcmp(sections[k], name) != 0) k++;
         if (k < SECTIONS) {
             if (at[k] >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
             at[k] = value;
             key_at[k] = key;
             continue;
         }
-        if (k < NAMES) return lgv_yaml_fail(l, key, "%s is not supported by this version", name);
         const char *near = lgv_nearest(name, sections, SECTIONS);
         return lgv_yaml_fail(l, key, near ? "unknown key %.60s; did you mean %s?" : "unknown key %.60s", name, near);
     }

@@ -2,6 +2,7 @@
  *
  * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from
  * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, velocities, symmetries;
+ * load_rotations.c: start values and inertia of rotations;
  * load_noise.c: noise and constraints; load_bath.c: forces, friction and temperature; legendre.c: the Lagrangian;
  * load_observe.c: observables, exact solution, run; load_events.c: events and stop; raw.c: methods, which the method
  * stage reads). */
@@ -98,6 +99,14 @@ bool lgv_load_symmetries(struct lgv_loader *l, int node);
 bool lgv_load_per_coordinate(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out);
 /* p^2/(2 m) summed over all momenta; node -1: mass 1. */
 bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
+
+/* ---- load_rotations.c ---- */
+
+/* A rotation as the four nodes of a unit quaternion: a rotation vector, a quaternion, Euler angles, a matrix, or
+ * `uniform`. */
+bool lgv_load_rotation(struct lgv_loader *l, int node, const char *place, unsigned allow, int out[4]);
+/* m.I^-1 m/2 summed over all rotations; node -1: I = 1. */
+bool lgv_load_inertia(struct lgv_loader *l, int node, int *out);
 
 /* ---- load_noise.c ---- */
 

@@ -127,6 +127,8 @@ static bool try_sum(struct lgv_loader *l, int node) {
 }
 
 bool lgv_load_constraints(struct lgv_loader *l, int node) {
+    if (node >= 0 && l->m->graph->nrotations)
+        return lgv_yaml_fail(l, node, "constraints in models with rotations are not supported by this version");
     struct lgv_model *m = l->m;
     size_t count;
     if (node < 0) return true;

@@ -25,6 +25,7 @@ struct target {
 
 static bool components(struct lgv_loader *l, const struct target *t, int node, int *out) {
     struct lgv_value v;
+    if (t->d->dim == 4) return lgv_load_rotation(l, node, t->place, t->allow, out);
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
     if (n->kind == LGV_YAML_SEQUENCE && t->d->dim > 1) {
         if (n->count != t->d->dim)
@@ -67,7 +68,8 @@ static bool known_so_far(struct lgv_loader *l, const struct target *t, long entr
  * number of points is the dimension, points are told from components by being written as vectors. */
 static bool one_vector(const struct lgv_loader *l, const struct lgv_declared *d, int node) {
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
-    if (d->dim == 1 || n->count != d->dim) return false;
+    bool fits = n->count == d->dim || (d->dim == 4 && n->count == 3);
+    if (d->dim == 1 || !fits) return false;
     if (n->count != d->length) return true;
     const struct lgv_yaml_node *first = lgv_yaml_node(l, n->first);
     return first->kind == LGV_YAML_SCALAR && first->text[strspn(first->text, " \t\r\n")] != '[';
@@ -87,7 +89,7 @@ static bool entries(struct lgv_loader *l, const struct target *t, int node) {
         size_t known = scope->count;
         struct lgv_symbol *s = lgv_scope_add(scope, "i", LGV_SYM_VALUE);
         if (!s) return lgv_yaml_memory(l);
-        s->value = (struct lgv_value){1, {lgv_expr_const(scope->graph, (double)(k + 1)), 0, 0}};
+        s->value = (struct lgv_value){1, {lgv_expr_const(scope->graph, (double)(k + 1))}};
         bool ok = components(l, t, child, t->out + k * t->d->dim);
         lgv_load_drop(scope, known);
         if (!ok) return false;
@@ -171,7 +173,7 @@ static bool name_components(struct lgv_loader *l, const struct lgv_declared *d, 
         struct lgv_text t = {0};
         lgv_text_add(&t, "%s", d->name);
         if (d->length) lgv_text_add(&t, "[%ld]", k / d->dim + 1);
-        if (d->dim > 1) lgv_text_add(&t, ".%c", "xyz"[k % d->dim]);
+        if (d->dim > 1) lgv_text_add(&t, ".%c", (d->dim == 4 ? "wxyz" : "xyz")[k % d->dim]);
         out[k] = t.data;
         if (t.failed) return lgv_yaml_memory(l);
     }
@@ -201,6 +203,31 @@ static bool read_starts(struct lgv_loader *l, int node, const struct lgv_declare
     return ok;
 }
 
+/* Where the rotations of one name stand; bodies: how many there have been. */
+static bool keep_rotations(struct lgv_loader *l, int key, const struct lgv_declared *d, long *bodies) {
+    struct lgv_graph *g = l->m->graph;
+    long count = d->length ? d->length : 1;
+    if (d->period > 0) return lgv_yaml_fail(l, key, "%s is a rotation, which has no period", d->name);
+    if (g->nrotations == LGV_MAX_ROTATIONS)
+        return lgv_yaml_fail(l, key, "more than %d names of rotations; use arrays", LGV_MAX_ROTATIONS);
+    g->rotation[g->nrotations++] = (struct lgv_rotations){.q = d->offset, .p = d->offset - *bodies, .count = count};
+    *bodies += count;
+    return true;
+}
+
+/* The shape that momenta, velocities, forces, ... of a coordinate have. */
+static struct lgv_declared partner(const struct lgv_loader *l, size_t k) {
+    struct lgv_declared d = l->coordinate[k];
+    const struct lgv_graph *g = l->m->graph;
+    for (size_t i = 0; i < g->nrotations; i++)
+        if (g->rotation[i].q < l->coordinate[k].offset) d.offset -= g->rotation[i].count;
+    if (d.dim == 4) {
+        d.dim = 3;
+        d.size = 3 * (d.length ? d.length : 1);
+    }
+    return d;
+}
+
 bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     if (!lgv_yaml_mapping(l, node, "coordinates as name: start value")) return false;
@@ -208,7 +235,7 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     if (!count) return lgv_yaml_fail(l, node, "the model has no coordinates");
     l->coordinate = lgv_new(count, sizeof *l->coordinate);
     if (!l->coordinate) return lgv_yaml_memory(l);
-    long total = 0;
+    long total = 0, bodies = 0;
     LGV_EACH(l, node, key, value) {
         struct lgv_declared *d = &l->coordinate[l->ncoordinates];
         if (!declare(l, key, d)) return false;
@@ -217,13 +244,15 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
                 return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
         d->offset = total;
         total += d->size;
+        if (d->dim == 4 && !keep_rotations(l, key, d, &bodies)) return false;
         if (total > LGV_MAX_DOF) return lgv_yaml_fail(l, key, "more than %d degrees of freedom", LGV_MAX_DOF);
         l->ncoordinates++;
     }
-    m->start = lgv_new(2 * (size_t)total, sizeof *m->start);
-    m->component = lgv_new(2 * (size_t)total, sizeof *m->component);
+    m->start = lgv_new((size_t)(2 * total - bodies), sizeof *m->start);
+    m->component = lgv_new((size_t)(2 * total - bodies), sizeof *m->component);
     if (!m->start || !m->component) return lgv_yaml_memory(l);
-    m->nx = m->np = (size_t)total;
+    m->nx = (size_t)total;
+    m->np = (size_t)(total - bodies);
     if (!keep_periods(l)) return false;
     return read_starts(l, node, l->coordinate, LGV_Q, m->start, m->component);
 }
@@ -232,7 +261,7 @@ static bool standard_momenta(struct lgv_loader *l) {
     struct lgv_model *m = l->m;
     for (size_t k = 0; k < l->ncoordinates; k++) {
         struct lgv_declared *d = &l->momentum[k];
-        *d = l->coordinate[k];
+        *d = partner(l, k);
         snprintf(d->name, sizeof d->name, "p_%.60s", l->coordinate[k].name);
         if (lgv_scope_find(&m->scope, d->name)) {
             lgv_fail(l->err, LGV_BAD_INPUT,
@@ -260,7 +289,7 @@ static bool declare_partners(struct lgv_loader *l, int node, bool velocities, st
         return lgv_yaml_fail(l, node, "%zu coordinates, but %zu %s: each coordinate has one, in the same order",
                              l->ncoordinates, given, many);
     LGV_EACH(l, node, key, value) {
-        const struct lgv_declared *q = &l->coordinate[*count];
+        const struct lgv_declared own = partner(l, *count), *q = &own;
         struct lgv_declared *d = &out[*count];
         if (!declare(l, key, d)) return false;
         if (d->period > 0) return lgv_yaml_fail(l, key, "a %s has no period: only coordinates can be periodic", one);
@@ -289,6 +318,9 @@ bool lgv_load_momenta(struct lgv_loader *l, int node) {
 bool lgv_load_velocities(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     if (node < 0) return true;
+    if (m->graph->nrotations)
+        return lgv_yaml_fail(l, node, "a model with rotations is given by its kinetic energy and a potential, or by a "
+                                      "Hamiltonian: Lagrangians with rotations are not supported");
     l->velocity = lgv_new(l->ncoordinates, sizeof *l->velocity);
     m->start_velocity = lgv_new(m->np, sizeof *m->start_velocity);
     m->velocity_name = lgv_new(m->np, sizeof *m->velocity_name);
@@ -326,6 +358,8 @@ static bool read_masses(struct lgv_loader *l, int node, int *mass) {
         while (k < n && strcmp(l->coordinate[k].name, name) != 0) k++;
         if (k == n) return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
         if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", name);
+        if (l->coordinate[k].dim == 4)
+            return lgv_yaml_fail(l, key, "%s is a rotation: it has an inertia, not a mass", name);
         seen[k] = true;
         if (!read_mass(l, value, &mass[k])) return false;
     }
@@ -348,22 +382,29 @@ static int squares(struct lgv_graph *g, const struct lgv_declared *d) {
 
 bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out) {
     struct lgv_graph *g = l->m->graph;
-    int mass[LGV_MAX_ENTRIES], one = lgv_expr_const(g, 1);
+    int mass[LGV_MAX_ENTRIES], one = lgv_expr_const(g, 1), inertia = -1;
     for (size_t k = 0; k < l->ncoordinates; k++) mass[k] = one;
     if (node >= 0) {
-        if (!lgv_yaml_mapping(l, node, "the kinetic energy as {mass: ...}")) return false;
+        if (!lgv_yaml_mapping(l, node, "the kinetic energy as {mass: ..., inertia: ...}")) return false;
         bool given = false;
         LGV_EACH(l, node, key, value) {
             const char *name = lgv_yaml_node(l, key)->text;
-            if (strcmp(name, "mass") != 0)
-                return lgv_yaml_fail(l, key, "unknown key %.60s; kinetic has only mass", name);
-            if (given) return lgv_yaml_fail(l, key, "mass is given twice");
-            given = true;
-            if (!read_masses(l, value, mass)) return false;
+            bool of_rotations = strcmp(name, "inertia") == 0;
+            if (strcmp(name, "mass") != 0 && !of_rotations)
+                return lgv_yaml_fail(l, key, "unknown key %.60s; kinetic has mass, and inertia of rotations", name);
+            if (of_rotations ? inertia >= 0 : given) return lgv_yaml_fail(l, key, "%s is given twice", name);
+            if (of_rotations && !g->nrotations)
+                return lgv_yaml_fail(l, key, "inertia is for rotations: there are none");
+            if (of_rotations)
+                inertia = value;
+            else if (!read_masses(l, value, mass))
+                return false;
+            given |= !of_rotations;
         }
     }
-    *out = 0;
+    if (!lgv_load_inertia(l, inertia, out)) return false;
     for (size_t k = 0; k < l->ncoordinates; k++) {
+        if (l->coordinate[k].dim == 4) continue;
         int half = lgv_expr_scale(g, 0.5, lgv_expr_div(g, squares(g, &l->momentum[k]), mass[k]));
         *out = lgv_expr_add(g, *out, half);
     }
@@ -382,7 +423,7 @@ static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned 
         if (k == l->ncoordinates) return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
         if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", l->coordinate[k].name);
         seen[k] = true;
-        const struct lgv_declared *d = &l->coordinate[k];
+        const struct lgv_declared own = partner(l, k), *d = &own;
         if (name[n] == '[' && isdigit((unsigned char)name[n + 1]) && strtol(name + n + 1, NULL, 10) != d->length)
             return lgv_yaml_fail(l, key,
                                  "%.60s is one entry of %s; give all of them: a sequence, or a formula where i is the "

@@ -279,6 +279,11 @@ void lgv_model_law(struct lgv_model *m, const struct lgv_structure *s, struct lg
 /* In words, added to `out`: nothing where there is no friction. */
 void lgv_law_words(const struct lgv_model *m, const struct lgv_law *law, struct lgv_text *out);
 
+/* Rotations: the inverse inertia of every body in the body frame, [bodies][9].  Refuses, at the Hamiltonian, a kinetic
+ * energy that is not m.I^-1 m/2 of each body by itself with positive moments. */
+size_t lgv_model_bodies(const struct lgv_model *m);
+enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct lgv_error *err);
+
 /* q . H_q or p . H_p. */
 int lgv_model_virial(struct lgv_model *m, enum lgv_space space);
 /* Every noise as a formula of its own with its sums written out; free() it.  NULL with graph->failed set. */
@@ -335,6 +340,7 @@ enum lgv_decided {
 };
 struct lgv_structure {
     bool constrained; /* there are constraints */
+    bool rotations;   /* coordinates in SO(3) */
     bool separable;   /* H and every h are A(p) + B(q) */
     bool hamiltonian_separable;
     bool quadratic_kinetic; /* H = p.M^-1 p / 2 + U(q) with constant M (terms linear in p allowed) */
@@ -360,7 +366,9 @@ struct lgv_structure {
     struct {
         bool invariant;
         bool unknown; /* neither shown nor refuted: kinks, or no point where the formulas can be evaluated */
-        bool affine; /* xi is affine in q: variational methods then keep the momentum map exactly */
+        bool affine; /* xi is affine in q, for rotations R^T c (turned in space) or constant (about an axis of the
+                      * body): variational methods then keep the momentum map exactly */
+        bool of_body; /* some rotation is turned about an axis of its body */
         bool decided_by_formula;
         double residual; /* largest |{H or h, J}| or |xi . grad g| seen at random points, relative to its parts */
         int worst;       /* where: LGV_WORST_H, the number of a noise from 1, or LGV_WORST_CONSTRAINTS */

@@ -26,9 +26,9 @@ static void shake(double *x, size_t n, double amount, uint64_t *seed) {
 
 bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, int count, struct lgv_point *out) {
     uint64_t seed = 0x5eed + (uint64_t)(number < 0 ? -1 - number : number) * 7919;
-    size_t n = m->np, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
+    size_t nx = m->nx, np = m->np, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
     double *z = lgv_new(2 * draws + 2, sizeof *z);
-    out->x = lgv_new(3 * n, sizeof *out->x);
+    out->x = lgv_new(nx + 2 * np, sizeof *out->x);
     if (!z || !out->x) {
         free(z);
         return false;
@@ -41,13 +41,17 @@ bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int numb
     env.space[LGV_NORMAL] = z;
     env.space[LGV_UNIFORM] = z + draws;
     env.t = m->from;
-    for (size_t i = 0; i < n; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
-    for (size_t i = 0; m->start_velocity && i < n; i++)
-        out->x[2 * n + i] = lgv_eval_node(e, m->start_velocity[i], &env, NULL);
-    for (size_t i = n; i < 2 * n; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
+    for (size_t i = 0; i < nx; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
+    for (size_t i = 0; m->start_velocity && i < np; i++)
+        out->x[nx + np + i] = lgv_eval_node(e, m->start_velocity[i], &env, NULL);
+    for (size_t i = nx; i < nx + np; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
     double amount = number % 2 ? 1.0 : 0.1;
-    for (size_t part = 0; number >= 0 && part < (m->start_velocity ? 3u : 2u); part++)
-        shake(out->x + part * n, n, amount, &seed);
+    if (number >= 0) {
+        shake(out->x, nx, amount, &seed);
+        shake(out->x + nx, np, amount, &seed);
+        if (m->start_velocity) shake(out->x + nx + np, np, amount, &seed);
+    }
+    if (m->graph) lgv_rotations_clean(m->graph, out->x);
     out->t = m->from;
     if (number >= 0) out->t += (m->until - m->from) * (number % count + lgv_point_draw(&seed)) / count;
     free(z);
@@ -55,7 +59,7 @@ bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int numb
 }
 
 struct lgv_env lgv_point_env(const struct lgv_model *m, const struct lgv_point *at) {
-    size_t n = m->np;
+    const double *p = at->x + m->nx;
     return (struct lgv_env){
-        .par = m->par, .space = {[LGV_Q] = at->x, [LGV_P] = at->x + n, [LGV_V] = at->x + 2 * n}, .t = at->t};
+        .par = m->par, .space = {[LGV_Q] = at->x, [LGV_P] = p, [LGV_V] = p + m->np}, .t = at->t};
 }

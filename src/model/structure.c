@@ -149,6 +149,7 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
             out->hamiltonian_separable && t[3].count && !lgv_terms_use(g, &t[3], state | LGV_USES_TIME);
         out->diagonal_mass = t[3].count > 0;
         for (size_t k = 0; k < t[3].count; k++) out->diagonal_mass &= t[3].term[k].row == t[3].term[k].col;
+        out->rotations = g->nrotations > 0;
         out->bath = m->bath.kind != LGV_FRICTION_NONE;
         out->shifted = out->bath && out->quadratic_kinetic && is_shifted(m);
         out->steady_bath = out->bath && m->bath.kind != LGV_FRICTION_OF_Q;

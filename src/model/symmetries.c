@@ -56,6 +56,14 @@ static double pairing_at(struct lgv_evaluator *e, const struct lgv_env *env, con
         parts += fabs(a) + fabs(b);
         *magnitude += d[4 * n + i] * d[5 * n + i] + d[6 * n + i] * d[7 * n + i];
     }
+    if (p->sign < 0) { /* a bracket; parts 2 and 1 are f_p and h_p */
+        double turned = 0;
+        value -= lgv_rotations_pairing(e->g, env->space[LGV_P], d + 2 * n, d + n, &turned);
+        parts += turned;
+        turned = 0;
+        lgv_rotations_pairing(e->g, env->space[LGV_P], d + 6 * n, d + 5 * n, &turned);
+        *magnitude += turned;
+    }
     *relative = value == 0 ? 0 : fabs(value) / parts;
     return value;
 }
@@ -234,18 +242,60 @@ static enum outcome function_invariant(struct asked *a, int F, bool lagrangian, 
     return change_of(a, F, lagrangian, residual) == NOT_ZERO ? NOT_ZERO : NOT_KNOWN;
 }
 
-static bool affine(struct lgv_model *m, const struct lgv_symmetry *symmetry) {
-    bool yes = true;
-    for (size_t i = 0; i < m->np; i++) {
-        struct lgv_function f = {0};
-        struct lgv_terms d = {0};
-        if (lgv_function_add(m->graph, &f, -1, lgv_loops_instance(m->graph, symmetry->xi[i], NULL, 0)))
-            lgv_terms_gradient(m->graph, &f, LGV_Q, &d);
-        if (lgv_terms_use(m->graph, &d, LGV_USES(LGV_Q))) yes = false;
-        lgv_terms_free(&d);
-        lgv_function_free(&f);
+/* The derivatives of component i of the generator. */
+static void generator_gradient(struct lgv_model *m, const struct lgv_symmetry *symmetry, size_t i,
+                               struct lgv_terms *out) {
+    struct lgv_function f = {0};
+    if (lgv_function_add(m->graph, &f, -1, lgv_loops_instance(m->graph, symmetry->xi[i], NULL, 0)))
+        lgv_terms_gradient(m->graph, &f, LGV_Q, out);
+    lgv_function_free(&f);
+}
+
+/* The rotation of three components from i on: does eta change xi by -eta x xi, as it does R^T c?  At random points. */
+static bool turns_in_space(struct lgv_model *m, const struct lgv_symmetry *symmetry, size_t i) {
+    struct lgv_terms d[3] = {0};
+    struct lgv_evaluator e;
+    double *x = lgv_new(m->np, sizeof *x), xi[3];
+    for (size_t k = 0; k < 3; k++) generator_gradient(m, symmetry, i + k, &d[k]);
+    bool begun = x && !m->graph->failed && lgv_eval_begin(&e, m->graph), yes = begun;
+    for (int point = 0; yes && point < LGV_FEWEST_POINTS; point++) {
+        struct lgv_point at;
+        if (!lgv_point_make(m, &e, point, LGV_FEWEST_POINTS, &at)) break;
+        struct lgv_env env = lgv_point_env(m, &at);
+        for (size_t k = 0; k < 3; k++) xi[k] = lgv_eval_node(&e, symmetry->xi[i + k], &env, NULL);
+        double size = fabs(xi[0]) + fabs(xi[1]) + fabs(xi[2]);
+        for (size_t k = 0; k < 3; k++) {
+            lgv_eval_terms(&e, &d[k], &env, x, m->np, 1);
+            /* row k of -hat(eta) xi = hat(xi) eta */
+            x[i + (k + 1) % 3] += xi[(k + 2) % 3];
+            x[i + (k + 2) % 3] -= xi[(k + 1) % 3];
+            for (size_t j = 0; j < m->np; j++) yes = yes && fabs(x[j]) <= 1e-12 * size;
+        }
+        free(at.x);
     }
+    if (begun) lgv_eval_end(&e);
+    for (size_t k = 0; k < 3; k++) lgv_terms_free(&d[k]);
+    free(x);
     return yes;
+}
+
+static void find_action(struct lgv_model *m, const struct lgv_symmetry *symmetry, size_t number,
+                        struct lgv_structure *s) {
+    bool affine = true, of_body = false;
+    for (size_t i = 0; i < m->np; i++) {
+        struct lgv_terms d = {0};
+        int axis;
+        double x;
+        lgv_rotations_row(m->graph, (long)i, &axis);
+        generator_gradient(m, symmetry, i, &d);
+        bool constant = d.count == 0, zero = lgv_expr_is_const(m->graph, symmetry->xi[i], &x) && x == 0;
+        if (axis < 0) affine = affine && !lgv_terms_use(m->graph, &d, LGV_USES(LGV_Q));
+        if (axis >= 0 && !constant) affine = affine && turns_in_space(m, symmetry, i - (size_t)axis);
+        of_body = of_body || (axis >= 0 && constant && !zero);
+        lgv_terms_free(&d);
+    }
+    s->symmetry[number].affine = affine;
+    s->symmetry[number].of_body = of_body;
 }
 
 void lgv_symmetry_check(struct lgv_model *m, size_t k, struct lgv_structure *s) {
@@ -271,5 +321,5 @@ void lgv_symmetry_check(struct lgv_model *m, size_t k, struct lgv_structure *s) 
     s->symmetry[k].decided_by_formula = worst == ZERO_BY_FORMULA;
     s->symmetry[k].invariant = worst < NOT_KNOWN;
     s->symmetry[k].unknown = worst == NOT_KNOWN;
-    s->symmetry[k].affine = affine(m, a.symmetry);
+    find_action(m, a.symmetry, k, s);
 }

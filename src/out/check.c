@@ -81,6 +81,13 @@ static void check_volume(const struct lgv_result *r, const struct lgv_verdict *v
     c->mark = mark_of(v);
 }
 
+static void check_rotation(const struct lgv_verdict *v, struct lgv_check *c) {
+    put(c, "rotations", "Largest entry of R^T R - 1 over the states kept of the run: rotations are to stay rotations.");
+    snprintf(c->value, sizeof c->value, "%.2g", v->value);
+    snprintf(c->verdict, sizeof c->verdict, v->holds ? "R^T R = 1 to round-off" : "R is NOT a rotation any more");
+    c->mark = mark_of(v);
+}
+
 static void check_temperature(const struct lgv_result *r, const struct lgv_verdict *v, struct lgv_check *c) {
     const struct lgv_certificate *k = &r->certificate;
     char bias[80] = "";
@@ -295,6 +302,7 @@ static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
 static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     size_t n = 0;
     const struct lgv_verdict *volume = lgv_verdict_find(r, "volume"), *heat = lgv_verdict_find(r, "temperature");
+    const struct lgv_verdict *turned = lgv_verdict_find(r, "rotation");
     check_symplectic(r, &rows[n++]);
     if (volume) check_volume(r, volume, &rows[n++]);
     if (heat) check_temperature(r, heat, &rows[n++]);
@@ -302,6 +310,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     char line[200];
     lgv_friction_line(&r->certificate, line, sizeof line);
     if (line[0]) check_friction(r, line, &rows[n++]);
+    if (turned) check_rotation(turned, &rows[n++]);
     if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
         check_constraint(r, &rows[n++], "constraint", "constraint",
                          "Largest |g(q)| of the constraints g(q) = 0 over all paths and output times.");
@@ -325,7 +334,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 15, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 20, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;

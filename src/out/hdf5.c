@@ -87,6 +87,7 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     LATER(lgv_certificate, "volume_contraction", LGV_HDF5_REAL, volume_expected),
     LATER(lgv_certificate, "volume_defect", LGV_HDF5_REAL, volume),
     LATER(lgv_certificate, "volume_defect_error", LGV_HDF5_REAL, volume_error),
+    LATER(lgv_certificate, "rotation", LGV_HDF5_REAL, rotation),
 };
 const size_t lgv_hdf5_certificate_count = COUNT_OF(lgv_hdf5_certificate);
 

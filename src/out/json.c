@@ -151,6 +151,7 @@ static json_t *certificate(const struct lgv_result *r) {
         put(out, "defect_states", count(c->defect_states)) &&
         put(out, "symplectic_claim", json_boolean(c->symplectic_claim)) &&
         put(out, "constraint", real(c->constraint)) && put(out, "hidden_constraint", real(c->hidden_constraint)) &&
+        (isnan(c->rotation) || put(out, "rotation", real(c->rotation))) &&
         put(out, "start_constraint", real(c->start_constraint)) && put(out, "start_hidden", real(c->start_hidden)) &&
         put(out, "momentum", drifts(r, LGV_OBSERVABLE_MOMENTUM)) && put(out, "energy", energy(r)) &&
         put(out, "noise_commutes", commutes) && put(out, "strong_order", real(c->strong_order)) &&

@@ -104,6 +104,7 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                                     .clipped = (unsigned long long *)(void *)(memory + state + 3 * small),
                                     .astray = (unsigned long long *)(void *)(memory + state + 4 * small),
                                     .scratch = &out->scratch->scratch,
+                                    .spin = k->spin,
                                     .user = &k->user};
     if (bath) out->bath = (double *)(void *)(memory + 2 * state + 5 * small + growing + work);
     lgv_block_step(k, out, dt, coarsen ? coarsen : 1);

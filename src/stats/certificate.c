@@ -15,7 +15,10 @@
  * over pairs of directions; it is known to the sum of |error of J u| |J v| over conjugate components, and the same
  * with u and v exchanged.  u is measured in units of the size of q and p, so the defect has no unit.  With
  * constraints the perturbed states are first moved onto T*S: u is then the derivative of these states, a tangent
- * vector of T*S. */
+ * vector of T*S.
+ *
+ * A rotation is moved by R exp(h hat xi), and D is the rotation vector between two of them; with the angular momentum m
+ * in the body frame the form has then one more term, m.(xi_u x xi_v). */
 #include "stats/stats.h"
 #include <float.h>
 #include <math.h>
@@ -32,7 +35,9 @@ struct probe {
     const struct lgv_kernel *k;
     struct lgv_own_block b;
     const double *x;
-    size_t n; /* nx + np */
+    size_t rows, n; /* nx + np, and 2 np: components of tangent vectors */
+    const struct lgv_graph *g; /* where rotations stand; NULL: there are none */
+    double *end;    /* [rows] where the step from x ends, with rotations */
     uint64_t path, step;
     const double *scale; /* [n] */
     double action;
@@ -42,21 +47,28 @@ struct probe {
     void *user;
 };
 
+/* x + h u */
+static void moved(const struct probe *p, const double *u, double h, double *out) {
+    const size_t np = p->k->np, nx = p->k->nx;
+    memcpy(out, p->x, p->rows * sizeof *out);
+    lgv_rotations_advance(p->g, np, out, u, h);
+    for (size_t i = 0; i < np; i++) out[nx + i] += h * u[np + i];
+}
+
 /* The states x + offset[i] * u, moved onto the constraints.  Velocities of a Lagrangian are found from 0, or else
  * from the momenta: they may not enter L_vv in a way that allows 0. */
-static bool place(struct probe *p, const double *u, const double *offset, size_t count) {
+static bool place(struct probe *p, const double *u, const double *offset, size_t count, double *at) {
     size_t lanes = p->k->entry->lanes;
     struct lgv_block *b = &p->b.block;
     bool ok = false;
     for (int guess = 0; guess < 2 && !ok; guess++) {
         for (size_t l = 0; l < lanes; l++) {
-            size_t i = l < count ? l : count - 1;
+            size_t i = l < count ? l : count - 1, np = p->k->np;
             p->b.path[l] = p->path;
             b->fail[l] = 0;
+            moved(p, u, offset[i], at);
             for (size_t r = 0; r < p->k->nstate; r++)
-                b->state[r * lanes + l] = r < p->n                       ? p->x[r] + offset[i] * u[r]
-                                          : guess && r < p->n + p->n / 2 ? p->x[r - p->n / 2]
-                                                                         : 0;
+                b->state[r * lanes + l] = r < p->rows ? at[r] : guess && r < p->rows + np ? p->x[r - np] : 0;
         }
         b->step = p->step;
         b->given = p->given;
@@ -67,21 +79,21 @@ static bool place(struct probe *p, const double *u, const double *offset, size_t
     return ok;
 }
 
-/* One step from each of them; result i in out[i * n ...], where it started in from[i * n ...].  False when a step
+/* One step from each of them; result i in out[i * rows ...], where it started in from[i * rows ...].  False when a step
  * fails. */
 static bool steps_from(struct probe *p, const double *u, const double *offset, size_t count, double *from,
                        double *out) {
     size_t lanes = p->k->entry->lanes;
     struct lgv_block *b = &p->b.block;
     for (size_t first = 0; first < count; first += lanes) {
-        if (!place(p, u, offset + first, count - first)) return false;
+        if (!place(p, u, offset + first, count - first, out + first * p->rows)) return false;
         for (size_t l = 0; l < lanes && first + l < count; l++)
-            for (size_t r = 0; r < p->n; r++) from[(first + l) * p->n + r] = b->state[r * lanes + l];
+            for (size_t r = 0; r < p->rows; r++) from[(first + l) * p->rows + r] = b->state[r * lanes + l];
         p->k->entry->advance(b, 1);
         for (size_t l = 0; l < lanes && first + l < count; l++) {
             if (b->fail[l]) return false;
-            for (size_t r = 0; r < p->n; r++) {
-                out[(first + l) * p->n + r] = b->state[r * lanes + l];
+            for (size_t r = 0; r < p->rows; r++) {
+                out[(first + l) * p->rows + r] = b->state[r * lanes + l];
                 if (!isfinite(b->state[r * lanes + l])) return false;
             }
         }
@@ -89,18 +101,31 @@ static bool steps_from(struct probe *p, const double *u, const double *offset, s
     return true;
 }
 
-/* The derivative of states by the formula of order 8, and how well each component is known. */
-static void difference(const struct probe *p, const double *states, double h, double *out, double *error) {
+/* How states i differ from their partners, [n]: from the second of the pair to the first. */
+static void pair_difference(const struct probe *p, const double *states, size_t i, double *out) {
+    const size_t np = p->k->np, nx = p->k->nx;
+    const double *plus = states + 2 * i * p->rows, *minus = plus + p->rows;
+    lgv_rotations_between(p->g, np, minus, plus, out);
+    for (size_t r = 0; r < np; r++) out[np + r] = plus[nx + r] - minus[nx + r];
+}
+
+/* The derivative of states by the formula of order 8, and how well each component is known.  work: [4 n] */
+static void difference(const struct probe *p, const double *states, double h, double *out, double *error,
+                       double *work) {
     static const double eight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, six[] = {3.0 / 4, -3.0 / 20, 1.0 / 60, 0};
+    const size_t np = p->k->np;
+    for (size_t i = 0; i < 4; i++) pair_difference(p, states, i, work + i * p->n);
     for (size_t r = 0; r < p->n; r++) {
         double d8 = 0, d6 = 0;
+        int axis = -1;
+        size_t row = r < np && p->g ? (size_t)lgv_rotations_row(p->g, (long)r, &axis) : r < np ? r : r - np + p->k->nx;
+        double size = axis < 0 ? fabs(states[row]) : 1;
         for (size_t i = 0; i < 4; i++) {
-            double D = states[2 * i * p->n + r] - states[(2 * i + 1) * p->n + r];
-            d8 += eight[i] * D;
-            d6 += six[i] * D;
+            d8 += eight[i] * work[i * p->n + r];
+            d6 += six[i] * work[i * p->n + r];
         }
         out[r] = d8 / h; /* both formulas share the round-off of the step itself */
-        error[r] = (SAFETY * 12 * fabs(d8 - d6) + 4 * DBL_EPSILON * (p->scale[r] + fabs(states[r]))) / h;
+        error[r] = (SAFETY * 12 * fabs(d8 - d6) + 4 * DBL_EPSILON * (p->scale[r] + size)) / h;
     }
 }
 
@@ -122,9 +147,9 @@ static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-
 /* J u with h = sizes[s]; c receives it when it is known better than `best` says.  Its error, infinite when a step
  * fails. */
 static double try_size(struct probe *p, int s, double best, struct column *c, const double *given, double *work) {
-    size_t n = p->n, bytes = n * sizeof *work;
-    double h = sizes[s], offset[8], *from = work + 8 * n;
-    struct column trial = {work + 17 * n, work + 18 * n, work + 19 * n, work + 20 * n};
+    size_t n = p->n, w = p->rows, bytes = n * sizeof *work;
+    double h = sizes[s], offset[8], *from = work + 8 * w;
+    struct column trial = {work + 17 * w, work + 18 * w, work + 19 * w, work + 20 * w};
     memcpy(trial.u, given, bytes);
     memset(trial.u_error, 0, bytes);
     for (int k = 0; k < 4; k++) {
@@ -132,8 +157,8 @@ static double try_size(struct probe *p, int s, double best, struct column *c, co
         offset[2 * k + 1] = -(k + 1) * h;
     }
     if (!steps_from(p, given, offset, 8, from, work)) return INFINITY;
-    difference(p, work, h, trial.Ju, trial.Ju_error);
-    if (p->k->nextra) difference(p, from, h, trial.u, trial.u_error);
+    difference(p, work, h, trial.Ju, trial.Ju_error, work + 25 * w);
+    if (p->k->nextra) difference(p, from, h, trial.u, trial.u_error, work + 25 * w);
     double error = weight(p, trial.Ju_error) + weight(p, trial.u_error);
     if (!(error < best)) return error;
     memcpy(c->u, trial.u, bytes);
@@ -147,8 +172,8 @@ static double try_size(struct probe *p, int s, double best, struct column *c, co
 /* Does a much smaller h give the same J u?  Where a formula is periodic and h a multiple of its period, all differences
  * vanish and seem to be known very well. */
 static bool confirmed(struct probe *p, const struct column *c, const double *given, double *work) {
-    const size_t n = p->n;
-    struct column other = {work + 21 * n, work + 22 * n, work + 23 * n, work + 24 * n};
+    const size_t n = p->n, w = p->rows;
+    struct column other = {work + 21 * w, work + 22 * w, work + 23 * w, work + 24 * w};
     int chosen = p->size;
     bool same = true;
     for (int s = chosen + 2; s < SIZES && s <= chosen + 3; s++) {
@@ -180,7 +205,7 @@ static bool search(struct probe *p, int least, int middle, struct column *c, con
 }
 
 static bool derivative(struct probe *p, struct column *c, double *work) {
-    double *given = work + 16 * p->n;
+    double *given = work + 16 * p->rows;
     int middle = p->size;
     memcpy(given, c->u, p->n * sizeof *given);
     if (!search(p, 0, middle, c, given, work)) return false;
@@ -189,16 +214,22 @@ static bool derivative(struct probe *p, struct column *c, double *work) {
     return true;
 }
 
-static double omega(const double *u, const double *v, size_t n) {
-    double s = 0;
-    for (size_t i = 0; i < n / 2; i++) s += u[i] * v[n / 2 + i] - u[n / 2 + i] * v[i];
-    return s;
+/* At a state x: rotations have a term with their momenta. */
+static double omega(const struct probe *p, const double *x, const double *u, const double *v) {
+    const size_t np = p->k->np;
+    double s = 0, size = 0;
+    for (size_t i = 0; i < np; i++) s += u[i] * v[np + i] - u[np + i] * v[i];
+    return p->g ? s + lgv_rotations_pairing(p->g, x + p->k->nx, u, v, &size) : s;
 }
 
-/* How well omega(u, v) is known. */
-static double omega_error(const double *u, const double *u_error, const double *v, const double *v_error, size_t n) {
+/* How well it is known. */
+static double omega_error(const struct probe *p, const double *x, const double *u, const double *u_error,
+                          const double *v, const double *v_error) {
+    const size_t n = p->n;
     double s = 0;
     for (size_t i = 0, j = n / 2; i < n; i++, j = (j + 1) % n) s += u_error[i] * fabs(v[j]) + v_error[i] * fabs(u[j]);
+    if (p->g) lgv_rotations_pairing(p->g, x + p->k->nx, u_error, v, &s);
+    if (p->g) lgv_rotations_pairing(p->g, x + p->k->nx, u, v_error, &s);
     return s;
 }
 
@@ -243,15 +274,30 @@ static bool set_given(struct probe *p, const double *given) {
     return p->given != NULL;
 }
 
-/* In units of x itself where none are given. */
+/* In units of x itself where none are given; rotations in radians. */
 static bool own_scales(struct probe *p, double *scale) {
-    size_t np = p->n / 2;
+    const size_t np = p->k->np, nx = p->k->nx;
     double size[2] = {0, 0}; /* of the coordinates and of the momenta */
-    for (size_t i = 0; i < p->n; i++) {
+    for (size_t i = 0; i < p->rows; i++) {
         if (!isfinite(p->x[i])) return false;
-        size[i >= np] = fmax(size[i >= np], fabs(p->x[i]));
+        size[i >= nx] = fmax(size[i >= nx], fabs(p->x[i]));
     }
-    for (size_t i = 0; i < p->n; i++) scale[i] = size[i >= np] > 0 ? size[i >= np] : 1;
+    for (size_t i = 0; i < p->n; i++) {
+        int axis = -1;
+        if (p->g && i < np) lgv_rotations_row(p->g, (long)i, &axis);
+        scale[i] = axis >= 0 ? 1 : size[i >= np] > 0 ? size[i >= np] : 1;
+    }
+    return true;
+}
+
+/* Where the step from x itself ends. */
+static bool find_end(struct probe *p, double *work) {
+    static const double none[1] = {0};
+    memset(work + 16 * p->rows, 0, p->n * sizeof *work);
+    if (!p->g) return true;
+    if (!steps_from(p, work + 16 * p->rows, none, 1, work + 8 * p->rows, work)) return false;
+    p->end = work + 29 * p->rows;
+    memcpy(p->end, work, p->rows * sizeof *work);
     return true;
 }
 
@@ -280,7 +326,9 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
                               struct lgv_defect *how) {
     struct probe p = {.k = k,
                       .x = x,
-                      .n = k->nx + k->np,
+                      .rows = k->nx + k->np,
+                      .n = 2 * k->np,
+                      .g = how->rotations && how->rotations->nrotations ? how->rotations : NULL,
                       .path = path,
                       .step = n,
                       .size = how->size - 1,
@@ -288,12 +336,12 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
                       .user = user};
     size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
     double *vectors = lgv_new(4 * count * p.n, sizeof *vectors), *own = lgv_new(p.n, sizeof *own);
-    double *work = lgv_new(25 * p.n, sizeof *work), defect = NAN;
+    double *work = lgv_new(30 * p.rows, sizeof *work), defect = NAN;
     struct column *c = lgv_new(count, sizeof *c);
     if (!vectors || !own || !work || !c || !own_scales(&p, own) || !set_given(&p, how->given)) goto done;
     p.scale = scale ? scale : own;
     for (size_t i = 0; i < k->np; i++) p.action = fmax(p.action, p.scale[i] * p.scale[k->np + i]);
-    if (!lgv_block_create(k, t0, dt, seed, 1, &p.b)) goto done;
+    if (!lgv_block_create(k, t0, dt, seed, 1, &p.b) || !find_end(&p, work)) goto done;
     for (size_t i = 0; i < count; i++) {
         double *at = vectors + 4 * i * p.n;
         c[i] = (struct column){at, at + p.n, at + 2 * p.n, at + 3 * p.n};
@@ -304,9 +352,10 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     double unsure[2] = {0, 0};          /* of pairs of few degrees of freedom; of those that share them all */
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
-            double d = omega(c[i].Ju, c[j].Ju, p.n) - (how->contracts ? how->form : 1) * omega(c[i].u, c[j].u, p.n);
-            double e = omega_error(c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error, p.n) +
-                       omega_error(c[i].u, c[i].u_error, c[j].u, c[j].u_error, p.n);
+            double d = omega(&p, p.end, c[i].Ju, c[j].Ju) -
+                       (how->contracts ? how->form : 1) * omega(&p, x, c[i].u, c[j].u);
+            double e = omega_error(&p, p.end, c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error) +
+                       omega_error(&p, x, c[i].u, c[i].u_error, c[j].u, c[j].u_error);
             bool all = k->np > MANY && i < FEW_DIRECTIONS / 2;
             d = fabs(d) / p.action;
             e = e / p.action + 1e-13;
@@ -343,37 +392,59 @@ static bool one_name(const char *a, const char *b) { /* "x[3].y" and "x[4].x" */
  * one name have one unit and one scale; one that is always 0 gets that of the others. */
 static double *state_scales(const struct lgv_model *m, const struct lgv_plan *plan,
                             const struct lgv_run_report *report) {
-    size_t np = m->np;
-    double *scale = lgv_new(2 * np, sizeof *scale), most[2] = {0, 0};
-    for (size_t i = 0, end; scale && i < 2 * np; i = end) {
+    size_t nx = m->nx, np = m->np, rows = nx + np;
+    double *scale = lgv_new(rows, sizeof *scale), most[2] = {0, 0};
+    for (size_t i = 0, end; scale && i < rows; i = end) {
         double moved = 0, size = 0;
-        for (end = i; end < (i < np ? np : 2 * np) && one_name(m->component[i], m->component[end]); end++) {
+        for (end = i; end < (i < nx ? nx : rows) && one_name(m->component[i], m->component[end]); end++) {
             double low = INFINITY, high = -INFINITY;
             for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
-                double x = report->snapshot[k * 2 * np + end];
+                double x = report->snapshot[k * rows + end];
                 if (isfinite(x)) low = fmin(low, x), high = fmax(high, x);
             }
             if (low <= high) moved = fmax(moved, high - low), size = fmax(size, fmax(fabs(low), fabs(high)));
         }
         for (size_t k = i; k < end; k++) scale[k] = moved > CONSTANT * size ? moved : size;
-        most[i >= np] = fmax(most[i >= np], scale[i]);
+        most[i >= nx] = fmax(most[i >= nx], scale[i]);
     }
-    for (size_t i = 0; scale && i < 2 * np; i++)
-        if (!(scale[i] > ROUND_OFF * most[i >= np])) scale[i] = most[i >= np] > 0 ? most[i >= np] : 1;
+    for (size_t i = 0; scale && i < rows; i++)
+        if (!(scale[i] > ROUND_OFF * most[i >= nx])) scale[i] = most[i >= nx] > 0 ? most[i >= nx] : 1;
+    for (size_t i = 0; scale && nx > np && i < 2 * np; i++) { /* of tangent vectors; rotations in radians */
+        int axis = -1;
+        long row = i < np ? lgv_rotations_row(m->graph, (long)i, &axis) : (long)(i - np + nx);
+        scale[i] = axis < 0 ? scale[row] : 1; /* row >= i, so nothing is lost before it is used */
+    }
     return scale;
+}
+
+/* Largest entry of R^T R - 1, R being made of a quaternion x: |x|^4 - 1. */
+static double off_rotations(const struct lgv_model *m, const struct lgv_plan *plan,
+                            const struct lgv_run_report *report) {
+    const struct lgv_graph *g = m->graph;
+    double worst = NAN;
+    for (size_t k = 0; g && g->nrotations && k < plan->nsnapshots * LGV_UNIT; k++) {
+        const double *state = report->snapshot + k * (m->nx + m->np);
+        if (!isfinite(state[0])) continue;
+        for (size_t r = 0; r < g->nrotations; r++)
+            for (long body = 0; body < g->rotation[r].count; body++) {
+                const double *x = state + g->rotation[r].q + 4 * body;
+                double square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3];
+                worst = fmax(worst, fabs(square * square - 1));
+            }
+    }
+    return worst;
 }
 
 double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *symmetry, const struct lgv_plan *plan,
                                 const struct lgv_run_report *report) {
     struct lgv_evaluator e;
     double largest = 0;
-    size_t n = m->np;
     if (!lgv_eval_begin(&e, m->graph)) return 0;
     for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
-        const double *x = report->snapshot + k * 2 * n;
-        struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = x, [LGV_P] = x + n}};
+        const double *x = report->snapshot + k * (m->nx + m->np), *p = x + m->nx;
+        struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = x, [LGV_P] = p}};
         double sum = 0;
-        for (size_t i = 0; i < n; i++) sum += fabs(x[n + i] * lgv_eval_node(&e, symmetry->xi[i], &env, NULL));
+        for (size_t i = 0; i < m->np; i++) sum += fabs(p[i] * lgv_eval_node(&e, symmetry->xi[i], &env, NULL));
         if (isfinite(sum)) largest = fmax(largest, sum);
     }
     lgv_eval_end(&e);
@@ -381,10 +452,10 @@ double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *
 }
 
 /* A path of the first unit that is alive at snapshot `snap`, beginning with number `first`; -1 when there is none. */
-static long living_path(const struct lgv_run_report *report, size_t snap, size_t first, size_t np) {
+static long living_path(const struct lgv_run_report *report, size_t snap, size_t first, size_t rows) {
     for (size_t k = 0; k < LGV_UNIT; k++) {
         size_t path = (first + k) % LGV_UNIT;
-        if (isfinite(report->snapshot[(snap * LGV_UNIT + path) * 2 * np])) return (long)path;
+        if (isfinite(report->snapshot[(snap * LGV_UNIT + path) * rows])) return (long)path;
     }
     return -1;
 }
@@ -402,6 +473,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
                                   .symplectic_defect_error = NAN,
                                   .defect_all_error = NAN,
                                   .constraint = NAN,
+                                  .rotation = off_rotations(m, plan, report),
                                   .hidden_constraint = NAN,
                                   .symplectic_claim = k->method->symplectic,
                                   .constraint_size = r->nconstraints ? k->start.size : NAN,
@@ -445,14 +517,15 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     if (k->bath || k->structure.forced)
         c->symplectic_claim = !k->structure.forced && isfinite(c->form) && (k->bath || k->method->symplectic);
     if (k->bath) c->temperature = k->bath->one_temperature ? k->bath->temperature[0] : NAN;
-    struct lgv_defect how = {.given = given, .contracts = isfinite(c->form), .form = c->form, .volume = NAN};
+    struct lgv_defect how = {
+        .rotations = m->graph, .given = given, .contracts = isfinite(c->form), .form = c->form, .volume = NAN};
     /* by size, not by the clock: the certificate must not depend on the machine */
     uint64_t states = k->np > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
     if (plan->increments && !given) states = 0; /* no memory */
     for (size_t i = 0; scale && plan->nsnapshots && !report->stopped && i < states; i++) {
         /* path i at snapshot i, cycling through both */
         size_t snap = i % plan->nsnapshots;
-        long path = living_path(report, snap, i, k->np);
+        long path = living_path(report, snap, i, k->nx + k->np);
         if (path < 0) continue;
         const double *x = report->snapshot + (snap * LGV_UNIT + (size_t)path) * (k->nx + k->np);
         uint64_t step = plan->time_step[plan->snapshot[snap]];

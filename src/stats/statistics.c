@@ -132,8 +132,7 @@ static bool describe(const struct lgv_ran *ran, struct lgv_result *r) {
     size_t symmetry = 0;
     for (size_t i = 0; i < k->watch.count; i++) {
         if (k->watch.item[i].kind == LGV_OBSERVABLE_MOMENTUM && symmetry < LGV_MAX_SYMMETRIES) {
-            r->series[i].claim = k->method->linear_momentum_maps && k->structure.symmetry[symmetry].invariant &&
-                                 k->structure.symmetry[symmetry].affine;
+            r->series[i].claim = lgv_method_keeps(k->method, &k->structure, symmetry);
             if (!k->structure.symmetry[symmetry].invariant)
                 r->series[i].claim = k->structure.symmetry[symmetry].unknown ? -2 : -1;
             symmetry++;

@@ -83,6 +83,7 @@ struct lgv_certificate {
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
     double constraint_size, hidden_size;  /* size of the terms they consist of: their round-off is a part of it */
     double start_constraint, start_hidden; /* the same of typical start values as given, before they were projected */
+    double rotation;                       /* largest |R^T R - 1| over kept states; NaN when there are no rotations */
     int symplectic_claim;                  /* the method's table says it is symplectic */
     double form, volume_expected;          /* by what a step is to contract the form and phase volume; NaN: not known */
     double volume, volume_error;           /* the largest deviation from that, measured; NaN when not */
@@ -222,12 +223,13 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
 double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *symmetry, const struct lgv_plan *plan,
                                 const struct lgv_run_report *report);
 /* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (nx + np) at step number n of a
- * path, in units of scale[nx + np] (NULL: the sizes of x).  NaN when the step fails there, or when progress (NULL
+ * path, in units of scale[2 np] (NULL: the sizes of x).  NaN when the step fails there, or when progress (NULL
  * allowed) asks to stop. */
 struct lgv_defect {   /* begins as {0} */
     double error;     /* how well J is known */
     double all_error; /* how well a fault in any single one of many degrees of freedom is known */
     int size;         /* what the next measurement begins with */
+    const struct lgv_graph *rotations; /* of the model, when it may have any; NULL: it has none */
     const double *given; /* increments of the step, a row each; NULL: its noise */
     bool contracts;      /* the form is to be contracted by `form`, else kept */
     double form;

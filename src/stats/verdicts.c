@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define CONSTRAINT_LIMIT 1e-8 /* of the size of its terms: well above Newton's tolerance, well below any step error */
+#define ROTATION_LIMIT 1e-12  /* |R^T R - 1|: a step makes unit quaternions unit again */
 #define ENERGY_LIMIT 1e3      /* times |H| at the start, where the exact flow keeps H */
 
 static void judge_symplectic(const struct lgv_certificate *c, struct lgv_verdict *v) {
@@ -78,7 +79,7 @@ bool lgv_verdicts_make(struct lgv_result *r) {
     struct lgv_verdict *v;
     bool ok = true;
     lgv_verdicts_free(r);
-    r->verdict = lgv_new(r->nseries + 8, sizeof *r->verdict);
+    r->verdict = lgv_new(r->nseries + 9, sizeof *r->verdict);
     if (!r->verdict) return false;
     if (ok && (ok = add(r, "symplectic", NULL, &v))) judge_symplectic(c, v);
     if (ok && c->dissipative && isfinite(c->volume) && (ok = add(r, "volume", NULL, &v))) judge_volume(c, v);
@@ -90,6 +91,12 @@ bool lgv_verdicts_make(struct lgv_result *r) {
         double hidden = fmax(c->hidden_size, c->constraint_size / fabs(r->until - r->t0));
         if (ok && (ok = add(r, "constraint", NULL, &v))) judge_constraint(r, c->constraint, c->constraint_size, v);
         if (ok && (ok = add(r, "hidden_constraint", NULL, &v))) judge_constraint(r, c->hidden_constraint, hidden, v);
+    }
+    if (ok && isfinite(c->rotation) && (ok = add(r, "rotation", NULL, &v))) {
+        v->value = c->rotation;
+        v->claim = 1;
+        v->limit = ROTATION_LIMIT;
+        v->holds = v->value <= v->limit;
     }
     for (size_t i = 0; ok && i < r->nseries; i++) {
         const struct lgv_series *s = &r->series[i];

@@ -478,10 +478,10 @@ static enum lgv_status climb(struct study *x, const struct grid *g) {
 
 /* The most accurate first: order 3/2 with noise and order 4 without where its equations stay small. */
 static enum lgv_status choose_reference(struct study *x) {
-    static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "Lobatto3-W1"};
-    static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "RATTLE"};
-    static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE"};
-    static const char *const bath[] = {"UBU", "BAOAB", "OBABO", "RATTLE-GLA", "UBU", "BAOAB"};
+    static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "Lobatto3-W1", "BAB"};
+    static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "RATTLE", "BAB"};
+    static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE", "BAB-4"};
+    static const char *const bath[] = {"UBU", "BAOAB", "OBABO", "RATTLE-GLA", "UBU", "BAOAB", "BAOAB"};
     const char *const *good = x->m->bath.kind                 ? bath
                               : x->m->np > LGV_REFERENCE_DOF ? large
                               : x->m->nnoise                 ? small

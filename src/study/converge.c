@@ -160,11 +160,12 @@ static enum lgv_status read_methods(struct study *s, struct lgv_model *model, co
  * something wrong would agree with itself. */
 static const struct lgv_method *choose_reference(const struct study *s, const struct lgv_model *m) {
     static const char *const noisy[] = {"VZc",       "LobZ", "MRT32",     "P2N2Q4Gau",   "P1N1Q2Gau",
-                                        "P2N2Q2Lob", "Heun", "RATTLE-Jc", "Lobatto3-W1", NULL};
+                                        "P2N2Q2Lob", "Heun", "RATTLE-Jc", "Lobatto3-W1", "BAB", "ABA", NULL};
     static const char *const noisy_large[] = {"VZc",  "MRT32",     "LobZ",   "P2N2Q2Lob", "P1N1Q2Gau",
-                                              "Heun", "RATTLE-Jc", "RATTLE", NULL};
-    static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", "Lobatto4", "Lobatto3", NULL};
-    static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE", NULL};
+                                              "Heun", "RATTLE-Jc", "RATTLE", "BAB", "ABA", NULL};
+    static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", "Lobatto4", "Lobatto3",
+                                        "BAB-6", "BAB-8", NULL};
+    static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE", "BAB-4", "BAB-6", NULL};
     const struct lgv_method *best = NULL;
     bool large = m->np > LGV_REFERENCE_DOF;
     double order = 0;
@@ -256,13 +257,13 @@ static enum lgv_status add_quantity(struct study *s, struct lgv_convergence *out
 static enum lgv_status named_quantity(struct study *s, struct lgv_convergence *out, const char *name,
                                       struct lgv_error *err) {
     const struct lgv_watch *w = &s->kernel[0].watch;
-    size_t np = s->kernel[0].np;
+    size_t nx = s->kernel[0].nx, np = s->kernel[0].np;
     const struct {
         const char *name, *text;
         struct lgv_converge_quantity q;
-    } whole[] = {{"state", "all q and p", {.of_state = true, .first = 0, .count = 2 * np}},
-                 {"positions", "all q", {.of_state = true, .first = 0, .count = np}},
-                 {"momenta", "all p", {.of_state = true, .first = np, .count = np}}};
+    } whole[] = {{"state", "all q and p", {.of_state = true, .first = 0, .count = nx + np}},
+                 {"positions", "all q", {.of_state = true, .first = 0, .count = nx}},
+                 {"momenta", "all p", {.of_state = true, .first = nx, .count = np}}};
     const char *known[200];
     size_t n = 0;
     for (size_t i = 0; i < w->count; i++) /* the distance to the exact solution is no observable of the reference */

@@ -9,6 +9,20 @@
 #define LGV_MOST_LANES 16 /* of a block */
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
+/* Numbers of a body for rotor.h: of its inertia along principal axes, and the quaternion (w, x, y, z) that turns these
+ * to the axes of the body frame. */
+enum lgv_spin_number {
+    LGV_SPIN_I,            /* I1, I2, I3 */
+    LGV_SPIN_INVERSE = 3,  /* 1/I1, 1/I2, 1/I3 */
+    LGV_SPIN_FIRST = 6,    /* axis in front of the one with the intermediate moment, in cyclic order: a, b, c */
+    LGV_SPIN_MIDDLE,       /* 1/I_b */
+    LGV_SPIN_SPREAD,       /* 1/I_a - 1/I_c, of either sign */
+    LGV_SPIN_PART,         /* (1/I_a - 1/I_b) / (1/I_a - 1/I_c), between 0 and 1 */
+    LGV_SPIN_REST,         /* (1/I_b - 1/I_c) / (1/I_a - 1/I_c) */
+    LGV_SPIN_TILT = 12,
+    LGV_SPIN = 16          /* how many numbers there are */
+};
+
 enum lgv_fail_reason {
     LGV_FAIL_NONE = 0,
     LGV_FAIL_NONFINITE = 1, /* the state became infinite or NaN */
@@ -54,6 +68,7 @@ struct lgv_block {
     unsigned long long iterations;  /* Newton iterations, summed over steps and vecs */
     unsigned long long evaluations; /* evaluations of forces (with or without Hessian), summed likewise */
     const double *bath; /* friction and its noise as numbers of this step size: src/kernel/bath.c; NULL: none */
+    const double *spin; /* inertia of rotations, LGV_SPIN numbers for each body: src/kernel/spin.c; NULL: none */
     int tally;                      /* update the tallies after every step */
     int events;                     /* look at the events after every step */
     /* Crossings of sections, [lane][section][crossings][SECTION_WIDTH]: time, then what is observed; NULL: none. */

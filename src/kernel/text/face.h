@@ -29,6 +29,9 @@
 #define BATH_F 0
 #define BATH_OF_Q 0
 #endif
+#ifndef ROTATIONS /* rotations.h */
+#define ROTATIONS 0L
+#endif
 #ifndef MODEL_FORCED /* forces without a potential: model_push */
 #define MODEL_FORCED 0
 #define MODEL_FORCE_P 0

@@ -14,37 +14,10 @@
  * stay, whatever the step or the accuracy of an equation.  A step ends with one step of Newton's method for |q| = 1,
  * which keeps the norm at round-off however long a path is.
  *
- * `spin` holds numbers of the body that rotor_spin makes of the moments of inertia.
+ * `spin` holds numbers of the body that lgv_spin_numbers makes of the moments of inertia (enum lgv_spin_number, abi.h).
  * Include-free; it follows newton.h. */
 #ifndef LGV_ROTOR_H
 #define LGV_ROTOR_H
-
-enum rotor_number {
-    ROTOR_I,            /* I1, I2, I3 */
-    ROTOR_INVERSE = 3,  /* 1/I1, 1/I2, 1/I3 */
-    ROTOR_FIRST = 6,    /* axis in front of the one with the intermediate moment, in cyclic order: a, b, c */
-    ROTOR_MIDDLE,       /* 1/I_b */
-    ROTOR_SPREAD,       /* 1/I_a - 1/I_c, of either sign */
-    ROTOR_PART,         /* (1/I_a - 1/I_b) / (1/I_a - 1/I_c), between 0 and 1 */
-    ROTOR_REST,         /* (1/I_b - 1/I_c) / (1/I_a - 1/I_c) */
-    ROTOR_SPIN          /* how many numbers there are */
-};
-
-INLINE void rotor_spin(const double *inertia, double *spin) {
-    int a = 0;
-    for (int i = 0; i < 3; i++) {
-        double before = inertia[i], middle = inertia[(i + 1) % 3], behind = inertia[(i + 2) % 3];
-        spin[ROTOR_I + i] = inertia[i];
-        spin[ROTOR_INVERSE + i] = 1.0 / inertia[i];
-        if ((before <= middle && middle <= behind) || (before >= middle && middle >= behind)) a = i;
-    }
-    double Ia = inertia[a], Ib = inertia[(a + 1) % 3], Ic = inertia[(a + 2) % 3];
-    spin[ROTOR_FIRST] = a;
-    spin[ROTOR_MIDDLE] = 1.0 / Ib;
-    spin[ROTOR_SPREAD] = (Ic - Ia) / Ia / Ic;
-    spin[ROTOR_PART] = Ia == Ic ? 0.5 : (Ib - Ia) / (Ic - Ia) * (Ic / Ib);
-    spin[ROTOR_REST] = Ia == Ic ? 0.5 : (Ic - Ib) / (Ic - Ia) * (Ia / Ib);
-}
 
 /* ---- quaternions ---- */
 
@@ -99,7 +72,7 @@ INLINE void rotor_axis(int k, double half, vec *q, vec *m) {
 
 /* Touma & Wisdom (1994), Lie-Poisson integrators for rigid body dynamics in the solar system, doi 10.1086/116931. */
 INLINE void rotor_planar(double dt, const double *spin, vec *q, vec *m) {
-    const double *inverse = spin + ROTOR_INVERSE;
+    const double *inverse = spin + LGV_SPIN_INVERSE;
     rotor_axis(0, 0.25 * dt * inverse[0], q, m);
     rotor_axis(1, 0.25 * dt * inverse[1], q, m);
     rotor_axis(2, 0.5 * dt * inverse[2], q, m);
@@ -148,7 +121,7 @@ OUTLINE __attribute__((cold)) vec rotor_root_far(vec yy, vec u, ivec far) {
 }
 
 INLINE void rotor_cayley(struct ctx *c, double dt, const double *spin, vec *q, vec *m) {
-    const double *I = spin, *inverse = spin + ROTOR_INVERSE;
+    const double *I = spin, *inverse = spin + LGV_SPIN_INVERSE;
     vec y[3], a[3], b[3], e, u, t[4];
     UNROLL for (int i = 0; i < 3; i++) y[i] = 0.5 * dt * inverse[i] * m[i];
     vec square[3] = {I[0] * y[0] * y[0], I[1] * y[1] * y[1], I[2] * y[2] * y[2]}; /* s_i^2 / I_i */
@@ -268,7 +241,7 @@ INLINE ivec rotor_log_moving(struct ctx *c, struct newton *s, void *of) {
 }
 
 INLINE void rotor_exponential(struct ctx *c, double dt, const double *spin, vec *q, vec *m) {
-    const double *I = spin, *inverse = spin + ROTOR_INVERSE;
+    const double *I = spin, *inverse = spin + LGV_SPIN_INVERSE;
     struct rotor_log h = {.I = I, .inverse = inverse};
     vec y[3], e[3], t[4], sinc;
     UNROLL for (int i = 0; i < 3; i++) h.g[i] = 0.5 * dt * inverse[i] * m[i];
@@ -288,8 +261,8 @@ INLINE void rotor_exponential(struct ctx *c, double dt, const double *spin, vec 
 
 /* ---- the motion itself ----
  *
- * Axes in the cyclic order a, b, c = 1, 2, 3 whose second has the intermediate moment; n = m/|m|, f = ROTOR_PART,
- * g = ROTOR_REST = 1 - f, and the time tau = |m| (1/I_1 - 1/I_3) t.  Then
+ * Axes in the cyclic order a, b, c = 1, 2, 3 whose second has the intermediate moment; n = m/|m|, f = LGV_SPIN_PART,
+ * g = LGV_SPIN_REST = 1 - f, and the time tau = |m| (1/I_1 - 1/I_3) t.  Then
  *
  *     n1' = -g n2 n3,   n2' = n1 n3,   n3' = -f n1 n2,
  *
@@ -470,19 +443,19 @@ INLINE void rotor_move(struct rotor_motion *o, double f, double g, vec P, vec E,
 }
 
 OUTLINE void rotor_exact(double dt, const double *spin, vec *q, vec *m) {
-    int axis[3] = {(int)spin[ROTOR_FIRST], ((int)spin[ROTOR_FIRST] + 1) % 3, ((int)spin[ROTOR_FIRST] + 2) % 3};
-    double f = spin[ROTOR_PART], g = spin[ROTOR_REST];
+    int axis[3] = {(int)spin[LGV_SPIN_FIRST], ((int)spin[LGV_SPIN_FIRST] + 1) % 3, ((int)spin[LGV_SPIN_FIRST] + 2) % 3};
+    double f = spin[LGV_SPIN_PART], g = spin[LGV_SPIN_REST];
     vec n[3] = {m[axis[0]], m[axis[1]], m[axis[2]]}, k[3], t[4], turn[4], s, c;
     vec size = vec_sqrt(rotor_dot(n, n)), inverse = vec_select((ivec)(size == 0.0), vec_set(0), 1.0 / size);
     UNROLL for (int i = 0; i < 3; i++) n[i] *= inverse;
-    vec_sincos(0.5 * dt * spin[ROTOR_MIDDLE] * size, &s, &c);
+    vec_sincos(0.5 * dt * spin[LGV_SPIN_MIDDLE] * size, &s, &c);
     vec side = FUSED(n[0], n[0], n[2] * n[2]), bb = n[1] * n[1];
     vec P = FUSED(g, bb, n[0] * n[0]), Q = FUSED(f, bb, n[2] * n[2]), E = FUSED(f * n[0], n[0], -g * n[2] * n[2]);
     ivec swap = (ivec)(E < 0.0), on = (ivec)(side <= ROTOR_LEAST * ROTOR_LEAST);
     struct rotor_motion o = {.P = vec_select(swap, Q, P), .Q = vec_select(swap, P, Q), .E = vec_abs(E)};
     o.x = vec_select(swap, g * Q, f * P);
     o.y = vec_select(swap, f * P, g * Q);
-    rotor_elliptic(&o, dt * spin[ROTOR_SPREAD] * size);
+    rotor_elliptic(&o, dt * spin[LGV_SPIN_SPREAD] * size);
     vec other = o.c;
     o.c = vec_select(swap, o.d, o.c);
     o.d = vec_select(swap, other, o.d);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The inertia of rotations as numbers for the kernel.  I = C diag(I1, I2, I3) C^T with a rotation C from principal axes
+ * to the axes of the body frame, so that free steps (text/rotor.h) know principal axes only. */
+#include "kernel/kernel.h"
+#include "kernel/text/abi.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* A = C diag(A) C^T by Jacobi's rotations; the diagonal is left in A. */
+static void principal_axes(double A[9], double C[9]) {
+    for (int i = 0; i < 9; i++) C[i] = i % 4 == 0;
+    for (int sweep = 0; sweep < 30; sweep++)
+        for (int i = 0; i < 2; i++)
+            for (int j = i + 1; j < 3; j++) {
+                if (fabs(A[3 * i + j]) <= 1e-17 * (fabs(A[4 * i]) + fabs(A[4 * j]))) continue;
+                double tau = (A[4 * j] - A[4 * i]) / (2 * A[3 * i + j]);
+                double t = (tau >= 0 ? 1 : -1) / (fabs(tau) + sqrt(1 + tau * tau)), c = 1 / sqrt(1 + t * t), s = t * c;
+                for (int k = 0; k < 3; k++) {
+                    double x = A[3 * k + i], y = A[3 * k + j], u = C[3 * k + i], v = C[3 * k + j];
+                    A[3 * k + i] = c * x - s * y;
+                    A[3 * k + j] = s * x + c * y;
+                    C[3 * k + i] = c * u - s * v;
+                    C[3 * k + j] = s * u + c * v;
+                }
+                for (int k = 0; k < 3; k++) {
+                    double x = A[3 * i + k], y = A[3 * j + k];
+                    A[3 * i + k] = c * x - s * y;
+                    A[3 * j + k] = s * x + c * y;
+                }
+            }
+}
+
+void lgv_spin_numbers(const double inertia[3], double *out) {
+    int a = 0;
+    for (int i = 0; i < 3; i++) {
+        double before = inertia[i], middle = inertia[(i + 1) % 3], behind = inertia[(i + 2) % 3];
+        out[LGV_SPIN_I + i] = inertia[i];
+        out[LGV_SPIN_INVERSE + i] = 1 / inertia[i];
+        if ((before <= middle && middle <= behind) || (before >= middle && middle >= behind)) a = i;
+    }
+    double Ia = inertia[a], Ib = inertia[(a + 1) % 3], Ic = inertia[(a + 2) % 3];
+    out[LGV_SPIN_FIRST] = a;
+    out[LGV_SPIN_MIDDLE] = 1 / Ib;
+    out[LGV_SPIN_SPREAD] = (Ic - Ia) / Ia / Ic;
+    out[LGV_SPIN_PART] = Ia == Ic ? 0.5 : (Ib - Ia) / (Ic - Ia) * (Ic / Ib);
+    out[LGV_SPIN_REST] = Ia == Ic ? 0.5 : (Ic - Ib) / (Ic - Ia) * (Ia / Ib);
+}
+
+static void fill(const double inverse[9], double *out) {
+    double A[9], C[9], inertia[3];
+    for (int k = 0; k < 9; k++) A[k] = inverse[k];
+    principal_axes(A, C);
+    for (int k = 0; k < 3; k++) inertia[k] = 1 / A[4 * k];
+    lgv_spin_numbers(inertia, out);
+    lgv_rotations_quaternion(C, out + LGV_SPIN_TILT);
+}
+
+enum lgv_status lgv_spin_prepare(struct lgv_model *m, double **out, struct lgv_error *err) {
+    const size_t bodies = lgv_model_bodies(m);
+    double *inverse = lgv_new(9 * bodies, sizeof *inverse), *spin = lgv_new(LGV_SPIN * bodies, sizeof *spin);
+    enum lgv_status status = inverse && spin ? lgv_model_inertia(m, inverse, err) : lgv_fail_memory(err);
+    for (size_t k = 0; !status && k < bodies; k++) fill(inverse + 9 * k, spin + LGV_SPIN * k);
+    free(inverse);
+    free(*out);
+    *out = status ? NULL : spin;
+    if (status) free(spin);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Coordinates in SO(3) in a kernel.  Include-free; it follows rotor.h.
+ *
+ * A rotation is a unit quaternion of four rows of q, its momentum the angular momentum m in the body frame, three rows
+ * of p.  Free steps know principal axes only: where the body frame has others (ROTATIONS_TILTED) a body is turned to
+ * them and back.  Of each name rotation_run has its first rows and the number of its bodies, vector_run the rows of
+ * vectors between them. */
+
+INLINE void quaternion_product(const vec *a, const double *b, vec *out) {
+    vec w = a[0], x = a[1], y = a[2], z = a[3];
+    out[0] = w * b[0] - x * b[1] - y * b[2] - z * b[3];
+    out[1] = w * b[1] + x * b[0] + y * b[3] - z * b[2];
+    out[2] = w * b[2] - x * b[3] + y * b[0] + z * b[1];
+    out[3] = w * b[3] + x * b[2] - y * b[1] + z * b[0];
+}
+
+/* x turned by the quaternion b: x + 2 v x (v x x + w x). */
+INLINE void quaternion_turn(const double *b, vec *x) {
+    vec c[3], d[3];
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        c[k] = b[1 + i] * x[j] - b[1 + j] * x[i] + b[0] * x[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        d[k] = b[1 + i] * c[j] - b[1 + j] * c[i];
+    }
+    for (int k = 0; k < 3; k++) x[k] += 2.0 * d[k];
+}
+
+/* From the axes of the body frame to principal ones, or back. */
+INLINE void rotation_tilt(const double *spin, int back, vec *q, vec *m) {
+    const double *t = spin + LGV_SPIN_TILT, turn[4] = {t[0], t[1], t[2], t[3]}, other[4] = {t[0], -t[1], -t[2], -t[3]};
+    quaternion_product(q, back ? other : turn, q);
+    quaternion_turn(back ? turn : other, m);
+}
+
+/* Those of rotor.h that need no scratch and cannot fail. */
+#define rotor_planarly(c, dt, spin, q, m) rotor_planar(dt, spin, q, m)
+#define rotor_exactly(c, dt, spin, q, m) rotor_exact(dt, spin, q, m)
+
+/* The free motion of all bodies: FREE(c, dt, spin, q, m) is one of rotor.h. */
+#define ROTATE_ALL(c, q, p, FREE)                                                                                      \
+    for (long run_ = 0, body_ = 0; run_ < ROTATION_RUNS; run_++)                                                       \
+        for (long k_ = 0; k_ < rotation_run[run_].count; k_++, body_++) {                                              \
+            const double *spin_ = (c)->b->spin + LGV_SPIN * body_;                                                     \
+            vec *x_ = (q) + rotation_run[run_].q + 4 * k_, *m_ = (p) + rotation_run[run_].p + 3 * k_;                  \
+            if (ROTATIONS_TILTED) rotation_tilt(spin_, 0, x_, m_);                                                     \
+            FREE(c, (c)->dt, spin_, x_, m_);                                                                           \
+            if (ROTATIONS_TILTED) rotation_tilt(spin_, 1, x_, m_);                                                     \
+        }
+
+/* Vectors move by x, which has the rows of p. */
+INLINE void vectors_move(const vec *x, vec *q) {
+    for (long run = 0; run < VECTOR_RUNS; run++)
+        for (long k = 0; k < vector_run[run].count; k++) q[vector_run[run].q + k] += x[vector_run[run].p + k];
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rotations that are none, bodies that no body is, formulas that mix matrices and vectors, methods that know vectors
+ * only: each is refused at its place, in words that name the fault. */
+#include "helpers.h"
+
+#define TOP "coordinates: {R in SO3: [0.4, 0, 0]}\nmomenta: {m: [0, 0, 1]}\n"
+#define BODY(inertia) TOP "kinetic: {inertia: " inertia "}\npotential: R.zz\n"
+
+static void test_files(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int line, column;
+        const char *message;
+    } row[] = {
+        {"coordinates: {R in SO4: [0, 0, 0]}\npotential: '1'\n", 1, 20, "expected R2, R3 or SO3"},
+        {"coordinates: {R in SO3: [1, 2]}\npotential: '1'\n", 1, 25, "a rotation is a vector of three numbers"},
+        {"coordinates: {R in SO3: 0.3}\npotential: '1'\n", 1, 25, "expected 3 numbers"},
+        {"coordinates: {R in SO3: [0, 0, 0, 0]}\npotential: '1'\n", 1, 25, "the quaternion 0"},
+        {"coordinates: {R in SO3: {angle: 1}}\npotential: '1'\n", 1, 26, "unknown key angle"},
+        {"coordinates: {R in SO3: {matrix: [[1, 0, 0], [0, 1, 0], [0, 0, 1.1]]}}\npotential: '1'\n", 1, 34,
+         "this is not a rotation"},
+        {"coordinates: {R in SO3: {matrix: [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}}\npotential: '1'\n", 1, 34,
+         "its determinant is -1"},
+        {"coordinates: {R in SO3 mod 2: [0, 0, 0]}\npotential: '1'\n", 1, 15, "no period"},
+        {BODY("[1, 1, 2.1]"), 3, 20, "no body has the moments of inertia 1, 1, 2.1"},
+        {BODY("[1, 0, 1]"), 3, 20, "a principal moment of inertia is 0"},
+        {BODY("-1"), 3, 20, "a principal moment of inertia is -1"},
+        {BODY("[[1, 0, 0], [0.1, 1, 0], [0, 0, 1]]"), 3, 20, "symmetric"},
+        {BODY("[[1, 2, 0], [2, 1, 0], [0, 0, 1]]"), 3, 20, "all must be positive"},
+        {BODY("[1, 1]"), 3, 20, "expected 3 numbers, found 2"},
+        {BODY("{S: 1}"), 3, 21, "there is no rotation S"},
+        {TOP "kinetic: {mass: {R: 1}}\npotential: R.zz\n", 3, 18, "an inertia, not a mass"},
+        {"coordinates: {x: 1}\nkinetic: {inertia: 1}\npotential: x\n", 2, 11, "inertia is for rotations"},
+        {TOP "potential: R\n", 3, 12, "is a number, but this is"},
+        {TOP "potential: R.w\n", 3, 14, "entries of a matrix"},
+        {TOP "potential: dot(R, m)\n", 3, 16, "needs a vector, not a matrix"},
+        {TOP "potential: R + 1\n", 3, 14, "cannot add a matrix and a number"},
+        {TOP "potential: 'norm(R*[1,2])'\n", 3, 19, "a matrix of three rows"},
+        {TOP "potential: 1/R\n", 3, 13, "cannot divide by a matrix"},
+        {TOP "potential: trace([1,2,3])\n", 3, 18, "needs a matrix"},
+        {BODY("1") "constraints: R.xx\n", 5, 14, "constraints in models with rotations"},
+        {"coordinates: {R in SO3: [0, 0, 0]}\nvelocities: {w: [0, 0, 0]}\nlagrangian: dot(w, w)/2\n", 2, 13,
+         "Lagrangians with rotations"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct lgv_model *m = NULL;
+        struct lgv_error err = {0};
+        if (lgv_model_parse(row[i].text, "bad.yaml", &m, &err) != LGV_BAD_INPUT) fail_msg("taken:\n%s", row[i].text);
+        assert_null(m);
+        if (!strstr(err.message, row[i].message)) fail_msg("'%s' is not in: %s", row[i].message, err.message);
+        if (err.line != row[i].line || err.column != row[i].column)
+            fail_msg("%d:%d expected: %s", row[i].line, row[i].column, err.message);
+    }
+}
+
+/* A flat body, and one whose moments are nearly too large, are bodies. */
+static void test_bodies(void **state) {
+    (void)state;
+    lgv_model_free(model_of(BODY("[1, 1, 2]")));
+    lgv_model_free(model_of(BODY("[0.1, 0.2, 0.1 + 0.2]")));
+}
+
+static void test_methods(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *method, *message;
+    } row[] = {
+        {BODY("1"), "P2N2Q2Lob", "the model has rotations, and P2N2Q2Lob knows vectors only"},
+        {BODY("1"), "EEM", "knows vectors only"},
+        {BODY("1") "langevin: {friction: 1, temperature: 1}\n", "UBU", "knows vectors only"},
+        {"coordinates: {q: 1}\nmomenta: {p: 0}\nhamiltonian: p^2 + q^2\n", "BRB", "the model has none"},
+        {TOP "hamiltonian: dot(m, m)/2 + m.x*R.zz\n", "BAB", "constant masses and inertia"},
+        {TOP "hamiltonian: dot(m, m)^2\n", "BAB", "constant masses and inertia"},
+        {TOP "hamiltonian: dot(m, m)/2 + R.zz\nnoise: m.x\n", "BAB", "noise that does not depend on momenta"},
+        {TOP "hamiltonian: dot(m, m)/2 + m.x\n", "BAB", "first degree in m"},
+        {TOP "hamiltonian: m.x^2 + m.y^2 + R.zz\n", "BAB", "positive definite"},
+        {"coordinates: {R in SO3: [0, 0, 0], x: 1}\nmomenta: {m: [0, 0, 1], p: 1}\n"
+         "hamiltonian: dot(m, m)/2 + p^2/2 + 0.1*p*m.x\n", "BAB", "coupled to other momenta"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct lgv_model *m = model_of(row[i].text);
+        struct lgv_kernel k;
+        struct lgv_error err = {0};
+        struct lgv_kernel_options options = {.lanes = 2};
+        if (lgv_kernel_build(m, lgv_method_find(row[i].method), &options, &k, &err) != LGV_BAD_INPUT)
+            fail_msg("%s was taken", row[i].text);
+        if (!strstr(err.message, row[i].message)) fail_msg("'%s' is not in: %s", row[i].message, err.message);
+        lgv_model_free(m);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_bodies),
+                                       cmocka_unit_test(test_methods)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

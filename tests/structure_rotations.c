@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Coordinates in SO(3): derivatives against differences along R exp(h hat xi), the symplectic form in (R, m), momentum
+ * maps of rotations in space and about axes of the body, orders, the stationary law, and bits. */
+#include "helpers.h"
+
+#define TOP(inertia)                                                                                                   \
+    "parameters: {s: 0.3}\ncoordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.2, 2]}\n"                   \
+    "kinetic: {inertia: " inertia "}\npotential: R.zz + 0.3*R.xx*R.yz\nnoise: [s*R.zz, s*R.xy]\n"
+#define TENSOR "[[1, 0.2, 0.1], [0.2, 1.4, -0.1], [0.1, -0.1, 1.7]]"
+#define MIXED                                                                                                          \
+    "parameters: {K: 2}\ncoordinates: {z: 0.2, 'R[K] in SO3': '[0.3*i, 0.2, -0.1]',\n"                               \
+    "  'x[K] in R3': '[i, 0.3, 0.1*i]', S in SO3: [0.5, 0.5, 0.5, -0.5]}\n"                                            \
+    "momenta: {p_z: 0.3, m: '[0.3, -0.2*i, 1]', p: '[0.1*i, 0, 0.2]', n: [0.2, 0.1, -0.4]}\n"                          \
+    "kinetic: {mass: {x: 1.3, z: 2}, inertia: {R: [0.6, 1, 1.3], S: " TENSOR "}}\n"                                    \
+    "potential: sum(i=1..K, dot(x[i], x[i])/2 + z*dot(R[i]*[0,0,1], x[i]))"                                            \
+    " + sum(i=1..K, j=i+1..K, dot(R[i]*[0,0,1], R[j]*[1,0,0])*exp(-dot(x[i]-x[j], x[i]-x[j])))"                        \
+    " + trace(S*R[1]) + z^2\n"                                                                                         \
+    "noise: ['each(k=1..K, 0.2*dot(R[k]*[0,1,0], x[k]))', '0.1*S.xz']\n"
+
+static const char *const words[] = {"BAB", "BRB", "BXB", "BTB", "BR", "BX", "ABA", "TBT", "BAB-4", "BRB-6", "RKN6"};
+#define WORDS (sizeof words / sizeof *words)
+
+static void test_derivatives(void **state) {
+    (void)state;
+    static const char *const text[] = {TOP("[1, 1.4, 0.9]"), TOP(TENSOR), MIXED};
+    for (size_t k = 0; k < 3; k++) {
+        struct lgv_model *m = model_of(text[k]);
+        assert_true(lgv_model_derivative_error(m) < 1e-9);
+        lgv_model_free(m);
+    }
+}
+
+/* {m_1, m_2} = -m_3, {R, m}: derivatives along the axes of the body, {m, H} the equations of motion. */
+static void test_bracket(void **state) {
+    (void)state;
+    struct lgv_model *model = model_of(TOP("[1, 1.4, 0.9]"));
+    struct lgv_graph *g = model->graph;
+    const double q[4] = {0.5, -0.1, 0.7, 0.5}, m[3] = {0.3, -0.8, 1.1}, I[3] = {1, 1.4, 0.9};
+    double x[4], size = 0;
+    struct lgv_evaluator e;
+    for (int k = 0; k < 4; k++) size += q[k] * q[k];
+    for (int k = 0; k < 4; k++) x[k] = q[k] / sqrt(size);
+    struct lgv_env env = {.par = model->par, .space = {[LGV_Q] = x, [LGV_P] = m}};
+    int node[3], change[3], free_change[3];
+    for (int k = 0; k < 3; k++) node[k] = lgv_expr_ref_at(g, LGV_P, k);
+    int cross = lgv_algebra_bracket(g, node[0], node[1]);
+    int kinetic = 0;
+    for (int k = 0; k < 3; k++)
+        kinetic = lgv_expr_add(g, kinetic, lgv_expr_scale(g, 0.5 / I[k], lgv_expr_power(g, node[k], 2)));
+    for (int k = 0; k < 3; k++) free_change[k] = lgv_algebra_bracket(g, node[k], kinetic);
+    for (int k = 0; k < 3; k++) change[k] = lgv_algebra_bracket(g, node[k], model->hamiltonian);
+    assert_true(lgv_eval_begin(&e, g));
+    assert_near(lgv_eval_node(&e, cross, &env, NULL), -m[2], 1e-15, "{m1, m2}");
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        double xi[3] = {0, 0, 0}, at[4], V[2];
+        assert_near(lgv_eval_node(&e, free_change[k], &env, NULL), m[i] * m[j] * (1 / I[j] - 1 / I[i]), 1e-14, "Euler");
+        for (int side = 0; side < 2; side++) { /* the torque by a difference */
+            memcpy(at, x, sizeof at);
+            xi[k] = side ? 1e-5 : -1e-5;
+            lgv_rotations_turn(at, xi);
+            struct lgv_env moved = {.par = model->par, .space = {[LGV_Q] = at, [LGV_P] = m}};
+            V[side] = lgv_eval_node(&e, model->hamiltonian, &moved, NULL);
+        }
+        double torque = lgv_eval_node(&e, change[k], &env, NULL) - lgv_eval_node(&e, free_change[k], &env, NULL);
+        assert_near(torque, -(V[1] - V[0]) / 2e-5, 1e-9, "torque");
+    }
+    lgv_eval_end(&e);
+    lgv_model_free(model);
+}
+
+/* As in structure_symplectic.c. */
+static double defect(struct lgv_model *m, const char *method) {
+    struct lgv_kernel k = kernel_of(m, method);
+    struct lgv_own_block b;
+    double x[64], worst = 0;
+    for (uint64_t path = 0; path < 2; path++) {
+        assert_true(lgv_block_create(&k, 0, 0.1, 5, 1, &b));
+        for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = path;
+        k.entry->start(&b.block);
+        k.entry->advance(&b.block, 7 * path);
+        for (size_t i = 0; i < k.nx + k.np; i++) x[i] = b.block.state[i * k.entry->lanes];
+        struct lgv_defect how = {.rotations = m->graph};
+        double d = lgv_certificate_defect(&k, 0, 0.1, 5, path, 7 * path, x, NULL, NULL, NULL, &how);
+        assert_true(d >= 0 && how.error < 1e-9);
+        worst = fmax(worst, d);
+        lgv_block_free(&b);
+    }
+    lgv_kernel_free(&k);
+    return worst;
+}
+
+static void test_symplectic(void **state) {
+    (void)state;
+    static const char *const text[] = {TOP("[1, 1.4, 0.9]"), TOP(TENSOR), MIXED};
+    for (size_t i = 0; i < 3; i++) {
+        struct lgv_model *m = model_of(text[i]);
+        for (size_t k = 0; k < WORDS; k++) {
+            if (i > 0 && k > 3) continue; /* one letter of each kind is enough there */
+            double d = defect(m, words[k]);
+            if (!(d < 1e-11)) fail_msg("model %zu, %s: defect %g", i, words[k], d);
+        }
+        lgv_model_free(m);
+    }
+}
+
+/* ---- momentum maps ---- */
+
+#define SYMMETRIC                                                                                                      \
+    "coordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.2, 2]}\nkinetic: {inertia: [1.2, 1.2, 0.7]}\n"    \
+    "potential: R.zz\nnoise: [0.3*R.zz, 0.2*R.zz^2]\n"                                                                 \
+    "symmetries: {space: {R: '[0,0,1]*R'}, body: {R: '[0,0,1]'}}\nrun: {step: 0.1, until: 50, paths: 32}\n"
+
+static void test_momenta(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(SYMMETRIC);
+    struct lgv_structure s;
+    struct lgv_error err = {0};
+    assert_int_equal(lgv_model_structure(m, &s, &err), LGV_OK);
+    for (int k = 0; k < 2; k++) assert_true(s.symmetry[k].invariant && s.symmetry[k].affine);
+    assert_true(!s.symmetry[0].of_body && s.symmetry[1].of_body);
+    for (size_t k = 0; k < 6; k++) {
+        struct lgv_settings settings = settings_of(m);
+        struct lgv_result r;
+        snprintf(settings.method, sizeof settings.method, "%s", words[k]);
+        run_with(m, &settings, LGV_OK, &r);
+        bool turns = strcmp(words[k], "BTB") == 0;
+        double space = series_of(&r, "space")->drift, body = series_of(&r, "body")->drift;
+        if (!(space < 1e-12)) fail_msg("%s: momentum in space off by %g", words[k], space);
+        if (turns ? !(body > 1e-6) : !(body < 1e-12)) fail_msg("%s: momentum about the axis off by %g", words[k], body);
+        assert_int_equal(series_of(&r, "body")->claim, !turns);
+        assert_true(r.certificate.rotation < 1e-14);
+        lgv_result_clear(&r);
+    }
+    lgv_model_free(m);
+}
+
+/* ---- orders ---- */
+
+/* Largest difference of any component of the state at t = 1 to that of a fine RKN8. */
+static double error_of(struct lgv_model *m, const char *method, uint64_t steps) {
+    struct lgv_kernel k = kernel_of(m, method), fine = kernel_of(m, "RKN8");
+    double *x = final_values(&k, 1.0 / (double)steps, steps, 1, 1, 1);
+    double *y = final_values(&fine, 1.0 / 400, 400, 1, 1, 1), worst = 0;
+    for (size_t i = 0; i < k.watch.count; i++) worst = fmax(worst, fabs(x[i] - y[i]));
+    free(x);
+    free(y);
+    lgv_kernel_free(&k);
+    lgv_kernel_free(&fine);
+    return worst;
+}
+
+static void test_orders(void **state) {
+    (void)state;
+    static const struct {
+        const char *method;
+        uint64_t steps;
+        double order, tolerance;
+    } row[] = {{"BAB", 64, 2, 0.02},   {"BRB", 64, 2, 0.02},  {"BXB", 64, 2, 0.02},   {"BTB", 64, 2, 0.02},
+               {"BR", 256, 1, 0.03},   {"BX", 256, 1, 0.03},  {"BAB-4", 16, 4, 0.15}, {"BRB-4", 16, 4, 0.15},
+               {"BTB-6", 5, 6, 0.3}, {"RKN4", 4, 4, 0.2}};
+    struct lgv_model *m = model_of("coordinates: {R in SO3: [0.4, 0.1, -0.3], z: 0.3}\n"
+                                   "momenta: {m: [0.1, 0.7, 2], p: 0}\n"
+                                   "kinetic: {inertia: " TENSOR "}\npotential: R.zz + 0.3*R.xx*R.yz + z*R.xy + z^2\n");
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        double coarse = error_of(m, row[k].method, row[k].steps), fine = error_of(m, row[k].method, 2 * row[k].steps);
+        double slope = log2(coarse / fine);
+        print_message("%s: %.3f (%.2g, %.2g)\n", row[k].method, slope, coarse, fine);
+        if (!(fabs(slope - row[k].order) < row[k].tolerance)) fail_msg("%s: order %g", row[k].method, slope);
+    }
+    lgv_model_free(m);
+}
+
+/* ---- the stationary law ---- */
+
+/* V = a R.zz: <R.zz> = -(coth(a/kT) - kT/a), <m_k^2/I_k> = kT, within 4 standard errors. */
+static void test_law(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(
+        "parameters: {a: 2, kT: 0.8}\ncoordinates: {R in SO3: uniform}\n"
+        "momenta: {m: '[normal(), normal(), normal()]'}\n"
+        "kinetic: {inertia: [0.6, 1, 1.3]}\npotential: a*R.zz\nlangevin: {friction: [0.6, 1, 0.4], temperature: kT}\n"
+        "observe: {up: R.zz, T1: m.x^2/0.6, T3: m.z^2/1.3}\n");
+    static const char *const method[] = {"BAOAB", "BRORB", "OBABO-Metropolis"};
+    double x = 2 / 0.8, up = -(1 / tanh(x) - 1 / x);
+    for (size_t i = 0; i < 3; i++) {
+        struct lgv_kernel k = kernel_of(m, method[i]);
+        enum { PATHS = 6000 };
+        double *value = final_values(&k, i == 2 ? 0.3 : 0.05, i == 2 ? 40 : 240, PATHS, 11, 1);
+        static const char *const name[] = {"up", "T1", "T3"};
+        for (size_t o = 0; o < 3; o++) {
+            double mean = 0, square = 0, want = o ? 0.8 : up;
+            size_t at = watch_number(&k, name[o]);
+            for (size_t p = 0; p < PATHS; p++) {
+                double v = value[p * k.watch.count + at];
+                mean += v / PATHS;
+                square += v * v / PATHS;
+            }
+            double error = sqrt((square - mean * mean) / PATHS);
+            print_message("%s, %s: %.4f (%.4f), %.4f\n", method[i], name[o], mean, error, want);
+            if (!(fabs(mean - want) < 4 * error)) fail_msg("%s: <%s> is %g, not %g", method[i], name[o], mean, want);
+        }
+        free(value);
+        lgv_kernel_free(&k);
+    }
+    lgv_model_free(m);
+}
+
+/* ---- bits ---- */
+
+static void test_bits(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(MIXED);
+    for (size_t i = 0; i < 4; i++) {
+        struct lgv_kernel two = kernel_with(m, words[i], 2, NULL), eight = kernel_with(m, words[i], 8, NULL);
+        double *x = final_values(&two, 0.05, 40, 24, 3, 1), *y = final_values(&eight, 0.05, 40, 24, 3, 1);
+        assert_memory_equal(x, y, 24 * two.watch.count * sizeof *x);
+        free(x);
+        free(y);
+        lgv_kernel_free(&two);
+        lgv_kernel_free(&eight);
+    }
+    lgv_model_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_derivatives), cmocka_unit_test(test_bracket), cmocka_unit_test(test_symplectic),
+        cmocka_unit_test(test_momenta),     cmocka_unit_test(test_orders),  cmocka_unit_test(test_law),
+        cmocka_unit_test(test_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
