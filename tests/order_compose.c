@@ -235,6 +235,33 @@ static void test_high_orders(void **state) {
     check_slope(DRIVEN, "P2N2Q2Lob-6", "P3N3Q6Gau", 6, 3, 16, 1.3);
 }
 
+/* Partitioned Runge-Kutta methods of the file are symmetric when their coefficients say so.  Velocity Verlet composed is
+ * the built-in one composed; the same with kicks of unequal weight is no composition. */
+static void test_file_tableau(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(HENON "methods:\n"
+                                   "  leap: {a: [[0, 0], [1/2, 1/2]], abar: [[1/2, 0], [1/2, 0]], alpha: [1/2, 1/2],\n"
+                                   "         b: [[0, 0], [1/2, 1/2]], bbar: [[1/2, 0], [1/2, 0]], beta: [1/2, 1/2]}\n"
+                                   "  limp: {a: [[0, 0], [1/2, 1/2]], abar: [[1/2, 0], [1/2, 0]], alpha: [1/2, 1/2],\n"
+                                   "         b: [[0, 0], [1/3, 2/3]], bbar: [[1/3, 0], [1/3, 0]], beta: [1/3, 2/3]}\n");
+    const struct lgv_method *leap = lgv_method_for(m, "leap-6");
+    assert_non_null(leap);
+    assert_true(leap->order == 6 && leap->symplectic && !lgv_method_for(m, "limp-6"));
+    assert_true(lgv_method_for(m, "leap")->symmetric && !lgv_method_for(m, "limp")->symmetric);
+    struct lgv_kernel k = {0}, verlet = kernel_with(m, "verlet-6", 2, NULL);
+    struct lgv_error err = {0};
+    if (lgv_kernel_build(m, leap, &(struct lgv_kernel_options){0}, &k, &err) != LGV_OK) fail_msg("%s", err.message);
+    double x[] = {0.1, -0.2, 0.3, 0.1}, y[] = {0.1, -0.2, 0.3, 0.1};
+    for (uint64_t step = 0; step < 20; step++) {
+        one_step_of(&k, 0, 0.1, 3, 1, step, x);
+        one_step_of(&verlet, 0, 0.1, 3, 1, step, y);
+    }
+    for (int i = 0; i < 4; i++) assert_near(x[i], y[i], 1e-13, "leap-6");
+    lgv_kernel_free(&k);
+    lgv_kernel_free(&verlet);
+    lgv_model_free(m);
+}
+
 /* Methods of the model file are composed like others: the midpoint rule under a name of one's own. */
 static void test_file_methods(void **state) {
     (void)state;
@@ -360,6 +387,7 @@ int main(void) {
         cmocka_unit_test(test_substeps),  cmocka_unit_test(test_words),     cmocka_unit_test(test_calls),
         cmocka_unit_test(test_orders), cmocka_unit_test(test_callbacks), cmocka_unit_test(test_names),
         cmocka_unit_test(test_high_orders), cmocka_unit_test(test_driven), cmocka_unit_test(test_file_methods),
+        cmocka_unit_test(test_file_tableau),
         cmocka_unit_test(test_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

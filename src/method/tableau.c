@@ -151,12 +151,30 @@ size_t lgv_tableau_table(const struct lgv_tableau *t, double *out) {
     return k;
 }
 
+/* ---- symmetry in time ---- */
+
+/* The adjoint has the stages in the opposite order, with the coefficients w_j - c_ij: is it the method itself? */
+static bool turns_into_itself(int s, const double (*c)[N], const double *w) {
+    for (int i = 0; i < s; i++)
+        for (int j = 0; j < s; j++)
+            if (!(fabs(c[s - 1 - i][s - 1 - j] + c[i][j] - w[j]) <= EXACT)) return false;
+    for (int j = 0; j < s; j++)
+        if (!(fabs(w[j] - w[s - 1 - j]) <= EXACT)) return false;
+    return true;
+}
+
+static bool is_symmetric(const struct lgv_tableau *t) {
+    return turns_into_itself(t->stages, t->a, t->alpha) && turns_into_itself(t->stages, t->abar, t->alpha) &&
+           turns_into_itself(t->stages, t->b, t->beta) && turns_into_itself(t->stages, t->bbar, t->beta);
+}
+
 /* ---- the description ---- */
 
 static void describe(const struct lgv_tableau *t, struct lgv_method *m, char *doc, size_t size) {
     const char *condition;
     int i, j;
     m->order = lgv_tableau_order(t);
+    m->symmetric = is_symmetric(t);
     m->violation = lgv_tableau_violation(t, &condition, &i, &j);
     m->symplectic = m->linear_momentum_maps = m->violation <= LGV_TABLEAU_SYMPLECTIC;
     m->needs = any_noise(t) ? 0 : LGV_NEEDS_NOISE_OF_Q;
