@@ -15,10 +15,10 @@
  *     BBK      p*  = p - K_q(q; dt, dW)/2 + dt/2 (F(q, p, t) - Gamma M^-1 p) + s dB_1,       q' = q + dt M^-1 p*
  *              p'  = p* - K_q(q'; dt, dW)/2 + dt/2 (F(q', p*, t') - Gamma M^-1 p') + s dB_2
  *
- * The second half is the adjoint of the first, so the weak order with friction is 2.  Many programs put one random force
- * s R/2 into both halves around a position instead.  A step is then no map of (q, p) with noise of its own, since R of
- * its end is also that of the next one's beginning.  That form has strong order 1/2 and weak order 1; on an oscillator
- * with frequency, mass and friction 1 E[q^2] = kT/(1 - h^2/4) is closer to kT, E[p^2] = kT/(1 + h/2) is not. */
+ * The second half is the adjoint of the first, so the weak order with friction is 2.  Many programs put one random
+ * force s R/2 into both halves around a position instead.  A step is then no map of (q, p) with noise of its own, since
+ * R of its end is also that of the next one's beginning.  That form has strong order 1/2 and weak order 1; on an
+ * oscillator with frequency, mass and friction 1 E[q^2] = kT/(1 - h^2/4) is closer to kT, E[p^2] = kT/(1 + h/2) is not. */
 #include "kernel/text/method_file.h"
 
 #ifndef FRICTION_KIND
@@ -28,15 +28,10 @@
 #define IMPLICIT_FRICTION 1
 #define BBK 2
 #define METHOD_DZ 0
-#define METHOD_CARRY (NP + NHQ) /* the force: the end of a step is the beginning of the next */
-
-INLINE struct force carried(const struct ctx *c, vec *carry) {
-    (void)c;
-    return (struct force){carry, carry + NP};
-}
+#define METHOD_CARRY FORCE_ROWS
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
-    struct force F = carried(c, carry);
+    struct force F = CARRIED_FORCE(carry);
     model_force(c, time_at(c, 0), q, p, &F);
 }
 
@@ -82,7 +77,7 @@ INLINE void relax(struct ctx *c, const vec *q, double a, vec *p) {
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    struct force F = carried(c, carry);
+    struct force F = CARRIED_FORCE(carry);
     const double part = FRICTION_KIND == BBK ? 0.5 : 1.0, t1 = time_at(c, 1);
     vec *top = c->top;
     ARRAY(none, NM);
@@ -140,8 +135,8 @@ const struct lgv_method lgv_method_bbk = {
     .name = "BBK",
     .aliases = "brunger-brooks-karplus",
     .paper = "Brunger, Brooks & Karplus (1984), doi 10.1016/0009-2614(84)80098-6",
-    .doc = "Brunger-Brooks-Karplus: Verlet with friction half explicit, half implicit, and independent noise in its two "
-           "halves; a classic, for comparison.",
+    .doc = "Brunger-Brooks-Karplus: Verlet with friction half explicit, half implicit, and independent noise in its "
+           "two halves; a classic, for comparison.",
     .constants = "#define FRICTION_KIND 2\n",
     .contraction = LGV_CONTRACTS_HALF,
     .bath_spans = 2,

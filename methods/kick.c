@@ -10,15 +10,10 @@
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
-#define METHOD_CARRY (NP + NHQ)
-
-INLINE struct force carried(const struct ctx *c, vec *carry) {
-    (void)c;
-    return (struct force){carry, carry + NP};
-}
+#define METHOD_CARRY FORCE_ROWS
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
-    struct force F = carried(c, carry);
+    struct force F = CARRIED_FORCE(carry);
     model_force(c, time_at(c, 0), q, p, &F);
 #if MODEL_FORCED && !MODEL_FORCE_P
     vec *top = c->top;
@@ -53,7 +48,7 @@ INLINE void pushed_kick(struct ctx *c, const vec *q, vec *p, const struct force 
 #endif
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    struct force F = carried(c, carry);
+    struct force F = CARRIED_FORCE(carry);
     (void)q, (void)dZ;
 #if MODEL_FORCED && MODEL_FORCE_P
     pushed_kick(c, q, p, &F, dW);

@@ -17,15 +17,10 @@
 #define VERLET_J (c->option[0] != 0)
 #endif
 #define METHOD_DZ VERLET_J
-#define METHOD_CARRY (MODEL_SEPARABLE ? NP + NHQ : 0)
-
-INLINE struct force carried(const struct ctx *c, vec *carry) {
-    (void)c;
-    return (struct force){carry, carry + NP};
-}
+#define METHOD_CARRY (MODEL_SEPARABLE ? FORCE_ROWS : 0)
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
-    struct force F = carried(c, carry);
+    struct force F = CARRIED_FORCE(carry);
     if (MODEL_SEPARABLE) model_force(c, time_at(c, 0), q, p, &F);
 }
 
@@ -41,7 +36,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     if (NW > NM) w[NM] = v[NM] = vec_set(half * c->dt); /* weight of the correction */
     (void)dZ;
     if (MODEL_SEPARABLE) {
-        struct force F = carried(c, carry);
+        struct force F = CARRIED_FORCE(carry);
         model_kick(c, p, &F, half, w);
         model_K1(c, t, q, p, half, w, 0, Kp);
         if (MODEL_TIME) { /* K_p changes between the two ends of the step */

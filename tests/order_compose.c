@@ -235,8 +235,8 @@ static void test_high_orders(void **state) {
     check_slope(DRIVEN, "P2N2Q2Lob-6", "P3N3Q6Gau", 6, 3, 16, 1.3);
 }
 
-/* Partitioned Runge-Kutta methods of the file are symmetric when their coefficients say so.  Velocity Verlet composed is
- * the built-in one composed; the same with kicks of unequal weight is no composition. */
+/* Partitioned Runge-Kutta methods of the file are symmetric when their coefficients say so.  Velocity Verlet composed
+ * is the built-in one composed; the same with kicks of unequal weight is no composition. */
 static void test_file_tableau(void **state) {
     (void)state;
     struct lgv_model *m = model_of(HENON "methods:\n"

@@ -59,6 +59,9 @@ struct ctx {
 struct force {
     vec *H, *h; /* H_q [NP]; h_m,q: the entries that can be non-zero [NHQ] */
 };
+/* The force that a step carries: the end of one is the beginning of the next. */
+#define FORCE_ROWS (NP + NHQ)
+#define CARRIED_FORCE(carry) ((struct force){(carry), (carry) + NP})
 
 #define SMALL_ARRAY 64
 #ifndef ARRAY

@@ -65,7 +65,7 @@ INLINE void nystrom_node(struct ctx *c, long k, const vec *q, const vec *p, cons
     ARRAY(Q, NP);
     ARRAY(K, NP);
     ARRAY(w, NM);
-    struct force F = {carry, carry + NP};
+    struct force F = CARRIED_FORCE(carry);
     noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
     for (long i = 0; i < NP; i++) Q[i] = q[i];
     if (at != 0) {
@@ -183,7 +183,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
 #endif
 
 INLINE void nystrom_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
-    struct force F = {carry, carry + NP};
+    struct force F = CARRIED_FORCE(carry);
     if (NYS_KEEP) model_force(c, time_at(c, 0), q, p, &F);
 }
 
