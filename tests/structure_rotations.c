@@ -159,7 +159,9 @@ static void test_orders(void **state) {
         double order, tolerance;
     } row[] = {{"BAB", 64, 2, 0.02},   {"BRB", 64, 2, 0.02},  {"BXB", 64, 2, 0.02},   {"BTB", 64, 2, 0.02},
                {"BR", 256, 1, 0.03},   {"BX", 256, 1, 0.03},  {"BAB-4", 16, 4, 0.15}, {"BRB-4", 16, 4, 0.15},
-               {"BTB-6", 5, 6, 0.3}, {"RKN4", 4, 4, 0.2}};
+               {"BTB-6", 5, 6, 0.3}, {"RKN4", 4, 4, 0.2},
+               {"RKMK4", 32, 4, 0.1},  {"LieEM", 512, 1, 0.05}, {"RK4-embedded", 32, 4, 0.1},
+               {"EM-embedded", 512, 1, 0.05}};
     struct lgv_model *m = model_of("coordinates: {R in SO3: [0.4, 0.1, -0.3], z: 0.3}\n"
                                    "momenta: {m: [0.1, 0.7, 2], p: 0}\n"
                                    "kinetic: {inertia: " TENSOR "}\npotential: R.zz + 0.3*R.xx*R.yz + z*R.xy + z^2\n");

@@ -104,6 +104,7 @@ struct lgv_method {
     bool metropolis;     /* its steps are proposals, accepted or not */
     unsigned bath_spans; /* spans of the bath's time in a step, each with noise of its own; 0 counts as 1 */
     bool bath_f;         /* ... and with F beside E: src/kernel/bath.c */
+    bool leaves_group;   /* it takes rotations for vectors */
     bool rotations;      /* it knows coordinates in SO(3); a method made of others does when all of them do */
     bool forced;         /* it knows forces (`force`) */
     bool steady_bath;    /* friction must be constant */

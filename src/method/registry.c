@@ -13,7 +13,8 @@
 
 extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_midpoint, lgv_method_eem, lgv_method_iem,
     lgv_method_rk4, lgv_method_vz, lgv_method_vzc, lgv_method_mrt32, lgv_method_heun, lgv_method_milstein,
-    lgv_method_taylor, lgv_method_pem, lgv_method_sve_q, lgv_method_sve_qi, lgv_method_bbk;
+    lgv_method_taylor, lgv_method_pem, lgv_method_sve_q, lgv_method_sve_qi, lgv_method_bbk, lgv_method_body_em,
+    lgv_method_lie_em, lgv_method_body_rk4, lgv_method_rkmk4;
 
 /* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c or compose.c. */
 static const struct {
@@ -88,6 +89,10 @@ static const struct {
     {"BR", NULL, NULL},
     {"BX", NULL, NULL},
     {"BT", NULL, NULL},
+    {"EM-embedded", NULL, &lgv_method_body_em},
+    {"LieEM", NULL, &lgv_method_lie_em},
+    {"RK4-embedded", NULL, &lgv_method_body_rk4},
+    {"RKMK4", NULL, &lgv_method_rkmk4},
     {"P2N2Q2Lob-Yoshida4", NULL, NULL},
     {"P2N2Q2Lob-Suzuki4", NULL, NULL},
     {"P2N2Q2Lob-6", NULL, NULL},

@@ -84,7 +84,9 @@ static void check_volume(const struct lgv_result *r, const struct lgv_verdict *v
 static void check_rotation(const struct lgv_verdict *v, struct lgv_check *c) {
     put(c, "rotations", "Largest entry of R^T R - 1 over the states kept of the run: rotations are to stay rotations.");
     snprintf(c->value, sizeof c->value, "%.2g", v->value);
-    snprintf(c->verdict, sizeof c->verdict, v->holds ? "R^T R = 1 to round-off" : "R is NOT a rotation any more");
+    snprintf(c->verdict, sizeof c->verdict, "%s%s",
+             v->value <= v->limit ? "R^T R = 1 to round-off" : "R is NOT a rotation any more",
+             v->claim ? "" : " (the method does not promise it)");
     c->mark = mark_of(v);
 }
 

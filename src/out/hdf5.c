@@ -88,6 +88,7 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     LATER(lgv_certificate, "volume_defect", LGV_HDF5_REAL, volume),
     LATER(lgv_certificate, "volume_defect_error", LGV_HDF5_REAL, volume_error),
     LATER(lgv_certificate, "rotation", LGV_HDF5_REAL, rotation),
+    LATER(lgv_certificate, "rotation_claim", LGV_HDF5_INT, rotation_claim),
 };
 const size_t lgv_hdf5_certificate_count = COUNT_OF(lgv_hdf5_certificate);
 

@@ -474,6 +474,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
                                   .defect_all_error = NAN,
                                   .constraint = NAN,
                                   .rotation = off_rotations(m, plan, report),
+                                  .rotation_claim = !k->method->leaves_group,
                                   .hidden_constraint = NAN,
                                   .symplectic_claim = k->method->symplectic,
                                   .constraint_size = r->nconstraints ? k->start.size : NAN,

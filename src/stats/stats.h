@@ -83,6 +83,7 @@ struct lgv_certificate {
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
     double constraint_size, hidden_size;  /* size of the terms they consist of: their round-off is a part of it */
     double start_constraint, start_hidden; /* the same of typical start values as given, before they were projected */
+    int rotation_claim;                    /* the method keeps rotations on the group */
     double rotation;                       /* largest |R^T R - 1| over kept states; NaN when there are no rotations */
     int symplectic_claim;                  /* the method's table says it is symplectic */
     double form, volume_expected;          /* by what a step is to contract the form and phase volume; NaN: not known */

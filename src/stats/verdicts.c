@@ -94,9 +94,9 @@ bool lgv_verdicts_make(struct lgv_result *r) {
     }
     if (ok && isfinite(c->rotation) && (ok = add(r, "rotation", NULL, &v))) {
         v->value = c->rotation;
-        v->claim = 1;
+        v->claim = c->rotation_claim;
         v->limit = ROTATION_LIMIT;
-        v->holds = v->value <= v->limit;
+        if (v->claim) v->holds = v->value <= v->limit;
     }
     for (size_t i = 0; ok && i < r->nseries; i++) {
         const struct lgv_series *s = &r->series[i];
