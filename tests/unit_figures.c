@@ -156,6 +156,34 @@ static void test_trajectory(void **state) {
     lgv_result_clear(&r);
 }
 
+/* A rotation is drawn as the axes of its body, not as a place that its quaternion would be. */
+static void test_orientation(void **state) {
+    (void)state;
+    static const char *const name[] = {"R.x", "R.w", "R.z", "R.y"};
+    struct lgv_result r;
+    struct lgv_figure f;
+    struct lgv_text script = {0};
+    make_result(&r, 50, 2);
+    assert_int_equal(count_kind(&r, LGV_FIGURE_ORIENTATION, &f), 0);
+    for (size_t i = 0; i < 4; i++) {
+        rename_series(&r, i, name[i]);
+        r.series[i].kind = LGV_OBSERVABLE_COORDINATE;
+    }
+    r.dof = 3;
+    assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 0);
+    assert_int_equal(count_kind(&r, LGV_FIGURE_PHASE, &f), 0);
+    assert_int_equal(count_kind(&r, LGV_FIGURE_ORIENTATION, &f), 1);
+    assert_string_equal(f.title, "Axes of the body R");
+    for (size_t c = 0; c < 4; c++) assert_int_equal(f.place[c], c ^ 1);
+    lgv_figure_script(&script, &r, &f);
+    assert_non_null(strstr(script.data, "title 'axis 3'"));
+    lgv_text_free(&script);
+    r.series[1].kind = LGV_OBSERVABLE_CONJUGATE; /* without w it is an ordinary vector */
+    assert_int_equal(count_kind(&r, LGV_FIGURE_ORIENTATION, &f), 0);
+    assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 1);
+    lgv_result_clear(&r);
+}
+
 /* --- the page --- */
 
 static char *page_of(const struct lgv_result *r) {
@@ -450,6 +478,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_axis),        cmocka_unit_test(test_axis_text),
         cmocka_unit_test(test_single_path), cmocka_unit_test(test_trajectory),
+        cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_escape),      cmocka_unit_test(test_titles),
         IN_PLACE(test_report_numbers),      cmocka_unit_test(test_summary_of_one_path),
         IN_PLACE(test_figures_and_report),  IN_PLACE(test_figures_degenerate),

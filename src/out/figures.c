@@ -110,13 +110,32 @@ static void plan_paths(const struct lgv_result *r, size_t i, struct lgv_figure *
     plan_add(list, count, f, "paths", r->series[i].name);
 }
 
+/* Series of the coordinate NAME.y or NAME.z, say, that belongs to series `first`, NAME.x; nseries when there is none. */
+static size_t component(const struct lgv_result *r, size_t first, char letter) {
+    const char *name = r->series[first].name;
+    if (!name || strlen(name) < 3 || name[strlen(name) - 2] != '.') return r->nseries;
+    size_t stem = strlen(name) - 1;
+    for (size_t i = 0; i < r->nseries; i++) {
+        const struct lgv_series *s = &r->series[i];
+        if (s->kind == LGV_OBSERVABLE_COORDINATE && s->name && strlen(s->name) == stem + 1 &&
+            strncmp(s->name, name, stem) == 0 && s->name[stem] == letter)
+            return i;
+    }
+    return r->nseries;
+}
+
+/* Only quaternions have a component w. */
+static bool of_rotation(const struct lgv_result *r, size_t i) {
+    return component(r, i, 'w') < r->nseries;
+}
+
 static void plan_phase(const struct lgv_result *r, struct lgv_figure *list, size_t *count) {
     size_t q = r->nseries, p = r->nseries;
     for (size_t i = r->nseries; i-- > 0;) {
         if (r->series[i].kind == LGV_OBSERVABLE_COORDINATE) q = i;
         if (r->series[i].kind == LGV_OBSERVABLE_CONJUGATE) p = i;
     }
-    if (q == r->nseries || p == r->nseries || r->nsamples == 0) return;
+    if (q == r->nseries || p == r->nseries || r->nsamples == 0 || of_rotation(r, q)) return;
     char a[100], b[100];
     struct lgv_figure f = {.kind = LGV_FIGURE_PHASE,
                            .index = q,
@@ -131,25 +150,12 @@ static void plan_phase(const struct lgv_result *r, struct lgv_figure *list, size
     list[(*count)++] = f;
 }
 
-/* Series of the coordinate NAME.y or NAME.z that belongs to series `first`, NAME.x; nseries when there is none. */
-static size_t component(const struct lgv_result *r, size_t first, char letter) {
-    const char *name = r->series[first].name;
-    size_t stem = strlen(name) - 1;
-    for (size_t i = 0; i < r->nseries; i++) {
-        const struct lgv_series *s = &r->series[i];
-        if (s->kind == LGV_OBSERVABLE_COORDINATE && s->name && strlen(s->name) == stem + 1 &&
-            strncmp(s->name, name, stem) == 0 && s->name[stem] == letter)
-            return i;
-    }
-    return r->nseries;
-}
-
 /* The first point in R2 or R3, or else the coordinates when there are two or three; their number, 0 for neither. */
 static size_t find_place(const struct lgv_result *r, size_t place[3]) {
     size_t scalars = 0;
     for (size_t i = 0; i < r->nseries; i++) {
         const char *name = r->series[i].name;
-        if (r->series[i].kind != LGV_OBSERVABLE_COORDINATE || !name) continue;
+        if (r->series[i].kind != LGV_OBSERVABLE_COORDINATE || !name || of_rotation(r, i)) continue;
         size_t length = strlen(name);
         if (length > 2 && strcmp(name + length - 2, ".x") == 0 && component(r, i, 'y') < r->nseries) {
             place[0] = i;
@@ -176,6 +182,25 @@ static void plan_trajectory(const struct lgv_result *r, struct lgv_figure *list,
         f.caption = "One path at the output times, grey its shadow on the floor; the dot marks where it starts.";
         snprintf(f.title, sizeof f.title, "Path in the space of %s, %s and %s", name[0], name[1], name[2]);
     }
+    list[(*count)++] = f;
+}
+
+/* The axes of the first body. */
+static void plan_orientation(const struct lgv_result *r, struct lgv_figure *list, size_t *count) {
+    struct lgv_figure f = {.kind = LGV_FIGURE_ORIENTATION,
+                           .file = "orientation",
+                           .caption = "Where the axes of a body point along one path; pale behind the sphere. Dots "
+                                      "mark the start."};
+    size_t i = 0;
+    while (i < r->nseries && !(r->series[i].kind == LGV_OBSERVABLE_COORDINATE && of_rotation(r, i))) i++;
+    if (i == r->nseries || r->nsamples == 0 || r->ntimes < 2) return;
+    for (size_t c = 0; c < 4; c++) {
+        f.place[c] = component(r, i, "wxyz"[c]);
+        if (f.place[c] == r->nseries) return;
+    }
+    char name[100];
+    lgv_plain(name, sizeof name, r->series[i].name);
+    snprintf(f.title, sizeof f.title, "Axes of the body %.*s", (int)(strlen(name) - 2), name);
     list[(*count)++] = f;
 }
 
@@ -222,11 +247,12 @@ static void plan_series(const struct lgv_result *r, const size_t *order, const s
 
 struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
     *count = 0;
-    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + PROFILES + FOUND + MAPS + 3, sizeof *list);
+    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + PROFILES + FOUND + MAPS + 4, sizeof *list);
     struct lgv_member *m = lgv_members(r);
     size_t *order = lgv_series_order(r);
     if (list && order && m && r->ntimes > 0) {
         plan_trajectory(r, list, count);
+        plan_orientation(r, list, count);
         plan_series(r, order, m, list, count);
         plan_phase(r, list, count);
         if (r->paths != 1) plan_histograms(r, m, list, count);

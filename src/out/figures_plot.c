@@ -304,6 +304,49 @@ static void put_trajectory(struct lgv_text *out, const struct lgv_result *r, con
                  floor_at, same ? "set view equal xyz\n" : "", floor_at);
 }
 
+/* The columns of R(w, x, y, z), as formulas of the columns 1 to 4 of $path. */
+static const char *const body_axis[3][3] = {
+    {"1-2*($3**2+$4**2)", "2*($2*$3+$1*$4)", "2*($2*$4-$1*$3)"},
+    {"2*($2*$3-$1*$4)", "1-2*($2**2+$4**2)", "2*($3*$4+$1*$2)"},
+    {"2*($2*$4+$1*$3)", "2*($3*$4-$1*$2)", "1-2*($2**2+$3**2)"},
+};
+
+/* Axis k where it points to the viewer, or where it points away (side -1), or everywhere (0). */
+static void put_body_axis(struct lgv_text *out, size_t k, int side) {
+    const char *const *a = body_axis[k];
+    lgv_text_add(out, "(%s):(%s):(", a[0], a[1]);
+    if (side) lgv_text_add(out, "%d*toward(%s,%s,%s) > 0 ? ", side, a[0], a[1], a[2]);
+    lgv_text_add(out, "%s%s)", a[2], side ? " : NaN" : "");
+}
+
+/* Where the three axes of a body point along the first kept path: curves on the unit sphere. */
+static void put_orientation(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
+    static const char *const pale[3] = {"#AACFE4", "#F0C3A3", "#A3D9CA"};
+    static const struct lgv_axis axis[4];
+    put_samples(out, r, 1, TRAJECTORY_POINTS, false, f->place, axis, 4);
+    lgv_text_add(out,
+                 "unset border\nunset tics\nset xyplane at -1.05\nset view 62,32,1.5\nset view equal xyz\n"
+                 "set xrange [-1.05:1.05]\nset yrange [-1.05:1.05]\nset zrange [-1.05:1.05]\n"
+                 "set parametric\nset urange [0:2*pi]\nset vrange [-pi/2:pi/2]\nset isosamples 19,13\nset samples 73\n"
+                 "toward(x,y,z) = 0.4679*x - 0.7488*y + 0.4695*z\n" /* of the view above */
+                 "set key at screen 0.97,0.9 right top samplen 1.5\n"
+                 "splot cos(v)*cos(u),cos(v)*sin(u),sin(v) with lines lw 0.4 lc rgb '#DDDDDD' notitle");
+    for (size_t k = 0; k < 3; k++) {
+        lgv_text_add(out, ", $path using ");
+        put_body_axis(out, k, -1);
+        lgv_text_add(out, " with lines lw 0.8 lc rgb '%s' notitle", pale[k]);
+    }
+    for (size_t k = 0; k < 3; k++) {
+        lgv_text_add(out, ", $path using ");
+        put_body_axis(out, k, 1);
+        lgv_text_add(out, " with lines lw 1.3 lc rgb '%s' title 'axis %zu', $path every ::0:0:0:0 using ",
+                     path_colour[k], k + 1);
+        put_body_axis(out, k, 0);
+        lgv_text_add(out, " with points pt 7 ps 0.8 lc rgb '%s' notitle", path_colour[k]);
+    }
+    lgv_text_add(out, "\n");
+}
+
 static void put_histogram(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
     const struct lgv_histogram *h = &r->histogram[f->index];
     const struct lgv_series *s = NULL;
@@ -384,11 +427,11 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
         [LGV_FIGURE_MEAN] = put_series,           [LGV_FIGURE_ENERGY] = put_series,
         [LGV_FIGURE_PATHS] = put_series,          [LGV_FIGURE_PHASE] = put_phase,
         [LGV_FIGURE_TRAJECTORY] = put_trajectory, [LGV_FIGURE_HISTOGRAM] = put_histogram,
-        [LGV_FIGURE_FOUND] = lgv_found_script,
+        [LGV_FIGURE_FOUND] = lgv_found_script,    [LGV_FIGURE_ORIENTATION] = put_orientation,
         [LGV_FIGURE_PROFILE] = put_profile,       [LGV_FIGURE_MAP] = lgv_map_script,
     };
-    bool space = f->kind == LGV_FIGURE_TRAJECTORY && f->dimension == 3;
-    bool square = f->kind == LGV_FIGURE_PHASE || f->kind == LGV_FIGURE_TRAJECTORY || f->kind == LGV_FIGURE_MAP;
+    bool space = (f->kind == LGV_FIGURE_TRAJECTORY && f->dimension == 3) || f->kind == LGV_FIGURE_ORIENTATION;
+    bool square = space || f->kind == LGV_FIGURE_PHASE || f->kind == LGV_FIGURE_TRAJECTORY || f->kind == LGV_FIGURE_MAP;
     bool legend = !square && r->paths != 1 && f->kind != LGV_FIGURE_FOUND;
     int width = 600, height = square ? 480 : 350;
     lgv_text_add(out, LGV_PLOT_BEGIN

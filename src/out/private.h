@@ -38,6 +38,7 @@ enum lgv_figure_kind {
     LGV_FIGURE_PATHS,
     LGV_FIGURE_PHASE,
     LGV_FIGURE_TRAJECTORY,
+    LGV_FIGURE_ORIENTATION, /* axes of a body on the sphere */
     LGV_FIGURE_HISTOGRAM,
     LGV_FIGURE_FOUND, /* along the way: found.c */
     LGV_FIGURE_PROFILE, /* a family over its index */
@@ -47,7 +48,7 @@ struct lgv_figure {
     enum lgv_figure_kind kind;
     size_t index, second;       /* of the series (PHASE: coordinate and momentum) or of the histogram */
     size_t members, stride;     /* PROFILE: series index, index + stride, ... */
-    size_t place[3], dimension; /* TRAJECTORY: the series of two or three coordinates */
+    size_t place[4], dimension; /* TRAJECTORY: the series of two or three coordinates; ORIENTATION: of a quaternion */
     char file[80];              /* without extension */
     char title[240];            /* plain text */
     const char *caption;
