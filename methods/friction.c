@@ -18,7 +18,8 @@
  * The second half is the adjoint of the first, so the weak order with friction is 2.  Many programs put one random
  * force s R/2 into both halves around a position instead.  A step is then no map of (q, p) with noise of its own, since
  * R of its end is also that of the next one's beginning.  That form has strong order 1/2 and weak order 1; on an
- * oscillator with frequency, mass and friction 1 E[q^2] = kT/(1 - h^2/4) is closer to kT, E[p^2] = kT/(1 + h/2) is not. */
+ * oscillator with frequency, mass and friction 1 E[q^2] = kT/(1 - h^2/4) is closer to kT, E[p^2] = kT/(1 + h/2) is
+ * not. */
 #include "kernel/text/method_file.h"
 
 #ifndef FRICTION_KIND

@@ -33,6 +33,7 @@ struct lgv_parser {
 
 void lgv_parser_error(struct lgv_parser *p, size_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void lgv_parser_next(struct lgv_parser *p);
+const char *lgv_parser_token(struct lgv_parser *p, char *buffer, size_t size); /* the present token, for messages */
 bool lgv_parser_accept(struct lgv_parser *p, int kind);
 bool lgv_parser_expect(struct lgv_parser *p, int kind, const char *what);
 /* After "sum(" or "each(": reads the loops and conditions up to the last comma before the body.  The loops stay

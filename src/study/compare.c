@@ -5,47 +5,23 @@
  * Along time: mean(f - b M) with the martingale part M = sum_k sum_m {f, h_m}(X_k) dW_m,k, whose mean is zero for
  * every method, so that the bias of a method shows long before the plain average would tell it from noise.  The bias
  * at the end is against a known mean, or against a fine run on the same paths: mean(d - b D), d = f - f_ref, D = M -
- * M_ref.
- *
- * Work and precision: strong error sqrt(E |x - x_ref|^2) and weak error |E f - E f_ref| over a ladder of steps, on
- * the same paths also where E f is known: the sampling error of E f - known would hide the differences between
- * steps.  With the measured time and the gradient evaluations of a path.  Times are taken in a run of its own,
- * without the noise of the finest level that the errors need. */
-#include "study/compare.h"
+ * M_ref. */
+#include "study/compare_parts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define LADDER_STEPS 5e8     /* of all rungs, when the number of paths is not given: a few seconds */
-#define TIMED_PATH_STEPS 2e6 /* of one measurement: some ten milliseconds */
-
-struct study {
-    struct lgv_model *m;
-    const struct lgv_settings *s;
-    const struct lgv_compare_options *o;
-    struct lgv_comparison *out;
-    struct lgv_kernel *kernel; /* [count + 1] with control variates; the last is the reference */
-    struct lgv_kernel *plain;  /* [count + 1] without, to measure times */
-    const struct lgv_method *reference;
-    size_t *column, ncolumns, nobservables; /* observables asked for, then what strong errors are made of */
-    size_t rungs;                           /* of the ladder */
-    bool reference_wanted, *given;          /* given[i]: the mean of observable i is known */
-    double work, done;                      /* base steps times paths: for progress */
-    lgv_progress *progress;
-    void *user;
-    double share; /* of the present leg */
-    struct lgv_error *err;
-};
+#define LADDER_STEPS 5e8 /* of all rungs, when the number of paths is not given: a few seconds */
 
 static int on_progress(void *user, double fraction) {
-    struct study *x = user;
+    struct lgv_comparing *x = user;
     return x->progress ? x->progress(x->user, x->work > 0 ? fmin(1, (x->done + fraction * x->share) / x->work) : 0) : 0;
 }
 
 /* ---- what is looked at ---- */
 
-static enum lgv_status choose_columns(struct study *x) {
+static enum lgv_status choose_columns(struct lgv_comparing *x) {
     struct lgv_watch w = {0};
     enum lgv_status status = lgv_kernel_watch(x->m, &w, x->err);
     if (status) return status;
@@ -84,103 +60,9 @@ static enum lgv_status choose_columns(struct study *x) {
     return status;
 }
 
-/* ---- known means ---- */
-
-static void drop_symbols(struct lgv_scope *scope, size_t count) {
-    while (scope->count > count) free(scope->symbol[--scope->count].name);
-}
-
-/* The formula with NAME0 standing for the mean of each observable at the start. */
-static enum lgv_status read_expected(struct study *x, size_t which, const double *start, int *node) {
-    struct lgv_scope *scope = &x->m->scope;
-    size_t known = scope->count;
-    struct lgv_value value;
-    struct lgv_formula_error why = {0};
-    bool ok = true;
-    for (size_t i = 0; ok && i < x->nobservables; i++) {
-        struct lgv_text name = {0};
-        lgv_text_add(&name, "%s0", x->out->observable[i]);
-        if (!name.failed && !lgv_scope_find(scope, name.data)) {
-            struct lgv_symbol *s = lgv_scope_add(scope, name.data, LGV_SYM_VALUE);
-            ok = s != NULL;
-            if (s) s->value = (struct lgv_value){1, {lgv_expr_const(scope->graph, start ? start[i] : 1), 0, 0}};
-        }
-        lgv_text_free(&name);
-    }
-    scope->allow = LGV_USES_TIME;
-    scope->place = "an expected mean";
-    ok = ok && lgv_formula_parse(scope, x->o->expect[which].formula, &value, NULL, &why);
-    drop_symbols(scope, known);
-    if (!ok)
-        return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: at character %zu: %s", x->o->expect[which].name,
-                        why.offset + 1, why.message);
-    if (value.dim != 1)
-        return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: a number is wanted, not a vector",
-                        x->o->expect[which].name);
-    *node = value.node[0];
-    return LGV_OK;
-}
-
-static size_t observable_named(const struct study *x, const char *name) {
-    size_t i = 0;
-    while (i < x->nobservables && strcmp(x->out->observable[i], name) != 0) i++;
-    return i;
-}
-
-static enum lgv_status check_expected(struct study *x) {
-    for (size_t k = 0; k < x->o->nexpect; k++) {
-        int node;
-        size_t i = observable_named(x, x->o->expect[k].name);
-        if (i == x->nobservables)
-            return lgv_fail(x->err, LGV_BAD_INPUT, "--expect %s: it is not among what is compared",
-                            x->o->expect[k].name);
-        enum lgv_status status = read_expected(x, k, NULL, &node);
-        if (status) return status;
-        x->given[i] = true;
-    }
-    return LGV_OK;
-}
-
-static enum lgv_status evaluate_expected(struct study *x, const struct lgv_leg *leg) {
-    double *start = lgv_new(x->nobservables + 1, sizeof *start);
-    enum lgv_status status = start ? LGV_OK : lgv_fail_memory(x->err);
-    for (size_t i = 0; start && i < x->nobservables; i++) {
-        struct lgv_pair_sums s = leg->sum[i];
-        start[i] = lgv_pair_estimate(&s).plain;
-    }
-    for (size_t k = 0; !status && k < x->o->nexpect; k++) {
-        struct lgv_evaluator e;
-        int node;
-        size_t i = observable_named(x, x->o->expect[k].name);
-        status = read_expected(x, k, start, &node);
-        free(x->out->expected[i]);
-        free(x->out->expected_text[i]);
-        x->out->expected[i] = lgv_new(x->out->ntimes, sizeof **x->out->expected);
-        x->out->expected_text[i] = lgv_copy(x->o->expect[k].formula);
-        if (status || !x->out->expected[i] || !lgv_eval_begin(&e, x->m->graph)) {
-            if (!status) status = lgv_fail_memory(x->err);
-            break;
-        }
-        for (size_t t = 0; t < x->out->ntimes; t++) {
-            struct lgv_env env = {.par = x->m->par, .t = x->out->time[t]};
-            x->out->expected[i][t] = lgv_eval_node(&e, node, &env, NULL);
-        }
-        lgv_eval_end(&e);
-    }
-    free(start);
-    return status;
-}
-
 /* ---- legs on a common grid ---- */
 
-struct grid {
-    size_t count;
-    double *step, base;
-    uint64_t *multiple, every, total; /* every: least common multiple; total: base steps to the end */
-    double shorter;                   /* steps are this much of those asked for: 1 when they end at `until` */
-};
-
-static void grid_free(struct grid *g) {
+static void grid_free(struct lgv_compare_grid *g) {
     free(g->step);
     free(g->multiple);
 }
@@ -196,7 +78,7 @@ static uint64_t divisor(uint64_t a, uint64_t b) {
 
 /* The steps have to meet at the end: where the time they first meet at does not divide the run, all are made shorter by
  * one factor, as a run makes its step shorter. */
-static enum lgv_status make_grid(const struct study *x, struct grid *g) {
+static enum lgv_status make_grid(const struct lgv_comparing *x, struct lgv_compare_grid *g) {
     double span = x->s->until - x->s->start;
     if (!(span > 0))
         return lgv_fail(x->err, LGV_BAD_INPUT, "until = %g must lie after start = %g", x->s->until, x->s->start);
@@ -234,8 +116,8 @@ static void begin_averages(const struct lgv_settings *s, struct lgv_leg *leg) {
     leg->averages_from = i;
 }
 
-static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at, const struct lgv_kernel *k,
-                               uint64_t paths, uint64_t outputs, struct lgv_leg *leg) {
+enum lgv_status lgv_compare_leg(struct lgv_comparing *x, const struct lgv_compare_grid *g, size_t at,
+                                const struct lgv_kernel *k, uint64_t paths, uint64_t outputs, struct lgv_leg *leg) {
     *leg = (struct lgv_leg){.kernel = k,
                             .t0 = x->s->start,
                             .step = g->step[at],
@@ -264,7 +146,7 @@ static enum lgv_status run_leg(struct study *x, const struct grid *g, size_t at,
     return status;
 }
 
-static enum lgv_status build(struct study *x, size_t at, bool control, struct lgv_kernel *out) {
+static enum lgv_status build(struct lgv_comparing *x, size_t at, bool control, struct lgv_kernel *out) {
     const struct lgv_method *method = at < x->o->count ? x->o->contender[at].method : x->reference;
     struct lgv_kernel_options options = {.lanes = (unsigned)x->s->lanes,
                                          .compiler = x->s->compiler,
@@ -334,7 +216,7 @@ static bool fill_method(struct lgv_compared *c, struct lgv_leg *leg) {
 }
 
 /* Bias at the end against the known mean, or against the reference on the paths that both kept. */
-static void find_bias(const struct study *x, struct lgv_outcome *o, size_t k, const struct lgv_leg *leg,
+static void find_bias(const struct lgv_comparing *x, struct lgv_outcome *o, size_t k, const struct lgv_leg *leg,
                       const struct lgv_leg *reference) {
     size_t last = leg->ntimes - 1;
     if (x->out->expected[k]) {
@@ -357,21 +239,22 @@ static void find_bias(const struct study *x, struct lgv_outcome *o, size_t k, co
     }
 }
 
-static enum lgv_status along_time(struct study *x, const struct grid *g) {
+static enum lgv_status along_time(struct lgv_comparing *x, const struct lgv_compare_grid *g) {
     struct lgv_comparison *c = x->out;
     struct lgv_leg reference = {0};
     enum lgv_status status = LGV_OK;
-    if (x->reference_wanted) status = run_leg(x, g, x->o->count, &x->kernel[x->o->count], x->s->paths, 1, &reference);
+    if (x->reference_wanted)
+        status = lgv_compare_leg(x, g, x->o->count, &x->kernel[x->o->count], x->s->paths, 1, &reference);
     c->reference_failed = reference.failed;
     for (size_t i = 0; !status && i < x->o->count; i++) {
         struct lgv_leg leg = {0};
-        status = run_leg(x, g, i, &x->kernel[i], x->s->paths, x->s->outputs, &leg);
+        status = lgv_compare_leg(x, g, i, &x->kernel[i], x->s->paths, x->s->outputs, &leg);
         if (!status && !c->time) {
             c->ntimes = leg.ntimes;
             c->time = lgv_new(leg.ntimes, sizeof *c->time);
             for (size_t t = 0; c->time && t < leg.ntimes; t++)
                 c->time[t] = x->s->start + (double)leg.time_step[t] * leg.step;
-            status = c->time ? evaluate_expected(x, &leg) : lgv_fail_memory(x->err);
+            status = c->time ? lgv_compare_known(x, &leg) : lgv_fail_memory(x->err);
         }
         /* the drift is sorted by fill_method; biases need only what is kept path by path */
         if (!status && !fill_method(&c->method[i], &leg)) status = lgv_fail_memory(x->err);
@@ -385,99 +268,10 @@ static enum lgv_status along_time(struct study *x, const struct grid *g) {
     return status;
 }
 
-/* ---- work and precision ---- */
-
-/* Processor time of this thread: other work on the machine does not count. */
-static double thread_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double seconds_per_path(const struct study *x, const struct lgv_kernel *k, double step, uint64_t steps) {
-    double paths = floor(TIMED_PATH_STEPS / (double)steps / LGV_UNIT) * LGV_UNIT, best = INFINITY;
-    size_t ntimes;
-    for (int turn = 0; turn < 3; turn++) {
-        struct lgv_leg leg = {.kernel = k,
-                              .t0 = x->s->start,
-                              .step = step,
-                              .coarsen = 1,
-                              .steps = steps,
-                              .paths = (uint64_t)fmin(4096, fmax(LGV_UNIT, paths)),
-                              .seed = x->s->seed,
-                              .truncate = x->s->truncate,
-                              .threads = 1,
-                              .ncolumns = 1,
-                              .column = x->column};
-        leg.time_step = lgv_leg_times(steps, 1, 1, &ntimes);
-        leg.ntimes = ntimes;
-        double begin = thread_seconds();
-        if (leg.time_step && lgv_leg_run(&leg, NULL, NULL, NULL) == LGV_OK)
-            best = fmin(best, (thread_seconds() - begin) / (double)leg.paths);
-        lgv_leg_free(&leg);
-    }
-    return best;
-}
-
-static void measure(const struct study *x, const struct lgv_leg *leg, const struct lgv_leg *reference,
-                    struct lgv_rung *r) {
-    struct lgv_pair_sums square = {0}, weak = {0};
-    const double *known = x->out->weak == LGV_BIAS_EXPECTED ? x->out->expected[0] : NULL;
-    double mean = known ? known[x->out->ntimes - 1] : 0;
-    bool strong = reference || x->out->exact;
-    for (uint64_t p = 0; p < leg->paths; p++) {
-        const double *a = leg->final + p * leg->ncolumns, *b = reference ? reference->final + p * leg->ncolumns : NULL;
-        double sum = 0;
-        for (size_t k = x->nobservables; k < x->ncolumns; k++) sum += b ? (a[k] - b[k]) * (a[k] - b[k]) : a[k] * a[k];
-        if (!isfinite(sum)) continue;
-        lgv_pair_add(&square, sum, 0);
-        double m = leg->control ? leg->control[p * leg->ncolumns] : 0;
-        if (b && leg->control) m -= reference->control[p * leg->ncolumns];
-        double d = b ? a[0] - b[0] : known ? a[0] - mean : (double)NAN;
-        if (isfinite(d) && isfinite(m)) lgv_pair_add(&weak, d, m);
-    }
-    struct lgv_pair_estimate s = lgv_pair_estimate(&square), w = lgv_pair_estimate(&weak);
-    r->strong = strong ? sqrt(s.plain) : (double)NAN;
-    r->strong_err = strong ? s.plain_err / (2 * r->strong) : (double)NAN;
-    r->weak = fabs(w.mean);
-    r->weak_err = w.err;
-    r->failed = leg->failed;
-    x->out->failed += leg->failed;
-    r->evaluations = leg->report.evaluations * (double)leg->steps;
-}
-
-static enum lgv_status climb(struct study *x, const struct grid *g) {
-    struct lgv_leg reference = {0};
-    size_t rungs = x->rungs, last = g->count - 1;
-    bool against = x->out->ladder_reference;
-    enum lgv_status status = LGV_OK;
-    if (against) status = run_leg(x, g, last, &x->kernel[x->o->count], x->out->ladder_paths, 1, &reference);
-    x->out->reference_failed += reference.failed;
-    for (size_t i = 0; !status && i < x->o->count; i++) {
-        struct lgv_compared *c = &x->out->method[i];
-        c->rung = lgv_new(rungs, sizeof *c->rung);
-        if (!c->rung) status = lgv_fail_memory(x->err);
-        for (size_t j = 0; !status && j < rungs; j++) {
-            struct lgv_leg leg = {0};
-            struct lgv_rung *r = &c->rung[j];
-            status = run_leg(x, g, i * rungs + j, &x->kernel[i], x->out->ladder_paths, 1, &leg);
-            if (!status) {
-                r->step = leg.step;
-                measure(x, &leg, against ? &reference : NULL, r);
-                r->seconds = seconds_per_path(x, &x->plain[i], leg.step, leg.steps);
-                c->nrungs++;
-            }
-            lgv_leg_free(&leg);
-        }
-    }
-    lgv_leg_free(&reference);
-    return status;
-}
-
 /* ---- the whole ---- */
 
 /* The most accurate first: order 3/2 with noise and order 4 without where its equations stay small. */
-static enum lgv_status choose_reference(struct study *x) {
+static enum lgv_status choose_reference(struct lgv_comparing *x) {
     static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "Lobatto3-W1", "BAB"};
     static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "RATTLE", "BAB"};
     static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE", "BAB-4"};
@@ -507,7 +301,8 @@ static enum lgv_status choose_reference(struct study *x) {
     return status;
 }
 
-static enum lgv_status plan_grids(struct study *x, struct grid *time, struct grid *ladder) {
+static enum lgv_status plan_grids(struct lgv_comparing *x, struct lgv_compare_grid *time,
+                                  struct lgv_compare_grid *ladder) {
     size_t n = x->o->count, rungs = x->rungs;
     time->step = lgv_new(n + 1, sizeof *time->step);
     ladder->step = lgv_new(n * rungs + 1, sizeof *ladder->step);
@@ -547,7 +342,7 @@ static enum lgv_status plan_grids(struct study *x, struct grid *time, struct gri
     return LGV_OK;
 }
 
-static enum lgv_status build_all(struct study *x) {
+static enum lgv_status build_all(struct lgv_comparing *x) {
     size_t n = x->o->count;
     enum lgv_status status = LGV_OK;
     for (size_t i = 0; !status && i <= n; i++) {
@@ -558,7 +353,7 @@ static enum lgv_status build_all(struct study *x) {
     return status;
 }
 
-static bool describe(struct study *x) {
+static bool describe(struct lgv_comparing *x) {
     struct lgv_comparison *c = x->out;
     char date[32];
     time_t t = time(NULL);
@@ -596,8 +391,9 @@ static const char *why_no_control(const struct lgv_model *m) {
 enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *settings,
                             const struct lgv_compare_options *options, lgv_progress *progress, void *user,
                             struct lgv_comparison *out, struct lgv_error *err) {
-    struct study x = {.m = m, .s = settings, .o = options, .out = out, .progress = progress, .user = user, .err = err};
-    struct grid time = {0}, ladder = {0};
+    struct lgv_comparing x = {
+        .m = m, .s = settings, .o = options, .out = out, .progress = progress, .user = user, .err = err};
+    struct lgv_compare_grid time = {0}, ladder = {0};
     double begin = lgv_seconds();
     bool exact = m->exact != NULL; /* of every component, or it is no solution to measure errors by */
     for (size_t i = 0; exact && i < m->nx + m->np; i++) exact = m->exact[i] >= 0;
@@ -609,14 +405,14 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     enum lgv_status status = options->count ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "no methods to compare");
     if (!status && !describe(&x)) status = lgv_fail_memory(err);
     if (!status) status = choose_columns(&x);
-    if (!status) status = check_expected(&x);
+    if (!status) status = lgv_compare_expected(&x);
     if (!status) status = choose_reference(&x);
     if (!status) status = plan_grids(&x, &time, &ladder);
     if (!status) status = build_all(&x);
     if (!status && x.reference) out->reference = lgv_copy(x.reference->name);
     bool begun = !status;
     if (!status) status = along_time(&x, &time);
-    if (!status && x.rungs) status = climb(&x, &ladder);
+    if (!status && x.rungs) status = lgv_compare_ladder(&x, &ladder);
     if (status == LGV_INTERRUPTED && !begun) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     out->interrupted = status == LGV_INTERRUPTED;
     out->seconds = lgv_seconds() - begin;
