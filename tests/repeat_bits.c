@@ -266,18 +266,21 @@ static void test_blocks(void **state) {
     }
 }
 
-/* A kernel whose shared piece is linked to it, and the same source compiled as a whole; also with coarse noise. */
+/* A kernel whose shared piece is linked to it, the same source compiled as a whole, and a kernel that has the shared
+ * function for coarse noise. */
 static void check_linked(const struct subject *s, const char *compiler) {
     char path[] = "/tmp/lgv-whole-XXXXXX";
     struct lgv_model *m = model_of(s->text);
-    struct lgv_kernel_options options = {.compiler = compiler, .keep_source = path};
-    struct lgv_kernel linked, whole;
+    struct lgv_kernel_options options = {.compiler = compiler, .keep_source = path, .coarse = true};
+    struct lgv_kernel linked, whole, plain;
     struct lgv_error err = {0};
     struct lgv_compiler cc;
     close(mkstemp(path));
     if (lgv_kernel_build(m, lgv_method_find(s->method), &options, &linked, &err) != LGV_OK) fail_msg("%s", err.message);
     char *source = lgv_read_file(path, 1 << 24, &(size_t){0}, NULL), *mark = strstr(source, LGV_SHARED_END);
     unlink(path);
+    options = (struct lgv_kernel_options){.compiler = compiler};
+    if (lgv_kernel_build(m, lgv_method_find(s->method), &options, &plain, &err) != LGV_OK) fail_msg("%s", err.message);
     assert_non_null(mark);
     memset(mark, ' ', strlen(LGV_SHARED_END));
     whole = linked;
@@ -288,13 +291,17 @@ static void check_linked(const struct subject *s, const char *compiler) {
     for (uint64_t coarsen = 1; coarsen <= 3; coarsen += 2) {
         double *a = final_values(&linked, s->dt, 50, 64, 1, coarsen);
         double *b = final_values(&whole, s->dt, 50, 64, 1, coarsen);
+        double *c = final_values(&plain, s->dt, 50, 64, 1, coarsen);
         same(a, b, 64 * linked.watch.count, "in one piece and in two");
+        same(a, c, 64 * linked.watch.count, "with its own coarse noise and the shared one");
         free(a);
         free(b);
+        free(c);
     }
     free(source);
     lgv_module_free(whole.module);
     lgv_kernel_free(&linked);
+    lgv_kernel_free(&plain);
     lgv_model_free(m);
 }
 

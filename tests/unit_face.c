@@ -17,7 +17,7 @@ static char *source_of(struct lgv_model *m, const struct lgv_method *method, boo
     struct lgv_structure s;
     struct lgv_watch w;
     struct lgv_error err = {0};
-    struct lgv_width width = {8, 1};
+    struct lgv_width width = {8, 1, true};
     assert_int_equal(lgv_model_structure(m, &s, &err), LGV_OK);
     assert_int_equal(lgv_kernel_watch(m, &w, &err), LGV_OK);
     w.events = m->nevents;

@@ -149,7 +149,8 @@ static void test_uniform(void **state) {
     for (u64 j = 0; j < 20000; j++) {
         vec u[2];
         uvec words[4];
-        uniform_pair(5, paths(100), j, STREAM_START_UNIFORM, &u[0], &u[1]);
+        uvec path = paths(100);
+        uniform_pair(5, &path, j, STREAM_START_UNIFORM, &u[0], &u[1]);
         philox(5, paths(100), j, STREAM_START_UNIFORM, words);
         for (int i = 0; i < 2 * LANES; i++) {
             double x = u[i / LANES][i % LANES];

@@ -102,7 +102,7 @@ static void probe_noise(void) {
         noise_step(42, path, 5, 3, 0.01, 2, 1, v + 8, v + 10);
         noise_step(42, path, 6, 1, 0.01, 1, 1, v + 12, v + 13);
         noise_step(42, path, 7, 1, 0.01, 1, 1, v + 14, v + 15);
-        uniform_pair(42, path, 1, STREAM_START_UNIFORM, &v[16], &v[17]);
+        uniform_pair(42, &path, 1, STREAM_START_UNIFORM, &v[16], &v[17]);
         for (int i = 0; i < 18; i++) {
             store(e, i, v[i]);
         }

@@ -24,8 +24,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
     lgv_generate_file(o, "lanes.h");
     lgv_generate_file(o, "noise.h");
     lgv_generate_file(o, "seldom.h");
-    lgv_text_add(o, LGV_SHARED_END "#define VECS %u\n", width->vecs);
-    lgv_generate_file(o, "solve.h");
+    lgv_text_add(o, LGV_SHARED_END "#define VECS %u\n#define COARSE %d\n", width->vecs, width->coarse);
     lgv_text_add(o, "#define NX %zuL\n#define NP %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nx,
                  s->m->np, s->m->nnoise,
                  s->slots.instances, s->m->nnoise + (method->correction != 0 && !method->constrained));
@@ -117,6 +116,24 @@ static void section_constants(struct lgv_source *s) {
     lgv_text_free(&count);
 }
 
+/* What a step can call beside the face: of the texts those that this kernel needs, since reading takes time too. */
+static void texts_before(struct lgv_source *s) {
+    bool constrained = s->m->nconstraints || s->constrained, rotates = s->g->nrotations > 0;
+    bool solves = constrained || rotates || s->large || s->face & LGV_FACE_K2;
+    const struct {
+        const char *file;
+        bool wanted;
+    } text[] = {
+        {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->large},
+        {"system.h", solves},     {"newton.h", solves},
+        {"stages.h", solves},     {"unsolved.h", !solves},
+        {"constrained.h", constrained}, {"bath.h", s->m->bath.kind != LGV_FRICTION_NONE},
+        {"rotor.h", rotates},     {"rotations.h", rotates},
+    };
+    for (size_t k = 0; k < sizeof text / sizeof *text; k++)
+        if (text[k].wanted) lgv_generate_file(&s->out, text[k].file);
+}
+
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
                         const struct lgv_watch *watch, const struct lgv_width *width, struct lgv_error *err) {
     struct lgv_source s = {.m = m, .g = m->graph, .s = structure};
@@ -144,14 +161,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (watch->sections) section_constants(&s);
         lgv_generate_file(&s.out, "face.h");
         lgv_face_write(&s);
-        if (s.sparse || s.large) lgv_generate_file(&s.out, "sparse_lanes.h");
-        lgv_generate_file(&s.out, "system.h");
-        lgv_generate_file(&s.out, "newton.h");
-        lgv_generate_file(&s.out, "stages.h");
-        if (m->nconstraints || method->constrained) lgv_generate_file(&s.out, "constrained.h");
-        if (m->bath.kind) lgv_generate_file(&s.out, "bath.h");
-        if (m->graph->nrotations) lgv_generate_file(&s.out, "rotor.h");
-        if (m->graph->nrotations) lgv_generate_file(&s.out, "rotations.h");
+        texts_before(&s);
         lgv_generate_method(&s.out, method);
         if (watch->events) lgv_generate_file(&s.out, "events.h");
         if (watch->sections) lgv_generate_file(&s.out, "sections.h");

@@ -205,7 +205,7 @@ void lgv_face_start(struct lgv_source *s) {
     if (m->draws[1])
         lgv_text_add(&s->out,
                      "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
-                     "        uniform_pair(c->b->seed, path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
+                     "        uniform_pair(c->b->seed, &path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
                      "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
                      m->draws[1], m->draws[1]);
     start_values(s, m->start, "q", m->nx);

@@ -238,8 +238,8 @@ static unsigned choose_lanes(size_t np, bool dense, bool sparse, bool clang) {
 
 /* gcc is only good at vectors of the hardware width, so there a wide block of a small model is made of several. */
 static struct lgv_width choose_width(size_t np, unsigned lanes, bool clang) {
-    if (clang || lanes <= 4 || 2 * np * lanes / 4 > 64) return (struct lgv_width){lanes, 1};
-    return (struct lgv_width){4, lanes / 4};
+    if (clang || lanes <= 4 || 2 * np * lanes / 4 > 64) return (struct lgv_width){lanes, 1, false};
+    return (struct lgv_width){4, lanes / 4, false};
 }
 
 /* k->entry stays NULL when what was loaded is not a kernel for this library. */
@@ -269,6 +269,7 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     if (!lanes) lanes = choose_lanes(m->np, dense, sparse, cc.kind == LGV_COMPILER_CLANG);
     while (!options->lanes && options->paths && lanes > 2 && lanes / 2 >= options->paths) lanes /= 2;
     struct lgv_width width = choose_width(m->np, lanes, cc.kind == LGV_COMPILER_CLANG);
+    width.coarse = options->coarse;
     char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, &width, err);
     if (!source) return LGV_CANNOT_RUN;
     status = load_entry(source, &cc, keep, lanes, k, err);

@@ -66,6 +66,8 @@ struct lgv_kernel_options {
     bool wrapped;            /* periodic coordinates are shown in their range; else as they are integrated */
     const char *extremes;    /* names of observables to be seen at every step, separated by commas; NULL: none */
     bool events;             /* also look at the events of the model, and let paths stop */
+    bool coarse;             /* steps will have coarse noise: the kernel gets a function of its own for it, which takes
+                              * time to compile and is a twentieth faster than the one it shares.  Same bits */
     bool control;            /* also sum the martingale part M = sum_k sum_m ({f, h_m} + dt/2 {{f, h_m}, H})(X_k) dW_m,k
                               * of every observable f: its mean is zero for every method */
 };
@@ -86,9 +88,10 @@ void lgv_spin_numbers(const double inertia[3], double *out); /* of principal mom
 enum lgv_status lgv_spin_prepare(struct lgv_model *m, double **out, struct lgv_error *err);
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);
-/* A block has `vecs` vecs, each with `lanes` lanes. */
+/* A block has `vecs` vecs, each with `lanes` lanes.  coarse: as in the options. */
 struct lgv_width {
     unsigned lanes, vecs;
+    bool coarse;
 };
 /* generate.c: the C text of a kernel; free() it. */
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *s,

@@ -148,7 +148,8 @@ enum lgv_status lgv_compare_leg(struct lgv_comparing *x, const struct lgv_compar
 
 static enum lgv_status build(struct lgv_comparing *x, size_t at, bool control, struct lgv_kernel *out) {
     const struct lgv_method *method = at < x->o->count ? x->o->contender[at].method : x->reference;
-    struct lgv_kernel_options options = {.lanes = (unsigned)x->s->lanes,
+    struct lgv_kernel_options options = {.coarse = true,
+                                         .lanes = (unsigned)x->s->lanes,
                                          .compiler = x->s->compiler,
                                          .control = control && x->out->control,
                                          .progress = on_progress,

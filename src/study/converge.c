@@ -218,7 +218,8 @@ static enum lgv_status plan_reference(struct study *s, struct lgv_model *m,
 /* Refuses before anything is compiled, then compiles. */
 static enum lgv_status build(struct study *s, struct lgv_model *m, const struct lgv_settings *set,
                              struct lgv_error *err) {
-    struct lgv_kernel_options options = {.lanes = (unsigned)set->lanes,
+    struct lgv_kernel_options options = {.coarse = true,
+                                         .lanes = (unsigned)set->lanes,
                                          .compiler = set->compiler,
                                          .progress = s->job.progress,
                                          .user = s->job.user};

@@ -359,7 +359,8 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
                          const struct lgv_mlmc_options *options, lgv_progress *progress, void *user,
                          struct lgv_mlmc_result *out, struct lgv_error *err) {
     struct lgv_kernel kernel = {0};
-    struct lgv_kernel_options build = {.lanes = (unsigned)settings->lanes,
+    struct lgv_kernel_options build = {.coarse = true,
+                                       .lanes = (unsigned)settings->lanes,
                                        .compiler = settings->compiler,
                                        .progress = progress,
                                        .user = user};

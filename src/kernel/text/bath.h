@@ -106,7 +106,8 @@ INLINE void bath_free(struct ctx *c, const vec *q, vec *p) {
 /* Uniform in (0, 1), one for each step: whether it is accepted. */
 INLINE vec bath_chance(const struct ctx *c) {
     vec u[2];
-    uniform_pair(c->b->seed, paths_at(c->b->path), c->step >> 1, STREAM_ACCEPT, &u[0], &u[1]);
+    uvec path = paths_at(c->b->path);
+    uniform_pair(c->b->seed, &path, c->step >> 1, STREAM_ACCEPT, &u[0], &u[1]);
     return u[c->step & 1];
 }
 

@@ -123,3 +123,12 @@ INLINE double num_max(double a, double b) {
 INLINE double num_less(double a, double b) {
     return a < b ? 1.0 : 0.0;
 }
+
+/* w = beta dW + gamma J, J = dZ / dt; methods without dZ leave it out. */
+INLINE void noise_weights(const struct ctx *c, int dz, double beta, double gamma, const vec *dW, const vec *dZ,
+                          vec *w) {
+    for (long m = 0; m < NM; m++) {
+        w[m] = beta * dW[m];
+        if (dz) ADD_PRODUCT(w[m], gamma / c->dt, dZ[m]);
+    }
+}

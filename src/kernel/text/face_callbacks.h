@@ -212,7 +212,7 @@ INLINE void model_start(struct ctx *c, uvec path, vec *q, vec *p, vec *v) {
     if (!c->cb->start) return;
     for (long k = 0; k < normals; k += 2) normal_pair(c->b->seed, path, (u64)k / 2, STREAM_START, &zn[k], &zn[k + 1]);
     for (long k = 0; k < uniforms; k += 2)
-        uniform_pair(c->b->seed, path, (u64)k / 2, STREAM_START_UNIFORM, &zu[k], &zu[k + 1]);
+        uniform_pair(c->b->seed, &path, (u64)k / 2, STREAM_START_UNIFORM, &zu[k], &zu[k + 1]);
     struct lgv_batch b = batch_of(c->b->t0, q, p);
     c->cb->start(c->cb->user, &b, (const double *)zn, (const double *)zu, (double *)q, (double *)p);
 }

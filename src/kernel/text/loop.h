@@ -13,6 +13,9 @@
 #ifndef VECS
 #define VECS 1
 #endif
+#ifndef COARSE
+#define COARSE 1 /* noise_coarse for just so many noises, which is a little faster than noise_any */
+#endif
 #ifndef CONTROLS
 #define CONTROLS 0 /* observables whose martingale part is summed, in the last rows of the state */
 #endif
@@ -77,18 +80,6 @@
 #include "kernel/text/bath_noise.h"
 #endif
 
-/* Truncated increments, Milstein, Repin & Tretyakov (2002): implicit equations may have no solution for a huge |dW|. */
-/* Hardly one step in a million has anything to cut: the others only look. */
-INLINE void clip_increments(struct ctx *c, vec *dW, vec *dZ) {
-    const double most = c->b->clip * __builtin_sqrt(c->dt), most_z = LGV_CLIP_INTEGRAL * most * c->dt;
-    ivec over = {0};
-    for (long m = 0; m < NM; m++) {
-        over |= (ivec)(vec_abs(dW[m]) > most);
-        if (METHOD_DZ) over |= (ivec)(vec_abs(dZ[m]) > most_z);
-    }
-    if (RARELY(vec_any(over))) cut_increments(c->b->clipped, NM, most, dW, most_z, METHOD_DZ ? dZ : 0);
-}
-
 /* M += sum_m g_m(X_k) dW_m, g = {f, h_m} and a correction: of mean zero for every method, because X_k does not know the
  * increment of its step. */
 #if CONTROLS
@@ -105,23 +96,8 @@ INLINE void add_martingale(struct ctx *c, const vec *dW) {
 #define add_martingale(c, dW) ((void)0)
 #endif
 
-/* What has to be seen at every step: extremes of H and of momentum maps.  What is not finite belongs to a path that has
- * failed, or is about to. */
-INLINE void tally(struct ctx *c) {
-    vec *top = c->top, *row = (vec *)c->b->state + TALLY_ROW * VECS;
-    ARRAY(x, TALLIES);
-    REST(rest, c);
-    model_watch(c, time_at(c, 0), c->q, c->p, rest + REST_AT(BROWN_ROW), rest + REST_AT(START_ROW),
-                rest + REST_AT(START_P_ROW), rest, rest + REST_AT(BROWN_ROW) - NC, x);
-    for (long k = 0; k < TALLIES; k++, row += 2 * VECS) {
-        const vec known = FUSED(vec_set(0), x[k], x[k]); /* not a number where x is not finite, and passed over */
-        row[0] = vec_select((ivec)(known < row[0]), known, row[0]);
-        row[VECS] = vec_select((ivec)(known > row[VECS]), known, row[VECS]);
-    }
-    c->top = top;
-}
-
-INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
+/* over: some increment may be beyond its bound. */
+INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ, int over) {
 #if SECTIONS
     vec *begin = c->top;
     ARRAY(kept, SECTION_KEPT);
@@ -136,21 +112,20 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ) {
     bath_whole(c, dW, dZ, whole, wholez);
     dW = whole;
     dZ = wholez;
+    over = c->b->clip > 0;
 #endif
     TRACKED(for (long m = 0; m < NM; m++) brown[m * VECS] += dW[m];) /* the true Brownian motion, before any cut */
-    if (NM > 0 && c->b->clip > 0) clip_increments(c, dW, dZ);
+    if (NM > 0 && RARELY(over)) cut_increments(c->b, NM, dW, METHOD_DZ ? dZ : 0);
     add_martingale(c, dW);
     method_step(c, c->q, c->p, dW, dZ, carry);
     c->top = top;
     (void)brown;
     c->step++;
     c->base = (double)c->step;
-    if (TALLIES > 0 && c->b->tally) tally(c);
 #if SECTIONS
     if (c->b->crossing) see_sections(c, kept, dW, dZ, (vec *)c->b->state + SECTION_ROW * VECS, 0);
     c->top = begin;
 #endif
-    if (EVENTS > 0 && c->b->events) see_events(c, (vec *)c->b->state + EVENT_ROW * VECS, 0);
 }
 
 /* Vec g of a block, as a block of its own. */
@@ -166,12 +141,12 @@ INLINE struct lgv_block one_vec(const struct lgv_block *b, int g) {
     return one;
 }
 
-/* A context at the present step of a block, with all of its scratch free. */
-INLINE struct ctx context_of(struct lgv_block *b, long *escape) {
+/* A context at the present step of a block; its scratch is free from `top` on. */
+INLINE struct ctx context_of(struct lgv_block *b, vec *top, long *escape) {
     struct ctx context = {.b = b, .par = b->par, .dt = b->dt, .base = (double)b->step, .width = 1, .step = b->step};
     struct ctx *c = &context;
-    c->top = (vec *)b->scratch->memory;
-    c->end = c->top + b->scratch->room / sizeof(vec);
+    c->top = top;
+    c->end = (vec *)b->scratch->memory + b->scratch->room / sizeof(vec);
     c->escape = escape;
     CONTEXT_SETUP(c, b->user);
     return context;
@@ -187,7 +162,7 @@ INLINE struct ctx context_of(struct lgv_block *b, long *escape) {
 #ifdef CONSTRAINED
 #define OBSERVE_CONSTRAINTS(c, state, seen) observe_constraints(c, state, state + NX, state + NX + NP, seen)
 static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *escape) {
-    struct ctx context = context_of(b, escape), *c = &context;
+    struct ctx context = context_of(b, (vec *)b->scratch->memory, escape), *c = &context;
     for (int g = 0; g < VECS; g++) {
         struct lgv_block one = one_vec(b, g);
         VEC_ROWS(state, STATE_ROWS, b->state);
@@ -236,9 +211,11 @@ static void kernel_project(struct lgv_block *b) {
 #define SHOWN(c, b, state) (state)
 #endif
 
-/* What is observed of the present state, out of line: its text in the time loop would only cost. */
-static __attribute__((noinline)) void observe(struct ctx *c, const struct lgv_block *b, double *out) {
-    vec *top = c->top;
+/* Who looks at the state between two steps looks at the block, out of line: in the time loop the text would only cost,
+ * and what it needs of the context would have to be kept there.  Scratch is free from `top` on. */
+
+static __attribute__((noinline)) void observe(struct lgv_block *b, vec *top, double *out, long *escape) {
+    struct ctx context = context_of(b, top, escape), *c = &context;
     for (int g = 0; g < VECS; g++) {
         VEC_ROWS(state, STATE_ROWS, b->state);
         VEC_ROWS(seen, WATCHED, out);
@@ -253,16 +230,18 @@ static __attribute__((noinline)) void observe(struct ctx *c, const struct lgv_bl
     }
 }
 
-/* An output time of the run is reached. */
-INLINE void see(const struct ctx *c, struct lgv_block *b) {
-    struct ctx own = *c;
-    own.b = b;
-    own.step = b->step;
-    own.base = (double)b->step;
-    observe(&own, b, b->value);
-    b->value += b->row;
-    b->time_step++;
-    b->ntimes--;
+/* What has to be seen at every step: extremes of H and of momentum maps. */
+static __attribute__((noinline, unused)) void tally(struct lgv_block *b, vec *top, long *escape) {
+    struct ctx context = context_of(b, top, escape), *c = &context;
+    for (int g = 0; g < VECS; g++) {
+        ARRAY(x, TALLIES);
+        VEC_ROWS(state, CONTROL_ROW, b->state);
+        for (long i = 0; VECS > 1 && i < CONTROL_ROW; i++) state[i] = ((const vec *)b->state)[i * VECS + g];
+        model_watch(c, time_at(c, 0), state, state + NX, state + BROWN_ROW, state + START_ROW, state + START_P_ROW,
+                    state + NX + NP, state + BROWN_ROW - NC, x);
+        widen_extremes((vec *)b->state + TALLY_ROW * VECS + g, VECS, x, TALLIES);
+        c->top = top;
+    }
 }
 
 #define GIVEN_ROWS ((DRAW_Z ? 2 : 1) * DRAWN)
@@ -273,18 +252,19 @@ INLINE const double *given_at(const double *given, u64 step, long rows, int g) {
 
 /* The increments of one step and vec that are not drawn for several steps at once: coarse ones, those of many noises,
  * and those that a caller has brought along.  Out of line, so that they do not cost the others anything. */
-static __attribute__((noinline)) void other_noise(const void *context, const struct lgv_block *b, const uvec *path,
+static __attribute__((noinline)) void other_noise(const struct ctx *c, const struct lgv_block *b, const uvec *path,
                                                   u64 step, const double *given, vec *dW, vec *dZ) {
-    const struct ctx *c = context; /* sizes of callback models come from it */
+    if (given)
+        noise_given(given, DRAWN, DRAW_Z, VECS, dW, dZ);
 #if NB
-    if (!given) bath_coarse(b, path, step, dW, dZ);
+    else
+        bath_coarse(b, path, step, dW, dZ);
 #else
-    if (NM > MANY_NOISES && !given)
-        noise_step(b->seed, *path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
-    else if (!given)
+    else if (COARSE && NM <= MANY_NOISES)
         noise_coarse(b->seed, path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
+    else
+        noise_any(b, path, step, NM, METHOD_DZ, dW, dZ);
 #endif
-    if (given) noise_given(given, DRAWN, DRAW_Z, VECS, dW, dZ);
     (void)c;
 }
 
@@ -301,12 +281,17 @@ static __attribute__((noinline)) void other_noise(const void *context, const str
 #define DRAW(b, path, step, w, z) noise_steps((b)->seed, path, step, (b)->dt, (int)NM, METHOD_DZ, w, z)
 #endif
 
+/* The rows of q and p into the block. */
+INLINE void put_back(const struct ctx *c, vec *state) {
+    for (long i = 0; i < NX + NP; i++) state[i * VECS] = c->q[i];
+}
+
 static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape) {
     struct lgv_block one[VECS];
     struct ctx context[VECS], *c = context;
     uvec path[VECS];
     vec *state = (vec *)b->state;
-    context[0] = context_of(b, escape);
+    context[0] = context_of(b, (vec *)b->scratch->memory, escape);
 #ifdef PARAMETERS /* beside everything else the loop reads: where they lie must not matter for its speed */
     double par[PARAMETERS + 1];
     for (int i = 0; i < PARAMETERS; i++) par[i] = b->par[i];
@@ -318,6 +303,7 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
     ARRAY(carry, VECS * METHOD_CARRY);
     ARRAY(dW, VECS * NOISE_STEPS * DRAWN);
     ARRAY(dZ, DRAW_Z ? VECS * NOISE_STEPS * DRAWN : 0);
+    int over[VECS] = {0};
     for (int g = 0; g < VECS; g++) {
         one[g] = one_vec(b, g);
         path[g] = paths_at(one[g].path);
@@ -348,20 +334,30 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
                         DRAW(b, &path[g], step - (u64)at, w, z);
                     else
                         other_noise(c, b, &path[g], step, given_at(b->given, step - begin, GIVEN_ROWS, g), w, z);
+                    if (NM > 0 && !NB && b->clip > 0)
+                        over[g] = beyond_bounds(b, fine ? NOISE_STEPS * NM : NM, w, METHOD_DZ ? z : 0);
                 }
             }
             fresh = 0;
             for (int g = 0; g < VECS; g++)
                 one_step(&context[g], state + BROWN_ROW * VECS + g, carry + g * METHOD_CARRY,
-                         dW + (g * NOISE_STEPS + at) * DRAWN, dZ + (DRAW_Z ? (g * NOISE_STEPS + at) * DRAWN : 0));
+                         dW + (g * NOISE_STEPS + at) * DRAWN, dZ + (DRAW_Z ? (g * NOISE_STEPS + at) * DRAWN : 0),
+                         over[g]);
+            if (TALLIES > 0 && b->tally) {
+                for (int g = 0; local && g < VECS; g++) put_back(&context[g], state + g);
+                b->step = step + 1;
+                tally(b, c->top, escape);
+            }
+            for (int g = 0; EVENTS > 0 && b->events && g < VECS; g++)
+                see_events(&context[g], state + EVENT_ROW * VECS + g, 0);
         }
-        for (int g = 0; local && g < VECS; g++)
-            for (long i = 0; i < NX + NP; i++) state[i * VECS + g] = context[g].q[i];
+        for (int g = 0; local && g < VECS; g++) put_back(&context[g], state + g);
         b->step = step;
-        if (b->ntimes && *b->time_step == step)
-            see(c, b);
-        else
-            break;
+        if (!b->ntimes || *b->time_step != step) break;
+        observe(b, c->top, b->value, escape);
+        b->value += b->row;
+        b->time_step++;
+        b->ntimes--;
     }
     if (b->given) b->given += steps * (u64)GIVEN_ROWS * VECS * LANES;
     for (int g = 0; g < VECS; g++) {
@@ -379,17 +375,14 @@ static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
 static void kernel_start(struct lgv_block *b) {
     struct ctx context = {.b = b}, *c = &context;
     CONTEXT_SETUP(c, b->user);
+    start_rows(b->state, STATE_ROWS * VECS, TALLY_ROW * VECS, TALLIES, VECS);
     for (int g = 0; g < VECS; g++) {
         struct lgv_block one = one_vec(b, g);
-        VEC_ROWS(state, STATE_ROWS, b->state);
+        VEC_ROWS(state, BROWN_ROW, b->state);
         context.b = &one;
-        for (long i = NX + NP; i < BROWN_ROW; i++) state[i] = vec_set(0);
+        for (long i = NX + NP; VECS > 1 && i < BROWN_ROW; i++) state[i] = vec_set(0);
         model_start(c, paths_at(one.path), state, state + NX, state + NX + NP);
-        for (long m = 0; TRACK_BROWN && m < NM; m++) state[BROWN_ROW + m] = vec_set(0);
-        for (long k = 0; k < CONTROLS; k++) state[CONTROL_ROW + k] = vec_set(0);
-        for (long k = 0; k < 2 * TALLIES; k++)
-            state[TALLY_ROW + k] = vec_set(k % 2 ? -__builtin_inf() : __builtin_inf());
-        for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * VECS + g] = state[i];
+        for (long i = 0; VECS > 1 && i < BROWN_ROW; i++) ((vec *)b->state)[i * VECS + g] = state[i];
     }
     kernel_project(b);
     vec *row = (vec *)b->state; /* start values: those on the constraints */
@@ -397,22 +390,17 @@ static void kernel_start(struct lgv_block *b) {
     for (long i = 0; START_P && i < NP * VECS; i++) row[START_P_ROW * VECS + i] = row[NX * VECS + i];
 }
 
-static __attribute__((noinline)) void observe_inside(struct lgv_block *b, double *out, long *escape) {
-    struct ctx context = context_of(b, escape);
-    observe(&context, b, out);
-}
-
 static void kernel_observe(struct lgv_block *b, double *out) {
     struct ctx context = {0}, *c = &context; /* sizes of callback models come from it */
     CONTEXT_SETUP(c, b->user);
-    guarded_observe(b, out, observe_inside, WATCHED * VECS);
+    guarded_observe(b, out, observe, WATCHED * VECS);
 }
 
 /* Needs no more scratch than a block has from the beginning. */
 static unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps, double *out) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    if (out) noise_rows(b, steps, out, DRAWN, GIVEN_ROWS, VECS, other_noise, c);
+    if (out) noise_rows(b, steps, out, DRAWN, DRAW_Z, VECS, NB ? other_noise : 0, c);
     return (unsigned long long)GIVEN_ROWS;
 }
 

@@ -15,6 +15,17 @@
 
 enum { STREAM_W = 0, STREAM_Z = 1, STREAM_START = 2, STREAM_START_UNIFORM = 3, STREAM_ACCEPT = 4 };
 
+/* The normals of the pairs pair .. pair + NOISE_SIDE - 1: z[2 NOISE_SIDE].  The only copy of all this in a kernel,
+ * out of line and without a loop around it: it takes as long to compile as all the rest of a small kernel, and a call
+ * costs little against it. */
+SHARED void noise_side(u64 seed, UNKEPT const uvec *path, u64 pair, u32 stream, UNKEPT vec *z);
+/* Uniform in (0, 1): the odd multiples of 2^-53. */
+SHARED void uniform_pair(u64 seed, UNKEPT const uvec *path, u64 pair, u32 stream, UNKEPT vec *u0, UNKEPT vec *u1);
+
+/* Pairs made side by side: a processor works on two chains of operations at once, and short vecs leave room for it. */
+#define NOISE_SIDE (LANES <= 4 ? 2 : 1)
+
+#if LGV_HALF != 2
 /* Products of the low halves of the lanes. */
 INLINE uvec noise_multiply(uvec a, uvec b) {
 #if defined(__AVX2__) && !defined(__clang__) && LANES_REGISTER == 4
@@ -31,9 +42,6 @@ INLINE uvec noise_multiply(uvec a, uvec b) {
     return (a & 0xffffffffULL) * (b & 0xffffffffULL);
 #endif
 }
-
-/* Pairs made side by side: a processor works on two chains of operations at once, and short vecs leave room for it. */
-#define NOISE_SIDE (LANES <= 4 ? 2 : 1)
 
 /* Four random 32-bit words per lane, in the low halves of out[j], for the pairs pair + j, j < count <= NOISE_SIDE.
  * pair < 2^48, stream < 2^16. */
@@ -79,11 +87,6 @@ INLINE vec noise_mantissa(uvec low, uvec high) {
     return (vec)((((high << 32) | low) >> 12) | 0x3ff0000000000000ULL);
 }
 
-/* The normals of the pairs pair .. pair + NOISE_SIDE - 1: z[2 NOISE_SIDE].  The only copy of all this in a kernel,
- * out of line and without a loop around it: it takes as long to compile as all the rest of a small kernel, and a call
- * costs little against it. */
-SHARED void noise_side(u64 seed, UNKEPT const uvec *path, u64 pair, u32 stream, UNKEPT vec *z);
-#if LGV_HALF != 2
 /* Sine and cosine of a quarter turns, |a| <= 1/2: lanes_polynomials with pi/2 in the coefficients. */
 INLINE void noise_circle(vec a, vec *sine, vec *cosine) {
     vec z = a * a;
@@ -121,6 +124,13 @@ SHARED void noise_side(u64 seed, const uvec *path, u64 pair, u32 stream, vec *z)
         box_muller(x[j], &z[2 * j], &z[2 * j + 1]);
     }
 }
+
+SHARED void uniform_pair(u64 seed, const uvec *path, u64 pair, u32 stream, vec *u0, vec *u1) {
+    uvec x[4];
+    philox(seed, *path, pair, stream, x);
+    *u0 = (noise_mantissa(x[0], x[1]) - 1.0) + 0x1p-53;
+    *u1 = (noise_mantissa(x[2], x[3]) - 1.0) + 0x1p-53;
+}
 #endif
 
 /* The normals of any number of pairs: z[2 count]. */
@@ -142,14 +152,6 @@ INLINE void normal_pair(u64 seed, uvec path, u64 pair, u32 stream, vec *z0, vec 
     noise_pairs(seed, &paths, pair, 1, stream, z);
     *z0 = z[0];
     *z1 = z[1];
-}
-
-/* Uniform in (0, 1): the odd multiples of 2^-53. */
-INLINE void uniform_pair(u64 seed, uvec path, u64 pair, u32 stream, vec *u0, vec *u1) {
-    uvec x[4];
-    philox(seed, path, pair, stream, x);
-    *u0 = (noise_mantissa(x[0], x[1]) - 1.0) + 0x1p-53;
-    *u1 = (noise_mantissa(x[2], x[3]) - 1.0) + 0x1p-53;
 }
 
 /* Normals number first .. first + count - 1 of a stream. */

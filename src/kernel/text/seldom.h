@@ -5,20 +5,27 @@
 #ifndef LGV_SELDOM_H
 #define LGV_SELDOM_H
 
-/* The noise of the next steps by the kernel's own function, other_noise in loop.h: out [step][row][vec]. */
-typedef void noise_drawn(const void *context, const struct lgv_block *b, const uvec *path, u64 step,
-                         const double *given, vec *dW, vec *dZ);
-SHARED __attribute__((SELDOM)) void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, long rows,
-                                               int vecs, noise_drawn *draw, const void *context);
+struct ctx; /* face.h */
+
+/* The increments of one step of any number of noises, fine or coarse. */
+SHARED void noise_any(const struct lgv_block *b, UNKEPT const uvec *path, u64 step, long nm, int want_z, UNKEPT vec *dW,
+                      UNKEPT vec *dZ);
 /* The increments of a step that the caller has brought along: [row][vec], rows dW and, if want_z, dZ. */
 SHARED void noise_given(const double *given, long nm, int want_z, int vecs, UNKEPT vec *dW, UNKEPT vec *dZ);
+/* The noise of the next steps: out [step][row][vec].  draw: the kernel's own function, other_noise in loop.h, or 0. */
+typedef void noise_drawn(const struct ctx *c, const struct lgv_block *b, const uvec *path, u64 step,
+                         const double *given, vec *dW, vec *dZ);
+SHARED __attribute__((SELDOM)) void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, int want_z,
+                                               int vecs, noise_drawn *draw, const struct ctx *c);
 
 /* Records a failure for the lanes of mask that have none yet, and makes their state NaN so that they rest. */
 SHARED __attribute__((cold)) void fail_lanes(struct lgv_block *b, u64 step, UNKEPT const ivec *mask, long nq, vec *q,
                                              vec *p, int reason);
-/* Increments beyond the bounds are cut there; clipped counts the steps of each path that had one.  dZ: 0 for none. */
-SHARED __attribute__((cold)) void cut_increments(unsigned long long *clipped, long nm, double most, UNKEPT vec *dW,
-                                                 double most_z, UNKEPT vec *dZ);
+/* Truncated increments, Milstein, Repin & Tretyakov (2002): implicit equations may have no solution for a huge |dW|.
+ * Hardly one step in a million has anything to cut: is there any among n of them?  dZ: 0 for none. */
+SHARED int beyond_bounds(const struct lgv_block *b, long n, UNKEPT const vec *dW, UNKEPT const vec *dZ);
+/* Cuts those of a step; b->clipped counts the steps of each path that had one. */
+SHARED void cut_increments(const struct lgv_block *b, long nm, UNKEPT vec *dW, UNKEPT vec *dZ);
 
 /* Leaves the step with a note that scratch up to `end` is wanted; the functions below begin it again with more.  Where
  * there is none the paths of the block fail instead of the program. */
@@ -35,8 +42,14 @@ SHARED void guarded_advance(struct lgv_block *b, u64 steps, void (*inside)(struc
                             UNKEPT const struct sizes *n);
 SHARED void guarded_project(struct lgv_block *b, void (*inside)(struct lgv_block *, long *),
                             UNKEPT const struct sizes *n);
-SHARED void guarded_observe(struct lgv_block *b, double *out, void (*inside)(struct lgv_block *, double *, long *),
-                            long vecs);
+SHARED void guarded_observe(struct lgv_block *b, double *out,
+                            void (*inside)(struct lgv_block *, vec *, double *, long *), long vecs);
+
+/* Of every x the least and the largest value so far, two rows each.  What is not finite belongs to a path that has
+ * failed, or is about to. */
+SHARED void widen_extremes(vec *row, int vecs, UNKEPT const vec *x, long count);
+/* All rows of a state zero, but nothing seen yet of the extremes. */
+SHARED void start_rows(double *state, long rows, long first, long extremes, int vecs);
 
 INLINE uvec paths_at(const unsigned long long *path) {
     uvec r;
@@ -45,13 +58,21 @@ INLINE uvec paths_at(const unsigned long long *path) {
 }
 
 #if LGV_HALF != 2
-SHARED void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, long rows, int vecs,
-                       noise_drawn *draw, const void *context) {
+SHARED void noise_any(const struct lgv_block *b, const uvec *path, u64 step, long nm, int want_z, vec *dW, vec *dZ) {
+    noise_step(b->seed, *path, step, b->coarsen, b->dt, (int)nm, want_z, dW, dZ);
+}
+
+SHARED void noise_rows(const struct lgv_block *b, u64 steps, double *out, long nm, int want_z, int vecs,
+                       noise_drawn *draw, const struct ctx *c) {
     vec *dW = (vec *)b->scratch->memory, *to = (vec *)out;
+    long rows = want_z ? 2 * nm : nm;
     PLAIN for (u64 k = 0; k < steps; k++, to += rows * vecs)
         PLAIN for (int g = 0; g < vecs; g++) {
             uvec path = paths_at(b->path + g * LANES);
-            draw(context, b, &path, b->step + k, 0, dW, dW + nm);
+            if (draw)
+                draw(c, b, &path, b->step + k, 0, dW, dW + nm);
+            else
+                noise_any(b, &path, b->step + k, nm, want_z, dW, dW + nm);
             PLAIN for (long i = 0; i < rows; i++) __builtin_memcpy(&to[i * vecs + g], &dW[i], sizeof(vec));
         }
 }
@@ -76,15 +97,34 @@ SHARED void fail_lanes(struct lgv_block *b, u64 step, const ivec *mask, long nq,
     }
 }
 
-SHARED void cut_increments(unsigned long long *clipped, long nm, double most, vec *dW, double most_z, vec *dZ) {
+struct bounds {
+    double w, z;
+};
+static struct bounds bounds_of(const struct lgv_block *b) {
+    double most = b->clip * __builtin_sqrt(b->dt);
+    return (struct bounds){most, LGV_CLIP_INTEGRAL * most * b->dt};
+}
+
+SHARED int beyond_bounds(const struct lgv_block *b, long n, const vec *dW, const vec *dZ) {
+    struct bounds most = bounds_of(b);
+    ivec over = {0};
+    PLAIN for (long m = 0; m < n; m++) {
+        over |= (ivec)(vec_abs(dW[m]) > most.w);
+        if (dZ) over |= (ivec)(vec_abs(dZ[m]) > most.z);
+    }
+    return vec_any(over);
+}
+
+SHARED void cut_increments(const struct lgv_block *b, long nm, vec *dW, vec *dZ) {
+    struct bounds most = bounds_of(b);
     ivec over = {0};
     PLAIN for (long m = 0; m < nm; m++) {
-        over |= (ivec)(vec_abs(dW[m]) > most);
-        dW[m] = vec_min(vec_max(dW[m], vec_set(-most)), vec_set(most));
-        if (dZ) dZ[m] = vec_min(vec_max(dZ[m], vec_set(-most_z)), vec_set(most_z));
+        over |= (ivec)(vec_abs(dW[m]) > most.w);
+        dW[m] = vec_min(vec_max(dW[m], vec_set(-most.w)), vec_set(most.w));
+        if (dZ) dZ[m] = vec_min(vec_max(dZ[m], vec_set(-most.z)), vec_set(most.z));
     }
     PLAIN for (int l = 0; l < LANES; l++)
-        if (over[l]) clipped[l]++;
+        if (over[l]) b->clipped[l]++;
 }
 
 SHARED void scratch_overrun(struct lgv_scratch *s, const vec *end, long *escape) {
@@ -181,8 +221,8 @@ SHARED void guarded_project(struct lgv_block *b, void (*inside)(struct lgv_block
     inside(b, escape);
 }
 
-SHARED void guarded_observe(struct lgv_block *b, double *out, void (*inside)(struct lgv_block *, double *, long *),
-                            long vecs) {
+SHARED void guarded_observe(struct lgv_block *b, double *out,
+                            void (*inside)(struct lgv_block *, vec *, double *, long *), long vecs) {
     long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
     if (_setjmp(escape) != 0) {
         if (!more_scratch(b)) {
@@ -190,7 +230,24 @@ SHARED void guarded_observe(struct lgv_block *b, double *out, void (*inside)(str
             return;
         }
     }
-    inside(b, out, escape);
+    inside(b, (vec *)b->scratch->memory, out, escape);
+}
+
+SHARED void start_rows(double *state, long rows, long first, long extremes, int vecs) {
+    vec *row = (vec *)state;
+    PLAIN for (long i = 0; i < rows; i++) {
+        long at = (i - first) / vecs;
+        int extreme = i >= first && at < 2 * extremes;
+        row[i] = vec_set(!extreme ? 0 : at % 2 ? -__builtin_inf() : __builtin_inf());
+    }
+}
+
+SHARED void widen_extremes(vec *row, int vecs, const vec *x, long count) {
+    PLAIN for (long k = 0; k < count; k++, row += 2 * vecs) {
+        const vec known = FUSED(vec_set(0), x[k], x[k]); /* not a number where x is not finite, and passed over */
+        row[0] = vec_select((ivec)(known < row[0]), known, row[0]);
+        row[vecs] = vec_select((ivec)(known > row[vecs]), known, row[vecs]);
+    }
 }
 #endif
 

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What methods with stages share: noise weights, and implicit stages by Newton's method on lanes.
+ * What methods with stages share: implicit stages by Newton's method on lanes.
  * Include-free. */
-
-/* w = beta dW + gamma J, J = dZ / dt; methods without dZ leave it out. */
-INLINE void noise_weights(const struct ctx *c, int dz, double beta, double gamma, const vec *dW, const vec *dZ,
-                          vec *w) {
-    for (long m = 0; m < NM; m++) {
-        w[m] = beta * dW[m];
-        if (dz) ADD_PRODUCT(w[m], gamma / c->dt, dZ[m]);
-    }
-}
 
 /* Near an equilibrium the increments themselves are round-off of K's derivatives, and no correction is small against
  * them. Lanes that still move after NEWTON_PATIENT iterations are done when their corrections (a null pointer: none)
