@@ -110,7 +110,7 @@ static void plan_paths(const struct lgv_result *r, size_t i, struct lgv_figure *
     plan_add(list, count, f, "paths", r->series[i].name);
 }
 
-/* Series of the coordinate NAME.y or NAME.z, say, that belongs to series `first`, NAME.x; nseries when there is none. */
+/* Series of the coordinate NAME.y, say, that belongs to series `first`, NAME.x; nseries when there is none. */
 static size_t component(const struct lgv_result *r, size_t first, char letter) {
     const char *name = r->series[first].name;
     if (!name || strlen(name) < 3 || name[strlen(name) - 2] != '.') return r->nseries;
