@@ -318,6 +318,15 @@ static void test_law(void **state) {
         {"hamiltonian: u^2/2 + w^2/2\nforce: [-u, -w]\nnoise: [x*u, y]\n", LGV_LAW_UNKNOWN, nan_},
         {"hamiltonian: u^2/2 + w^2/2\nnoise: [x, y]\n", LGV_LAW_NONE, nan_},
     };
+    struct lgv_model *top = model_of("coordinates: {'R in SO3': [0.4, 0, 0]}\nmomenta: {m: [0.1, 0.2, 1]}\n"
+                                     "kinetic: {inertia: [1, 1, 0.6]}\npotential: R.zz\nnoise: 0.3*R.zz\n"
+                                     "langevin: {friction: 1, temperature: 1}\n");
+    struct lgv_structure turning;
+    struct lgv_law unknown;
+    assert_int_equal(lgv_model_structure(top, &turning, NULL), LGV_OK);
+    lgv_model_law(top, &turning, &unknown);
+    assert_int_equal(unknown.kind, LGV_LAW_UNKNOWN);
+    lgv_model_free(top);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char text[600];
         struct lgv_structure s;

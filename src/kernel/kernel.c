@@ -39,6 +39,7 @@ static bool can_be_bound(struct lgv_model *m) {
     struct lgv_terms Hq = {0};
     struct lgv_place *place = NULL;
     long count = -1;
+    if (m->nx != m->np) return false; /* rotations have no place to be far from */
     for (size_t i = 0; m->period && i < m->nx; i++)
         if (m->period[i] > 0) return false;
     if (lgv_function_split(m->graph, m->hamiltonian, false, &H)) lgv_terms_gradient(m->graph, &H, LGV_Q, &Hq);
