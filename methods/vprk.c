@@ -17,6 +17,8 @@
  *
  *     C_q = sum_r [2 h_r,qq u_r - 2 (y_r . g)_qq u_r - u_r . M_q . u_r].
  *
+ * Forces without a potential and friction as a force (VPRK_DRAG) are in vprk_forces.h.
+ *
  * For constant masses (H-face) V = H_p(P).  Methods with one multiplier and all forces at q and q' (VPRK_KICKS) are
  * then kicks and a drift, and only lam is unknown: g(q + dt H_p(p + F + G(q)^T lam)) = 0, in closed form for one
  * quadratic constraint.  All others are in vprk_stages.h: the multipliers alone for constant masses, else Newton's
@@ -41,6 +43,22 @@
 
 #ifndef VPRK_CHECKED /* 1: a step of a proposal, NaN where it has no solution or no way back */
 #define VPRK_CHECKED 0
+#endif
+
+#ifndef VPRK_DRAG /* 1, 2: friction and bath as forces, explicit or implicit */
+#define VPRK_DRAG 0
+#endif
+
+/* Forces that are no part of the kicks: vprk_forces.h. */
+#if !defined LGV_HOST && !VPRK_FREE && MODEL_FORCED && (MODEL_FORCE_P || MODEL_L)
+#define FORCES_APART 1
+#else
+#define FORCES_APART 0
+#endif
+#if !defined LGV_HOST && NB
+#define DRAGGED VPRK_DRAG
+#else
+#define DRAGGED 0
 #endif
 
 #define METHOD_DZ VPRK_DZ
@@ -123,6 +141,7 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
 
 #ifndef LGV_HOST
 #include "kernel/text/vprk_stages.h"
+#include "kernel/text/vprk_forces.h"
 #endif
 
 INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) {
@@ -136,11 +155,17 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
+#if FORCES_APART || DRAGGED
+    forces_before(c, q, p);
+#endif
 #if KICKS
     kicks_step(c, q, p, dW, dZ, carry);
 #else
     (void)carry;
     stages_step(c, q, p, dW, dZ);
+#endif
+#if FORCES_APART
+    forces_after(c, q, p);
 #endif
 }
 

@@ -154,8 +154,13 @@ static const char *refusal_by_bath(const struct lgv_method *method, const struct
         {method->metropolis && m->force, "%s needs H to be all there is: a force without a potential has no H", 0},
         {method->metropolis && s->time_dependent, "%s needs an H that does not depend on t", 0},
         {method->metropolis && !m->bath.one_temperature, "%s needs one temperature", 0},
-        {m->force_of_p && (m->nconstraints || method->kicks), /* they keep the force from one step to the next */
-         "%s knows forces F(q, t) only, that do not depend on velocities", 0},
+        {m->force_of_p && (m->nconstraints || method->kicks) && !method->forced_ends, /* they keep the force for long */
+         "%s knows forces F(q, t) only, that do not depend on velocities; with constraints RATTLE, RATTLE-GLA, SVE, VE "
+         "and VE-adjoint know them", 0},
+        {m->force && lgv_method_lagrangian(method, m, s) && !method->forced_ends,
+         "%s knows forces with constant masses only; RATTLE, SVE, VE and VE-adjoint know them with others", 0},
+        {m->force_of_p && m->lagrangian_only,
+         "a force that depends on velocities needs a Lagrangian that is quadratic in them in %s", 0},
     };
     return first_reason(row, sizeof row / sizeof *row, method->name, why, size);
 }

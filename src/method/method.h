@@ -107,6 +107,7 @@ struct lgv_method {
     bool leaves_group;   /* it takes rotations for vectors */
     bool rotations;      /* it knows coordinates in SO(3); a method made of others does when all of them do */
     bool forced;         /* it knows forces (`force`) */
+    bool forced_ends;    /* variational methods: at the ends of the step, F(q, p, t) and variable masses too */
     bool steady_bath;    /* friction must be constant */
     bool dense_bath;     /* it solves dense equations with friction */
     double bath_strong, bath_weak; /* orders with a bath of constant friction and no other noise */

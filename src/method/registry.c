@@ -76,6 +76,8 @@ static const struct {
     {"g-BAOAB", NULL, NULL},
     {"g-OBABO", NULL, NULL},
     {"RATTLE-GLA-Metropolis", NULL, NULL},
+    {"g-SVE-Q", NULL, NULL},
+    {"g-SVE-QI", NULL, NULL},
     {"g-OBABO-Metropolis", NULL, NULL},
     {"SVE-Q", NULL, &lgv_method_sve_q},
     {"SVE-QI", NULL, &lgv_method_sve_qi},

@@ -150,6 +150,7 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, st
     m->uses_dz = with_dz(t);
     m->kicks = kicks(t);
     m->forced = m->kicks;
+    m->forced_ends = m->kicks && t->project && !m->uses_dz && t->correction == 0;
     m->correction = t->correction;
     m->face_general = m->face_separable =
         LGV_FACE_K1 | (m->kicks ? LGV_FACE_FORCE : LGV_FACE_K2) | (t->correction != 0 ? LGV_FACE_K2 : 0);

@@ -7,6 +7,8 @@
  *     g-BAOAB, g-ABOBA, ...     the same words on a constraint set (A, B, O): drifts are geodesic, by RATTLE without
  *                               forces, kicks and bath stay tangent; Leimkuhler & Matthews (2016), doi
  *                               10.1098/rspa.2016.0138
+ *     g-SVE-Q, g-SVE-QI         variational Euler on a constraint set with friction and bath as forces, friction
+ *                               explicit or implicit, as SVE-Q and SVE-QI have them without constraints
  *     NAME-GLA, NAME-GLA1       the geometric Langevin algorithm around a method NAME: O(1/2) NAME O(1/2), or NAME O;
  *                               Bou-Rabee & Owhadi (2010), doi 10.1137/090758842
  *
@@ -246,6 +248,41 @@ static bool fill_constrained(const char *name, const void *what, struct lgv_meth
     return m->program && m->name && m->doc;
 }
 
+/* ---- friction as a force ---- */
+
+static bool fill_drag(const char *name, const void *what, struct lgv_method *m) {
+    const bool implicit = strlen(name) > strlen("g-SVE-Q");
+    if (!fill_variant(name, what, implicit ? "#define VPRK_DRAG 2\n" : "#define VPRK_DRAG 1\n",
+                      implicit ? "Variational Euler on the constraint set with friction and bath as forces, friction "
+                                 "implicit: stable for any friction."
+                               : "Variational Euler on the constraint set with friction and bath as forces, friction "
+                                 "explicit.", m))
+        return false;
+    m->family = "Langevin";
+    m->aliases = "";
+    m->paper = "Bou-Rabee & Owhadi (2009), Stochastic variational integrators, doi 10.1093/imanum/drn018, with the "
+               "constraints of SVE";
+    m->symplectic = m->quadratic_invariants = m->linear_momentum_maps = false;
+    m->bath = m->needs_drag = m->bath_f = true;
+    m->contraction = implicit ? LGV_CONTRACTS_IMPLICITLY : LGV_CONTRACTS_EXPLICITLY;
+    m->order = m->weak_order = m->bath_strong = m->bath_weak = m->bias_order = 1;
+    m->strong_order = m->strong_additive = 1;
+    m->claims = implicit ? "Contracts the symplectic form of the constraint set by 1/(1 + dt gamma) where Gamma = "
+                           "gamma M; without friction it is variational Euler."
+                         : "Contracts the symplectic form of the constraint set by 1 - dt gamma where Gamma = gamma "
+                           "M; without friction it is variational Euler.";
+    return true;
+}
+
+static const struct lgv_method *find_drag(const char *name) {
+    static const char *const names[] = {"g-SVE-Q", "g-SVE-QI"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct lgv_method *euler = strcasecmp(name, names[i]) == 0 ? lgv_method_find("SVE") : NULL;
+        if (euler) return lgv_method_keep(names[i], fill_drag, euler);
+    }
+    return NULL;
+}
+
 /* g-WORD; *word is NULL when that is none. */
 static bool split_constrained(const char *name, const struct lgv_method **word) {
     if (strncasecmp(name, "g-", 2) != 0) return false;
@@ -436,6 +473,7 @@ const struct lgv_method *lgv_word_find(const char *name) {
     }
     struct lgv_text whole = {0};
     if (split_metropolis(name, &base)) return metropolis_fault(base) ? NULL : find_metropolis(base);
+    if ((found = find_drag(name))) return found;
     if (split_constrained(name, &base)) return constrained_fault(base) ? NULL : find_constrained(base);
     if (!split_gla(name, &base, &strang) || gla_fault(base)) return NULL;
     lgv_text_add(&whole, "%s-GLA%s", base->name, strang ? "" : "1");

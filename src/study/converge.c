@@ -164,8 +164,9 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
     static const char *const noisy_large[] = {"VZc",  "MRT32",     "LobZ",   "P2N2Q2Lob", "P1N1Q2Gau",
                                               "Heun", "RATTLE-Jc", "RATTLE", "BAB", "ABA", NULL};
     static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", "Lobatto4", "Lobatto3",
-                                        "BAB-6", "BAB-8", NULL};
-    static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE", "BAB-4", "BAB-6", NULL};
+                                        "BAB-6", "BAB-8", "RATTLE-6", NULL};
+    static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE-6", "RATTLE",
+                                              "BAB-4", "BAB-6", NULL};
     const struct lgv_method *best = NULL;
     bool large = m->np > LGV_REFERENCE_DOF;
     double order = 0;

@@ -36,7 +36,7 @@ INLINE const vec *bath_F(const struct ctx *c) {
 
 /* The increment of the Brownian motion of channel j. */
 INLINE vec bath_W(const struct ctx *c, long j) {
-    if (BATH_OF_Q) return bath_E(c)[j];
+    if (BATH_OF_Q || (BATH_MIDPOINT && !bath_exact(c))) return bath_E(c)[j];
     /* exp(-g h) = 1 - g phi */
     const double *k = bath_channel(c, j);
     return FUSED((1 - k[0]) / k[1], bath_F(c)[j], bath_E(c)[j]);

@@ -33,7 +33,7 @@ INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kep
 #if !VPRK_FREE
     model_force(c, t, q, p, &k->F);
 #endif
-#if MODEL_FORCED && !VPRK_FREE
+#if MODEL_FORCED && !VPRK_FREE && !FORCES_APART
     vec *top = c->top;
     ARRAY(push, NP); /* a force F(q, t): H_q - F in the place of H_q */
     model_push(c, t, q, p, push);
@@ -306,6 +306,33 @@ INLINE ivec no_way_back(struct ctx *c, const vec *q, const vec *end, const vec *
     return ~(ivec)(off <= 1e-8 * size); /* NaN: no solution */
 }
 
+#if DRAGGED == 2
+/* The same with friction implicit, A = 1 + dt Gamma M^-1: P = A^-1 (p + G(q)^T lam), q' = q + dt H_p(P).  Where the
+ * constraints are many A is a number, and lam counts in units of it. */
+INLINE void dragged_drift(struct ctx *c, const vec *q, vec *p, const struct kept *k, vec *P, vec *Q, vec *lam) {
+    bath_relax(c, q, c->dt, p);
+#if MODEL_SPARSE
+    constrained_drift(c, q, p, k, P, Q, lam);
+#else
+    ARRAY(MG, NC * NP);
+    ARRAY(inverse, 1);
+    struct kept slow = *k;
+    for (long m = 0; m < NC; m++) {
+        for (long i = 0; i < NP; i++) MG[m * NP + i] = k->G[m * NP + i];
+        bath_relax(c, q, c->dt, MG + m * NP);
+        apply_masses(c, 0.0, q, 0, MG + m * NP);
+    }
+    if (ONE_ROW) inverse[0] = 1.0 / dot(c, k->G, MG);
+    slow.MG = MG;
+    slow.inverse = inverse;
+    constrained_drift(c, q, p, &slow, P, Q, lam);
+    for (long i = 0; i < NP; i++) P[i] -= p[i];
+    bath_relax(c, q, c->dt, P);
+    for (long i = 0; i < NP; i++) P[i] += p[i];
+#endif
+}
+#endif
+
 /* Stages lie at q (their row of a vanishes) or at q'. */
 INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     double b[2] = {0, 0}, beta[2] = {0, 0}, gamma[2] = {0, 0};
@@ -327,7 +354,11 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     }
     noise_weights(c, METHOD_DZ, beta[0], gamma[0], dW, dZ, w);
     kick(c, &k, b[0], w, p);
+#if DRAGGED == 2
+    dragged_drift(c, q, p, &k, P, Q, lam);
+#else
     constrained_drift(c, q, p, &k, P, Q, lam);
+#endif
     c->top = top;
     for (long i = 0; i < NP; i++) {
         if (VPRK_CHECKED) old[i] = q[i];
