@@ -312,6 +312,24 @@ static void test_exact_long(void **state) {
     }
 }
 
+/* A body that comes back to its middle axis again and again: there |m| would drift, by 1e-17 a step and more. */
+static void test_exact_size(void **state) {
+    (void)state;
+    double spin[LGV_SPIN], start[LANES];
+    vec q[4] = {vec_set(1)}, m[3] = {vec_set(0), vec_set(2), vec_set(0)};
+    lgv_spin_numbers(bodies[0], spin);
+    for (int l = 0; l < LANES; l++) {
+        m[0][l] = 0.01 + 0.003 * l;
+        start[l] = 4 + m[0][l] * m[0][l];
+    }
+    for (int step = 0; step < 100000; step++) rotor_exact(0.05, spin, q, m);
+    for (int l = 0; l < LANES; l++) {
+        real size = (real)m[0][l] * m[0][l] + (real)m[1][l] * m[1][l] + (real)m[2][l] * m[2][l];
+        double drift = fabs((double)(size / start[l] - 1));
+        if (!(drift < 1.5e-13)) fail_msg("|m|^2 is off by %g in 100000 steps, lane %d", drift, l);
+    }
+}
+
 /* ---- orders and equations ---- */
 
 static void test_orders(void **state) {
@@ -632,7 +650,7 @@ static void test_failures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),      cmocka_unit_test(test_exact_steady), cmocka_unit_test(test_exact_long),
-        cmocka_unit_test(test_exact_far),
+        cmocka_unit_test(test_exact_far),  cmocka_unit_test(test_exact_size),
         cmocka_unit_test(test_orders),     cmocka_unit_test(test_equations),    cmocka_unit_test(test_momentum),
         cmocka_unit_test(test_symplectic), cmocka_unit_test(test_reversible),   cmocka_unit_test(test_energy),
         cmocka_unit_test(test_norm),       cmocka_unit_test(test_bits),         cmocka_unit_test(test_failures),

@@ -432,7 +432,7 @@ INLINE void rotor_move(struct rotor_motion *o, double f, double g, vec P, vec E,
     k[0] = inverse * FUSED(n[0], d, -g * n[1] * n[2] * z * c);
     k[1] = inverse * FUSED(n[1] * c, d, n[0] * n[2] * z);
     k[2] = inverse * FUSED(n[2], c, -f * n[0] * n[1] * z * d);
-    vec lack = FUSED(-k[2], k[2], FUSED(-k[1], k[1], FUSED(-k[0], k[0], 1.0))); /* not rounded near 1: no drift */
+    vec lack = FUSED(-k[2], k[2], FUSED(-k[1], k[1], FUSED(-k[0], k[0], 1.0))); /* not rounded near 1 */
     UNROLL for (int i = 0; i < 3; i++) ADD_PRODUCT(k[i], 0.5 * lack, k[i]);
     ivec nearer = (ivec)(FUSED(k[0], k[0], k[2] * k[2]) < FUSED(n[0], n[0], n[2] * n[2]));
     vec b0 = vec_select(nearer, k[0], n[0]), b1 = vec_select(nearer, k[1], n[1]), b2 = vec_select(nearer, k[2], n[2]);
@@ -464,9 +464,15 @@ OUTLINE void rotor_exact(double dt, const double *spin, vec *q, vec *m) {
     rotor_times(&o.re, &o.im, c, s);
     rotor_between(n, k, o.re, o.im, t);
     turn[0] = vec_select(on, c, t[0]);
+    vec lack = vec_set(0); /* |m|^2 as differences: near an axis errors of |m| have one sign, step after step */
+    UNROLL for (int i = 0; i < 3; i++) {
+        k[i] *= size;
+        ADD_PRODUCT(lack, m[axis[i]] - k[i], m[axis[i]] + k[i]);
+    }
+    lack = 0.5 * inverse * lack * inverse; /* in this order: inverse^2 can overflow */
     UNROLL for (int i = 0; i < 3; i++) {
         turn[1 + axis[i]] = vec_select(on, s * n[i], t[1 + i]);
-        m[axis[i]] = vec_select(on, m[axis[i]], size * k[i]);
+        m[axis[i]] = vec_select(on, m[axis[i]], FUSED(lack, k[i], k[i]));
     }
     rotor_turn(q, turn);
     rotor_unit(q);
