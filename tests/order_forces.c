@@ -185,7 +185,7 @@ static void test_law(void **state) {
     }
 }
 
-/* Where friction is no multiple of the mass the noise of a step is dW itself: what is drawn beside it does not matter. */
+/* Where friction is no multiple of the mass the noise of a step is dW: what is drawn beside it does not matter. */
 static void test_increments(void **state) {
     (void)state;
     char text[1000];
