@@ -5,7 +5,7 @@
  *     R  the variational step with the Cayley map, T = cay(dt xi)
  *     X  the same with the exponential, T = exp(dt xi)
  *     T  turns about the principal axes, one after the other in a symmetric order: explicit, of order 2; it does not
- *        keep rotations about an axis of the body (Touma & Wisdom (1994), doi 10.1086/116992)
+ *        keep rotations about an axis of the body (Touma & Wisdom (1994), doi 10.1086/116931)
  *
  *     (dtau^-1_{dt xi})^* I xi = m,     R+ = R T,     m+ = T^T m
  *

@@ -110,7 +110,8 @@ static void test_names(void **state) {
         {"BAOA-4", "symmetric in time"},  {"U", ""},                     {"O", ""},
         {"BAOA-Metropolis", "symmetric"}, {"UBU-Metropolis", "with O"},  {"verlet-Metropolis", "a splitting"},
         {"P1N1Q2Gau-GLA-Metropolis", "explicit"}, {"Lobatto3-GLA-Metropolis", "RATTLE-GLA"},
-        {"g-BAOA-Metropolis", "symmetric"}, {"g-UBU", "U has no flow"}, {"g-verlet", "splitting word"},
+        {"g-BAOA-Metropolis", "O at its ends"}, {"g-BAOAB-Metropolis", "no noise would ever enter"},
+        {"g-UBU", "U has no flow"}, {"g-verlet", "splitting word"},
     };
     struct lgv_model *m = model_of(ONE BATH);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

@@ -316,6 +316,12 @@ static void test_law(void **state) {
         {"hamiltonian: u^2/2 + w^2/2\nforce: [-u^3, -w]\nnoise: [x, y]\n", LGV_LAW_UNKNOWN, nan_},
         {"hamiltonian: u^2/2 + w^2/2\nforce: [1 - u, -w]\nnoise: [x, y]\n", LGV_LAW_UNKNOWN, nan_},
         {"hamiltonian: u^2/2 + w^2/2\nforce: [-u, -w]\nnoise: [x*u, y]\n", LGV_LAW_UNKNOWN, nan_},
+        /* a heavy mass hides nothing; a shift of the velocities is a push; temperatures that happen to be equal */
+        {"hamiltonian: u^2/2 + w^2/4000\nlangevin: {friction: 0.5, temperature: 1}\nnoise: y\n", LGV_LAW_MISMATCH,
+         nan_},
+        {"hamiltonian: u^2/2 + 0.7*u + w^2/2\nforce: [-u, -w]\nnoise: [x, y]\n", LGV_LAW_UNKNOWN, nan_},
+        {"parameters: {a: 0.7, b: 0.7}\nhamiltonian: u^2/2 + w^2/4\nlangevin: {friction: 0.5, temperature: [a, b]}\n",
+         LGV_LAW_GIBBS, 0.7},
         {"hamiltonian: u^2/2 + w^2/2\nnoise: [x, y]\n", LGV_LAW_NONE, nan_},
     };
     struct lgv_model *top = model_of("coordinates: {'R in SO3': [0.4, 0, 0]}\nmomenta: {m: [0.1, 0.2, 1]}\n"

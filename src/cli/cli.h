@@ -119,6 +119,7 @@ void lgv_meter_end(struct lgv_meter *meter);
 size_t lgv_method_needs(const struct lgv_method *m, const char **word); /* at most 4 words; returns their number */
 #define LGV_ADDITIVE_QUADRATIC " where H = p.M^-1 p/2 + U(q) with constant masses" /* behind such an order */
 const char *lgv_cli_explicit(const struct lgv_method *m);
+const char *lgv_cli_order(double order, char out[16]); /* "-" for NaN: there is none */
 const char *lgv_method_increments(const struct lgv_method *m); /* what a step uses of the noise */
 json_t *lgv_method_json(const struct lgv_method *m);
 

@@ -3,6 +3,7 @@
  * lgv methods: the table of integrators, or all about one of them. */
 #include "cli/cli.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct lgv_flag flags[] = {
@@ -49,13 +50,27 @@ const char *lgv_method_increments(const struct lgv_method *m) {
     return m->needs & LGV_NEEDS_NO_NOISE ? "none" : m->uses_dz ? "dW and dZ" : "dW";
 }
 
+/* Methods whose steps are proposals have no order. */
+const char *lgv_cli_order(double order, char out[16]) {
+    if (isnan(order))
+        snprintf(out, 16, "-");
+    else
+        snprintf(out, 16, "%g", order);
+    return out;
+}
+
+static json_t *order_of(double order) {
+    return isnan(order) ? json_null() : json_real(order);
+}
+
 json_t *lgv_method_json(const struct lgv_method *m) {
     const char *need[5];
     size_t n = lgv_method_needs(m, need);
-    return json_pack("{s:s s:o s:s s:s s:o s:f s:f s:f s:f s:f s:b s:b s:s s:b s:b s:s s:s s:b}", "name", m->name,
+    return json_pack("{s:s s:o s:s s:s s:o s:o s:o s:o s:o s:o s:b s:b s:s s:b s:b s:s s:s s:b}", "name", m->name,
                      "aliases", aliases(m), "family", m->family, "paper", m->paper, "needs", words(need, n), "order",
-                     m->order, "strong_order", m->strong_order, "strong_order_noncommuting", m->strong_noncommuting,
-                     "strong_order_additive", m->strong_additive, "weak_order", m->weak_order, "symplectic",
+                     order_of(m->order), "strong_order", order_of(m->strong_order), "strong_order_noncommuting",
+                     order_of(m->strong_noncommuting), "strong_order_additive", order_of(m->strong_additive),
+                     "weak_order", order_of(m->weak_order), "symplectic",
                      m->symplectic, "explicit", m->explicit_always || m->explicit_separable, "explicit_for",
                      lgv_cli_explicit(m), "quadratic_invariants", m->quadratic_invariants, "momentum_maps",
                      m->linear_momentum_maps, "claims", m->claims, "doc", m->doc, "uses_dz", m->uses_dz);
@@ -103,8 +118,10 @@ static void print_table(void) {
         const struct lgv_method *m = lgv_method_at(i);
         char need[80];
         join_needs(m, need, sizeof need);
-        printf("%-18s %-11s %5g %6g %5g  %-10s %-16s %-15s %s\n", m->name, m->family, m->order, m->strong_order,
-               m->weak_order, m->symplectic ? "yes" : "no", lgv_cli_explicit(m), need, m->aliases ? m->aliases : "");
+        char order[16], strong[16], weak[16];
+        printf("%-18s %-11s %5s %6s %5s  %-10s %-16s %-15s %s\n", m->name, m->family, lgv_cli_order(m->order, order),
+               lgv_cli_order(m->strong_order, strong), lgv_cli_order(m->weak_order, weak),
+               m->symplectic ? "yes" : "no", lgv_cli_explicit(m), need, m->aliases ? m->aliases : "");
     }
     print_rule();
     print_compositions();
@@ -132,7 +149,9 @@ static void print_method(const struct lgv_method *m) {
     print_field("paper", m->paper);
     join_needs(m, text, sizeof text);
     print_field("needs", strcmp(text, "-") == 0 ? "nothing special" : text);
-    if (m->needs & LGV_NEEDS_NO_NOISE)
+    if (m->metropolis)
+        snprintf(text, sizeof text, "none: its steps are proposals");
+    else if (m->needs & LGV_NEEDS_NO_NOISE)
         snprintf(text, sizeof text, "%g", m->order);
     else
         snprintf(text, sizeof text, "%g without noise; strong %g (%s%s, additive %g%s), weak %g", m->order,

@@ -60,8 +60,9 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
     cell(t, m->paper);
     lgv_text_add(t, " |\n| needs | ");
     for (size_t i = 0; i < n; i++) lgv_text_add(t, "%s%s", i ? ", " : "", need[i]);
-    lgv_text_add(t, "%s |\n| order without noise | %g |\n", n ? "" : "-", m->order);
-    if (!(m->needs & LGV_NEEDS_NO_NOISE))
+    char order[16];
+    lgv_text_add(t, "%s |\n| order without noise | %s |\n", n ? "" : "-", lgv_cli_order(m->order, order));
+    if (!(m->needs & LGV_NEEDS_NO_NOISE) && !m->metropolis)
         lgv_text_add(t,
                      "| strong order, one noise or commuting noises | %g |\n"
                      "| strong order, noises that do not commute | %g |\n"
@@ -107,8 +108,10 @@ static void index_page(struct lgv_text *t) {
                     "| name | order | strong | weak | symplectic | explicit for | |\n|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < lgv_method_count; i++) {
         const struct lgv_method *m = lgv_method_at(i);
-        lgv_text_add(t, "| [%s](method-%s.md) | %g | %g | %g | %s | %s | ", m->name, m->name, m->order, m->strong_order,
-                     m->weak_order, m->symplectic ? "yes" : "no", lgv_cli_explicit(m));
+        char order[16], strong[16], weak[16];
+        lgv_text_add(t, "| [%s](method-%s.md) | %s | %s | %s | %s | %s | ", m->name, m->name,
+                     lgv_cli_order(m->order, order), lgv_cli_order(m->strong_order, strong),
+                     lgv_cli_order(m->weak_order, weak), m->symplectic ? "yes" : "no", lgv_cli_explicit(m));
         cell(t, m->doc);
         lgv_text_add(t, " |\n");
     }

@@ -2,7 +2,7 @@
  *
  * Parts of an ensemble as files, and what parts must agree in.
  *
- *     "LGVPART2"   8 bytes; the digit is the version of this format
+ *     "LGVPART3"   8 bytes; the digit is the version of this format
  *     mark         the number below as this machine writes it: order of bytes
  *     size         of the body
  *     body         description, number of paths, ranges, counts, states for the certificate, statistics

@@ -47,6 +47,27 @@ void lgv_spin_numbers(const double inertia[3], double *out) {
     out[LGV_SPIN_REST] = Ia == Ic ? 0.5 : (Ic - Ib) / (Ic - Ia) * (Ia / Ib);
 }
 
+/* Of the quaternions within two units in the last place the one whose norm is nearest to 1: what is left turns into a
+ * drift of |m|, since every step turns there and back by the same numbers. */
+static void polish(double *t) {
+    double best[4] = {t[0], t[1], t[2], t[3]};
+    long double least = 1;
+    for (int code = 0; code < 625; code++) {
+        double x[4];
+        long double square = -1;
+        for (int k = 0, rest = code; k < 4; k++, rest /= 5) {
+            x[k] = t[k];
+            for (int i = rest % 5; i < 2; i++) x[k] = nextafter(x[k], -2);
+            for (int i = rest % 5; i > 2; i--) x[k] = nextafter(x[k], 2);
+            square += (long double)x[k] * x[k];
+        }
+        if (fabsl(square) >= least) continue;
+        least = fabsl(square);
+        for (int k = 0; k < 4; k++) best[k] = x[k];
+    }
+    for (int k = 0; k < 4; k++) t[k] = best[k];
+}
+
 static void fill(const double inverse[9], double *out) {
     double A[9], C[9], inertia[3];
     for (int k = 0; k < 9; k++) A[k] = inverse[k];
@@ -54,6 +75,7 @@ static void fill(const double inverse[9], double *out) {
     for (int k = 0; k < 3; k++) inertia[k] = 1 / A[4 * k];
     lgv_spin_numbers(inertia, out);
     lgv_rotations_quaternion(C, out + LGV_SPIN_TILT);
+    polish(out + LGV_SPIN_TILT);
 }
 
 enum lgv_status lgv_spin_prepare(struct lgv_model *m, double **out, struct lgv_error *err) {

@@ -385,6 +385,9 @@ static const char *metropolis_fault(const struct lgv_method *base) {
     if (base->bath_f) return "-Metropolis needs the heat of the bath apart: a word with O, not with U";
     if (base->constrained && !base->kicks)
         return "-Metropolis with constraints goes around RATTLE-GLA and words with g- in front";
+    if (base->constrained && !base->program->step[base->program->substep[0].step]->heats)
+        return "-Metropolis with constraints needs a word with O at its ends: where a first drift leads nowhere, no "
+               "noise would ever enter";
     if (!base->constrained && !base->explicit_separable)
         return "-Metropolis goes around explicit steps: others may have no solution";
     return base->symmetric ? NULL : "-Metropolis needs a method that is symmetric in time: only these are reversible";
@@ -424,8 +427,9 @@ static bool fill_metropolis(const char *name, const void *what, struct lgv_metho
     m->bath_strong = m->bath_weak = NAN;
     m->bias_order = INFINITY;
     m->contraction = LGV_CONTRACTS_UNKNOWN;
-    m->claims = base->constrained ? "Its stationary law on the constraint set is exp(-H/kT), whatever the step."
-                                  : "Its stationary law is exp(-H/kT), whatever the step.";
+    m->claims = base->constrained ? "Keeps the law exp(-H/kT) on the constraint set, whatever the step."
+                                  : "Keeps the law exp(-H/kT), whatever the step.";
+    m->order = m->strong_order = m->strong_additive = m->strong_noncommuting = m->weak_order = NAN;
     if (base->constrained)
         m->paper = "Lelievre, Rousset & Stoltz (2019), doi 10.1007/s00211-019-01056-4; Zappa, Holmes-Cerfon & Goodman "
                    "(2018), doi 10.1002/cpa.21783";

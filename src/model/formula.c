@@ -497,14 +497,15 @@ static struct lgv_value term(struct lgv_parser *p) {
 
 /* Terms of a sum, added up in batches: one at a time would build a new sum for each prefix. */
 struct terms {
-    struct lgv_arg arg[LGV_MATRIX][64];
-    size_t count;
+    struct lgv_arg arg[96];  /* shared by the components: nested sums each have one of these on the stack */
+    size_t count, most;      /* of one component */
 };
 
 static void add_up(struct lgv_parser *p, struct terms *s, struct lgv_value *v) {
     for (int k = 0; k < v->dim; k++) {
-        s->arg[k][s->count] = (struct lgv_arg){v->node[k], 1};
-        v->node[k] = lgv_expr_sum(p->g, 0, s->arg[k], s->count + 1);
+        struct lgv_arg *arg = s->arg + (size_t)k * s->most;
+        arg[s->count] = (struct lgv_arg){v->node[k], 1};
+        v->node[k] = lgv_expr_sum(p->g, 0, arg, s->count + 1);
     }
     s->count = 0;
 }
@@ -514,6 +515,7 @@ static struct lgv_value expression(struct lgv_parser *p) {
     if (p->failed || (p->kind != '+' && p->kind != '-')) return v;
     struct terms s;
     s.count = 0;
+    s.most = v.dim > 3 ? 10 : 32;
     while (!p->failed && (p->kind == '+' || p->kind == '-')) {
         int op = p->kind;
         size_t at = p->start;
@@ -522,8 +524,9 @@ static struct lgv_value expression(struct lgv_parser *p) {
         if (!p->failed && v.dim != w.dim)
             lgv_parser_error(p, at, "cannot %s a %s and a %s", op == '+' ? "add" : "subtract", kind_of(v), kind_of(w));
         if (p->failed) return number(p, 0);
-        for (int k = 0; k < v.dim; k++) s.arg[k][s.count] = (struct lgv_arg){w.node[k], op == '+' ? 1 : -1};
-        if (++s.count == 63) add_up(p, &s, &v);
+        for (int k = 0; k < v.dim; k++)
+            s.arg[(size_t)k * s.most + s.count] = (struct lgv_arg){w.node[k], op == '+' ? 1 : -1};
+        if (++s.count == s.most - 1) add_up(p, &s, &v);
     }
     add_up(p, &s, &v);
     return v;

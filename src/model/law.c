@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SAME 1e-6 /* of the largest entry: parameters are often written with seven digits */
+#define SAME 1e-6 /* of what is compared: parameters are often written with seven digits */
 
 /* The two sides, and what they are made from. */
 struct sides {
@@ -85,10 +85,12 @@ static void bath_friction(struct sides *s, const struct lgv_env *env) {
         }
 }
 
-/* F_p, and whether F = F_p p there: nothing is left of the force where the velocities vanish. */
+/* F_p, and whether F = F_p p there and v = M^-1 p: nothing is left of the force where the velocities vanish. */
 static bool is_drag(struct sides *s, const struct lgv_env *env) {
     const size_t n = s->n;
+    const double *shift = s->kT + n;
     bool drag = true;
+    for (size_t i = 0; s->m->force && i < n; i++) drag = drag && shift[i] == 0;
     for (size_t i = 0; s->m->force && i < n; i++) {
         double *row = s->F + i * n, rest = lgv_eval_node(&s->e, s->m->force[i], env, NULL), size = fabs(rest);
         lgv_eval_terms(&s->e, &s->force[i], env, row, n, 1);
@@ -146,9 +148,16 @@ static void look_at(const struct sides *s, struct sums *x) {
     }
 }
 
-static bool fits(const struct sides *s, double kT, double size) {
-    for (size_t i = 0; i < s->n * s->n; i++)
-        if (!(fabs(s->D[i] - kT * s->Gamma[i]) <= SAME * size)) return false;
+/* Each entry against those of the diagonal in its row and column: masses may differ by any factor. */
+static bool fits(const struct sides *s, double kT) {
+    const size_t n = s->n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double row = fmax(fabs(s->D[i * (n + 1)]), fabs(kT * s->Gamma[i * (n + 1)]));
+            double column = fmax(fabs(s->D[j * (n + 1)]), fabs(kT * s->Gamma[j * (n + 1)]));
+            double off = fabs(s->D[i * n + j] - kT * s->Gamma[i * n + j]);
+            if (!(off <= SAME * sqrt(row) * sqrt(column))) return false;
+        }
     return true;
 }
 
@@ -165,7 +174,7 @@ static bool walk(struct sides *s, int points, struct sums *x, struct lgv_law *ou
         compare_at(s, &env);
         if (k < points) look_at(s, x);
         if (k == points - 1) out->temperature = x->bottom > 0 ? x->top / x->bottom : (double)NAN;
-        if (k >= points && !fits(s, out->temperature, x->noise)) out->kind = LGV_LAW_MISMATCH;
+        if (k >= points && !fits(s, out->temperature)) out->kind = LGV_LAW_MISMATCH;
         free(at.x);
     }
     return true;
@@ -192,7 +201,9 @@ static void settle(const struct sums *x, struct lgv_law *out) {
 static void bath_alone(struct lgv_model *m, struct lgv_law *out) {
     double *kT = lgv_new(m->np, sizeof *kT);
     out->kind = LGV_LAW_MISMATCH;
-    if (m->bath.one_temperature && kT && !lgv_model_bath_values(m, NULL, kT, &(struct lgv_error){0})) {
+    bool one = kT && !lgv_model_bath_values(m, NULL, kT, &(struct lgv_error){0});
+    for (size_t i = 1; one && i < m->bath.rows; i++) one = kT[m->bath.row[i]] == kT[m->bath.row[0]];
+    if (one) {
         out->temperature = kT[m->bath.row[0]];
         out->kind = out->temperature > 0 ? LGV_LAW_GIBBS : LGV_LAW_REST;
     }

@@ -72,6 +72,7 @@ static bool one_vector(const struct lgv_loader *l, const struct lgv_declared *d,
     if (d->dim == 1 || !fits) return false;
     if (n->count != d->length) return true;
     const struct lgv_yaml_node *first = lgv_yaml_node(l, n->first);
+    if (d->dim == 4 && first->kind == LGV_YAML_SCALAR && strcmp(first->text, "uniform") == 0) return false;
     return first->kind == LGV_YAML_SCALAR && first->text[strspn(first->text, " \t\r\n")] != '[';
 }
 

@@ -262,6 +262,7 @@ static void angle_between(const double a[4], const double b[4], double out[3]) {
     double v[3] = {a[0] * b[1] - a[1] * b[0] - a[2] * b[3] + a[3] * b[2],
                    a[0] * b[2] + a[1] * b[3] - a[2] * b[0] - a[3] * b[1],
                    a[0] * b[3] - a[1] * b[2] + a[2] * b[1] - a[3] * b[0]};
+    if (w < 0) w = -w, v[0] = -v[0], v[1] = -v[1], v[2] = -v[2]; /* the same rotation, by the shorter way */
     double s = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), factor = s > 0 ? 2 * atan2(s, w) / s : 2;
     for (int k = 0; k < 3; k++) out[k] = factor * v[k];
 }

@@ -498,7 +498,8 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     c->commutes_reason = lgv_copy(commutes);
     if (k->bath) c->friction_step = lgv_bath_fastest(k->bath) * plan->dt;
     c->friction_limit = k->method->friction_limit;
-    c->friction_exact = k->method->metropolis || k->method->contraction == LGV_CONTRACTS_EXACTLY;
+    c->friction_exact = (k->method->metropolis || k->method->contraction == LGV_CONTRACTS_EXACTLY) &&
+                        (!m->nconstraints || (k->bath && k->bath->exact)); /* else it is the midpoint rule */
     struct lgv_law law;
     struct lgv_text words = {0};
     lgv_model_law(ran->model, &k->structure, &law);
