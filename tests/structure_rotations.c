@@ -137,7 +137,7 @@ static void test_momenta(void **state) {
 }
 
 /* A body whose principal axes are not those of its frame is turned to them and back in every step: the momentum in
- * space must not drift with the steps.  1e-11 in 2e5 steps when the quaternion for it has a norm that is not quite 1. */
+ * space must not drift with the steps: 1e-11 in 2e5 steps when the quaternion for it has a norm that is not quite 1. */
 static void test_tilted(void **state) {
     (void)state;
     struct lgv_model *m = model_of("coordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.7, 2]}\n"

@@ -91,7 +91,8 @@ static const struct row *choose(const struct lgv_model *m, const struct lgv_stru
         const struct lgv_method *method = lgv_method_find(rows[i].rule.method);
         if (method && applies(&rows[i], method, m, s)) return &rows[i];
         if (((rows[i].condition & ON_LAGRANGIAN) != 0) == lagrangian &&
-            ((rows[i].condition & FRICTION) != 0) == (m->bath.kind != LGV_FRICTION_NONE))
+            ((rows[i].condition & FRICTION) != 0) == (m->bath.kind != LGV_FRICTION_NONE) &&
+            (!s->rotations || strncmp(rows[i].rule.method, "BA", 2) == 0))
             last = &rows[i];
     }
     return last;

@@ -396,6 +396,8 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out) {
             if (of_rotations ? inertia >= 0 : given) return lgv_yaml_fail(l, key, "%s is given twice", name);
             if (of_rotations && !g->nrotations)
                 return lgv_yaml_fail(l, key, "inertia is for rotations: there are none");
+            if (!of_rotations && g->nrotations == l->ncoordinates)
+                return lgv_yaml_fail(l, key, "all coordinates are rotations: they have an inertia, not a mass");
             if (of_rotations)
                 inertia = value;
             else if (!read_masses(l, value, mass))

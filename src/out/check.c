@@ -101,7 +101,9 @@ static void check_temperature(const struct lgv_result *r, const struct lgv_verdi
         snprintf(bias, sizeof bias, "; stationary averages have no bias from the step");
     else if (k->bias_order > 0)
         snprintf(bias, sizeof bias, "; stationary averages have a bias of order %g", k->bias_order);
-    if (isfinite(v->limit))
+    if (!isfinite(v->value))
+        snprintf(c->verdict, sizeof c->verdict, "no path is left at the end");
+    else if (isfinite(v->limit))
         snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end, kT = %.6g%s", v->error, v->limit, bias);
     else
         snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end; there is no one temperature%s", v->error, bias);
@@ -225,7 +227,7 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
              : r->certificate.dissipative  ? " (friction or forces change it)"
              : r->nnoise == 0              ? " (no noise)"
                                            : "");
-    if ((r->nnoise || r->certificate.bath) && s->drift > RUNAWAY * fabs(start))
+    if ((r->nnoise || r->certificate.bath) && start != 0 && s->drift > RUNAWAY * fabs(start))
         snprintf(c->verdict, sizeof c->verdict, "%.1g times H at the start: look whether the step is too large",
                  s->drift / fabs(start));
     c->mark = mark_of(lgv_verdict_find(r, "energy"));

@@ -516,6 +516,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     c->form = c->volume_expected = k->structure.forced && m->force_of_p ? NAN : 1;
     if (k->bath && isfinite(c->form))
         lgv_bath_contraction(k->bath, (int)k->method->contraction, plan->dt, &c->form, &c->volume_expected);
+    if (k->bath && k->structure.rotations) c->form = NAN; /* m in the body frame is scaled, m.(xi x xi) is not */
     if (k->bath || k->structure.forced)
         c->symplectic_claim = !k->structure.forced && isfinite(c->form) && (k->bath || k->method->symplectic);
     if (k->bath) c->temperature = k->bath->one_temperature ? k->bath->temperature[0] : NAN;

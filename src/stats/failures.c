@@ -46,7 +46,7 @@ static bool add(void *object, const struct lgv_piece *piece) {
     if (!piece->last) return true;
     if (piece->complete) o->complete += piece->used;
     for (unsigned l = 0; l < piece->used; l++) {
-        if (piece->fail[l] == LGV_STOPPED) o->stopped++;
+        if (piece->fail[l] == LGV_STOPPED && piece->complete) o->stopped++; /* of the paths that are counted */
         if (!piece->fail[l] || piece->fail[l] == LGV_STOPPED) continue;
         o->failed++;
         if (!record(o, (struct lgv_failure){piece->path + l, piece->fail_step[l], piece->fail[l]})) return false;
