@@ -22,6 +22,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 #if ROTATIONS
     vectors_move(Kp, q);
     ROTATE_ALL(c, q, p, rotor_exactly)
+#elif COMPENSATED
+    for (long i = 0; i < NP; i++) add_compensated(&q[i], &c->extra[i * VECS], Kp[i]);
 #else
     for (long i = 0; i < NP; i++) q[i] += Kp[i];
 #endif

@@ -52,6 +52,13 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     (void)q, (void)dZ;
 #if MODEL_FORCED && MODEL_FORCE_P
     pushed_kick(c, q, p, &F, dW);
+#elif COMPENSATED
+    vec *top = c->top;
+    ARRAY(shift, NP);
+    for (long i = 0; i < NP; i++) shift[i] = vec_set(0);
+    model_kick(c, shift, &F, c->dt, dW);
+    for (long i = 0; i < NP; i++) add_compensated(&p[i], &c->extra[(NP + i) * VECS], shift[i]);
+    c->top = top;
 #else
     model_kick(c, p, &F, c->dt, dW);
 #endif

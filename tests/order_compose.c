@@ -103,7 +103,7 @@ static void test_calls(void **state) {
     (void)state;
     static const char *const name[] = {"P2N2Q2Lob-Suzuki4", "P2N2Q2Lob-Yoshida4", "BAB", "BA", "P1N1Q2Gau-Yoshida4",
                                        "P2N2Q2Lob-6", "P2N2Q2Lob-KahanLi6", "P2N2Q2Lob-8", "P2N2Q2Lob-KahanLi8",
-                                       "P1N2Q2Lob-8", "BAB-8", "ABA-6"};
+                                       "P1N2Q2Lob-8", "BAB-8", "ABA-6", "BAB-8-Compensated", "ABA-Compensated"};
     static const char *const text[] = {DRIVEN "noise: 0.2*sin(q+t)\n", HENON "noise: 0.1*x*y\n"};
     for (size_t i = 0; i < 2 * sizeof name / sizeof *name; i++) {
         struct lgv_model *m = model_of(text[i % 2]);
@@ -144,6 +144,44 @@ static void test_driven(void **state) {
         lgv_kernel_free(&k);
     }
     lgv_model_free(m);
+}
+
+/* ---- compensated sums ---- */
+
+/* The largest |H/H(0) - 1| of Henon-Heiles at every hundredth of 20000 steps of 0.05. */
+static double energy_error(const char *method, const char *compiler) {
+    struct lgv_model *m = model_of(HENON);
+    struct lgv_kernel k = kernel_with(m, method, 0, compiler);
+    struct lgv_own_block b;
+    long double first = 0;
+    double most = 0;
+    begin_block(&k, 0.05, &b);
+    for (int n = 0; n <= 100; n++) {
+        const double *s = b.block.state;
+        const size_t lanes = k.entry->lanes;
+        long double x = s[0], y = s[lanes], px = s[2 * lanes], py = s[3 * lanes];
+        long double H = (px * px + py * py + x * x + y * y) / 2 + x * x * y - y * y * y / 3;
+        if (n == 0) first = H;
+        most = fmax(most, (double)fabsl(H / first - 1));
+        k.entry->advance(&b.block, 200);
+    }
+    lgv_block_free(&b);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+    return most;
+}
+
+/* What is left is the rounding of the state that is shown, and what forces are rounded by.  Wherever a call ends the
+ * rests stay: in test_calls. */
+static void test_compensated(void **state) {
+    (void)state;
+    static const char *const name[][2] = {{"RKN8", "RKN8-Compensated"}, {"BAB-8", "BAB-8-Compensated"}};
+    for (size_t i = 0; i < 2; i++) {
+        double plain = energy_error(name[i][0], NULL), sum = energy_error(name[i][1], NULL);
+        print_message("%s: %.1e, compensated %.1e\n", name[i][0], plain, sum);
+        assert_true(plain > 2e-14 && sum < 2e-15);
+        assert_true(energy_error(name[i][1], "gcc") == sum);
+    }
 }
 
 /* ---- orders ---- */
@@ -326,7 +364,9 @@ static void test_names(void **state) {
                                        "SHAKE-Suzuki4", "P2N2Q2Lob-Yoshida4-Suzuki4", "-Yoshida4", "AB-", "AABB", "A",
                                        "BB", "ABABABABAB", "ABC", "BA-Suzuki4",
                                        "RKN8-6", "verlet-5", "verlet-10", "verlet-66",
-                                       "RK4-8", "-8", "verlet-6-8", "SHAKE-6"};
+                                       "RK4-8", "-8", "verlet-6-8", "SHAKE-6", "verlet-Compensated", "-Compensated",
+                                       "BAB-Compensated-4", "BAB-Compensated-GLA", "BAOAB-Compensated",
+                                       "RKN8-Compensated-Compensated"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (lgv_method_find(none[i])) fail_msg("%s is a method", none[i]);
     char why[400];
@@ -337,6 +377,10 @@ static void test_names(void **state) {
     static const char *const fault[][2] = {{"ABAA", "neighbouring letters of a splitting word must differ"},
                                            {"bb", "a splitting word needs both drifts (A) and kicks (B)"},
                                            {"ABABABABAB", "a splitting word has at most 9 letters"},
+                                           {"BAB-Compensated-4", "-Compensated stands at the end"},
+                                           {"BAB-Compensated-Compensated", "-Compensated is there twice"},
+                                           {"BAOAB-Compensated", "words of A and B"},
+                                           {"BAB-Compensated-GLA", "without compensated sums"},
                                            {"", "the name of the method is empty"}};
     for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) {
         lgv_method_unknown(NULL, fault[i][0], why, sizeof why);
@@ -380,6 +424,9 @@ static void test_fits(void **state) {
     check_fits(DRIVEN, "BAB-6", NULL);
     check_fits(MIXED, "BlanesMoan4", "separable");
     check_fits(SPHERE, "RKN4", "constraints");
+    check_fits(SPHERE, "BAB-Compensated", "constraints");
+    check_fits(HENON "noise: 0.1*x*y\n", "RKN6-Compensated", NULL);
+    check_fits(HENON "force: {x: -0.1*px, y: 0}\n", "RKN6-Compensated", "does not use it");
 }
 
 int main(void) {
@@ -387,8 +434,7 @@ int main(void) {
         cmocka_unit_test(test_substeps),  cmocka_unit_test(test_words),     cmocka_unit_test(test_calls),
         cmocka_unit_test(test_orders), cmocka_unit_test(test_callbacks), cmocka_unit_test(test_names),
         cmocka_unit_test(test_high_orders), cmocka_unit_test(test_driven), cmocka_unit_test(test_file_methods),
-        cmocka_unit_test(test_file_tableau),
-        cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_file_tableau), cmocka_unit_test(test_fits), cmocka_unit_test(test_compensated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

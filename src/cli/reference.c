@@ -97,6 +97,10 @@ static void composition_rows(struct lgv_text *t) {
         }
         lgv_text_add(t, "| %d | %zu | %.3g | %s |\n", c->order, c->count, c->error, c->paper);
     }
+    lgv_text_add(t, "\n`-Compensated` behind a word of A and B, its compositions and splittings (`BAB-8-Compensated`, "
+                    "`RKN8-Compensated`) carries along what is rounded off q and p in every substep (Kahan 1965, doi "
+                    "10.1145/363707.363723): round-off in the energy stays near 1e-15 where it grows to 1e-13 without. "
+                    "It is for errors below 1e-12; models with constraints, a bath or a `force` are refused.\n");
 }
 
 static void index_page(struct lgv_text *t) {

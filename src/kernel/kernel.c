@@ -327,7 +327,8 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
         lgv_kernel_free(out);
         return status;
     }
-    out->nextra = m->nconstraints + (lgv_method_lagrangian(method, m, &out->structure) ? m->np : 0);
+    out->nextra = m->nconstraints + (lgv_method_lagrangian(method, m, &out->structure) ? m->np : 0) +
+                  (method->compensated ? 2 * m->np : 0);
     unsigned face = lgv_method_face(method, &out->structure);
     if ((face & LGV_FACE_K2) && m->np > LGV_DENSE_DOF && !lgv_method_large(method, m, &out->structure)) {
         lgv_kernel_free(out);

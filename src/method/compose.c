@@ -153,7 +153,7 @@ static const struct lgv_composition *split(const struct lgv_model *m, const char
 }
 
 bool lgv_compose_takes(const struct lgv_method *base) {
-    return base && base->symmetric && base->order == 2 && !base->bath;
+    return base && base->symmetric && base->order == 2 && !base->bath && !base->compensated;
 }
 
 static const struct lgv_method *find_composition(const char *name) {
@@ -303,6 +303,8 @@ void lgv_compose_explain(const struct lgv_model *m, const char *name, char *why,
     if (!c || lgv_compose_takes(base)) return;
     if (!base) {
         snprintf(why, size, "what -%s composes is not a method", c->suffix);
+    } else if (base->compensated) {
+        snprintf(why, size, "-Compensated stands at the end, behind -%s", c->suffix);
     } else if (!base->symmetric) {
         snprintf(why, size, "-%s composes methods that are symmetric in time, and %s is not", c->suffix, base->name);
     } else if (base->bath) {

@@ -81,6 +81,7 @@ static const char *first_reason(const struct reason *row, size_t count, const ch
 }
 
 static bool knows_rotations(const struct lgv_method *method) {
+    if (method->compensated) return false;
     const struct lgv_program *p = method->program;
     for (size_t j = 0; p && j < p->steps; j++)
         if (!p->step[j]->rotations) return false;

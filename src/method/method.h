@@ -102,6 +102,7 @@ struct lgv_method {
     bool needs_drag;     /* ... or at least forces: else it is a splitting word by another name */
     bool heats;          /* a letter: it exchanges heat with the bath */
     bool metropolis;     /* its steps are proposals, accepted or not */
+    bool compensated;    /* what is rounded off q and p goes along, in 2 NP rows of the state */
     unsigned bath_spans; /* spans of the bath's time in a step, each with noise of its own; 0 counts as 1 */
     bool bath_f;         /* ... and with F beside E: src/kernel/bath.c */
     bool leaves_group;   /* it takes rotations for vectors */

@@ -12,6 +12,7 @@
  *     NAME-GLA, NAME-GLA1       the geometric Langevin algorithm around a method NAME: O(1/2) NAME O(1/2), or NAME O;
  *                               Bou-Rabee & Owhadi (2010), doi 10.1137/090758842
  *
+ *     NAME-Compensated          words of A and B, and splittings, with what is rounded off q and p carried along
  *     NAME-Metropolis           a symmetric one of these as a proposal that is accepted or not: stationary averages
  *                               have no bias from the step (methods/compose.c); with constraints every drift is
  *                               followed back, and rejected where it does not return (methods/vprk.c)
@@ -371,6 +372,7 @@ static bool split_gla(const char *name, const struct lgv_method **base, bool *st
 static const char *gla_fault(const struct lgv_method *base) {
     if (!base) return "what GLA goes around is not a method";
     if (base->bath) return "GLA goes around a method that knows nothing of the bath";
+    if (base->compensated) return "GLA goes around methods without compensated sums";
     if (!base->symplectic) return "GLA goes around a symplectic method";
     if (base->uses_dz) return "GLA goes around methods that use no integrals of the noise beside dW";
     return base->loose ? "GLA goes around methods that keep the hidden constraint" : NULL;
@@ -455,14 +457,48 @@ static const struct lgv_method *find_metropolis(const struct lgv_method *base) {
     return found;
 }
 
-static bool split_metropolis(const char *name, const struct lgv_method **base) {
-    static const char suffix[] = "-Metropolis";
-    size_t n = strlen(name), tail = sizeof suffix - 1;
+static bool split_suffix(const char *name, const char *suffix, const struct lgv_method **base) {
+    size_t n = strlen(name), tail = strlen(suffix);
     if (n <= tail || strcasecmp(name + n - tail, suffix) != 0) return false;
     char *first = lgv_copy_n(name, n - tail);
     *base = first ? lgv_method_find(first) : NULL;
     free(first);
     return true;
+}
+
+/* ---- compensated ---- */
+
+static const char *compensated_fault(const struct lgv_method *base) {
+    if (!base) return "what -Compensated goes around is not a method";
+    if (base->compensated) return "-Compensated is there twice";
+    for (size_t j = 0; base->program && j < base->program->steps; j++)
+        if (base->program->step[j] != &lgv_letter_drift && base->program->step[j] != &lgv_letter_kick)
+            return "-Compensated goes around words of A and B and splittings such as RKN8";
+    return base->program ? NULL : "-Compensated goes around words of A and B and splittings such as RKN8";
+}
+
+static bool fill_compensated(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_method *base = what;
+    char doc[300];
+    *m = *base;
+    m->program = lgv_program_copy(base->program);
+    m->constants = lgv_copy("#define COMPENSATED 1\n");
+    m->compensated = true;
+    m->aliases = NULL;
+    m->forced = false;
+    m->callbacks = NULL;
+    snprintf(doc, sizeof doc, "%s with compensated sums: what is rounded off q and p is not lost.", base->name);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->program && m->name && m->doc && m->constants;
+}
+
+static const struct lgv_method *find_compensated(const struct lgv_method *base) {
+    struct lgv_text whole = {0};
+    lgv_text_add(&whole, "%s-Compensated", base->name);
+    const struct lgv_method *found = whole.failed ? NULL : lgv_method_keep(whole.data, fill_compensated, base);
+    lgv_text_free(&whole);
+    return found;
 }
 
 const struct lgv_method *lgv_word_find(const char *name) {
@@ -476,7 +512,8 @@ const struct lgv_method *lgv_word_find(const char *name) {
         return lgv_method_keep(word, bath ? fill_word : lgv_word_fill, NULL);
     }
     struct lgv_text whole = {0};
-    if (split_metropolis(name, &base)) return metropolis_fault(base) ? NULL : find_metropolis(base);
+    if (split_suffix(name, "-Metropolis", &base)) return metropolis_fault(base) ? NULL : find_metropolis(base);
+    if (split_suffix(name, "-Compensated", &base)) return compensated_fault(base) ? NULL : find_compensated(base);
     if ((found = find_drag(name))) return found;
     if (split_constrained(name, &base)) return constrained_fault(base) ? NULL : find_constrained(base);
     if (!split_gla(name, &base, &strang) || gla_fault(base)) return NULL;
@@ -494,8 +531,10 @@ void lgv_word_explain(const char *name, char *why, size_t size) {
     const char *reason = NULL;
     if (looks_like(name, count, &bath))
         reason = fault(name, count);
-    else if (split_metropolis(name, &base))
+    else if (split_suffix(name, "-Metropolis", &base))
         reason = metropolis_fault(base);
+    else if (split_suffix(name, "-Compensated", &base))
+        reason = compensated_fault(base);
     else if (split_constrained(name, &base))
         reason = constrained_fault(base);
     else if (split_gla(name, &base, &strang))

@@ -47,7 +47,8 @@ struct lgv_scratch {
 };
 
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes. Row order of `state`:
- * q (nx), p (np); for methods on a Lagrangian the velocities (np), with constraints their multipliers; then what
+ * q (nx), p (np); for methods on a Lagrangian the velocities (np), with constraints their multipliers, for
+ * compensated methods what was rounded off q and p; then what
  * observables use of W (nnoise) and of the start values q0 (nx), p0 (np); then, when control variates are asked for,
  * the martingale part of every observable; then two rows for each tally, its least and its largest value so far;
  * then three rows for each event (events.h), two for each section. */

@@ -70,6 +70,17 @@ struct force {
     vec *name = (n) > SMALL_ARRAY ? take(c, (n)) : name##_memory
 #endif
 
+#ifndef COMPENSATED
+#define COMPENSATED 0 /* q and p have rests, which are rows of the state behind them */
+#endif
+/* x += y, where what is rounded off goes along in `rest` (Kahan 1965, doi 10.1145/363707.363723).  It is exact where y
+ * is not larger than x; where x passes zero what is lost is small against y, which is small against x elsewhere. */
+INLINE void add_compensated(vec *x, vec *rest, vec y) {
+    vec whole = y + *rest, sum = *x + whole;
+    *rest = whole - (sum - *x);
+    *x = sum;
+}
+
 INLINE vec *take(struct ctx *c, long n) {
     vec *r = c->top;
     if (RARELY(c->end - c->top < n)) scratch_overrun(c->b->scratch, c->top + n, c->escape);

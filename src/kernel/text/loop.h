@@ -23,7 +23,10 @@
 #define NC 0L
 #define MODEL_L 0
 #endif
-#define EXTRA_ROWS (NC + (MODEL_L ? NP : 0)) /* velocities, multipliers */
+#ifndef COMPENSATED
+#define COMPENSATED 0
+#endif
+#define EXTRA_ROWS (NC + (MODEL_L ? NP : 0) + (COMPENSATED ? 2 * NP : 0)) /* velocities, multipliers; or rests */
 #define BROWN_ROW (NX + NP + EXTRA_ROWS)
 #ifndef START_Q /* start values that observables use are kept as rows */
 #define START_Q 0

@@ -19,7 +19,7 @@
 #ifndef NB
 #define NB 0
 #endif
-#define SECTION_EXTRA (NC + (MODEL_L ? NP : 0)) /* velocities, multipliers */
+#define SECTION_EXTRA (NC + (MODEL_L ? NP : 0) + (COMPENSATED ? 2 * NP : 0)) /* velocities, multipliers; or rests */
 #define SECTION_KEPT (NX + NP + SECTION_EXTRA)
 #define SECTION_ZERO 1e-12
 #define SECTION_JUMP 1e-10
