@@ -71,7 +71,7 @@ static bool measure(struct lgv_examination *x, const struct lgv_settings *settin
     s.outputs = LGV_CHECK_STEPS;
     s.threads = 1;
     s.bins = 0;
-    s.averages = s.correlations = false;
+    s.averages = s.correlations = false; /* a short run has no use for them, and can be shorter than burn_in */
     s.check_states = s.check_states ? s.check_states : 4;
     snprintf(s.keep, sizeof s.keep, "0");
     enum lgv_status status = lgv_engine_once(x->model, &s, NULL, NULL, NULL, &x->result, err);
