@@ -374,9 +374,9 @@ static void test_names(void **state) {
     assert_non_null(strstr(why, "symmetric in time, and RK4 is not"));
     lgv_method_unknown(NULL, "gauss4-Suzuki4", why, sizeof why);
     assert_non_null(strstr(why, "P2N2Q4Gau has order 4"));
-    static const char *const fault[][2] = {{"ABAA", "neighbouring letters of a splitting word must differ"},
-                                           {"bb", "a splitting word needs both drifts (A) and kicks (B)"},
-                                           {"ABABABABAB", "a splitting word has at most 9 letters"},
+    static const char *const fault[][2] = {{"ABAA", "the same letter stands twice side by side"},
+                                           {"bb", "the same letter stands twice side by side"},
+                                           {"ABABABABAB", "a word has nine letters at most"},
                                            {"BAB-Compensated-4", "-Compensated stands at the end"},
                                            {"BAB-Compensated-Compensated", "-Compensated is there twice"},
                                            {"BAOAB-Compensated", "words of A and B"},
