@@ -68,6 +68,7 @@ const char *bench_ring(char *text, size_t size, int n);
 void bench_methods(struct bench *b);     /* methods.c: every method beside its floor */
 void bench_constrained(struct bench *b); /* constrained.c: RATTLE beside its floor, chains */
 void bench_langevin(struct bench *b);    /* langevin.c: BAOAB beside its floors */
+void bench_bodies(struct bench *b);      /* bodies.c: a rigid body beside its floor */
 void bench_speed(struct bench *b);       /* speed.c: flagship kernels against the floors, normals */
 void bench_compile(struct bench *b);     /* system.c: compile latency, ... */
 void bench_size(struct bench *b);        /* ... cost against degrees of freedom */

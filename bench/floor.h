@@ -59,6 +59,10 @@ double floor_rattle_run(enum floor_sphere which, size_t steps, double dt, unsign
  * of ten sites (dof 10) with U = sum (q_{i+1} - q_i)^2/2 + q_i^4/4.  As floor_rattle_run; state has 2 dof rows. */
 double floor_baoab_run(int dof, size_t steps, double dt, unsigned long long seed, double state[][FLOOR_PATHS]);
 
+/* A free rigid body with moments 1, 2, 2.5 by BRB (floor_body.c), start R = 1, m = (0.3, 1, 0.5), with the noise
+ * h = beta R.zz or none.  As floor_rattle_run; state has the quaternion (w, x, y, z) and m. */
+double floor_body_run(bool noise, size_t steps, double dt, unsigned long long seed, double state[7][FLOOR_PATHS]);
+
 /* Seconds to make `count` normals (rounded up to a multiple of 32). */
 double floor_normals(size_t count);
 
