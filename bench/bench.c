@@ -176,9 +176,11 @@ static const struct part {
     void (*run)(struct bench *);
     bool checks; /* --check has something to compare here */
 } parts[] = {
-    {"speed", bench_speed, false},   {"methods", bench_methods, true},   {"constrained", bench_constrained, true},
-    {"langevin", bench_langevin, true}, {"bodies", bench_bodies, true}, {"compile", bench_compile, false}, {"size", bench_size, false},
-    {"rings", bench_rings, false},   {"threads", bench_threads, false},  {"whole", bench_whole, false},
+    {"speed", bench_speed, false},           {"methods", bench_methods, true},
+    {"constrained", bench_constrained, true}, {"langevin", bench_langevin, true},
+    {"bodies", bench_bodies, true},          {"compile", bench_compile, false},
+    {"size", bench_size, false},             {"rings", bench_rings, false},
+    {"threads", bench_threads, false},       {"whole", bench_whole, false},
     {"collectors", bench_collectors, false}, {"peers", bench_peers, false},
     {"precision", bench_precision, false},
 };
