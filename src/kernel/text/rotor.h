@@ -432,8 +432,6 @@ INLINE void rotor_move(struct rotor_motion *o, double f, double g, vec P, vec E,
     k[0] = inverse * FUSED(n[0], d, -g * n[1] * n[2] * z * c);
     k[1] = inverse * FUSED(n[1] * c, d, n[0] * n[2] * z);
     k[2] = inverse * FUSED(n[2], c, -f * n[0] * n[1] * z * d);
-    vec lack = FUSED(-k[2], k[2], FUSED(-k[1], k[1], FUSED(-k[0], k[0], 1.0))); /* not rounded near 1 */
-    UNROLL for (int i = 0; i < 3; i++) ADD_PRODUCT(k[i], 0.5 * lack, k[i]);
     ivec nearer = (ivec)(FUSED(k[0], k[0], k[2] * k[2]) < FUSED(n[0], n[0], n[2] * n[2]));
     vec b0 = vec_select(nearer, k[0], n[0]), b1 = vec_select(nearer, k[1], n[1]), b2 = vec_select(nearer, k[2], n[2]);
     vec zc = c * vec_select(nearer, -z, z), to = vec_select(nearer, n[0], k[0]);
