@@ -157,6 +157,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         if (watch->tallies) lgv_text_add(&s.out, "#define TALLIES %zuL\n", watch->tallies);
+        if (watch->extremes) lgv_text_add(&s.out, "#define EXTREMES 1\n");
         if (watch->events) event_constants(&s);
         if (watch->sections) section_constants(&s);
         lgv_generate_file(&s.out, "face.h");

@@ -50,6 +50,9 @@
 #define EVENTS 0
 #define see_events(c, row, begin) ((void)0)
 #endif
+#ifndef EXTREMES
+#define EXTREMES 0
+#endif
 #define EVENT_ROW (TALLY_ROW + 2 * TALLIES)
 #ifndef SECTIONS /* sections.h */
 #define SECTIONS 0
@@ -247,6 +250,19 @@ static __attribute__((noinline, unused)) void tally(struct lgv_block *b, vec *to
     }
 }
 
+/* Where extremes are asked for, every path is seen at every step: then it pays to look inside the loop. */
+#if EXTREMES
+INLINE void tally_here(struct ctx *c, vec *row) {
+    vec *top = c->top;
+    ARRAY(x, TALLIES);
+    REST(rest, c);
+    model_watch(c, time_at(c, 0), c->q, c->p, rest + REST_AT(BROWN_ROW), rest + REST_AT(START_ROW),
+                rest + REST_AT(START_P_ROW), rest, rest + REST_AT(BROWN_ROW) - NC, x);
+    extend_extremes(row, VECS, x, TALLIES);
+    c->top = top;
+}
+#endif
+
 #define GIVEN_ROWS ((DRAW_Z ? 2 : 1) * DRAWN)
 
 INLINE const double *given_at(const double *given, u64 step, long rows, int g) {
@@ -346,11 +362,16 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
                 one_step(&context[g], state + BROWN_ROW * VECS + g, carry + g * METHOD_CARRY,
                          dW + (g * NOISE_STEPS + at) * DRAWN, dZ + (DRAW_Z ? (g * NOISE_STEPS + at) * DRAWN : 0),
                          over[g]);
+#if EXTREMES
+            for (int g = 0; TALLIES > 0 && b->tally && g < VECS; g++)
+                tally_here(&context[g], state + TALLY_ROW * VECS + g);
+#else
             if (TALLIES > 0 && b->tally) {
                 for (int g = 0; local && g < VECS; g++) put_back(&context[g], state + g);
                 b->step = step + 1;
                 tally(b, c->top, escape);
             }
+#endif
             for (int g = 0; EVENTS > 0 && b->events && g < VECS; g++)
                 see_events(&context[g], state + EVENT_ROW * VECS + g, 0);
         }

@@ -48,6 +48,13 @@ SHARED void guarded_observe(struct lgv_block *b, double *out,
 /* Of every x the least and the largest value so far, two rows each.  What is not finite belongs to a path that has
  * failed, or is about to. */
 SHARED void widen_extremes(vec *row, int vecs, UNKEPT const vec *x, long count);
+INLINE void extend_extremes(vec *row, int vecs, const vec *x, long count) {
+    for (long k = 0; k < count; k++, row += 2 * vecs) {
+        const vec known = FUSED(vec_set(0), x[k], x[k]); /* not a number where x is not finite, and passed over */
+        row[0] = vec_select((ivec)(known < row[0]), known, row[0]);
+        row[vecs] = vec_select((ivec)(known > row[vecs]), known, row[vecs]);
+    }
+}
 /* All rows of a state zero, but nothing seen yet of the extremes. */
 SHARED void start_rows(double *state, long rows, long first, long extremes, int vecs);
 
@@ -243,11 +250,7 @@ SHARED void start_rows(double *state, long rows, long first, long extremes, int 
 }
 
 SHARED void widen_extremes(vec *row, int vecs, const vec *x, long count) {
-    PLAIN for (long k = 0; k < count; k++, row += 2 * vecs) {
-        const vec known = FUSED(vec_set(0), x[k], x[k]); /* not a number where x is not finite, and passed over */
-        row[0] = vec_select((ivec)(known < row[0]), known, row[0]);
-        row[vecs] = vec_select((ivec)(known > row[vecs]), known, row[vecs]);
-    }
+    PLAIN for (long k = 0; k < count; k++) extend_extremes(row + 2 * vecs * k, vecs, x + k, 1);
 }
 #endif
 
