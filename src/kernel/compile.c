@@ -29,7 +29,7 @@ enum { PRINTED_LIMIT = 65536, PRINTED_LINES = 20, MAX_FLAGS = 16 };
 /* -march=native is safe here: one machine, and lanes never mix, so a path's bits are still its own.  Which products are
  * fused with a sum is decided by the text (FUSED in lanes.h): by clang as written, while gcc must not choose. */
 static const char *const clang_flags[] = {
-    "-std=gnu17", "-O2", "-march=native",    "-fno-math-errno",        "-fno-trapping-math", "-fPIC",
+    "-std=gnu17", "-O3", "-march=native",    "-fno-math-errno",        "-fno-trapping-math", "-fPIC",
     "-w",         "-c",  "-ffp-contract=on", "-fno-crash-diagnostics", /* else Ctrl-C leaves its reports in $TMPDIR */
     NULL};
 static const char *const gcc_flags[] = {"-std=gnu17",
