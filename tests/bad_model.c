@@ -145,7 +145,7 @@ static const struct bad sections[] = {
     {"parameters: {N: 2.5}\ncoordinates: {'x[N]': 0}\nhamiltonian: 1\n", 2, 18, "must be a whole number"},
     {"coordinates: {'x[100001]': 0}\nhamiltonian: 1\n", 1, 16, "more than 100000 degrees of freedom"},
     {"coordinates: {'x[50000] in R3': 0}\nhamiltonian: 1\n", 1, 16, "more than 100000 degrees of freedom"},
-    {"coordinates: {x in R4: 0}\nhamiltonian: 1\n", 1, 20, "expected R2, R3 or SO3"},
+    {"coordinates: {x in R4: 0}\nhamiltonian: 1\n", 1, 20, "expected R2, R3, SO3 or SE3"},
     {"coordinates: {'x[3]': [1, 2]}\nhamiltonian: 1\n", 1, 23, "x has 3 entries, but this sequence has 2"},
     {"coordinates: {x in R3: [1, 2]}\nhamiltonian: 1\n", 1, 24, "x has 3 components, but this sequence has 2 entries"},
     {"coordinates: {x in R3: '[1, 2]'}\nhamiltonian: 1\n", 1, 25, "x has 3 components, but this value has 2"},

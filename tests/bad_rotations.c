@@ -5,6 +5,7 @@
 #include "helpers.h"
 
 #define TOP "coordinates: {R in SO3: [0.4, 0, 0]}\nmomenta: {m: [0, 0, 1]}\n"
+#define PLACED "coordinates: {b in SE3: {}}\nmomenta: {p: {}}\n"
 #define BODY(inertia) TOP "kinetic: {inertia: " inertia "}\npotential: R.zz\n"
 
 static void test_files(void **state) {
@@ -14,7 +15,7 @@ static void test_files(void **state) {
         int line, column;
         const char *message;
     } row[] = {
-        {"coordinates: {R in SO4: [0, 0, 0]}\npotential: '1'\n", 1, 20, "expected R2, R3 or SO3"},
+        {"coordinates: {R in SO4: [0, 0, 0]}\npotential: '1'\n", 1, 20, "expected R2, R3, SO3 or SE3"},
         {"coordinates: {R in SO3: [1, 2]}\npotential: '1'\n", 1, 25, "a rotation is a vector of three numbers"},
         {"coordinates: {R in SO3: 0.3}\npotential: '1'\n", 1, 25, "expected 3 numbers"},
         {"coordinates: {R in SO3: [0, 0, 0, 0]}\npotential: '1'\n", 1, 25, "the quaternion 0"},
@@ -44,6 +45,24 @@ static void test_files(void **state) {
         {BODY("1") "constraints: R.xx\n", 5, 14, "constraints in models with rotations"},
         {"coordinates: {R in SO3: [0, 0, 0]}\nvelocities: {w: [0, 0, 0]}\nlagrangian: dot(w, w)/2\n", 2, 13,
          "Lagrangians with rotations"},
+        {"coordinates: {b in SE3: [0, 0, 1]}\npotential: '1'\n", 1, 25, "belongs to a body: give {position"},
+        {"coordinates: {b in SE3: {place: 1}}\npotential: '1'\n", 1, 26, "unknown key place"},
+        {"coordinates: {b in SE3: {position: [1, 2]}}\npotential: '1'\n", 1, 36, "3 components"},
+        {"coordinates: {b in SE3: {}, b: 1}\npotential: '1'\n", 1, 29, "declared twice"},
+        {"coordinates: {b in SE3: {}}\nmomenta: {p: 0}\npotential: '1'\n", 2, 14, "give {linear"},
+        {"coordinates: {b in SE3: {}}\nmomenta: {p: {}, q: {}}\npotential: '1'\n", 2, 10, "1 coordinates, but 2"},
+        {"coordinates: {x: 1}\nmomenta: {p in SE3: 0}\npotential: '1'\n", 2, 11, "must have its shape"},
+        {PLACED "potential: b\n", 3, 12, "but this is a body"},
+        {PLACED "potential: b.z\n", 3, 14, "a body has .position and .rotation"},
+        {PLACED "potential: b.position.w\n", 3, 23, "components are .x .y .z"},
+        {PLACED "potential: b + b\n", 3, 14, "cannot add a body and a body"},
+        {PLACED "potential: 2*b\n", 3, 13, "it has no other products"},
+        {PLACED "potential: norm(b)\n", 3, 17, "needs a vector, not a body"},
+        {PLACED "hamiltonian: dot(p, p)\n", 3, 18, "not a momentum of a body"},
+        {PLACED "hamiltonian: p.angle.x\n", 3, 16, ".linear and .angular"},
+        {PLACED "potential: b.position.x\nobserve: {b: b}\n", 4, 14, "observed by its parts"},
+        {PLACED "kinetic: {inertia: {b: [1, 1, 3]}}\npotential: b.position.x\n", 3, 24, "no body has the moments"},
+        {PLACED "kinetic: {mass: {b: 0}}\npotential: b.position.x\n", 3, 21, "must be positive"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct lgv_model *m = NULL;

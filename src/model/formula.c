@@ -46,7 +46,16 @@ static struct lgv_value number(struct lgv_parser *p, double x) {
 }
 
 static const char *kind_of(struct lgv_value v) {
-    return v.dim == 1 ? "number" : v.dim == 2 ? "vector of R2" : v.dim == 3 ? "vector of R3" : "matrix";
+    return v.dim == 1          ? "number"
+           : v.dim == 2        ? "vector of R2"
+           : v.dim == 3        ? "vector of R3"
+           : v.dim == LGV_PAIR ? "momentum of a body"
+           : v.dim == LGV_POSE ? "body"
+                               : "matrix";
+}
+
+static bool of_body(struct lgv_value v) {
+    return v.dim == LGV_POSE || v.dim == LGV_PAIR;
 }
 
 /* Row r of a times column c of b, both of 3 x 3 entries `step` apart. */
@@ -67,9 +76,25 @@ static struct lgv_value matrix_product(struct lgv_parser *p, struct lgv_value a,
     return c;
 }
 
+/* Where a point of the body is in space. */
+static struct lgv_value point_of(struct lgv_parser *p, struct lgv_value body, struct lgv_value x) {
+    struct lgv_value R = body, c;
+    R.dim = LGV_MATRIX;
+    c = matrix_product(p, R, x);
+    for (int k = 0; k < 3; k++) c.node[k] = lgv_expr_add(p->g, body.node[LGV_MATRIX + k], c.node[k]);
+    return c;
+}
+
 static struct lgv_value combine(struct lgv_parser *p, size_t at, int op, struct lgv_value a, struct lgv_value b) {
     struct lgv_graph *g = p->g;
     if (p->failed) return number(p, 0);
+    if (op == '*' && a.dim == LGV_POSE && b.dim == 3) return point_of(p, a, b);
+    if (of_body(a) || of_body(b)) {
+        lgv_parser_error(p, at, "a %s has parts, .%s, and body*[a,b,c] is a point of it: it has no other products",
+                         kind_of(of_body(a) ? a : b), a.dim == LGV_PAIR || b.dim == LGV_PAIR
+                                                          ? "linear and .angular" : "position and .rotation");
+        return number(p, 0);
+    }
     bool matrix = op == '*' && (a.dim == LGV_MATRIX || b.dim == LGV_MATRIX) && a.dim > 1 && b.dim > 1;
     if (matrix && a.dim != 2 && b.dim != 2) return matrix_product(p, a, b);
     if ((op == '*' && a.dim > 1 && b.dim > 1) || (op == '/' && b.dim > 1)) {
@@ -130,7 +155,7 @@ static struct lgv_value cross_product(struct lgv_parser *p, struct lgv_value a, 
 static struct lgv_value vector_call(struct lgv_parser *p, int op, const char *name) {
     size_t at = p->start;
     struct lgv_value a = expression(p), b = a;
-    if (!p->failed && (a.dim == 1 || a.dim == LGV_MATRIX))
+    if (!p->failed && (a.dim == 1 || a.dim > 3))
         lgv_parser_error(p, at, "%s needs a vector, not a %s", name, kind_of(a));
     if (op != -4) {
         lgv_parser_expect(p, ',', "','");
@@ -298,30 +323,42 @@ static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) 
 
 /* ---- names ---- */
 
+/* `count` rows of entry i (an index expression from 1, or -1: no array) of what begins at row `from`. */
+static void rows_of(struct lgv_graph *g, enum lgv_space space, long from, int count, int i, int *out) {
+    int index = lgv_expr_iconst(g, from);
+    if (i >= 0)
+        index = lgv_expr_iop(g, LGV_IADD, lgv_expr_iop(g, LGV_IMUL, i, lgv_expr_iconst(g, count)),
+                             lgv_expr_iconst(g, from - count));
+    for (int k = 0; k < count; k++)
+        out[k] = lgv_expr_ref(g, space, lgv_expr_iop(g, LGV_IADD, index, lgv_expr_iconst(g, k)));
+}
+
 static struct lgv_value state(struct lgv_parser *p, size_t at, const struct lgv_symbol *s) {
     if (!(p->scope->allow & LGV_USES(s->space))) {
         lgv_parser_error(p, at, "%s may not be used in %s", s->name, p->scope->place);
         return number(p, 0);
     }
     struct lgv_graph *g = p->g;
-    int index = lgv_expr_iconst(g, s->offset);
+    int i = -1;
     if (s->length) {
         if (p->kind != '[') {
             lgv_parser_error(p, at, "%s is an array of %ld: write %s[i]", s->name, s->length, s->name);
             return number(p, 0);
         }
-        int i = lgv_parser_subscript(p, s->name, s->length);
-        index = lgv_expr_iop(g, LGV_IADD, lgv_expr_iop(g, LGV_IMUL, i, lgv_expr_iconst(g, s->dim)),
-                             lgv_expr_iconst(g, s->offset - s->dim));
+        i = lgv_parser_subscript(p, s->name, s->length);
     } else if (p->kind == '[') {
         lgv_parser_error(p, p->start, "%s is not an array", s->name);
     }
-    struct lgv_value v = {s->dim, {0}};
-    for (int k = 0; k < s->dim; k++)
-        v.node[k] = lgv_expr_ref(g, s->space, lgv_expr_iop(g, LGV_IADD, index, lgv_expr_iconst(g, k)));
-    if (s->dim != 4) return v;
-    v.dim = LGV_MATRIX;
-    lgv_rotations_matrix(g, v.node);
+    struct lgv_value v = {s->dim == 4 ? LGV_MATRIX : s->dim, {0}};
+    const bool pose = s->dim == LGV_POSE, turns = pose || s->dim == 4;
+    if (pose) rows_of(g, s->space, s->offset, 3, i, v.node + LGV_MATRIX);
+    if (s->dim == LGV_PAIR) {
+        rows_of(g, s->space, s->offset, 3, i, v.node);
+        rows_of(g, s->space, s->turned, 3, i, v.node + 3);
+    } else {
+        rows_of(g, s->space, pose ? s->turned : s->offset, turns ? 4 : s->dim, i, v.node);
+    }
+    if (turns) lgv_rotations_matrix(g, v.node);
     return v;
 }
 
@@ -421,9 +458,30 @@ static int component_named(const char *name, int dim) {
     return column < 0 || column > 2 || name[2] ? -1 : 3 * row + column;
 }
 
+/* One of the two parts of a body or of its momentum. */
+static struct lgv_value part_of(struct lgv_parser *p, struct lgv_value v) {
+    static const char *const names[2][2] = {{"rotation", "position"}, {"linear", "angular"}};
+    const int pair = v.dim == LGV_PAIR, size[2] = {pair ? 3 : LGV_MATRIX, 3};
+    int k = 0;
+    while (k < 2 && (p->kind != 'n' || strcmp(p->name, names[pair][k]) != 0)) k++;
+    if (k == 2) {
+        lgv_parser_error(p, p->start, pair ? "the momentum of a body has .linear and .angular"
+                                           : "a body has .position and .rotation");
+        return number(p, 0);
+    }
+    struct lgv_value out = {size[k], {0}};
+    memcpy(out.node, v.node + (k ? size[0] : 0), (size_t)size[k] * sizeof *out.node);
+    lgv_parser_next(p);
+    return out;
+}
+
 static struct lgv_value postfix(struct lgv_parser *p) {
     struct lgv_value v = primary(p);
     if (!lgv_parser_accept(p, '.')) return v;
+    if (of_body(v)) {
+        v = part_of(p, v);
+        if (!lgv_parser_accept(p, '.')) return v;
+    }
     size_t at = p->start;
     int k = p->kind == 'n' && v.dim > 1 ? component_named(p->name, v.dim) : -1;
     if (!p->failed && k < 0)
@@ -521,7 +579,7 @@ static struct lgv_value expression(struct lgv_parser *p) {
         size_t at = p->start;
         lgv_parser_next(p);
         struct lgv_value w = term(p);
-        if (!p->failed && v.dim != w.dim)
+        if (!p->failed && (v.dim != w.dim || of_body(v)))
             lgv_parser_error(p, at, "cannot %s a %s and a %s", op == '+' ? "add" : "subtract", kind_of(v), kind_of(w));
         if (p->failed) return number(p, 0);
         for (int k = 0; k < v.dim; k++)

@@ -4,7 +4,8 @@
  *
  *     expression := term { (+|-) term }            term := unary { (*|/) unary }
  *     unary      := (-|+) unary | power            power := postfix [ ^ unary ]
- *     postfix    := primary [ .x | .y | .z ]      of a matrix .xx | .xy | ...
+ *     postfix    := primary { .x | .y | .z }      of a matrix .xx | .xy | ..., of a body .position | .rotation, of its
+ *                                                 momentum .linear | .angular
  *     primary    := number | name | name[index] | name(arguments) | (expression) | [expression, expression, ...]
  *     sum(i=1..N, j=i+1..N, i != j, body)          index arithmetic: + - * / % mod(a,b) wrap(a) wrap(a,n)         */
 #ifndef LGV_FORMULA_H
@@ -13,14 +14,17 @@
 #include "model/calculus.h"
 
 #define LGV_MATRIX 9 /* components of a 3 x 3 matrix, row by row */
+#define LGV_POSE 12  /* of a body in SE3: its rotation as a matrix, then its position */
+#define LGV_PAIR 6   /* of its momentum: linear, then angular */
 struct lgv_value {
-    int dim; /* 1 scalar, 2 or 3 a vector, LGV_MATRIX */
-    int node[LGV_MATRIX];
+    int dim; /* 1 scalar, 2 or 3 a vector, LGV_MATRIX, LGV_POSE, LGV_PAIR */
+    int node[LGV_POSE];
 };
 
 enum lgv_symbol_kind {
     LGV_SYM_PARAMETER, /* index, number */
-    LGV_SYM_STATE,     /* space, offset, length (0: not an array), dim; dim 4: a rotation as a unit quaternion */
+    LGV_SYM_STATE,     /* space, offset, length (0: not an array), dim; dim 4: a rotation as a unit quaternion; LGV_POSE
+                        * and LGV_PAIR: a body, whose rotations or angular momenta begin at `turned` */
     LGV_SYM_VALUE,     /* value */
     LGV_SYM_MACRO      /* formals, text */
 };
@@ -31,7 +35,7 @@ struct lgv_symbol {
     int index;
     double number;
     enum lgv_space space;
-    long offset, length;
+    long offset, length, turned;
     int dim;
     struct lgv_value value;
     char *formals[8];
@@ -61,8 +65,8 @@ struct lgv_formula_error {
 bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct lgv_value *out, int *nest,
                        struct lgv_formula_error *err);
 
-/* A declared name: "x", "x[N]", "x in R3", "x[N] in R2", "R in SO3".  length 0 when not an array; dim 4: a rotation.
- * Names start with a letter. */
+/* A declared name: "x", "x[N]", "x in R3", "x[N] in R2", "R in SO3", "body in SE3".  length 0 when not an array; dim 4:
+ * a rotation, LGV_POSE: a body.  Names start with a letter. */
 bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, char *name, size_t size, long *length,
                              int *dim, struct lgv_formula_error *err);
 /* "V(r, s)": a macro's head.  False when it is not of that form. */

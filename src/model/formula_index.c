@@ -282,7 +282,7 @@ bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, ch
     *dim = 1;
     lgv_parser_next(&p);
     if (p.kind != 'n' || p.name[0] == '_')
-        lgv_parser_error(&p, p.start, "expected a name like q, x[N], x in R3, x[N] in R3 or R in SO3");
+        lgv_parser_error(&p, p.start, "expected a name like q, x[N], x in R3, x[N] in R3, R in SO3 or body in SE3");
     snprintf(name, size, "%s", p.name);
     lgv_parser_next(&p);
     if (lgv_parser_accept(&p, '[')) {
@@ -296,15 +296,16 @@ bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, ch
     if (!p.failed && p.kind == 'n' && strcmp(p.name, "in") == 0) {
         lgv_parser_next(&p);
         bool known = p.kind == 'n' && p.name[0] == 'R' && p.name[1] >= '1' && p.name[1] <= '3' && !p.name[2];
-        bool rotation = p.kind == 'n' && strcmp(p.name, "SO3") == 0;
-        if (!known && !rotation)
-            lgv_parser_error(&p, p.start, "expected R2, R3 or SO3");
+        bool rotation = p.kind == 'n' && strcmp(p.name, "SO3") == 0, body = p.kind == 'n' && strcmp(p.name, "SE3") == 0;
+        if (!known && !rotation && !body)
+            lgv_parser_error(&p, p.start, "expected R2, R3, SO3 or SE3");
         else
-            *dim = rotation ? 4 : p.name[1] - '0';
+            *dim = body ? LGV_POSE : rotation ? 4 : p.name[1] - '0';
         lgv_parser_next(&p);
     }
     if (!p.failed && p.kind)
-        lgv_parser_error(&p, p.start, "expected a name like q, x[N], x in R3, x[N] in R3, R in SO3 or q mod 2*pi");
+        lgv_parser_error(&p, p.start,
+                         "expected a name like q, x[N], x in R3, x[N] in R3, R in SO3, body in SE3 or q mod 2*pi");
     return !p.failed;
 }
 

@@ -62,7 +62,10 @@ bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned
     struct lgv_value v;
     if (!lgv_load_formula(l, node, place, allow, &v, NULL)) return false;
     *out = v.node[0];
-    return v.dim == 1 || lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
+    return v.dim == 1 || lgv_yaml_fail(l, node, "%s is a number, but this is a %s", place,
+                                       v.dim <= 3            ? "vector"
+                                       : v.dim == LGV_MATRIX ? "matrix"
+                                                             : "body: write .position, .rotation, .linear or .angular");
 }
 
 bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name) {

@@ -37,6 +37,8 @@ struct lgv_declared {
     long length; /* 0: not an array */
     int dim;
     long offset, size; /* components */
+    int part;          /* of a body in SE3, whose position and rotation are declared apart: 1 and 2; 0: of none */
+    long beside;       /* part 2: the offset of part 1 */
     double period, from; /* shown in [from, from + period); period 0: as it is */
 };
 
@@ -91,6 +93,9 @@ bool lgv_load_value(struct lgv_loader *l, const char *name, int node); /* adds t
 /* ---- load_state.c ---- */
 
 bool lgv_load_coordinates(struct lgv_loader *l, int node);
+/* The name becomes known in formulas, of an array its first `entries`; a body when its second part is given. */
+bool lgv_load_symbol(struct lgv_loader *l, const char *name, const struct lgv_declared *d, enum lgv_space space,
+                     long entries);
 bool lgv_load_momenta(struct lgv_loader *l, int node); /* -1: not given */
 bool lgv_load_velocities(struct lgv_loader *l, int node);
 bool lgv_load_symmetries(struct lgv_loader *l, int node);

@@ -15,12 +15,7 @@ static bool add_starts(struct lgv_loader *l, const struct lgv_declared *d, size_
         char name[80];
         snprintf(name, sizeof name, "%s0", d[k].name);
         if (lgv_scope_find(&l->m->scope, name)) continue;
-        struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_STATE);
-        if (!s) return lgv_yaml_memory(l);
-        s->space = space;
-        s->offset = d[k].offset;
-        s->length = d[k].length;
-        s->dim = d[k].dim;
+        if (!lgv_load_symbol(l, name, &d[k], space, d[k].length)) return false;
     }
     return true;
 }
@@ -84,7 +79,9 @@ static bool add_components(const struct entry *e, const long *vars, size_t membe
         int n = snprintf(name, sizeof name, "%s", e->name);
         for (int k = 0; k < levels; k++)
             n += snprintf(name + n, sizeof name - (size_t)n, "%c%ld", k ? ',' : '[', vars[k]);
-        snprintf(name + n, sizeof name - (size_t)n, dim > 1 ? "%s.%c" : "%s", levels ? "]" : "", "xyz"[c]);
+        n += snprintf(name + n, sizeof name - (size_t)n, dim > 1 ? "%s." : "%s", levels ? "]" : "");
+        if (dim == LGV_MATRIX) n += snprintf(name + n, sizeof name - (size_t)n, "%c", "xyz"[c / 3]);
+        if (dim > 1) snprintf(name + n, sizeof name - (size_t)n, "%c", "xyz"[c % 3]);
         struct lgv_observable o = {.node = e->v.node[c]};
         if (levels && e->written) o.node = lgv_loops_instance(g, o.node, vars, levels);
         if (levels && !e->written) {
@@ -155,6 +152,9 @@ static bool read_observable(struct lgv_loader *l, int key, int value, size_t *ca
     if (!check_name(&e) || !lgv_load_formula(l, value, "an observable", STATE, &e.v, &e.nest)) return false;
     if (strcmp(e.name, "H") == 0 && (e.nest >= 0 || e.v.dim > 1 || e.v.node[0] != l->m->hamiltonian))
         return lgv_yaml_fail(l, key, "H is the Hamiltonian and is always observed; choose another name");
+    if (e.v.dim == LGV_POSE || e.v.dim == LGV_PAIR)
+        return lgv_yaml_fail(l, value, "a body is observed by its parts: write %s",
+                             e.v.dim == LGV_POSE ? ".position or .rotation" : ".linear or .angular");
     return e.nest >= 0 ? add_family(&e) : add_components(&e, NULL, 0);
 }
 

@@ -50,18 +50,24 @@ static bool components(struct lgv_loader *l, const struct target *t, int node, i
     return true;
 }
 
+bool lgv_load_symbol(struct lgv_loader *l, const char *name, const struct lgv_declared *d, enum lgv_space space,
+                     long entries) {
+    struct lgv_scope *scope = &l->m->scope;
+    struct lgv_symbol *s = lgv_scope_find(scope, name);
+    if (d->part == 1) return true;
+    if (!s && !(s = lgv_scope_add(scope, name, LGV_SYM_STATE))) return lgv_yaml_memory(l);
+    s->space = space;
+    s->offset = d->part ? d->beside : d->offset;
+    s->turned = d->offset;
+    s->length = d->length ? entries : 0;
+    s->dim = !d->part ? d->dim : d->dim == 4 ? LGV_POSE : LGV_PAIR;
+    return true;
+}
+
 /* Start values may refer to entries that have one already: the array is known up to there. */
 static bool known_so_far(struct lgv_loader *l, const struct target *t, long entries) {
-    struct lgv_scope *scope = &l->m->scope;
-    if (!t->start || entries == 0) return true;
-    struct lgv_symbol *s =
-        entries == 1 ? lgv_scope_add(scope, t->d->name, LGV_SYM_STATE) : lgv_scope_find(scope, t->d->name);
-    if (!s) return lgv_yaml_memory(l);
-    s->space = t->space;
-    s->offset = t->d->offset;
-    s->length = t->d->length ? entries : 0;
-    s->dim = t->d->dim;
-    return true;
+    bool whole = !t->d->part || !t->d->length || entries == t->d->length; /* bodies are known when all of them are */
+    return !t->start || entries == 0 || !whole || lgv_load_symbol(l, t->d->name, t->d, t->space, entries);
 }
 
 /* A sequence for an array of points: one vector for all of them (its components), or one value per point?  When the
@@ -102,6 +108,36 @@ static bool entries(struct lgv_loader *l, const struct target *t, int node) {
 static bool values(struct lgv_loader *l, const struct target *t, int node) {
     if (t->d->length) return entries(l, t, node);
     return components(l, t, node, t->out) && known_so_far(l, t, 1);
+}
+
+static const char *const parts[2][2] = {{"position", "rotation"}, {"linear", "angular"}};
+
+/* A body by its parts, d and d + 1; t->out is row 0.  What is left out is 0, and no rotation. */
+static bool body_values(struct lgv_loader *l, struct target t, int node) {
+    const struct lgv_declared *d = t.d;
+    const char *const *name = parts[t.space == LGV_P];
+    const bool mapping = lgv_yaml_node(l, node)->kind == LGV_YAML_MAPPING;
+    int *out = t.out, given[2] = {mapping ? -1 : node, mapping ? -1 : node};
+    if (!mapping && !t.spread)
+        return lgv_yaml_fail(l, node, "%s belongs to a body: give {%s: ..., %s: ...}", d->name, name[0], name[1]);
+    if (mapping) LGV_EACH(l, node, key, value) {
+        const char *text = lgv_yaml_node(l, key)->text;
+        int k = 0;
+        while (k < 2 && strcmp(name[k], text) != 0) k++;
+        if (k == 2)
+            return lgv_yaml_fail(l, key, "unknown key %.60s; here a body has %s and %s", text, name[0], name[1]);
+        if (given[k] >= 0) return lgv_yaml_fail(l, key, "%s is given twice", text);
+        given[k] = value;
+    }
+    for (int k = 0; k < 2; k++) {
+        t.d = &d[k];
+        t.out = out + t.d->offset;
+        if (given[k] >= 0 && !values(l, &t, given[k])) return false;
+        if (given[k] < 0 && t.d->dim == 4)
+            for (long i = 0; i < t.d->size; i += 4) t.out[i] = lgv_expr_const(l->m->graph, 1);
+        if (given[k] < 0 && !known_so_far(l, &t, t.d->length ? t.d->length : 1)) return false;
+    }
+    return true;
 }
 
 /* ---- coordinates and momenta ---- */
@@ -150,8 +186,22 @@ static bool declare(struct lgv_loader *l, int key, struct lgv_declared *d) {
     free(name);
     if (!ok) return lgv_yaml_fail_in(l, key, &why);
     if (!lgv_load_new_name(l, key, d->name)) return false;
+    d->part = d->dim == LGV_POSE;
+    if (d->part) d->dim = 3;
     d->size = d->dim * (d->length ? d->length : 1);
     return !period || read_period(l, key, (size_t)(period - text), d);
+}
+
+/* The rotation of a body, or its angular momentum, behind the other part. */
+static struct lgv_declared second_part(const struct lgv_declared *d, int dim) {
+    struct lgv_declared r = *d;
+    r.part = 2;
+    r.period = r.from = 0;
+    r.beside = d->offset;
+    r.dim = dim;
+    r.size = dim * (d->length ? d->length : 1);
+    r.offset = d->offset + d->size;
+    return r;
 }
 
 /* Of every component, when there are any. */
@@ -169,11 +219,12 @@ static bool keep_periods(struct lgv_loader *l) {
     return true;
 }
 
-static bool name_components(struct lgv_loader *l, const struct lgv_declared *d, char **out) {
+static bool name_components(struct lgv_loader *l, const struct lgv_declared *d, bool momentum, char **out) {
     for (long k = 0; k < d->size; k++) {
         struct lgv_text t = {0};
         lgv_text_add(&t, "%s", d->name);
         if (d->length) lgv_text_add(&t, "[%ld]", k / d->dim + 1);
+        if (d->part) lgv_text_add(&t, ".%s", parts[momentum][d->part - 1]);
         if (d->dim > 1) lgv_text_add(&t, ".%c", (d->dim == 4 ? "wxyz" : "xyz")[k % d->dim]);
         out[k] = t.data;
         if (t.failed) return lgv_yaml_memory(l);
@@ -189,16 +240,18 @@ static bool read_starts(struct lgv_loader *l, int node, const struct lgv_declare
     m->scope.draws = m->draws;
     bool ok = true;
     LGV_EACH(l, node, key, value) {
+        const size_t count = d[k].part ? 2 : 1;
         struct target t = {.d = &d[k],
-                           .out = start + d[k].offset,
+                           .out = d[k].part ? start : start + d[k].offset,
                            .place = "a start value",
                            .space = space,
                            .start = true,
                            .allow = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES(LGV_NORMAL) |
                                     LGV_USES(LGV_UNIFORM)};
-        ok = values(l, &t, value) && name_components(l, &d[k], component + d[k].offset);
+        ok = d[k].part ? body_values(l, t, value) : values(l, &t, value);
+        for (size_t i = 0; ok && i < count; i++, k++)
+            ok = name_components(l, &d[k], space == LGV_P, component + d[k].offset);
         if (!ok) break;
-        k++;
     }
     m->scope.draws = NULL;
     return ok;
@@ -225,6 +278,7 @@ static struct lgv_declared partner(const struct lgv_loader *l, size_t k) {
     if (d.dim == 4) {
         d.dim = 3;
         d.size = 3 * (d.length ? d.length : 1);
+        d.beside = d.offset - d.size; /* of a body: its linear momenta come first */
     }
     return d;
 }
@@ -234,7 +288,7 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     if (!lgv_yaml_mapping(l, node, "coordinates as name: start value")) return false;
     size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
     if (!count) return lgv_yaml_fail(l, node, "the model has no coordinates");
-    l->coordinate = lgv_new(count, sizeof *l->coordinate);
+    l->coordinate = lgv_new(2 * count, sizeof *l->coordinate);
     if (!l->coordinate) return lgv_yaml_memory(l);
     long total = 0, bodies = 0;
     LGV_EACH(l, node, key, value) {
@@ -245,9 +299,15 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
                 return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
         d->offset = total;
         total += d->size;
+        l->ncoordinates++;
+        if (d->part) {
+            d[1] = second_part(d, 4);
+            total += (++d)->size;
+            l->ncoordinates++;
+        }
         if (d->dim == 4 && !keep_rotations(l, key, d, &bodies)) return false;
         if (total > LGV_MAX_DOF) return lgv_yaml_fail(l, key, "more than %d degrees of freedom", LGV_MAX_DOF);
-        l->ncoordinates++;
+        if (l->ncoordinates > LGV_MAX_ENTRIES) return lgv_yaml_fail(l, key, "more than %d names", LGV_MAX_ENTRIES);
     }
     m->start = lgv_new((size_t)(2 * total - bodies), sizeof *m->start);
     m->component = lgv_new((size_t)(2 * total - bodies), sizeof *m->component);
@@ -264,7 +324,7 @@ static bool standard_momenta(struct lgv_loader *l) {
         struct lgv_declared *d = &l->momentum[k];
         *d = partner(l, k);
         snprintf(d->name, sizeof d->name, "p_%.60s", l->coordinate[k].name);
-        if (lgv_scope_find(&m->scope, d->name)) {
+        if (d->part != 2 && lgv_scope_find(&m->scope, d->name)) {
             lgv_fail(l->err, LGV_BAD_INPUT,
                      l->nvelocities ? "%s: %s is the name of the momentum of %s: choose another name"
                                     : "%s: %s is in use: give the momenta names in a section momenta",
@@ -273,7 +333,7 @@ static bool standard_momenta(struct lgv_loader *l) {
         }
         struct target t = {.d = d, .space = LGV_P, .start = true}; /* the nodes are 0, the constant 0 */
         if (!known_so_far(l, &t, 1) || (d->length > 1 && !known_so_far(l, &t, d->length))) return false;
-        if (!name_components(l, d, m->component + m->nx + d->offset)) return false;
+        if (!name_components(l, d, true, m->component + m->nx + d->offset)) return false;
     }
     l->nmomenta = l->ncoordinates;
     return true;
@@ -285,10 +345,11 @@ static bool declare_partners(struct lgv_loader *l, int node, bool velocities, st
     char what[64];
     snprintf(what, sizeof what, "%s as name: start value", many);
     if (!lgv_yaml_mapping(l, node, what)) return false;
-    size_t given = (size_t)lgv_yaml_node(l, node)->count / 2;
-    if (given != l->ncoordinates)
-        return lgv_yaml_fail(l, node, "%zu coordinates, but %zu %s: each coordinate has one, in the same order",
-                             l->ncoordinates, given, many);
+    size_t given = (size_t)lgv_yaml_node(l, node)->count / 2, names = 0;
+    for (size_t k = 0; k < l->ncoordinates; k++) names += l->coordinate[k].part != 2;
+    if (given != names)
+        return lgv_yaml_fail(l, node, "%zu coordinates, but %zu %s: each coordinate has one, in the same order", names,
+                             given, many);
     LGV_EACH(l, node, key, value) {
         const struct lgv_declared own = partner(l, *count), *q = &own;
         struct lgv_declared *d = &out[*count];
@@ -296,12 +357,16 @@ static bool declare_partners(struct lgv_loader *l, int node, bool velocities, st
         if (d->period > 0) return lgv_yaml_fail(l, key, "a %s has no period: only coordinates can be periodic", one);
         for (size_t k = 0; k < *count; k++)
             if (strcmp(out[k].name, d->name) == 0) return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
-        if ((d->length && d->length != q->length) || (d->dim > 1 && d->dim != q->dim))
+        if ((d->length && d->length != q->length) || (d->dim > 1 && d->dim != q->dim) || (d->part && !q->part))
             return lgv_yaml_fail(l, key, "%s is the %s of %s and must have its shape", d->name, one, q->name);
         d->length = q->length;
         d->dim = q->dim;
         d->offset = q->offset;
         d->size = q->size;
+        d->part = q->part;
+        ++*count;
+        if (!d->part) continue;
+        d[1] = second_part(d, 3);
         ++*count;
     }
     return true;
@@ -432,7 +497,9 @@ static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned 
                                  "%.60s is one entry of %s; give all of them: a sequence, or a formula where i is the "
                                  "number of the entry", name, d->name);
         struct target t = {.d = d, .out = out + d->offset, .place = place, .allow = allow, .spread = spread};
-        if (!values(l, &t, value)) return false;
+        const struct lgv_declared both[2] = {own, own.part ? partner(l, k + 1) : own};
+        if (own.part) t.d = both, t.out = out;
+        if (!(own.part ? body_values(l, t, value) : values(l, &t, value))) return false;
     }
     return true;
 }
