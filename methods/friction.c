@@ -10,6 +10,11 @@
  *
  * with s = sqrt(2 kT Gamma).  They contract phase volume by det(1 - dt Gamma M^-1) and 1/det(1 + dt Gamma M^-1).
  *
+ * Rotations have their angular momentum m in the place of p and take the variational step with the Cayley map in the
+ * place of q' = q + dt M^-1 p' (rotate.c): without friction SVE-Q and SVE-QI are the word BR, bit by bit.  Friction
+ * acts on omega = I^-1 m, in SVE-QI with the m' that the free step begins with.  The xi of that step differs from
+ * I^-1 m' by O(dt); with it in the place of omega the order would be the same, but contraction would depend on xi.
+ *
  * Brunger, Brooks & Karplus (1984), doi 10.1016/0009-2614(84)80098-6, with dB = dB_1 + dB_2 of the two halves:
  *
  *     BBK      p*  = p - K_q(q; dt, dW)/2 + dt/2 (F(q, p, t) - Gamma M^-1 p) + s dB_1,       q' = q + dt M^-1 p*
@@ -89,7 +94,12 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     shake(c, 0, q, p);
     if (FRICTION_KIND == IMPLICIT_FRICTION) relax(c, q, c->dt, p);
     model_K1(c, time_at(c, 0.5), q, p, c->dt, none, 0, move);
+#if ROTATIONS
+    vectors_move(move, q);
+    ROTATE_ALL(c, q, p, rotor_cayley)
+#else
     for (long i = 0; i < NP; i++) q[i] += move[i];
+#endif
     model_force(c, t1, q, p, &F);
     if (FRICTION_KIND == BBK) {
         push(c, t1, 0.5, 0, q, p, &F, dW);
@@ -105,7 +115,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     .family = "Langevin", .source = "friction.c", .needs = LGV_NEEDS_SEPARABLE | LGV_NEEDS_NOISE_OF_Q,                 \
     .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE, .face_general = LGV_FACE_K1 | LGV_FACE_FORCE, .order = 1,          \
     .strong_order = 1, .strong_noncommuting = 0.5, .strong_additive = 1, .weak_order = 1, .bath = true,                \
-    .forced = true, .needs_drag = true, .bath_f = true, .bath_strong = 1, .explicit_separable = true
+    .forced = true, .needs_drag = true, .bath_f = true, .bath_strong = 1, .explicit_separable = true,                  \
+    .rotations = true
 const struct lgv_method lgv_method_sve_q = {
     AS_FORCES,
     .name = "SVE-Q",

@@ -10,7 +10,12 @@
  * (dt/12) sum_m grad h_m . M^-1 grad h_m, for H = p . M^-1 p / 2 + U(q), and has strong order 3/2.  VZ has it where
  * that term is a constant, for additive noise and such an H: else its mean is off by a term in E[J^2] = dt/3, where
  * dt/2 is needed, and the order is 1. Explicit when H and every h are separable; the force at q' then serves the next
- * step too. */
+ * step too.
+ *
+ * Rotations move freely between the two kicks, exactly (text/rotor.h), and VZc keeps its order: with C_m = {., h_m} and
+ * A = {., T} the expansion of flow and step in these operators needs [C_m, C_n] = 0 and that [C_m, [C_n, A]] is a kick,
+ * the one by h_m,g . I^-1 h_n,g.  Both hold on a group with left-trivialised derivatives, since {f, h} of functions of
+ * degrees a and b in the momenta has degree a + b - 1 there too. */
 #include "kernel/text/method_file.h"
 
 #ifndef VERLET_J
@@ -38,6 +43,11 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     if (MODEL_SEPARABLE) {
         struct force F = CARRIED_FORCE(carry);
         model_kick(c, p, &F, half, w);
+#if ROTATIONS
+        model_K1(c, time_at(c, 0.5), q, p, c->dt, w, 0, Kp);
+        vectors_move(Kp, q);
+        ROTATE_ALL(c, q, p, rotor_exactly)
+#else
         model_K1(c, t, q, p, half, w, 0, Kp);
         if (MODEL_TIME) { /* K_p changes between the two ends of the step */
             for (long i = 0; i < NP; i++) q[i] += Kp[i];
@@ -46,6 +56,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         } else {
             for (long i = 0; i < NP; i++) ADD_PRODUCT(q[i], 2.0, Kp[i]);
         }
+#endif
         model_force(c, t1, q, p, &F);
         model_kick(c, p, &F, half, v);
         return;
@@ -110,6 +121,7 @@ const struct lgv_method lgv_method_vz = {
     .strong_additive = 1.5,
     .additive_quadratic = true,
     .uses_dz = true,
+    .rotations = true,
 };
 const struct lgv_method lgv_method_vzc = {
     VERLET,
@@ -117,7 +129,7 @@ const struct lgv_method lgv_method_vzc = {
     .aliases = "",
     .paper = "derived for this project: VZ applied to U + dt/12 sum grad h . M^-1 grad h",
     .doc = "Explicit symplectic method of strong order 3/2 with one force evaluation a step, for H = p.M^-1 p/2 + U(q) "
-           "and noise h(q). The recommended default where it fits.",
+           "and noise h(q), rotations included. The recommended default where it fits.",
     .constants = "#define VERLET_J 1\n",
     .values = with_j,
     .needs = LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_QUADRATIC_KINETIC,
@@ -127,5 +139,6 @@ const struct lgv_method lgv_method_vzc = {
     .strong_noncommuting = 1.5,
     .strong_additive = 1.5,
     .uses_dz = true,
+    .rotations = true,
 };
 #endif

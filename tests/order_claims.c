@@ -159,9 +159,26 @@ static void test_rules(void **state) {
     assert_non_null(strstr(err.message, "does not converge"));
 }
 
+/* ---- rotations ---- */
+
+/* Strong order 3/2 needs the correction with left-trivialised gradients: without it the order is 1. */
+static void test_bodies(void **state) {
+    (void)state;
+    static const char text[] = "coordinates: {R in SO3: [0.4, 0.1, -0.3], x: 0.2}\n"
+                               "momenta: {m: [0.1, 0.2, 2], p: 0.1}\n"
+                               "kinetic: {inertia: [[1, 0.2, 0.1], [0.2, 1.4, -0.1], [0.1, -0.1, 1.7]]}\n"
+                               "potential: R.zz + 0.3*R.xx*R.yz + x^2/2\nnoise: [1.5*R.zz, 0.8*R.xy, 1.2*x*R.xx]\n";
+    struct measured x = strong_order(text, "VZc", "VZc", 0.02, 4, 512);
+    assert_order(&x, 1.5);
+    x = strong_order(text, "VZ", "VZc", 0.02, 4, 256);
+    assert_order(&x, 1);
+    x = strong_order(text, "BRB", "VZc", 0.02, 4, 256); /* another method with the same limit */
+    assert_order(&x, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_mrt32_in_time), cmocka_unit_test(test_additive),
                                        cmocka_unit_test(test_weak), cmocka_unit_test(test_taylor),
-                                       cmocka_unit_test(test_rules)};
+                                       cmocka_unit_test(test_rules), cmocka_unit_test(test_bodies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -291,9 +291,21 @@ static bool add_square(struct lgv_graph *g, struct squares *s, int h) {
     return ok;
 }
 
+/* With rotations: grad h . M^-1 grad h = {h, {h, H}}, whatever space h lives on. */
+static int bracket_correction(struct lgv_model *m, double factor) {
+    struct lgv_graph *g = m->graph;
+    int *h = lgv_model_noises(m), H = lgv_loops_instance(g, m->hamiltonian, NULL, 0), id = 0;
+    if (!h) no_memory(g);
+    for (size_t i = 0; h && i < m->nnoise && !g->failed; i++)
+        id = lgv_expr_add(g, id, lgv_algebra_bracket(g, h[i], lgv_algebra_bracket(g, h[i], H)));
+    free(h);
+    return lgv_expr_scale(g, factor, id);
+}
+
 /* All terms are collected and summed once: work is linear in degrees of freedom and noises. */
 int lgv_algebra_correction(struct lgv_model *m, double factor) {
     struct lgv_graph *g = m->graph;
+    if (g->nrotations) return bracket_correction(m, factor);
     int *h = lgv_model_noises(m), *v = velocities(m);
     struct squares s = {.v = v, .at = lgv_new(m->np, sizeof *s.at), .factor = factor};
     bool ok = h && v && s.at;

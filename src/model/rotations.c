@@ -207,7 +207,8 @@ int lgv_rotations_bracket(struct lgv_graph *g, int f, int h) {
         lgv_terms_gradient(g, &function, k % 2 ? LGV_P : LGV_Q, &d[k]);
     }
     int sum = lgv_expr_sub(g, paired(g, &d[0], &d[3]), paired(g, &d[1], &d[2]));
-    for (size_t r = 0; r < g->nrotations; r++)
+    bool turns = d[1].count && d[3].count;
+    for (size_t r = 0; turns && r < g->nrotations; r++)
         for (long k = 0; k < g->rotation[r].count && !g->failed; k++)
             sum = lgv_expr_sub(g, sum, turned(g, g->rotation[r].p + 3 * k, &d[1], &d[3]));
     for (int k = 0; k < 4; k++) lgv_terms_free(&d[k]);

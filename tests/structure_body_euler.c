@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The variational Euler method on SO(3) and what is built on it: friction and bath as forces of the step, the spatial
+ * form of the equations, the two momenta m and mu, vectors as a group, and weights J and dW - J of the noise. */
+#include "helpers.h"
+
+#define TENSOR "[[1, 0.2, 0.1], [0.2, 1.4, -0.1], [0.1, -0.1, 1.7]]"
+#define TOP(inertia)                                                                                                   \
+    "parameters: {g: 0}\ncoordinates: {R in SO3: [0.4, 0.1, -0.3], x: 0.3}\nmomenta: {m: [0.1, 0.2, 2], p: 0.2}\n"     \
+    "kinetic: {inertia: " inertia "}\npotential: R.zz + 0.3*R.xx*R.yz + x*R.xy + x^2\nnoise: [0.7*R.zz, 0.5*R.xy]\n"
+
+/* ---- friction and bath as forces of the step ---- */
+
+/* The largest difference of what both observe. */
+static double apart(struct lgv_model *a, const char *one, struct lgv_model *b, const char *other) {
+    struct lgv_kernel k = kernel_of(a, one), l = kernel_of(b, other);
+    double *x = final_values(&k, 0.05, 40, 24, 3, 1), *y = final_values(&l, 0.05, 40, 24, 3, 1), worst = 0;
+    size_t both = 0;
+    for (size_t i = 0; i < k.watch.count; i++)
+        for (size_t j = 0; j < l.watch.count; j++) {
+            const char *name = k.watch.item[i].name;
+            if (strcmp(name, l.watch.item[j].name) != 0 || strcmp(name, "H") == 0) continue;
+            for (size_t p = 0; p < 24; p++)
+                worst = fmax(worst, fabs(x[p * k.watch.count + i] - y[p * l.watch.count + j]));
+            both++;
+        }
+    assert_true(both >= 4);
+    free(x);
+    free(y);
+    lgv_kernel_free(&k);
+    lgv_kernel_free(&l);
+    return worst;
+}
+
+static void assert_same_paths(struct lgv_model *a, const char *one, struct lgv_model *b, const char *other) {
+    double d = apart(a, one, b, other);
+    if (d != 0) fail_msg("%s and %s differ by %g", one, other, d);
+}
+
+/* Without friction, and with a force that is nothing, they are the word BR. */
+static void test_without_friction(void **state) {
+    (void)state;
+    static const char *const text[] = {TOP("[1, 1.4, 0.9]"), TOP(TENSOR)};
+    for (size_t i = 0; i < 2; i++) {
+        char forced[800];
+        snprintf(forced, sizeof forced, "%sforce: {R: 'g*m', x: 'g*p'}\n", text[i]);
+        struct lgv_model *m = model_of(text[i]), *f = model_of(forced);
+        assert_same_paths(f, "SVE-Q", m, "BR");
+        assert_same_paths(f, "SVE-QI", m, "BR");
+        lgv_model_free(f);
+        if (i == 0) { /* friction 0 in a bath: no noise of the model beside it, since the bath has its own */
+            f = model_of("coordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.2, 2]}\n"
+                         "kinetic: {inertia: [1, 1.4, 0.9]}\npotential: R.zz\nparameters: {g: 0}\n"
+                         "langevin: {friction: g, temperature: 0.4}\n");
+            struct lgv_model *free_of = model_of("coordinates: {R in SO3: [0.4, 0.1, -0.3]}\n"
+                                                 "momenta: {m: [0.1, 0.2, 2]}\n"
+                                                 "kinetic: {inertia: [1, 1.4, 0.9]}\npotential: R.zz\n");
+            assert_same_paths(f, "SVE-Q", free_of, "BR");
+            assert_same_paths(f, "SVE-QI", free_of, "BR");
+            lgv_model_free(f);
+            lgv_model_free(free_of);
+        }
+        lgv_model_free(m);
+    }
+}
+
+/* Phase volume, by all of the Jacobian: det(1 - dt Gamma M^-1), its inverse with the other sign, and their halves. */
+static void test_contraction(void **state) {
+    (void)state;
+    static const char *const method[] = {"SVE-Q", "SVE-QI", "BBK", "BAOAB"};
+    static const double rate[] = {0.3 / 1, 0.8 / 1.4, 0.5 / 0.9, 0.6 / 2};
+    const double dt = 0.1;
+    struct lgv_model *m = model_of("coordinates: {R in SO3: [0.4, 0.1, -0.3], x: 0.3}\n"
+                                   "momenta: {m: [0.1, 0.2, 2], p: 0.2}\n"
+                                   "kinetic: {mass: {x: 2}, inertia: [1, 1.4, 0.9]}\n"
+                                   "potential: R.zz + 0.3*R.xx*R.yz + x*R.xy + x^2\n"
+                                   "langevin: {friction: {R: [0.3, 0.8, 0.5], x: 0.6}, temperature: 0.4}\n");
+    for (size_t k = 0; k < 4; k++) {
+        struct lgv_kernel kernel = kernel_of(m, method[k]);
+        double want = 1, x[9] = {0.9, 0.3, -0.1, 0.3, 0.2, 0.5, -0.7, 1.3, 0.4};
+        for (size_t i = 0; i < 4; i++) {
+            double a = rate[i] * dt;
+            want *= k == 0 ? 1 - a : k == 1 ? 1 / (1 + a) : k == 2 ? (1 - a / 2) / (1 + a / 2) : exp(-a);
+        }
+        struct lgv_defect how = {.rotations = m->graph};
+        lgv_certificate_defect(&kernel, 0, dt, 5, 1, 3, x, NULL, NULL, NULL, &how);
+        print_message("%s: %.12f, %.12f (%.1g)\n", method[k], how.volume, want, how.volume_error);
+        assert_true(how.volume_error < 1e-10);
+        assert_near(how.volume, want, 1e-10, "phase volume");
+        lgv_kernel_free(&kernel);
+    }
+    lgv_model_free(m);
+}
+
+/* V = a R.zz at temperature kT; a bias of order dt is below the statistical error. */
+static void test_law(void **state) {
+    (void)state;
+    static const char *const method[] = {"SVE-Q", "SVE-QI"}, *const name[] = {"up", "T1", "T3", "Tx"};
+    enum { PATHS = 6000 };
+    struct lgv_model *m = model_of(
+        "parameters: {a: 2, kT: 0.8}\ncoordinates: {R in SO3: uniform, x: 0}\n"
+        "momenta: {m: '[normal(), normal(), normal()]', p: normal()}\nkinetic: {inertia: [0.6, 1, 1.3]}\n"
+        "potential: a*R.zz + x^2\nlangevin: {friction: {R: [0.6, 1, 0.4], x: 0.7}, temperature: kT}\n"
+        "observe: {up: R.zz, T1: m.x^2/0.6, T3: m.z^2/1.3, Tx: p^2}\n");
+    for (size_t i = 0; i < 2; i++) {
+        struct lgv_kernel k = kernel_of(m, method[i]);
+        double *value = final_values(&k, 0.01, 1000, PATHS, 11, 1), ratio = 2 / 0.8;
+        for (size_t o = 0; o < 4; o++) {
+            double mean = 0, square = 0, want = o ? 0.8 : -(1 / tanh(ratio) - 1 / ratio);
+            size_t at = watch_number(&k, name[o]);
+            for (size_t p = 0; p < PATHS; p++) {
+                double v = value[p * k.watch.count + at];
+                mean += v / PATHS;
+                square += v * v / PATHS;
+            }
+            double error = sqrt((square - mean * mean) / PATHS);
+            print_message("%s, %s: %.4f (%.4f), %.4f\n", method[i], name[o], mean, error, want);
+            if (!(fabs(mean - want) < 4 * error)) fail_msg("%s: <%s> is %g, not %g", method[i], name[o], mean, want);
+        }
+        free(value);
+        lgv_kernel_free(&k);
+    }
+    lgv_model_free(m);
+}
+
+/* ---- vectors as a group ---- */
+
+/* Of a vector beside a rotation BR is BA, bit by bit: kick, then q' = q + dt M^-1 p'.  P1N1Q1Rec is the other order of
+ * the two, AB, and rounds a kick in one sum, not in one product after the other. */
+#define VECTORS "hamiltonian: u^2/2 + v^2/3 + x^4/4 + x*y^2"
+static void test_vectors(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {x: 0.5, y: 0.2}\nmomenta: {u: 0.3, v: -0.4}\n"
+                                   VECTORS "\nnoise: [0.4*x*y, 0.3*sin(x)]\n");
+    struct lgv_model *with = model_of("coordinates: {x: 0.5, R in SO3: [0.4, 0.1, -0.3], y: 0.2}\n"
+                                      "momenta: {u: 0.3, m: [0, 0.3, 0.2], v: -0.4}\n"
+                                      VECTORS " + dot(m, m)/2\nnoise: [0.4*x*y, 0.3*sin(x)]\n");
+    assert_same_paths(m, "BA", with, "BR");
+    double d = apart(m, "AB", m, "P1N1Q1Rec");
+    if (!(d < 1e-13)) fail_msg("AB and P1N1Q1Rec differ by %g", d);
+    assert_true(apart(m, "BA", m, "P1N1Q1Rec") > 1e-3);
+    lgv_model_free(m);
+    lgv_model_free(with);
+}
+
+/* ---- the spatial form, and mu ---- */
+
+static const double inertia[3] = {1, 1.4, 0.9};
+#define DT 0.1
+#define FREE_TOP                                                                                                       \
+    "coordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.2, 2]}\nkinetic: {inertia: [1, 1.4, 0.9]}\n"      \
+    "potential: R.zz\nnoise: [0.7*R.zz, 0.5*R.xx]\n"
+
+static void cross(const double *a, const double *b, double *out) {
+    for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+/* R v, or R^T v */
+static void turned(const double *R, bool back, const double *v, double *out) {
+    for (int i = 0; i < 3; i++) {
+        out[i] = 0;
+        for (int j = 0; j < 3; j++) out[i] += R[back ? 3 * j + i : 3 * i + j] * v[j];
+    }
+}
+
+static void matrix_of(const double *q, double *R) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int k = 3 - i - j;
+            R[3 * i + j] = i == j ? 2 * (q[0] * q[0] + q[1 + i] * q[1 + i]) - 1
+                                  : 2 * (q[1 + i] * q[1 + j] + ((j - i + 3) % 3 == 1 ? -1 : 1) * q[0] * q[1 + k]);
+        }
+}
+
+/* cay(w) R */
+static void cayley_times(const double *w, const double *R, double *out) {
+    double factor = 4 / (4 + w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    for (int j = 0; j < 3; j++) {
+        double x[3] = {R[j], R[3 + j], R[6 + j]}, once[3], twice[3];
+        cross(w, x, once);
+        cross(w, once, twice);
+        for (int i = 0; i < 3; i++) out[3 * i + j] = x[i] + factor * (once[i] + twice[i] / 2);
+    }
+}
+
+/* (dcay^-1_{-w})^* y = y - w x y/2 + w (w.y)/4 */
+static void dual(const double *w, const double *y, double *out) {
+    double once[3], along = w[0] * y[0] + w[1] * y[1] + w[2] * y[2];
+    cross(w, y, once);
+    for (int i = 0; i < 3; i++) out[i] = y[i] - once[i] / 2 + w[i] * along / 4;
+}
+
+/* (dcay^-1_{-dt w})^* R I R^T w, for the R that the step with w leads to, or that it is given. */
+static void momentum_of(const double *R, bool moves, const double *w, double *out) {
+    double at[9], x[3], y[3], step[3] = {DT * w[0], DT * w[1], DT * w[2]};
+    memcpy(at, R, sizeof at);
+    if (moves) cayley_times(step, R, at);
+    turned(at, true, w, x);
+    for (int i = 0; i < 3; i++) x[i] *= inertia[i];
+    turned(at, false, x, y);
+    dual(step, y, out);
+}
+
+/* w with that momentum, by a fixed point with the matrix of the beginning. */
+static void velocity_of(const double *R, bool moves, const double *momentum, double *w) {
+    for (int i = 0; i < 3; i++) w[i] = 0;
+    for (int round = 0; round < 200; round++) {
+        double y[3], x[3], e[3];
+        momentum_of(R, moves, w, y);
+        for (int i = 0; i < 3; i++) y[i] = momentum[i] - y[i];
+        turned(R, true, y, x);
+        for (int i = 0; i < 3; i++) x[i] /= inertia[i];
+        turned(R, false, x, e);
+        for (int i = 0; i < 3; i++) w[i] += e[i];
+    }
+}
+
+/* Spatial form: (dtau^-1_{-dt w+})^* pi+ = (dtau^-1_{-dt w})^* pi - dt U_R - sum h_R dW, R+ = tau(dt w+) R. */
+static void test_spatial(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(FREE_TOP);
+    struct lgv_kernel k = kernel_of(m, "BR");
+    double x[7] = {0.5, 0.5, 0.5, -0.5, 0.1, 0.2, 2}, R[9], w[3], y[3], off = 0;
+    matrix_of(x, R);
+    turned(R, false, x + 4, y);
+    velocity_of(R, false, y, w);
+    for (uint64_t step = 0; step < 50; step++) {
+        double dW[2], e[3], axis[2][3] = {{0, 0, 1}, {1, 0, 0}}, next[9], turn[3], S[9];
+        increments_of(3, 5, step, DT, 2, dW);
+        const double weight[2] = {DT + 0.7 * dW[0], 0.5 * dW[1]};
+        momentum_of(R, false, w, y);
+        for (int a = 0; a < 2; a++) { /* the gradient of e.R e in space is (R e) x e */
+            double Re[3];
+            turned(R, false, axis[a], Re);
+            cross(Re, axis[a], e);
+            for (int i = 0; i < 3; i++) y[i] -= weight[a] * e[i];
+        }
+        velocity_of(R, true, y, w);
+        for (int i = 0; i < 3; i++) turn[i] = DT * w[i];
+        cayley_times(turn, R, next);
+        memcpy(R, next, sizeof R);
+        assert_true(one_step_of(&k, 0, DT, 3, 5, step, x));
+        matrix_of(x, S);
+        for (int i = 0; i < 9; i++) off = fmax(off, fabs(R[i] - S[i]));
+        momentum_of(R, false, w, y);
+        turned(R, true, y, e);
+        for (int i = 0; i < 3; i++) off = fmax(off, fabs(e[i] - x[4 + i]));
+    }
+    print_message("spatial and body form: %.2g apart\n", off);
+    assert_true(off < 1e-12);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
+/* m from mu = I xi, or back: m = (dtau^-1_{-dt xi})^* I xi. */
+static void other_momentum(bool to_m, double *x) {
+    static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double xi[3];
+    if (to_m) {
+        for (int i = 0; i < 3; i++) xi[i] = x[i] / inertia[i];
+        momentum_of(one, false, xi, x);
+    } else {
+        velocity_of(one, false, x, xi);
+        for (int i = 0; i < 3; i++) x[i] = xi[i] * inertia[i];
+    }
+}
+
+/* Where a step leads that begins at x, moved by h u; relative to `base`: xi of R and the momentum. */
+static void led_to(const struct lgv_kernel *k, bool mu, const double *x, const double *u, double h,
+                   const struct lgv_graph *g, const double *base, double *out) {
+    double at[7], turn[3] = {h * u[0], h * u[1], h * u[2]};
+    memcpy(at, x, sizeof at);
+    lgv_rotations_turn(at, turn);
+    for (int i = 0; i < 3; i++) at[4 + i] += h * u[3 + i];
+    if (mu) other_momentum(true, at + 4);
+    assert_true(one_step_of(k, 0, DT, 3, 5, 7, at));
+    if (mu) other_momentum(false, at + 4);
+    if (base) lgv_rotations_between(g, 3, base, at, out);
+    memcpy(base ? out + 3 : out + 4, at + 4, 3 * sizeof *at);
+    if (!base) memcpy(out, at, 4 * sizeof *at);
+}
+
+/* The canonical form of T*SO(3) in the body frame. */
+static double omega(const double *momentum, const double *u, const double *v) {
+    double bracket[3], sum = 0;
+    cross(u, v, bracket);
+    for (int i = 0; i < 3; i++) sum += v[3 + i] * u[i] - u[3 + i] * v[i] + momentum[i] * bracket[i];
+    return sum;
+}
+
+static double defect_in(const struct lgv_kernel *k, bool mu, const struct lgv_graph *g) {
+    double x[7] = {0.5, 0.5, 0.5, -0.5, 0.4, 0.7, 2}, end[7], J[6][6], u[6][6] = {{0}}, worst = 0;
+    const double h = 2e-3;
+    led_to(k, mu, x, u[0], 0, g, NULL, end);
+    for (int j = 0; j < 6; j++) {
+        static const double weight[] = {3.0 / 4, -3.0 / 20, 1.0 / 60};
+        u[j][j] = 1;
+        for (int i = 0; i < 6; i++) J[j][i] = 0;
+        for (int s = 1; s <= 3; s++) {
+            double a[6], b[6];
+            led_to(k, mu, x, u[j], s * h, g, end, a);
+            led_to(k, mu, x, u[j], -s * h, g, end, b);
+            for (int i = 0; i < 6; i++) J[j][i] += weight[s - 1] * (a[i] - b[i]) / h;
+        }
+    }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < i; j++)
+            worst = fmax(worst, fabs(omega(end + 4, J[i], J[j]) - omega(x + 4, u[i], u[j])));
+    return worst;
+}
+
+static void test_two_momenta(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(FREE_TOP);
+    struct lgv_kernel k = kernel_of(m, "BR");
+    double canonical = defect_in(&k, false, m->graph), other = defect_in(&k, true, m->graph);
+    print_message("defect in (R, m) %.2g, in (R, mu) %.2g\n", canonical, other);
+    assert_true(canonical < 1e-10 && other > 1e-3);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
+/* xi and mu of the step that ends at m as observables, as docs/model-files.md writes them. */
+static void test_observed(void **state) {
+    (void)state;
+    struct lgv_model *model = model_of(
+        "parameters: {dt: 0.1}\n" FREE_TOP "where: {I(v): '[v.x, 1.4*v.y, 0.9*v.z]', J(v): '[v.x, v.y/1.4, v.z/0.9]',\n"
+        "  round(x): 'J(m + dt/2*cross(x, I(x)) - dt^2/4*dot(x, I(x))*x)',\n"
+        "  xi: round(round(round(round(round(round(J(m)))))))}\nobserve: {xi: xi, mu: I(xi)}\n");
+    struct lgv_kernel k = kernel_of(model, "BR");
+    static const char *const name[2][3] = {{"m.x", "m.y", "m.z"}, {"mu.x", "mu.y", "mu.z"}};
+    double *value = final_values(&k, DT, 20, 1, 3, 1), mu[3];
+    for (int i = 0; i < 3; i++) mu[i] = value[watch_number(&k, name[0][i])];
+    other_momentum(false, mu);
+    for (int i = 0; i < 3; i++) assert_near(value[watch_number(&k, name[1][i])], mu[i], 1e-7, "mu");
+    free(value);
+    lgv_kernel_free(&k);
+    lgv_model_free(model);
+}
+
+/* ---- weights J and dW - J ---- */
+
+static void test_weights(void **state) {
+    (void)state;
+    static const char *const method[] = {"VZ", "VZc"};
+    struct lgv_model *m = model_of(TOP(TENSOR));
+    for (size_t i = 0; i < 2; i++) {
+        struct lgv_kernel k = kernel_of(m, method[i]), two = kernel_with(m, method[i], 2, NULL);
+        double x[9] = {0.9, 0.3, -0.1, 0.3, 0.2, 0.5, -0.7, 1.3, 0.4}, size = 0;
+        for (int c = 0; c < 4; c++) size += x[c] * x[c];
+        for (int c = 0; c < 4; c++) x[c] /= sqrt(size);
+        struct lgv_defect how = {.rotations = m->graph};
+        double d = lgv_certificate_defect(&k, 0, DT, 5, 1, 3, x, NULL, NULL, NULL, &how);
+        assert_true(d < 1e-11 && how.error < 1e-9);
+        double *a = final_values(&k, 0.05, 40, 24, 3, 1), *b = final_values(&two, 0.05, 40, 24, 3, 1);
+        assert_memory_equal(a, b, 24 * k.watch.count * sizeof *a);
+        free(a);
+        free(b);
+        lgv_kernel_free(&k);
+        lgv_kernel_free(&two);
+    }
+    lgv_model_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_friction), cmocka_unit_test(test_contraction), cmocka_unit_test(test_law),
+        cmocka_unit_test(test_vectors),          cmocka_unit_test(test_spatial),     cmocka_unit_test(test_two_momenta),
+        cmocka_unit_test(test_weights),          cmocka_unit_test(test_observed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
