@@ -25,6 +25,24 @@ static void test_files(void **state) {
         int line, column;
         const char *message;
     } row[] = {
+        {"coordinates: {q: 0}\nmomenta: {p: maxwellian}\nhamiltonian: p^2\n", 2, 14, "p has no temperature"},
+        {"coordinates: {q: 0}\nmomenta: maxwellian\npotential: q^2\n", 2, 10, "p_q has no temperature in langevin"},
+        {"coordinates: {q: 0}\nmomenta: {p: maxwellian(-1)}\nhamiltonian: p^2\n", 2, 14, "the temperature is -1"},
+        {"coordinates: {q: 0}\nmomenta: {p: maxwellian(q)}\nhamiltonian: p^2\n", 2, 25, "a temperature"},
+        {"coordinates: {q: 0}\nmomenta: {p: maxwellian(1)*2}\nhamiltonian: p^2\n", 2, 14, "expected maxwellian, or"},
+        {"coordinates: {q: maxwellian}\nmomenta: {p: 0}\nhamiltonian: p^2\n", 1, 18, "unknown name maxwellian"},
+        {"coordinates: {q: 0}\nmomenta: {p: maxwellian(1)}\nhamiltonian: p^4\n", 2, 14, "quadratic in the momenta"},
+        {"coordinates: {q: 0}\nmomenta: {p: maxwellian(1)}\nhamiltonian: p^2*(2 + t)\n", 2, 14, "at all times"},
+        {"coordinates: {q: 0}\nmomenta: {p: maxwellian(1)}\nhamiltonian: q^2 - p^2\n", 2, 14, "not positive definite"},
+        {"coordinates: {q: 0}\nmomenta: {p: maxwellian(1)}\nhamiltonian: q^2\n", 2, 14, "not positive definite"},
+        {"coordinates: {x: 0, y: 0}\nmomenta: {u: 0, v: maxwellian(1)}\nhamiltonian: u^2 + v^2 + u*v\n", 2, 20,
+         "the masses couple v and u: both are maxwellian, or none"},
+        {"coordinates: {x: 0, y: 0}\nmomenta: {u: maxwellian(2), v: maxwellian(1)}\nhamiltonian: u^2 + v^2 + u*v\n", 2,
+         14, "which have different temperatures"},
+        {"coordinates: {'x[20]': 0}\nmomenta: {p: maxwellian(2)}\n"
+         "hamiltonian: sum(i=1..20, p[i]^2 + 0.1*p[i]*p[wrap(i+1)])\n", 2, 14, "at most 16 momenta"},
+        {"coordinates: {x: 0}\nvelocities: {v: maxwellian(1)}\nlagrangian: v^2/2 + v^4\n", 2, 17,
+         "quadratic in the velocities"},
         {ONE "langevin: 0.5\n", 4, 11, "expected {friction: ..., temperature: ...}"},
         {ONE "langevin: {friction: 0.5}\n", 4, 11, "langevin needs temperature (kT)"},
         {ONE "langevin: {temperature: 1}\n", 4, 11, "langevin needs friction"},

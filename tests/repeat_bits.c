@@ -74,6 +74,19 @@ static const struct subject {
      "hamiltonian: dot(p, p)/2 + dot(r, r)/2 + x.y + y.y + (dot(x, x) + dot(y-x, y-x))^2/4\nnoise: 0.3*x.x*y.y\n"
      "constraints: ['dot(x, x) - 1', 'dot(y-x, y-x) - 1']\n",
      0.05, 64, false},
+    {"bodies", "BRORB", /* whose equations take different numbers of iterations */
+     "parameters: {K: 3}\ncoordinates: {'x[K] in R3': '[i, 0.1*normal(), 0]', 'R[K] in SO3': uniform}\n"
+     "momenta: {p: maxwellian, m: maxwellian(2)}\n"
+     "kinetic: {mass: 1.3, inertia: [[1, 0.2, 0], [0.2, 1.4, 0], [0, 0, 2]]}\n"
+     "potential: sum(i=1..K, dot(x[i], x[i])/2)"
+     " + sum(i=1..K, j=i+1..K, dot(R[i]*[0,0,1], R[j]*[1,0,0])*exp(-dot(x[i]-x[j], x[i]-x[j])))\n"
+     "noise: ['each(k=1..K, 0.3*R[k].zx)']\nlangevin: {friction: 1, temperature: 1}\n"
+     "observe: {spin: 'dot(R[1]*m[1], m[2])'}\n",
+     0.1, 333, false},
+    {"free bodies", "BAB",
+     "coordinates: {'R[2] in SO3': uniform}\nmomenta: {m: '[normal(), 2*normal(), 0.1]'}\n"
+     "kinetic: {inertia: [1, 2, 2.5]}\npotential: R[1].zz*R[2].xy\nnoise: 0.3*R[1].zx\n",
+     0.1, 333, false},
     {"escape", "P2N2Q2Lob", /* paths that pass the barrier become infinite */
      SMALL "hamiltonian: p^2/2 + q^2/2 - 0.08*q^4\nnoise: beta*q\n", 0.1, 500, true},
 };

@@ -155,6 +155,48 @@ static void test_tilted(void **state) {
     lgv_model_free(m);
 }
 
+/* 1e7 steps with noise and a body whose axes are tilted: R^T R - 1, whose entries are |q|^4 - 1 at most, stays at
+ * round-off, and so does the momentum about the vertical. */
+static void test_many_steps(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.7, 2]}\n"
+                                   "kinetic: {inertia: " TENSOR "}\npotential: R.zz\nnoise: 0.02*R.zz\n"
+                                   "observe: {M: '(R*m).z'}\n");
+    static const char *const method[] = {"BRB", "BTB"};
+    for (int i = 0; i < 2; i++) {
+        struct lgv_kernel k = kernel_with(m, method[i], 2, NULL);
+        struct lgv_own_block b;
+        assert_true(lgv_block_create(&k, 0, 0.1, 5, 1, &b));
+        for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = l;
+        k.entry->start(&b.block);
+        double worst = 0, drift = 0, start = NAN;
+        for (int piece = 0; piece < 1000; piece++) {
+            const double *x = b.block.state;
+            size_t lanes = k.entry->lanes;
+            k.entry->advance(&b.block, 10000);
+            for (size_t l = 0; l < lanes; l++) {
+                double q[4], size = 0;
+                for (size_t r = 0; r < 4; r++) {
+                    q[r] = x[r * lanes + l];
+                    size += q[r] * q[r];
+                }
+                double zx = 2 * (q[1] * q[3] - q[0] * q[2]), zy = 2 * (q[2] * q[3] + q[0] * q[1]);
+                double zz = 1 - 2 * (q[1] * q[1] + q[2] * q[2]);
+                double M = zx * x[4 * lanes + l] + zy * x[5 * lanes + l] + zz * x[6 * lanes + l];
+                if (isnan(start)) start = M;
+                drift = fmax(drift, fabs(M - start));
+                worst = fmax(worst, fabs(size * size - 1));
+            }
+        }
+        print_message("%s: R^T R - 1: %.2g, momentum about the vertical: %.2g\n", method[i], worst, drift);
+        if (!(worst < 3e-15)) fail_msg("%s: R^T R - 1 is %g", method[i], worst);
+        if (!(drift < 2e-11)) fail_msg("%s: the momentum about the vertical is off by %g", method[i], drift);
+        lgv_block_free(&b);
+        lgv_kernel_free(&k);
+    }
+    lgv_model_free(m);
+}
+
 /* ---- orders ---- */
 
 /* Largest difference of any component of the state at t = 1 to that of a fine RKN8. */
@@ -250,6 +292,7 @@ int main(void) {
         cmocka_unit_test(test_derivatives), cmocka_unit_test(test_bracket), cmocka_unit_test(test_symplectic),
         cmocka_unit_test(test_momenta),     cmocka_unit_test(test_orders),  cmocka_unit_test(test_law),
         cmocka_unit_test(test_bits),        cmocka_unit_test(test_tilted),
+        cmocka_unit_test(test_many_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

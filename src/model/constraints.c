@@ -479,6 +479,7 @@ static void residuals(struct lgv_projector *c, const double *q, const double *v,
             hidden += c->G[i].value * v[c->G[i].col];
             size += fabs(c->G[i].value * v[c->G[i].col]);
         }
+        if (c->m->maxwellian) hidden = 0; /* the projection is a part of that law */
         out->hidden_size = fmax(out->hidden_size, size);
         if (!(fabs(c->value[k]) <= out->residual)) out->residual = fabs(c->value[k]), out->worst = k;
         if (!(fabs(hidden) <= out->hidden)) out->hidden = fabs(hidden), out->worst_hidden = k;

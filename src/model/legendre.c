@@ -411,7 +411,7 @@ bool lgv_load_lagrangian(struct lgv_loader *l, int node) {
     m->lagrangian = L;
     if (!(m->lagrangian_text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
     bool made = legendre_make(l, &x), ok = made && find_clusters(&x, node);
-    ok = ok && start_momenta(&x) && check_regular(&x, node);
+    ok = ok && lgv_load_maxwellian(l, true, l->langevin) && start_momenta(&x) && check_regular(&x, node);
     if (ok) transform(&x);
     legendre_free(&x);
     if (m->graph->failed) return lgv_yaml_fail(l, node, "%s", m->graph->failed);

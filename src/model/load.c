@@ -314,10 +314,12 @@ static bool read_model(struct lgv_loader *l) {
     if (!lgv_yaml_read(l) || !find_sections(l, at, key)) return false;
     int energy = at[LAGRANGIAN] >= 0 ? at[LAGRANGIAN] : at[HAMILTONIAN] >= 0 ? at[HAMILTONIAN] : at[POTENTIAL];
     lgv_yaml_place(l, energy, &l->m->line, &l->m->column);
+    l->langevin = at[LANGEVIN];
     return read_name(l, at[NAME]) && read_parameters(l, at[PARAMETERS]) && read_where(l, at[WHERE], true) &&
            lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_velocities(l, at[VELOCITIES]) &&
            lgv_load_momenta(l, at[MOMENTA]) && read_where(l, at[WHERE], false) &&
            (at[LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LAGRANGIAN]) : read_hamiltonian(l, at, key)) &&
+           lgv_load_maxwellian(l, false, l->langevin) &&
            lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_fixman(l, at[LANGEVIN]) &&
            lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_force(l, at[FORCE]) &&
@@ -373,6 +375,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     free(l.momentum);
     free(l.velocity);
     free(l.velocity_of);
+    free(l.maxwellian);
     if (!ok) { /* without memory nothing is known about the file, wherever it was noticed */
         if (m->graph && lgv_expr_no_memory(m->graph)) lgv_fail_memory(l.err);
         lgv_model_free(m);

@@ -2,7 +2,7 @@
  *
  * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from
  * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, velocities, symmetries;
- * load_rotations.c: start values and inertia of rotations;
+ * load_rotations.c: start values and inertia of rotations; load_maxwell.c: Maxwellian start values;
  * load_noise.c: noise and constraints; load_bath.c: forces, friction and temperature; legendre.c: the Lagrangian;
  * load_observe.c: observables, exact solution, run; load_events.c: events and stop; raw.c: methods, which the method
  * stage reads). */
@@ -51,6 +51,8 @@ struct lgv_loader {
     size_t noverrides;
     struct lgv_declared *coordinate, *momentum, *velocity;
     size_t ncoordinates, nmomenta, nvelocities;
+    int *maxwellian;  /* [np] where that is the start value of a momentum or velocity; 0: it has another one */
+    int langevin;     /* that section, which is read after the Lagrangian; -1: there is none */
     int *velocity_of; /* [np] velocities in terms of q and p, once they are needed; see legendre.c */
     int mass;         /* the one mass of all velocities (v = p/mass), or -1 */
 };
@@ -112,6 +114,13 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
 bool lgv_load_rotation(struct lgv_loader *l, int node, const char *place, unsigned allow, int out[4]);
 /* m.I^-1 m/2 summed over all rotations; node -1: I = 1. */
 bool lgv_load_inertia(struct lgv_loader *l, int node, int *out);
+
+/* ---- load_maxwell.c ---- */
+
+bool lgv_load_is_maxwellian(const struct lgv_loader *l, int node);
+/* Start values of the momenta, or velocities, that are to be Maxwellian, at the temperature of the section `langevin`
+ * (-1: there is none) or at their own.  The energy has been read. */
+bool lgv_load_maxwellian(struct lgv_loader *l, bool velocities, int langevin);
 
 /* ---- load_noise.c ---- */
 

@@ -70,6 +70,11 @@ static bool known_so_far(struct lgv_loader *l, const struct target *t, long entr
     return !t->start || entries == 0 || !whole || lgv_load_symbol(l, t->d->name, t->d, t->space, entries);
 }
 
+/* A name whose start values are 0, or come later: their nodes are 0, the constant 0. */
+static bool known_as_zero(struct lgv_loader *l, const struct target *t) {
+    return known_so_far(l, t, 1) && (t->d->length < 2 || known_so_far(l, t, t->d->length));
+}
+
 /* A sequence for an array of points: one vector for all of them (its components), or one value per point?  When the
  * number of points is the dimension, points are told from components by being written as vectors. */
 static bool one_vector(const struct lgv_loader *l, const struct lgv_declared *d, int node) {
@@ -106,6 +111,10 @@ static bool entries(struct lgv_loader *l, const struct target *t, int node) {
 }
 
 static bool values(struct lgv_loader *l, const struct target *t, int node) {
+    if (t->start && t->space != LGV_Q && lgv_load_is_maxwellian(l, node)) {
+        for (long i = 0; i < t->d->size; i++) l->maxwellian[t->d->offset + i] = node;
+        return known_as_zero(l, t);
+    }
     if (t->d->length) return entries(l, t, node);
     return components(l, t, node, t->out) && known_so_far(l, t, 1);
 }
@@ -118,7 +127,7 @@ static bool body_values(struct lgv_loader *l, struct target t, int node) {
     const char *const *name = parts[t.space == LGV_P];
     const bool mapping = lgv_yaml_node(l, node)->kind == LGV_YAML_MAPPING;
     int *out = t.out, given[2] = {mapping ? -1 : node, mapping ? -1 : node};
-    if (!mapping && !t.spread)
+    if (!mapping && !t.spread && !(t.space == LGV_P && lgv_load_is_maxwellian(l, node)))
         return lgv_yaml_fail(l, node, "%s belongs to a body: give {%s: ..., %s: ...}", d->name, name[0], name[1]);
     if (mapping) LGV_EACH(l, node, key, value) {
         const char *text = lgv_yaml_node(l, key)->text;
@@ -311,7 +320,8 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     }
     m->start = lgv_new((size_t)(2 * total - bodies), sizeof *m->start);
     m->component = lgv_new((size_t)(2 * total - bodies), sizeof *m->component);
-    if (!m->start || !m->component) return lgv_yaml_memory(l);
+    l->maxwellian = lgv_new((size_t)(total - bodies), sizeof *l->maxwellian);
+    if (!m->start || !m->component || !l->maxwellian) return lgv_yaml_memory(l);
     m->nx = (size_t)total;
     m->np = (size_t)(total - bodies);
     if (!keep_periods(l)) return false;
@@ -331,8 +341,8 @@ static bool standard_momenta(struct lgv_loader *l) {
                      l->file, d->name, l->coordinate[k].name);
             return false;
         }
-        struct target t = {.d = d, .space = LGV_P, .start = true}; /* the nodes are 0, the constant 0 */
-        if (!known_so_far(l, &t, 1) || (d->length > 1 && !known_so_far(l, &t, d->length))) return false;
+        struct target t = {.d = d, .space = LGV_P, .start = true};
+        if (!known_as_zero(l, &t)) return false;
         if (!name_components(l, d, true, m->component + m->nx + d->offset)) return false;
     }
     l->nmomenta = l->ncoordinates;
@@ -377,6 +387,10 @@ bool lgv_load_momenta(struct lgv_loader *l, int node) {
     l->momentum = lgv_new(l->ncoordinates, sizeof *l->momentum);
     if (!l->momentum) return lgv_yaml_memory(l);
     if (node < 0) return standard_momenta(l);
+    if (lgv_load_is_maxwellian(l, node)) {
+        for (size_t i = 0; i < m->np; i++) l->maxwellian[i] = node;
+        return standard_momenta(l);
+    }
     return declare_partners(l, node, false, l->momentum, &l->nmomenta) &&
            read_starts(l, node, l->momentum, LGV_P, m->start + m->nx, m->component + m->nx);
 }

@@ -150,7 +150,8 @@ struct lgv_model {
     bool force_of_p;
     struct lgv_bath bath;
     int *start;   /* [nx + np] nodes: start values; may refer to draws and to components that come before */
-    int draws[2]; /* numbers of normal() and uniform() draws */
+    int draws[2];    /* numbers of normal() and uniform() draws */
+    bool maxwellian; /* some momenta or velocities start with that law */
     size_t nobservables;
     struct lgv_observable *observable; /* as declared, in order */
     size_t nsymmetries;
