@@ -89,3 +89,21 @@ has err 'the step 1e-08 is lost in rounding'
 # A sum of exactly the largest number of terms is not refused.
 printf 'coordinates: { q: 0 }\nhamiltonian: p_q^2/2 + sum(i=1..2000, j=1..2000, q)\n' > largest.yaml
 gives 0 "$LGV" run largest.yaml --until 0.01 --paths 1 --method verlet --no-files --quiet
+
+# What does not fit the model is told at the place of the option, where the file has given it.
+misfits() { # PLACE TEXT OPTION KEY
+    printf 'coordinates: {x: 1}\npotential: x^2/2\nlangevin: {friction: 1, temperature: 1}\n' > bad.yaml
+    printf '%s\nrun: {%s}\n' "$4" "$3" >> bad.yaml
+    gives 2 "$LGV" run bad.yaml --no-files
+    has err "bad.yaml:$1: $2"
+}
+misfits 5:15 'method P2N2Q2Lob does not fit' 'method: verlet' ''
+misfits 5:15 'method OBABO-Metropolis does not fit' 'method: OBABO-Metropolis' 'force: -x^3'
+misfits 5:17 'extremes: nothing called y is observed' 'extremes: [y]' ''
+misfits 5:20 'histograms2: nothing called y is observed' 'histograms2: [[x, y]]' ''
+misfits 5:18 'quantiles: ' 'quantiles: exact' ''
+misfits 5:17 'averages: ' 'averages: yes, burn_in: 50' ''
+gives 2 "$LGV" run bad.yaml --no-files --set averages=no --method verlet
+has err 'lgv: method P2N2Q2Lob does not fit'
+gives 2 "$LGV" run bad.yaml --no-files --set averages=no --quantiles exact
+has err 'lgv: quantiles: '

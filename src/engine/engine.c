@@ -119,6 +119,7 @@ static enum lgv_status prepare(struct lgv_engine *e, struct lgv_error *err) {
     if (!status) status = lgv_layout_finish(e->layout, &e->kernel, err);
     e->changes = e->model->changes;
     if (!status && !(e->description = lgv_engine_describe(e))) status = lgv_fail_memory(err);
+    if (status == LGV_BAD_INPUT) lgv_settings_place(s, e->model, err);
     if (status) unprepare(e);
     return status;
 }

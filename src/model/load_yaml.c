@@ -93,7 +93,7 @@ static void scrub(char *message) {
 static void fail_list(struct lgv_error *err, const char *file, const char *text, int line, int column,
                       const char *format, va_list args) {
     if (!err) return;
-    char message[1024];
+    char message[1700]; /* the line of the file has to fit in behind it */
     vsnprintf(message, sizeof message, format, args);
     struct lgv_text t = {0};
     lgv_text_add(&t, "%s:%d:%d: %s", file, line, column, message);

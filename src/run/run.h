@@ -63,6 +63,9 @@ enum lgv_status lgv_settings_set(struct lgv_settings *s, const char *name, const
 bool lgv_settings_given(const struct lgv_settings *s, const char *name);
 /* Refuses a step that is lost in the rounding of the start time, at its place in the file. */
 enum lgv_status lgv_settings_check(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_error *err);
+/* A refusal that begins with the name of an option, as in "method X does not fit", gets the place of that option where
+ * the file has given it; one that has a place keeps it. */
+enum lgv_status lgv_settings_place(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_error *err);
 /* Tells the model the times of the run, where its structure is examined. */
 void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m);
 

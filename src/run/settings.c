@@ -115,6 +115,30 @@ void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m) {
     m->until = s->until;
 }
 
+/* Is this what the file says, and not a later setting? */
+static bool in_force(const struct lgv_settings *s, const struct lgv_run_entry *e, const struct lgv_option *row) {
+    struct lgv_settings of_file = {0};
+    char there[LGV_LIST_SIZE], here[LGV_LIST_SIZE];
+    if (lgv_settings_set(&of_file, e->key, e->value, NULL) != LGV_OK) return false;
+    lgv_option_get(row, &of_file, there, sizeof there);
+    lgv_option_get(row, s, here, sizeof here);
+    return strcmp(there, here) == 0;
+}
+
+enum lgv_status lgv_settings_place(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_error *err) {
+    if (!err || err->line) return LGV_BAD_INPUT;
+    for (size_t i = 0; i < m->nrun; i++) {
+        const struct lgv_run_entry *e = &m->run[i];
+        const struct lgv_option *row = lgv_option_find(lgv_run_options, lgv_run_option_count, e->key);
+        size_t n = strlen(e->key);
+        if (!row || strncmp(err->message, e->key, n) != 0 || !strchr(": ", err->message[n]) || !in_force(s, e, row))
+            continue;
+        struct lgv_error why = *err;
+        return lgv_model_fail(err, m->file, m->text, e->line, e->column, "%s", why.message);
+    }
+    return LGV_BAD_INPUT;
+}
+
 enum lgv_status lgv_settings_check(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_error *err) {
     double start = fabs(s->start), apart = nextafter(start, INFINITY) - start;
     if (s->step >= apart) return LGV_OK;
