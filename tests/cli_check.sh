@@ -129,3 +129,20 @@ sed 's/^run: {/run: { averages: yes, burn_in: 5,/' "$kubo" > averaged.yaml
 grep -q burn_in averaged.yaml || die "no averages in the file"
 gives 0 "$LGV" check averaged.yaml
 has out 'everything claimed holds'
+
+# With a bath the form is contracted, not kept; forces spoil what symplectic methods claim, and orders above 4 of kicks.
+cat > bath.yaml <<'YAML'
+coordinates: { x: 1 }
+potential: x^2/2
+langevin: { friction: 1, temperature: 1 }
+YAML
+gives 0 "$LGV" check bath.yaml
+has out 'form contraction' 'contract'
+hasnot out 'claims to be symplectic'
+sed 's/^langevin.*/force: -0.5*p_x + cos(t)/' bath.yaml > forced.yaml
+gives 0 "$LGV" check forced.yaml
+has out 'does not claim' 'Without the force: Symplectic'
+grep -qE 'fits +RKN8 +order 4, explicit here, symplectic but for the force' out || die "RKN8 with such a force"
+grep -qE 'fits +RATTLE-6 +order 6,' out || die "RATTLE-6 takes forces at the ends of its steps"
+gives 0 "$LGV" converge forced.yaml --methods RKN8,RATTLE-6 --until 4 --largest 0.4 --levels 3
+has out 'Orders of 2 methods: all as expected.'

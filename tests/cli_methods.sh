@@ -22,3 +22,13 @@ has err 'did you mean midpoint'
 empty out
 gives 2 "$LGV" methods xyzzy
 has err 'unknown method xyzzy'
+
+# Orders of methods for a bath are those in a bath.
+gives 0 "$LGV" methods UBU
+has out 'strong 2, weak 2 with constant friction'
+gives 0 "$LGV" methods
+grep -qE '^UBU +Langevin splitting +2 +2 +2 ' out || die "UBU has strong order 2 in a bath"
+grep -qE '^BAOAB +Langevin splitting +2 +1 +2 ' out || die "BAOAB has weak order 2 in a bath"
+has out 'NAME-GLA' 'NAME-Metropolis'
+gives 0 "$LGV" methods BAOAB --json
+has out '"bath_strong_order": 1' '"bath_weak_order": 2'

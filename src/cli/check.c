@@ -103,7 +103,9 @@ static void judge(struct lgv_examination *x) {
     if (!x->method_fits) problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
     if (x->measured && c->symplectic_claim && c->symplectic_defect_error <= LGV_DEFECT_KNOWN &&
         c->symplectic_defect > fmax(LGV_DEFECT_LIMIT, c->symplectic_defect_error))
-        problem(x, "method %s claims to be symplectic, but its defect is %.2g", x->method->name, c->symplectic_defect);
+        problem(x, c->bath ? "method %s is to contract the symplectic form by one factor, but is off by %.2g"
+                           : "method %s claims to be symplectic, but its defect is %.2g",
+                x->method->name, c->symplectic_defect);
     if (x->measured && x->result.failed) {
         char line[300];
         lgv_failure_line(&x->result, line, sizeof line);

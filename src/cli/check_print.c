@@ -167,9 +167,9 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
             printf("strong %g, weak %g, ", lgv_method_strong_order(m, &x->structure, x->model->nnoise, NULL),
                    weak_order(x, m));
         else
-            printf("order %g, ", m->order);
+            printf("order %g, ", lgv_method_strong_order(m, &x->structure, 0, NULL));
         printf("%s here, %s\n", lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
-               m->symplectic        ? "symplectic"
+               m->symplectic        ? x->model->force ? "symplectic but for the force" : "symplectic"
                : m->contraction     ? "contracts as friction does"
                                     : "not symplectic");
     }
@@ -195,6 +195,20 @@ static void print_given(const struct lgv_examination *x, const struct look *l) {
     }
 }
 
+/* With friction that is the same multiple of the mass everywhere the form is not kept, but contracted by one factor. */
+static void print_defect(const struct lgv_certificate *c) {
+    bool contracts = c->bath && c->symplectic_claim;
+    char claim[120];
+    if (contracts)
+        snprintf(claim, sizeof claim, "a step is to contract the symplectic form by %.10g", c->form);
+    else
+        snprintf(claim, sizeof claim, "the method %s to be symplectic",
+                 c->symplectic_claim ? "claims" : "does not claim");
+    row(contracts ? "form contraction" : "symplectic defect",
+        "%.2g%s at %llu state%s of a short run, known to %.1g (%s)", c->symplectic_defect, contracts ? " off" : "",
+        (unsigned long long)c->defect_states, c->defect_states == 1 ? "" : "s", c->symplectic_defect_error, claim);
+}
+
 static void print_choice(const struct lgv_examination *x, const struct look *l) {
     const struct lgv_certificate *c = &x->result.certificate;
     const char *reason;
@@ -213,13 +227,11 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
     else if (!isfinite(c->symplectic_defect))
         row("symplectic defect", "not measured: the steps tried did not succeed");
     else
-        row("symplectic defect", "%.2g at %llu state%s of a short run, known to %.1g (%s)", c->symplectic_defect,
-            (unsigned long long)c->defect_states, c->defect_states == 1 ? "" : "s", c->symplectic_defect_error,
-            c->symplectic_claim ? "the method claims to be symplectic" : "the method does not claim to be symplectic");
+        print_defect(c);
     char friction[200];
     if (x->measured) lgv_friction_line(c, friction, sizeof friction);
     if (x->measured && friction[0]) row("friction", "%s", friction);
-    row("keeps", "%s", x->method->claims);
+    row("keeps", "%s%s", x->model->force ? "Without the force: " : "", x->method->claims);
 }
 
 void lgv_examination_print(const struct lgv_examination *x) {

@@ -120,6 +120,13 @@ size_t lgv_method_needs(const struct lgv_method *m, const char **word); /* at mo
 #define LGV_ADDITIVE_QUADRATIC " where H = p.M^-1 p/2 + U(q) with constant masses" /* behind such an order */
 const char *lgv_cli_explicit(const struct lgv_method *m);
 const char *lgv_cli_order(double order, char out[16]); /* "-" for NaN: there is none */
+/* Orders for the tables: of methods that are for a bath those in a bath, of others those with noise. */
+bool lgv_cli_of_bath(const struct lgv_method *m);
+double lgv_cli_strong(const struct lgv_method *m);
+double lgv_cli_weak(const struct lgv_method *m);
+#define LGV_CLI_ORDERS                                                                                                 \
+    "order: without noise; strong and weak: with one noise or commuting noises, of methods for a bath "                \
+    "(`langevin`) with constant friction and no other noise."
 const char *lgv_method_increments(const struct lgv_method *m); /* what a step uses of the noise */
 json_t *lgv_method_json(const struct lgv_method *m);
 

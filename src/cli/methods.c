@@ -59,6 +59,18 @@ const char *lgv_cli_order(double order, char out[16]) {
     return out;
 }
 
+bool lgv_cli_of_bath(const struct lgv_method *m) {
+    return m->needs_bath || m->needs_drag;
+}
+
+double lgv_cli_strong(const struct lgv_method *m) {
+    return lgv_cli_of_bath(m) ? m->bath_strong : m->strong_order;
+}
+
+double lgv_cli_weak(const struct lgv_method *m) {
+    return lgv_cli_of_bath(m) ? m->bath_weak : m->weak_order;
+}
+
 static json_t *order_of(double order) {
     return isnan(order) ? json_null() : json_real(order);
 }
@@ -66,14 +78,18 @@ static json_t *order_of(double order) {
 json_t *lgv_method_json(const struct lgv_method *m) {
     const char *need[5];
     size_t n = lgv_method_needs(m, need);
-    return json_pack("{s:s s:o s:s s:s s:o s:o s:o s:o s:o s:o s:b s:b s:s s:b s:b s:s s:s s:b}", "name", m->name,
-                     "aliases", aliases(m), "family", m->family, "paper", m->paper, "needs", words(need, n), "order",
-                     order_of(m->order), "strong_order", order_of(m->strong_order), "strong_order_noncommuting",
-                     order_of(m->strong_noncommuting), "strong_order_additive", order_of(m->strong_additive),
+    bool bath = m->bath && !m->metropolis;
+    return json_pack("{s:s s:o s:s s:s s:o s:o s:o s:o s:o s:o s:b s:b s:s s:b s:b s:s s:s s:b s:o s:o}", "name",
+                     m->name, "aliases", aliases(m), "family", m->family, "paper", m->paper, "needs", words(need, n),
+                     "order", order_of(m->order), "strong_order", order_of(m->strong_order),
+                     "strong_order_noncommuting", order_of(m->strong_noncommuting),
+                     "strong_order_additive", order_of(m->strong_additive),
                      "weak_order", order_of(m->weak_order), "symplectic",
                      m->symplectic, "explicit", m->explicit_always || m->explicit_separable, "explicit_for",
                      lgv_cli_explicit(m), "quadratic_invariants", m->quadratic_invariants, "momentum_maps",
-                     m->linear_momentum_maps, "claims", m->claims, "doc", m->doc, "uses_dz", m->uses_dz);
+                     m->linear_momentum_maps, "claims", m->claims, "doc", m->doc, "uses_dz", m->uses_dz,
+                     "bath_strong_order", bath ? order_of(m->bath_strong) : json_null(), "bath_weak_order",
+                     bath ? order_of(m->bath_weak) : json_null());
 }
 
 static void join_needs(const struct lgv_method *m, char *out, size_t size) {
@@ -112,23 +128,28 @@ static void print_compositions(void) {
 
 static void print_table(void) {
     bool colour = lgv_colour(stdout);
-    printf("%s%-18s %-11s %5s %6s %5s  %-10s %-16s %-15s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
+    printf("%s%-21s %-18s %5s %6s %5s  %-10s %-16s %-15s %s%s\n", colour ? "\033[1m" : "", "name", "family", "order",
            "strong", "weak", "symplectic", "explicit for", "needs", "aliases", colour ? "\033[0m" : "");
     for (size_t i = 0; i < lgv_method_count; i++) {
         const struct lgv_method *m = lgv_method_at(i);
         char need[80];
         join_needs(m, need, sizeof need);
         char order[16], strong[16], weak[16];
-        printf("%-18s %-11s %5s %6s %5s  %-10s %-16s %-15s %s\n", m->name, m->family, lgv_cli_order(m->order, order),
-               lgv_cli_order(m->strong_order, strong), lgv_cli_order(m->weak_order, weak),
+        printf("%-21s %-18s %5s %6s %5s  %-10s %-16s %-15s %s\n", m->name, m->family, lgv_cli_order(m->order, order),
+               lgv_cli_order(lgv_cli_strong(m), strong), lgv_cli_order(lgv_cli_weak(m), weak),
                m->symplectic ? "yes" : "no", lgv_cli_explicit(m), need, m->aliases ? m->aliases : "");
     }
     print_rule();
     print_compositions();
-    puts("Words of the letters A (drift) and B (kick), such as ABABA, are splittings; PsNrQu are Galerkin methods of\n"
-         "any degree.");
-    puts("order: without noise; strong and weak: with one noise or commuting noises. `lgv methods NAME` tells more,\n"
-         "`lgv check FILE` which of them fit a model.");
+    lgv_wrap(stdout,
+             "Words of up to nine letters A (drift) and B (kick), such as ABABA, are splittings; for a bath they have "
+             "O (its exact flow) too, or U in the place of A and O (drift and bath together, exactly): BAOAB, OBABO, "
+             "UBU, with constraints g-BAOAB. NAME-GLA is a symplectic method NAME between two halves of O, NAME-GLA1 "
+             "one followed by O. NAME-Metropolis accepts or rejects the steps of a symmetric word with O or of "
+             "NAME-GLA, so that stationary averages have no bias. PsNrQu are Galerkin methods of any degree.",
+             0, 0);
+    lgv_wrap(stdout,
+             LGV_CLI_ORDERS " `lgv methods NAME` tells more, `lgv check FILE` which of them fit a model.", 0, 0);
 }
 
 static void print_field(const char *name, const char *text) {
@@ -159,6 +180,11 @@ static void print_method(const struct lgv_method *m) {
                  of_q ? "noises h(q) always commute" : "noises that do not commute ", of_q ? "" : half,
                  m->strong_additive, m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
     print_field("order", text);
+    if (m->bath && !m->metropolis) {
+        snprintf(text, sizeof text, "strong %g, weak %g with constant friction and no other noise", m->bath_strong,
+                 m->bath_weak);
+        print_field("in a bath", text);
+    }
     print_field("explicit for", lgv_cli_explicit(m));
     print_field("increments", lgv_method_increments(m));
     print_field("symplectic", m->symplectic ? "yes" : "no");

@@ -69,6 +69,9 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
                      "| strong order, additive noise | %g%s |\n| weak order | %g |\n",
                      m->strong_order, m->strong_noncommuting, m->strong_additive,
                      m->additive_quadratic ? LGV_ADDITIVE_QUADRATIC : "", m->weak_order);
+    if (m->bath && !m->metropolis)
+        lgv_text_add(t, "| in a bath, constant friction and no other noise | strong %g, weak %g |\n", m->bath_strong,
+                     m->bath_weak);
     lgv_text_add(t, "| [increments](../noise.md) | %s |\n", lgv_method_increments(m));
     lgv_text_add(t, "| symplectic | %s |\n| explicit for | %s |\n", m->symplectic ? "yes" : "no",
                  lgv_cli_explicit(m));
@@ -114,12 +117,12 @@ static void index_page(struct lgv_text *t) {
         const struct lgv_method *m = lgv_method_at(i);
         char order[16], strong[16], weak[16];
         lgv_text_add(t, "| [%s](method-%s.md) | %s | %s | %s | %s | %s | ", m->name, m->name,
-                     lgv_cli_order(m->order, order), lgv_cli_order(m->strong_order, strong),
-                     lgv_cli_order(m->weak_order, weak), m->symplectic ? "yes" : "no", lgv_cli_explicit(m));
+                     lgv_cli_order(m->order, order), lgv_cli_order(lgv_cli_strong(m), strong),
+                     lgv_cli_order(lgv_cli_weak(m), weak), m->symplectic ? "yes" : "no", lgv_cli_explicit(m));
         cell(t, m->doc);
         lgv_text_add(t, " |\n");
     }
-    lgv_text_add(t, "\norder: without noise; strong and weak: with one noise or commuting noises.\n\n"
+    lgv_text_add(t, "\n" LGV_CLI_ORDERS "\n\n"
                     "## The default method\n\n"
                     "`method: auto`, the default, is the first row of this table whose condition holds and whose "
                     "method fits the model (`lgv check` tells which do); the reason is part of every output.\n\n"

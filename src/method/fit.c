@@ -257,9 +257,10 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
             why = s->commutes ? "whether the noises commute is not known" : "the noises do not commute";
         }
     } else if (nnoise == 0) {
-        order = s->force_of_p ? fmin(method->order, 4) : method->order;
-        why = s->force_of_p && method->order > 4 ? "no noise; kicks by forces that depend on velocities have order 4"
-                                                 : "no noise: the order of the deterministic method";
+        bool kicked = s->force_of_p && !method->forced_ends && method->order > 4;
+        order = kicked ? 4 : method->order;
+        why = kicked ? "no noise; kicks by forces that depend on velocities have order 4"
+                     : "no noise: the order of the deterministic method";
     } else if (loses_paths(method, s)) {
         order = NAN;
         why = "dt H_pp + dW h_pp is inverted here and can be singular, so paths are lost at every step size; "

@@ -102,7 +102,9 @@ static void check_temperature(const struct lgv_result *r, const struct lgv_verdi
     else if (k->bias_order > 0)
         snprintf(bias, sizeof bias, "; stationary averages have a bias of order %g", k->bias_order);
     if (!isfinite(v->value))
-        snprintf(c->verdict, sizeof c->verdict, "no path is left at the end");
+        snprintf(c->verdict, sizeof c->verdict, "%s", r->interrupted    ? "the run did not come to its end"
+                                                     : isinf(v->value) ? "paths run away: the step may be too large"
+                                                                       : "no path is left at the end");
     else if (isfinite(v->limit))
         snprintf(c->verdict, sizeof c->verdict, "± %.2g at the end, kT = %.6g%s", v->error, v->limit, bias);
     else
