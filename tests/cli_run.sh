@@ -181,3 +181,19 @@ awk '/"(mine|mine_q|kinetic_temperature|configurational_temperature)": \{/ { gsu
      function off(a, b) { return !(mean[b] > 0) || mean[a] / mean[b] - 1 > 1e-12 || mean[a] / mean[b] - 1 < -1e-12 }
      END { exit off("kinetic_temperature", "mine") || off("configurational_temperature", "mine_q") }' out ||
     die "temperatures of a bath are not p . H_p and q . U_q over the degrees of freedom"
+
+# Correlations are in the JSON document with their lags; a periodic coordinate, which jumps where it is shown, has none.
+cat > ring.yaml <<'YAML'
+coordinates: { "x mod 1": 0 }
+potential: 0*x
+langevin: { friction: 1, temperature: 1 }
+observe: { turned: x }
+run: { step: 0.1, until: 20, paths: 64, outputs: 100, correlations: yes }
+YAML
+gives 0 "$LGV" run ring.yaml --json --no-files
+python3 - <<'PY' || die "correlations in JSON"
+import json
+c = json.load(open("out"))["correlations"]
+assert "x" not in c and len(c["turned"]["lag"]) == len(c["turned"]["msd"]) > 20
+assert c["turned"]["msd"][-1] > 5, "the mean squared displacement counts turns"
+PY

@@ -200,7 +200,8 @@ static json_t *findings(const struct lgv_result *r, const char *group) {
     json_t *out = json_object();
     bool good = out != NULL;
     const struct lgv_found_row *row;
-    bool maps = strcmp(group, LGV_FOUND_PAIRS) == 0 || strcmp(group, LGV_FOUND_DENSITIES) == 0;
+    bool whole = strcmp(group, LGV_FOUND_PAIRS) == 0 || strcmp(group, LGV_FOUND_DENSITIES) == 0 ||
+                 strcmp(group, LGV_FOUND_CORRELATIONS) == 0;
     for (size_t i = 0; good && i < r->nfindings; i++) {
         const struct lgv_finding *f = &r->finding[i];
         if (strcmp(f->group, group) != 0) continue;
@@ -208,7 +209,7 @@ static json_t *findings(const struct lgv_result *r, const char *group) {
         good = one && put(one, "formula", text(f->text));
         for (size_t k = 0; good && (row = lgv_found_row(group, k)); k++)
             if (row->ndim == 0 && f->item[k].data) good = put(one, row->name, real(f->item[k].data[0]));
-            else if (maps && f->item[k].data) good = put(one, row->name, cells(&f->item[k], row->ndim));
+            else if (whole && f->item[k].data) good = put(one, row->name, cells(&f->item[k], row->ndim));
         good = put(out, f->name, one) && good;
     }
     if (good) return out;

@@ -337,7 +337,8 @@ static bool finish(void *object, struct lgv_result *r) {
     struct object *o = object;
     bool ok = true;
     for (size_t i = 0; ok && o->shape.averages && i < o->shape.nseries; i++) ok = put_average(o, i, r);
-    for (size_t i = 0; ok && o->shape.correlations && i < o->shape.nseries; i++) ok = put_correlation(o, i, r);
+    for (size_t i = 0; ok && o->shape.correlations && i < o->shape.nseries; i++)
+        if (!(r->series[i].period > 0)) ok = put_correlation(o, i, r); /* values that jump back have none */
     return ok;
 }
 
