@@ -158,6 +158,37 @@ static void test_parts(void **state) {
 }
 
 /* 640 paths, their result, then all of them; and the same by way of a file. */
+/* A part is enough to go on with its run. */
+static void test_open(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(text), *again;
+    good(lgv_model_set(m, "beta", 0.4, &err));
+    struct lgv_engine *e = engine_of(m, "2"), *f;
+    good(lgv_engine_set(e, "step", "0.05", &err));
+    good(lgv_engine_run(e, 0, 640, &err));
+    good(lgv_engine_save(e, file_of("begun.part"), &err));
+    good(lgv_engine_run(e, 640, PATHS - 640, &err));
+    struct lgv_result *r = finish(e, LGV_FAILED_PATHS), *t;
+    good(lgv_engine_open(file_of("begun.part"), &again, &f, &err));
+    refused(lgv_engine_finish(f, &t, &err), "no paths have been run");
+    good(lgv_engine_load(f, file_of("begun.part"), &err));
+    uint64_t first, end;
+    assert_true(lgv_engine_missing(f, &first, &end) && first == 640 && end == PATHS);
+    good(lgv_engine_run(f, first, end - first, &err));
+    assert_false(lgv_engine_missing(f, &first, &end));
+    t = finish(f, LGV_FAILED_PATHS);
+    same_results(r, t);
+    unlink(file_of("begun.part"));
+    lgv_engine_free(f);
+    lgv_model_free(again);
+    refused(lgv_engine_open("", &again, &f, &err), "empty");
+    assert_true(!again && !f);
+    lgv_result_free(r);
+    lgv_result_free(t);
+    lgv_engine_free(e);
+    lgv_model_free(m);
+}
+
 static void test_more_paths(void **state) {
     (void)state;
     char list[300];
@@ -419,7 +450,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranges),           cmocka_unit_test(test_parts),   cmocka_unit_test(test_more_paths),
         cmocka_unit_test(test_parameters),       cmocka_unit_test(test_wrong),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_fixed_parameters), cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_fixed_parameters), cmocka_unit_test(test_foreign), cmocka_unit_test(test_open),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[100];

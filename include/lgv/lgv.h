@@ -191,6 +191,11 @@ LGV_API void lgv_engine_clear(struct lgv_engine *engine);
  * and `compiler` may differ.  Files are replaced whole or not at all. */
 LGV_API enum lgv_status lgv_engine_save(struct lgv_engine *engine, const char *path, struct lgv_error *err);
 LGV_API enum lgv_status lgv_engine_load(struct lgv_engine *engine, const char *path, struct lgv_error *err);
+/* The model and the engine that a saved part belongs to, with its parameters and options: nothing else is needed to go
+ * on with the run or to merge its parts.  Nothing is collected yet.  Parts of C functions and of given increments are
+ * refused.  The model must outlive the engine; free both. */
+LGV_API enum lgv_status lgv_engine_open(const char *path, struct lgv_model **model, struct lgv_engine **engine,
+                                        struct lgv_error *err);
 /* Adds what another engine has collected, which stays as it is.  Where memory runs out, here, in lgv_engine_load or in
  * lgv_engine_run, what was collected is lost: save it before. */
 LGV_API enum lgv_status lgv_engine_merge(struct lgv_engine *engine, struct lgv_engine *other, struct lgv_error *err);

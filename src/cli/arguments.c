@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The command line by table: flags of the command, run options, --set NAME=VALUE, one operand. */
+ * The command line by table: flags of the command, run options, --set NAME=VALUE, operands. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -151,11 +151,15 @@ bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv
             if (!read_flag(out, argc, argv, &i)) return false;
         } else if (!command->operand) {
             return fail(command, "unexpected argument %s", lgv_plain(plain, sizeof plain, argv[i]));
-        } else if (out->operand) {
+        } else if (out->operand && !strstr(command->operand, "...")) {
             return fail(command, "only one argument is wanted, and %s is a second",
                         lgv_plain(plain, sizeof plain, argv[i]));
+        } else if (!lgv_grow(&out->operands, &out->operand_capacity, out->noperands + 1, sizeof *out->operands)) {
+            out->no_memory = true;
+            return fail(command, "out of memory");
         } else {
-            out->operand = argv[i];
+            out->operands[out->noperands++] = argv[i];
+            out->operand = out->operands[0];
         }
     }
     if (!out->operand && command->operand && command->operand[0] != '[' && !out->flags.help)
@@ -167,6 +171,7 @@ bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv
 void lgv_arguments_free(struct lgv_arguments *a) {
     for (size_t i = 0; i < a->ngiven; i++) free(a->given[i].name);
     free(a->given);
+    free(a->operands);
     free(a->line);
     *a = (struct lgv_arguments){0};
 }

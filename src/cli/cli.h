@@ -14,7 +14,7 @@ enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANN
 
 struct lgv_flags {
     bool help, json, quiet, no_files, no_report, full, all;
-    const char *out, *keep_source, *increments;
+    const char *out, *keep_source, *increments, *part;
     const char *methods, *kind, *observe, *steps, *largest, *levels, *target, *reference; /* converge */
     bool mlmc;
     const char *expect, *reference_step, *ladder, *ladder_paths, *tolerance; /* compare, run --mlmc */
@@ -39,7 +39,9 @@ struct lgv_given {
 struct lgv_arguments {
     const struct lgv_command *command;
     struct lgv_flags flags;
-    const char *operand; /* NULL when not given */
+    const char *operand; /* the first; NULL when not given */
+    const char **operands;
+    size_t noperands, operand_capacity;
     struct lgv_given *given;
     size_t ngiven, capacity;
     char *line; /* the whole command line, quoted for a shell */
@@ -48,7 +50,7 @@ struct lgv_arguments {
 
 struct lgv_command {
     const char *name;
-    const char *operand;  /* "FILE", "[NAME]" (may be left out) or NULL */
+    const char *operand;  /* "FILE", "[NAME]" (may be left out), "FILE ..." (one or more) or NULL */
     const char *summary;  /* half a line */
     const char *about;    /* paragraphs separated by "\n\n" */
     const char *examples; /* lines */
@@ -60,7 +62,7 @@ struct lgv_command {
 extern const struct lgv_command *const lgv_commands[];
 extern const size_t lgv_command_count;
 extern const struct lgv_command lgv_command_run, lgv_command_compare, lgv_command_converge, lgv_command_check,
-    lgv_command_methods, lgv_command_report, lgv_command_reproduce, lgv_command_reference;
+    lgv_command_merge, lgv_command_methods, lgv_command_report, lgv_command_reproduce, lgv_command_reference;
 
 /* ---- arguments.c ---- */
 
@@ -135,6 +137,11 @@ json_t *lgv_method_json(const struct lgv_method *m);
 /* Makes a directory and its parents; true in *made when it was not there.  It must be writable, and no other lgv may
  * be writing to it.  Leftovers of killed ones are removed. */
 enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err);
+/* The same without the lock, for files of names that nobody else writes: several lgv may do so at once. */
+enum lgv_status lgv_directory_shared(const char *dir, bool *made, struct lgv_error *err);
+char *lgv_join(const char *dir, const char *name); /* dir/name; NULL: no memory */
+/* Summary or JSON of a result, its files in dir (NULL: none); returns the exit code.  status is that of the run. */
+int lgv_run_show(const struct lgv_arguments *a, struct lgv_result *r, const char *dir, enum lgv_status status);
 /* An old report must not stay beside new results. */
 void lgv_forget_report(const char *dir);
 /* Figures and report.html in dir; missing gnuplot is a warning.  Returns the exit code: `code` when all is well. */
@@ -144,6 +151,11 @@ int lgv_pages(const struct lgv_result *r, const char *dir, int code);
 
 /* lgv run --mlmc */
 int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s);
+
+/* ---- part.c ---- */
+
+/* lgv run --part K/N */
+int lgv_run_part(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s);
 
 /* ---- compare.c ---- */
 

@@ -23,6 +23,8 @@ static const struct lgv_flag flags[] = {
     {"increments", 0, "PATH", AT(increments),
      "use the Brownian increments of PATH instead of noise: results.h5 of a run with keep_increments, or a text with a "
      "line of numbers for every step (docs/noise.md); paths, step and until follow from it where they are not given"},
+    {"part", 0, "K/N", AT(part),
+     "run part K of N of the ensemble only and write it to a file in the directory; `lgv merge` joins the parts"},
     {"mlmc", 0, NULL, AT(mlmc),
      "multilevel Monte Carlo: the mean of one observable at the end, to a tolerance, with as few steps as possible"},
     {"tolerance", 0, "E", AT(tolerance), "--mlmc: root mean square error to reach"},
@@ -36,7 +38,7 @@ static const struct lgv_flag flags[] = {
 
 /* ---- files ---- */
 
-static char *join(const char *dir, const char *name) {
+char *lgv_join(const char *dir, const char *name) {
     struct lgv_text t = {0};
     lgv_text_add(&t, "%s/%s", dir, name);
     if (t.failed) lgv_text_free(&t);
@@ -63,7 +65,7 @@ static enum lgv_status make_directory(const char *dir, bool *made, struct lgv_er
     return LGV_OK;
 }
 
-enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err) {
+enum lgv_status lgv_directory_shared(const char *dir, bool *made, struct lgv_error *err) {
     struct stat info;
     *made = false;
     if (stat(dir, &info) != 0) {
@@ -75,6 +77,12 @@ enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err
     }
     if (access(dir, W_OK | X_OK) != 0)
         return lgv_fail(err, LGV_CANNOT_RUN, "cannot write to the directory %s: %s", dir, strerror(errno));
+    return LGV_OK;
+}
+
+enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err) {
+    enum lgv_status status = lgv_directory_shared(dir, made, err);
+    if (status != LGV_OK) return status;
     /* Held until the program ends; a file system that knows no locks does without. */
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -88,7 +96,7 @@ enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err
 }
 
 void lgv_forget_report(const char *dir) {
-    char *file = join(dir, "report.html");
+    char *file = lgv_join(dir, "report.html");
     if (file) unlink(file);
     free(file);
 }
@@ -128,7 +136,7 @@ static int show(const struct lgv_arguments *a, const struct lgv_result *r, int c
 
 static int write_and_show(const struct lgv_arguments *a, const struct lgv_result *r, const char *dir, int code) {
     struct lgv_error err = {0};
-    char *file = dir ? join(dir, "results.h5") : NULL;
+    char *file = dir ? lgv_join(dir, "results.h5") : NULL;
     bool written = false;
     if (dir) lgv_forget_report(dir);
     if (dir) { /* the numbers first: whatever happens then, they are safe */
@@ -152,6 +160,15 @@ static int write_and_show(const struct lgv_arguments *a, const struct lgv_result
     return code;
 }
 
+int lgv_run_show(const struct lgv_arguments *a, struct lgv_result *r, const char *dir, enum lgv_status status) {
+    free(r->command);
+    r->command = lgv_copy(a->line);
+    lgv_stop_keeps(true);
+    bool good = status == LGV_OK && claims_hold(r) && !lgv_stop_asked();
+    if (status == LGV_OK && lgv_stop_asked()) fputs("lgv: interrupted; the certificate is not complete\n", stderr);
+    return write_and_show(a, r, dir, good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
+}
+
 static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s, const char *dir,
                      struct lgv_error *err) {
     struct lgv_result r = {0};
@@ -165,11 +182,6 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
         fputs("lgv: interrupted before the run began\n", stderr);
         return LGV_EXIT_BROKEN;
     }
-    free(r.command);
-    r.command = lgv_copy(a->line);
-    lgv_stop_keeps(true);
-    bool good = status == LGV_OK && claims_hold(&r) && !lgv_stop_asked();
-    if (status == LGV_OK && lgv_stop_asked()) fputs("lgv: interrupted; the certificate is not complete\n", stderr);
     if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
     if (!a->flags.quiet) lgv_warn_unused(m);
     if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
@@ -187,7 +199,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
         lgv_warn("truncate is for noise Hamiltonians, of which there are none: the noise of a bath is never cut");
     if (lgv_start_line(&r.certificate, moved, sizeof moved) && !a->flags.quiet)
         lgv_warn("start values do not meet the constraints and were moved: %s", moved);
-    int code = write_and_show(a, &r, dir, good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
+    int code = lgv_run_show(a, &r, dir, status);
     lgv_result_clear(&r);
     return code;
 }
@@ -210,8 +222,13 @@ static int command_run(const struct lgv_arguments *a) {
         lgv_model_free(m);
         return LGV_EXIT_INPUT;
     }
-    if (a->flags.mlmc) {
-        code = lgv_run_mlmc(a, m, &settings);
+    if (a->flags.part && (a->flags.mlmc || a->flags.increments)) {
+        fputs("lgv: --part is for ensembles with noise by seed: not with --mlmc or --increments\n", stderr);
+        lgv_model_free(m);
+        return LGV_EXIT_INPUT;
+    }
+    if (a->flags.mlmc || a->flags.part) {
+        code = a->flags.mlmc ? lgv_run_mlmc(a, m, &settings) : lgv_run_part(a, m, &settings);
         lgv_model_free(m);
         return code;
     }
@@ -247,6 +264,7 @@ const struct lgv_command lgv_command_run = {
     .examples = "  lgv run kubo.yaml\n"
                 "  lgv run kubo.yaml --step 0.01 --paths 100000 --set beta=0.2 --out kubo-fine\n"
                 "  lgv run kubo.yaml --method verlet --json > kubo.json\n"
+                "  lgv run kubo.yaml --part 3/100 --out kubo-parts\n"
                 "  lgv run anharmonic.yaml --until 20 --mlmc --tolerance 0.002 --observe H --largest 0.5\n",
     .run_options = true,
     .flag = flags,

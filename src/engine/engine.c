@@ -399,14 +399,34 @@ enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, s
     return status;
 }
 
+enum lgv_status lgv_engine_with(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,
+                                struct lgv_engine **out, struct lgv_error *err) {
+    struct lgv_engine *e = *out = lgv_new(1, sizeof *e);
+    if (!e) return lgv_fail_memory(err);
+    e->model = m;
+    e->settings = *settings;
+    if (!keep_source || (e->keep_source = lgv_copy(keep_source))) return LGV_OK;
+    lgv_engine_free(e);
+    *out = NULL;
+    return lgv_fail_memory(err);
+}
+
+bool lgv_engine_missing(const struct lgv_engine *e, uint64_t *first, uint64_t *end) {
+    const struct lgv_collection *c = e->collected;
+    size_t after = c && c->nranges && c->range[0].first == 0; /* ranges that touch are one */
+    *first = after ? c->range[0].end : 0;
+    *end = c && c->nranges > after ? c->range[after].first : e->layout ? e->layout->settings.paths : e->settings.paths;
+    return *first < *end;
+}
+
 enum lgv_status lgv_engine_once(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,
                                 lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err) {
-    struct lgv_engine e = {.model = m, .settings = *settings, .progress = progress, .user = user};
+    struct lgv_engine *e;
     *out = (struct lgv_result){0};
-    if (keep_source && !(e.keep_source = lgv_copy(keep_source))) return lgv_fail_memory(err);
-    enum lgv_status status = lgv_engine_whole(&e, out, err);
-    unprepare(&e);
-    drop_kernel(&e);
-    free(e.keep_source);
+    enum lgv_status status = lgv_engine_with(m, settings, keep_source, &e, err);
+    if (status) return status;
+    lgv_engine_on_progress(e, progress, user);
+    status = lgv_engine_whole(e, out, err);
+    lgv_engine_free(e);
     return status;
 }

@@ -13,6 +13,12 @@
 enum lgv_status lgv_engine_once(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,
                                 lgv_progress *progress, void *user, struct lgv_result *out, struct lgv_error *err);
 
+/* An engine with these settings instead of those of the model's file.  keep_source as above. */
+enum lgv_status lgv_engine_with(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,
+                                struct lgv_engine **out, struct lgv_error *err);
+/* The first paths that have not been collected: first .. end - 1.  False: there are none. */
+bool lgv_engine_missing(const struct lgv_engine *e, uint64_t *first, uint64_t *end);
+
 /* An option of a run alone; lgv_engine_set takes parameters too. */
 enum lgv_status lgv_engine_option(struct lgv_engine *e, const char *name, const char *value, struct lgv_error *err);
 

@@ -2,10 +2,11 @@
  *
  * Parts of an ensemble as files, and what parts must agree in.
  *
- *     "LGVPART3"   8 bytes; the digit is the version of this format
+ *     "LGVPART4"   8 bytes; the digit is the version of this format
  *     mark         the number below as this machine writes it: order of bytes
  *     size         of the body
- *     body         description, number of paths, ranges, counts, states for the certificate, statistics
+ *     body         recipe (recipe.c), description, number of paths, ranges, counts, states for the certificate,
+ *                  statistics
  *     hash         of all before it
  *
  * Numbers have eight bytes.  The description is text, a line "name<tab>value" for everything that results depend on:
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "LGVPART2"
+#define MAGIC "LGVPART4"
 #define MARK UINT64_C(0x0102030405060708)
 #define HEAD (8 + 2 * sizeof(uint64_t))
 #define MOST ((size_t)1 << 36) /* bytes of a file */
@@ -106,6 +107,7 @@ static void add_counts(struct lgv_text *out, const struct lgv_run_report *r) {
 static void add_body(const struct lgv_engine *e, struct lgv_text *out) {
     const struct lgv_collection *c = e->collected;
     size_t n = e->layout->plan.nsnapshots * LGV_UNIT * (e->kernel.nx + e->kernel.np);
+    lgv_recipe_add(e, out);
     lgv_text_append_count(out, strlen(e->description));
     lgv_text_append(out, e->description, strlen(e->description));
     lgv_text_append_count(out, e->layout->settings.paths);
@@ -217,7 +219,10 @@ static bool take_body(struct lgv_collection *c, struct lgv_bytes *b, uint64_t pa
 }
 
 static enum lgv_status take(struct lgv_engine *e, struct lgv_bytes *b, const char *path, struct lgv_error *err) {
-    enum lgv_status status = check_description(e, b, path, err);
+    struct lgv_recipe recipe;
+    bool known = lgv_recipe_take(b, &recipe);
+    lgv_recipe_free(&recipe);
+    enum lgv_status status = known ? check_description(e, b, path, err) : lgv_fail_memory(err);
     if (status) return status;
     struct lgv_layout layout = *e->layout; /* whose arrays stay where they are */
     struct lgv_collection c;
@@ -235,20 +240,47 @@ static enum lgv_status take(struct lgv_engine *e, struct lgv_bytes *b, const cha
     return status;
 }
 
-enum lgv_status lgv_engine_load(struct lgv_engine *e, const char *path, struct lgv_error *err) {
+/* A whole file of this format; free() *data. */
+static enum lgv_status read_part(const char *path, char **data, struct lgv_bytes *body, struct lgv_error *err) {
     size_t size = 0;
+    *data = NULL;
+    if (!path) return lgv_fail(err, LGV_BAD_INPUT, "no file name");
+    if (!*path) return lgv_fail(err, LGV_BAD_INPUT, "the name of the file is empty");
+    if (lgv_file_special(path)) return lgv_fail(err, LGV_BAD_INPUT, "'%s' is not a regular file", path);
+    *data = lgv_read_file(path, MOST, &size, err);
+    return *data ? open_frame(*data, size, path, body, err) : err->status;
+}
+
+enum lgv_status lgv_engine_load(struct lgv_engine *e, const char *path, struct lgv_error *err) {
+    char *data;
     struct lgv_bytes body;
     struct lgv_error local;
     struct lgv_error *why = err ? err : &local;
-    if (!e || !path) return lgv_fail(err, LGV_BAD_INPUT, "no engine or no file name");
-    if (!*path) return lgv_fail(err, LGV_BAD_INPUT, "the name of the file is empty");
+    if (!e) return lgv_fail(err, LGV_BAD_INPUT, "no engine");
     enum lgv_status status = lgv_engine_ready(e, why);
     if (status) return status;
-    if (lgv_file_special(path)) return lgv_fail(why, LGV_BAD_INPUT, "'%s' is not a regular file", path);
-    char *data = lgv_read_file(path, MOST, &size, why);
-    if (!data) return why->status;
-    status = open_frame(data, size, path, &body, why);
+    status = read_part(path, &data, &body, why);
     if (!status) status = take(e, &body, path, why);
+    free(data);
+    return status;
+}
+
+enum lgv_status lgv_engine_open(const char *path, struct lgv_model **model, struct lgv_engine **engine,
+                                struct lgv_error *err) {
+    char *data;
+    struct lgv_bytes body;
+    struct lgv_error local;
+    struct lgv_error *why = err ? err : &local;
+    struct lgv_recipe recipe = {0};
+    if (model) *model = NULL;
+    if (engine) *engine = NULL;
+    if (!model || !engine) return lgv_fail(err, LGV_BAD_INPUT, "no place for the model and the engine");
+    enum lgv_status status = read_part(path, &data, &body, why);
+    if (!status && !lgv_recipe_take(&body, &recipe)) status = lgv_fail_memory(why);
+    if (!status && body.bad)
+        status = lgv_fail(why, LGV_BAD_INPUT, "%s is damaged: what it holds makes no sense", path);
+    if (!status) status = lgv_recipe_make(&recipe, path, model, engine, why);
+    lgv_recipe_free(&recipe);
     free(data);
     return status;
 }

@@ -66,6 +66,20 @@ struct lgv_engine {
     struct lgv_collection *collected; /* NULL: nothing */
 };
 
+/* recipe.c: what a part says about the run it belongs to. */
+struct lgv_recipe {
+    bool whole; /* the run can be made from it */
+    char *file, *text;
+    struct lgv_override *parameter;
+    size_t nparameters, noptions;
+    char **option; /* [2 noptions] name, value */
+};
+void lgv_recipe_add(const struct lgv_engine *e, struct lgv_text *out);
+bool lgv_recipe_take(struct lgv_bytes *b, struct lgv_recipe *r); /* false: no memory; free it in any case */
+void lgv_recipe_free(struct lgv_recipe *r);
+enum lgv_status lgv_recipe_make(const struct lgv_recipe *r, const char *path, struct lgv_model **model,
+                                struct lgv_engine **engine, struct lgv_error *err);
+
 /* part.c: the text by which parts are known to belong together; malloc'd, NULL: no memory. */
 char *lgv_engine_describe(const struct lgv_engine *e);
 /* LGV_BAD_INPUT with the first line that differs; `whose` is what messages call the other. */
