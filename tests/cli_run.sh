@@ -191,9 +191,40 @@ observe: { turned: x }
 run: { step: 0.1, until: 20, paths: 64, outputs: 100, correlations: yes }
 YAML
 gives 0 "$LGV" run ring.yaml --json --no-files
-python3 - <<'PY' || die "correlations in JSON"
+has_python() { command -v python3 > /dev/null; }
+! has_python || python3 - <<'PY' || die "correlations in JSON"
 import json
 c = json.load(open("out"))["correlations"]
 assert "x" not in c and len(c["turned"]["lag"]) == len(c["turned"]["msd"]) > 20
 assert c["turned"]["msd"][-1] > 5, "the mean squared displacement counts turns"
+PY
+
+# Phase volume on a constraint set: exp(-gamma dt) where friction is a multiple of the mass.  On the circle with
+# friction 0.5 and 2 along the axes the factor of g-SVE-QI is between 1/(1 + 2 dt) and 1/(1 + 0.5 dt).
+cat > circle.yaml <<'YAML'
+coordinates: { x: 1, y: 0 }
+momenta: { u: 0, v: 1 }
+potential: y + x^2
+constraints: x^2 + y^2 - 1
+langevin: { friction: 0.7, temperature: 1 }
+run: { step: 0.1, until: 10, paths: 64, check_states: 16 }
+YAML
+gives 0 "$LGV" run circle.yaml --no-files
+has out 'contracts by 0.9323938199 a step'
+sed 's/0.7/[0.5, 2]/' circle.yaml > axes.yaml
+gives 0 "$LGV" run axes.yaml --no-files
+has out 'phase volume' 'is what a step multiplies it by'
+gives 0 "$LGV" run axes.yaml --method g-SVE-QI --json --no-files
+! has_python || python3 - <<'PY' || die "phase volume on the circle"
+import json
+c = json.load(open("out"))["certificate"]
+assert 1/1.2 - 1e-9 < c["volume_least"] < 0.9 and 0.93 < c["volume_most"] < 1/1.05 + 1e-9, c
+PY
+# Friction of q: exp(-Gamma(q) dt) where the bath is, which is nowhere less than 0.5.
+printf 'coordinates: {x: 0}\npotential: x^2/2\nlangevin: {friction: 0.5 + x^2, temperature: 1}\n' > place.yaml
+gives 0 "$LGV" run place.yaml --json --no-files --step 0.1 --paths 64
+! has_python || python3 - <<'PY' || die "phase volume with friction of q"
+import json, math
+c = json.load(open("out"))["certificate"]
+assert c["volume_least"] < c["volume_most"] <= math.exp(-0.05) + 1e-9 and c["volume_contraction"] is None, c
 PY

@@ -62,6 +62,7 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu state%s, %s)",
              small && k->symplectic_claim ? k->bath ? contracts : "symplectic to round-off"
              : small                      ? "not seen at this step"
+             : k->bath                    ? "not symplectic, and not contracted by one factor: friction acts"
                                           : "NOT symplectic",
              claim, (unsigned long long)k->defect_states, k->defect_states == 1 ? "" : "s", known);
     c->mark = mark_of(lgv_verdict_find(r, "symplectic"));
@@ -71,11 +72,16 @@ static void check_volume(const struct lgv_result *r, const struct lgv_verdict *v
     const struct lgv_certificate *k = &r->certificate;
     put(c, "phase volume",
         "By how much the determinant of one step differs from what friction is to do to phase volume: exp(-tr(Gamma "
-        "M^-1) dt) for methods with the exact flow of the bath.");
+        "M^-1) dt) for methods with the exact flow of the bath. On a constraint set it is the volume there. Where "
+        "friction or forces make the factor depend on the state, its values at the states that were tried are shown.");
     snprintf(c->value, sizeof c->value, "%.2g", v->value);
-    if (!isfinite(k->volume_expected))
-        snprintf(c->verdict, sizeof c->verdict, "nothing is promised here");
-    else
+    if (!isfinite(k->volume_expected)) {
+        snprintf(c->value, sizeof c->value, "%.4g", k->volume_least);
+        snprintf(c->verdict, sizeof c->verdict,
+                 "to %.4g is what a step multiplies it by (%llu state%s, known to %.1g); friction or forces may make "
+                 "it depend on the state",
+                 k->volume_most, (unsigned long long)k->defect_states, k->defect_states == 1 ? "" : "s", v->error);
+    } else
         snprintf(c->verdict, sizeof c->verdict, "%s by %.10g a step (known to %.1g)",
                  v->holds == 0 ? "does NOT contract" : "contracts", k->volume_expected, v->error);
     c->mark = mark_of(v);

@@ -87,6 +87,8 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     LATER(lgv_certificate, "volume_contraction", LGV_HDF5_REAL, volume_expected),
     LATER(lgv_certificate, "volume_defect", LGV_HDF5_REAL, volume),
     LATER(lgv_certificate, "volume_defect_error", LGV_HDF5_REAL, volume_error),
+    LATER(lgv_certificate, "volume_least", LGV_HDF5_REAL, volume_least),
+    LATER(lgv_certificate, "volume_most", LGV_HDF5_REAL, volume_most),
     LATER(lgv_certificate, "rotation", LGV_HDF5_REAL, rotation),
     LATER(lgv_certificate, "rotation_claim", LGV_HDF5_INT, rotation_claim),
 };

@@ -321,6 +321,67 @@ static void find_volume(const struct probe *p, const struct column *c, struct lg
     free(J);
 }
 
+/* Numbers of directions that are far from depending on each other: with constraints they are tangent, and span fewer
+ * dimensions than there are.  r [n][n] is work. */
+static void choose_free(const struct probe *p, const struct column *c, size_t free_count, double *r, size_t *chosen) {
+    const size_t n = p->n;
+    for (size_t i = 0; i < n * n; i++) r[i] = c[i / n].u[i % n] / p->scale[i % n];
+    for (size_t k = 0; k < free_count; k++) {
+        double most = -1;
+        for (size_t i = 0; i < n; i++) {
+            double square = 0;
+            for (size_t j = 0; j < n; j++) square += r[i * n + j] * r[i * n + j];
+            if (square > most) most = square, chosen[k] = i;
+        }
+        const double *v = r + chosen[k] * n;
+        for (size_t i = 0; i < n; i++) {
+            double part = 0;
+            for (size_t j = 0; j < n && i != chosen[k]; j++) part += r[i * n + j] * v[j] / most;
+            for (size_t j = 0; j < n && i != chosen[k]; j++) r[i * n + j] -= part * v[j];
+        }
+        memset(r + chosen[k] * n, 0, n * sizeof *r);
+    }
+}
+
+/* sqrt(det W) of the pairings W_ij = omega(v_i, v_j), the volume that the v span, and its relative error. */
+static long double spanned(const struct probe *p, const struct column *c, const size_t *chosen, int d, bool after,
+                           long double *W, double *error) {
+    long double *A = W + d * d, *inverse = A + d * d, sum = 0;
+    const double *at = after ? p->end : p->x;
+    for (int i = 0; i < d * d; i++) {
+        const struct column *a = &c[chosen[i / d]], *b = &c[chosen[i % d]];
+        W[i] = A[i] = omega(p, at, after ? a->Ju : a->u, after ? b->Ju : b->u) / p->action;
+        inverse[i] = i % (d + 1) == 0;
+    }
+    if (!lgv_linear_solve(d, d, A, inverse, 0)) return NAN;
+    for (int i = 0; i < d * d; i++) {
+        const struct column *a = &c[chosen[i / d]], *b = &c[chosen[i % d]];
+        double e = after ? omega_error(p, at, a->Ju, a->Ju_error, b->Ju, b->Ju_error)
+                         : omega_error(p, at, a->u, a->u_error, b->u, b->u_error);
+        sum += fabsl(inverse[i % d * d + i / d]) * e / p->action;
+    }
+    *error += (double)sum / 2;
+    return sqrtl(fabsl(lgv_linear_determinant(d, W)));
+}
+
+/* With constraints: what a step makes of the volume of the symplectic form on the constraint set. */
+static void find_tangent_volume(const struct probe *p, const struct column *c, struct lgv_defect *how) {
+    const size_t d = p->n - 2 * how->constraints;
+    size_t *chosen = lgv_new(d + 1, sizeof *chosen);
+    double *r = lgv_new(p->n * p->n, sizeof *r), error = 0;
+    long double *work = lgv_new(3 * d * d + 1, sizeof *work);
+    how->volume = how->volume_error = NAN;
+    if (chosen && r && work && d > 0) {
+        choose_free(p, c, d, r, chosen);
+        long double before = spanned(p, c, chosen, (int)d, false, work, &error);
+        how->volume = (double)(spanned(p, c, chosen, (int)d, true, work, &error) / before);
+        how->volume_error = how->volume * error + 1e-13;
+    }
+    free(chosen);
+    free(r);
+    free(work);
+}
+
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,
                               struct lgv_defect *how) {
@@ -367,7 +428,10 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     how->error = worst[0] > 0 ? worst[1] : unsure[0];
     how->all_error = fmax(how->error, unsure[1]);
     how->size = p.size + 1;
-    if (count == p.n && !k->nextra) find_volume(&p, c, how);
+    if (count == p.n && how->constraints)
+        find_tangent_volume(&p, c, how);
+    else if (count == p.n && !k->nextra)
+        find_volume(&p, c, how);
 done:
     lgv_block_free(&p.b);
     free(p.given);
@@ -484,6 +548,8 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
                                   .noise_commutes = k->structure.commutes,
                                   .volume = NAN,
                                   .volume_error = NAN,
+                                  .volume_least = NAN,
+                                  .volume_most = NAN,
                                   .temperature = NAN,
                                   .bath = k->structure.bath,
                                   .bias_order = k->method->bias_order,
@@ -516,12 +582,15 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     c->form = c->volume_expected = k->structure.forced && m->force_of_p ? NAN : 1;
     if (k->bath && isfinite(c->form))
         lgv_bath_contraction(k->bath, (int)k->method->contraction, plan->dt, &c->form, &c->volume_expected);
+    if (k->bath && m->nconstraints) /* on the constraint set, where other friction has no one factor */
+        c->volume_expected = pow(c->form, (double)(k->np - m->nconstraints));
     if (k->bath && k->structure.rotations) c->form = NAN; /* m in the body frame is scaled, m.(xi x xi) is not */
     if (k->bath || k->structure.forced)
         c->symplectic_claim = !k->structure.forced && isfinite(c->form) && (k->bath || k->method->symplectic);
     if (k->bath) c->temperature = k->bath->one_temperature ? k->bath->temperature[0] : NAN;
     struct lgv_defect how = {
-        .rotations = m->graph, .given = given, .contracts = isfinite(c->form), .form = c->form, .volume = NAN};
+        .rotations = m->graph, .given = given, .contracts = isfinite(c->form), .form = c->form,
+        .constraints = m->nconstraints, .volume = NAN, .volume_error = NAN};
     /* by size, not by the clock: the certificate must not depend on the machine */
     uint64_t states = k->np > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
     if (plan->increments && !given) states = 0; /* no memory */
@@ -537,6 +606,9 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
                                           user, &how);
         double error = how.error, off = fabs(how.volume - c->volume_expected);
         if (isnan(d)) continue;
+        c->volume_least = fmin(c->volume_least, how.volume);
+        c->volume_most = fmax(c->volume_most, how.volume);
+        if (!isfinite(c->volume_expected)) c->volume_error = fmax(c->volume_error, how.volume_error);
         if (isfinite(off) && !(off - how.volume_error <= c->volume - c->volume_error)) {
             c->volume = off;
             c->volume_error = how.volume_error;

@@ -88,6 +88,7 @@ struct lgv_certificate {
     int symplectic_claim;                  /* the method's table says it is symplectic */
     double form, volume_expected;          /* by what a step is to contract the form and phase volume; NaN: not known */
     double volume, volume_error;           /* the largest deviation from that, measured; NaN when not */
+    double volume_least, volume_most;      /* the factors themselves, over the states; NaN when not measured */
     int bath;                              /* there is friction with its noise */
     double temperature, bias_order;        /* kT (NaN: several), and the order of stationary averages */
     double friction_step;                  /* largest rate of friction times the step; 0: none, or it depends on q */
@@ -234,7 +235,8 @@ struct lgv_defect {   /* begins as {0} */
     const double *given; /* increments of the step, a row each; NULL: its noise */
     bool contracts;      /* the form is to be contracted by `form`, else kept */
     double form;
-    double volume, volume_error; /* det J, where all of J is measured, else NaN */
+    size_t constraints;
+    double volume, volume_error; /* det J, on the constraint set if there is one; NaN: not all of J is measured */
 };
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,

@@ -23,7 +23,7 @@ static void judge_symplectic(const struct lgv_certificate *c, struct lgv_verdict
 
 /* Where a bath or a force acts: det J against what the method promises. */
 static void judge_volume(const struct lgv_certificate *c, struct lgv_verdict *v) {
-    v->value = c->volume;
+    v->value = isfinite(c->volume_expected) ? c->volume : c->volume_least;
     v->error = c->volume_error;
     v->claim = isfinite(c->volume_expected) ? 1 : 0;
     v->limit = fmax(c->volume_error, LGV_DEFECT_LIMIT);
@@ -82,7 +82,7 @@ bool lgv_verdicts_make(struct lgv_result *r) {
     r->verdict = lgv_new(r->nseries + 9, sizeof *r->verdict);
     if (!r->verdict) return false;
     if (ok && (ok = add(r, "symplectic", NULL, &v))) judge_symplectic(c, v);
-    if (ok && c->dissipative && isfinite(c->volume) && (ok = add(r, "volume", NULL, &v))) judge_volume(c, v);
+    if (ok && c->dissipative && isfinite(c->volume_least) && (ok = add(r, "volume", NULL, &v))) judge_volume(c, v);
     for (size_t i = 0; ok && c->bath && r->ntimes > 0 && i < r->nseries; i++)
         if (r->series[i].name && strcmp(r->series[i].name, LGV_KINETIC) == 0 &&
             (ok = add(r, "temperature", NULL, &v)))
