@@ -279,50 +279,66 @@ static void test_blocks(void **state) {
     }
 }
 
-/* A kernel whose shared piece is linked to it, the same source compiled as a whole, and a kernel that has the shared
- * function for coarse noise. */
+/* The kernel again from its source, compiled in another way. */
+static struct lgv_kernel again(const struct lgv_kernel *k, const char *source, const char *compiler,
+                               enum lgv_quarters quarters) {
+    struct lgv_kernel other = *k;
+    struct lgv_compiler cc;
+    struct lgv_error err = {0};
+    assert_int_equal(lgv_compiler_find(compiler, &cc, &err), LGV_OK);
+    cc.quarters = quarters;
+    lgv_module_forget(source, &cc);
+    if (lgv_module_build(source, &cc, NULL, &other.module, NULL, &err) != LGV_OK) fail_msg("%s", err.message);
+    assert_false(lgv_module_cached(other.module));
+    other.entry = lgv_module_symbol(other.module, "lgv_kernel_entry");
+    assert_non_null(other.entry);
+    return other;
+}
+
+/* A kernel whose shared piece is linked to it, the same source compiled in more pieces and as a whole, and a kernel
+ * that has the shared function for coarse noise. */
 static void check_linked(const struct subject *s, const char *compiler) {
+    static const char *const what[] = {"in two pieces", "in three pieces", "in one piece",
+                                       "with its own coarse noise and the shared one"};
     char path[] = "/tmp/lgv-whole-XXXXXX";
     struct lgv_model *m = model_of(s->text);
     struct lgv_kernel_options options = {.compiler = compiler, .keep_source = path, .coarse = true};
-    struct lgv_kernel linked, whole, plain;
+    struct lgv_kernel linked, other[4];
     struct lgv_error err = {0};
-    struct lgv_compiler cc;
     close(mkstemp(path));
     if (lgv_kernel_build(m, lgv_method_find(s->method), &options, &linked, &err) != LGV_OK) fail_msg("%s", err.message);
     char *source = lgv_read_file(path, 1 << 24, &(size_t){0}, NULL), *mark = strstr(source, LGV_SHARED_END);
     unlink(path);
-    options = (struct lgv_kernel_options){.compiler = compiler};
-    if (lgv_kernel_build(m, lgv_method_find(s->method), &options, &plain, &err) != LGV_OK) fail_msg("%s", err.message);
     assert_non_null(mark);
+    other[0] = again(&linked, source, compiler, LGV_QUARTERS_NEVER);
+    other[1] = again(&linked, source, compiler, LGV_QUARTERS_ALWAYS);
     memset(mark, ' ', strlen(LGV_SHARED_END));
-    whole = linked;
-    assert_int_equal(lgv_compiler_find(compiler, &cc, &err), LGV_OK);
-    if (lgv_module_build(source, &cc, NULL, &whole.module, NULL, &err) != LGV_OK) fail_msg("%s", err.message);
-    whole.entry = lgv_module_symbol(whole.module, "lgv_kernel_entry");
-    assert_non_null(whole.entry);
+    other[2] = again(&linked, source, compiler, LGV_QUARTERS_NEVER);
+    options = (struct lgv_kernel_options){.compiler = compiler};
+    if (lgv_kernel_build(m, lgv_method_find(s->method), &options, &other[3], &err) != LGV_OK)
+        fail_msg("%s", err.message);
     for (uint64_t coarsen = 1; coarsen <= 3; coarsen += 2) {
         double *a = final_values(&linked, s->dt, 50, 64, 1, coarsen);
-        double *b = final_values(&whole, s->dt, 50, 64, 1, coarsen);
-        double *c = final_values(&plain, s->dt, 50, 64, 1, coarsen);
-        same(a, b, 64 * linked.watch.count, "in one piece and in two");
-        same(a, c, 64 * linked.watch.count, "with its own coarse noise and the shared one");
+        for (size_t i = 0; i < 4; i++) {
+            double *b = final_values(&other[i], s->dt, 50, 64, 1, coarsen);
+            same(a, b, 64 * linked.watch.count, what[i]);
+            free(b);
+        }
         free(a);
-        free(b);
-        free(c);
     }
     free(source);
-    lgv_module_free(whole.module);
+    for (size_t i = 0; i < 3; i++) lgv_module_free(other[i].module);
+    lgv_kernel_free(&other[3]);
     lgv_kernel_free(&linked);
-    lgv_kernel_free(&plain);
     lgv_model_free(m);
 }
 
 static void test_linked(void **state) {
     (void)state;
-    check_linked(&subjects[0], "");
+    static const size_t some[] = {0, 3, 4, 6};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) check_linked(&subjects[some[i]], "");
     check_linked(&subjects[0], "gcc");
-    check_linked(&subjects[3], "");
+    check_linked(&subjects[6], "gcc");
 }
 
 /* ---- C functions ---- */

@@ -593,6 +593,48 @@ static void test_pieces_fail(void **state) {
     unlink(cc.path);
 }
 
+/* Its own half in two pieces that call each other, 1 with `one` in it. */
+static enum lgv_status build_quarters(enum lgv_quarters quarters, const char *one, struct lgv_error *err) {
+    char source[800];
+    struct lgv_compiler cc = counted;
+    struct lgv_module *module;
+    snprintf(source, sizeof source,
+             "#define HIDDEN __attribute__((visibility(\"hidden\")))\n"
+             "#if LGV_HALF == 2\nHIDDEN int shared(void);\n#else\nint shared(void) { return 40; }\n#endif\n"
+             LGV_SHARED_END "HIDDEN int one(int);\n"
+             "#if LGV_QUARTER != 2\nint one(int x) { return x + %s; }\n#endif\n"
+             "#if LGV_QUARTER != 1\nint answer(void) { return one(shared()); }\n#endif\n",
+             one);
+    cc.quarters = quarters;
+    enum lgv_status status = lgv_module_build(source, &cc, NULL, &module, NULL, err);
+    if (status == LGV_OK) call_and_free(module, 40 + atoi(one));
+    return status;
+}
+
+/* As many compilers as there are pieces; an error in one of them is told, and nothing is left of the other. */
+static void test_quarters(void **state) {
+    (void)state;
+    struct lgv_error err;
+    char name[200];
+    empty_folder(cache);
+    size_t runs = count_runs();
+    assert_int_equal(build_quarters(LGV_QUARTERS_ALWAYS, "1", &err), LGV_OK);
+    assert_int_equal(count_runs(), runs + 3);
+    assert_int_equal(build_quarters(LGV_QUARTERS_ALWAYS, "2", &err), LGV_OK);
+    assert_int_equal(count_runs(), runs + 5);
+    assert_int_equal(build_quarters(LGV_QUARTERS_NEVER, "3", &err), LGV_OK);
+    assert_int_equal(count_runs(), runs + 6);
+    assert_int_equal(build_quarters(LGV_QUARTERS_IDLE, "4", &err), LGV_OK);
+    size_t files = list_folder(cache, "", name, sizeof name);
+    assert_int_equal(build_quarters(LGV_QUARTERS_ALWAYS, "oops", &err), LGV_CANNOT_RUN);
+    assert_non_null(strstr(err.message, "oops"));
+    static const char second[] = "1; }\n#endif\n#if LGV_QUARTER == 2\nint two(void) { wrong";
+    assert_int_equal(build_quarters(LGV_QUARTERS_ALWAYS, second, &err), LGV_CANNOT_RUN);
+    assert_non_null(strstr(err.message, "wrong"));
+    assert_int_equal(list_folder(cache, "", name, sizeof name), files);
+    empty_folder(cache);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_build_and_hit), cmocka_unit_test(test_keep_source), cmocka_unit_test(test_collision),
@@ -602,6 +644,7 @@ int main(void) {
         cmocka_unit_test(test_unloadable),    cmocka_unit_test(test_wrong_object), cmocka_unit_test(test_process),
         cmocka_unit_test(test_remembered),
         cmocka_unit_test(test_pieces), cmocka_unit_test(test_pieces_elsewhere), cmocka_unit_test(test_pieces_fail),
+        cmocka_unit_test(test_quarters),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

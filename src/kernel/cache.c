@@ -213,8 +213,9 @@ enum lgv_status lgv_cache_begin(const char *folder, const char *key, const char 
     } else {
         files->new_source = join(files->work, "kernel.c");
         files->middle = join(files->work, "kernel.o");
+        files->rest = join(files->work, "rest.o");
         files->new_object = join(files->work, "kernel.so");
-        if (!files->new_source || !files->middle || !files->new_object)
+        if (!files->new_source || !files->middle || !files->rest || !files->new_object)
             status = lgv_fail_memory(err);
         else if (!write_text(files->new_source, "", source))
             status = lgv_fail(err, LGV_CANNOT_RUN, "%s: %s", files->new_source, strerror(errno));
@@ -256,6 +257,7 @@ void lgv_cache_discard(struct lgv_cache_files *files) {
     free(files->work);
     free(files->new_source);
     free(files->middle);
+    free(files->rest);
     free(files->new_object);
     free(files->source);
     free(files->object);

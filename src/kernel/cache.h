@@ -13,9 +13,9 @@
 #define LGV_CACHE_KEY 33 /* 32 hexadecimal digits */
 
 struct lgv_cache_files {
-    char *work;                             /* private folder to compile in */
-    char *new_source, *middle, *new_object; /* inside it */
-    char *source, *object;                  /* where they go */
+    char *work;                                    /* private folder to compile in */
+    char *new_source, *middle, *rest, *new_object; /* inside it; `rest`: see LGV_SHARED_END */
+    char *source, *object;                         /* where they go */
 };
 
 /* The folder, created when missing.  *folder stays NULL (and the status LGV_OK) when there can be none, so that a

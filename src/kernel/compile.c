@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -188,14 +189,16 @@ static enum lgv_status compile_failed(const struct lgv_compiler *cc, int code, c
                     (int)length, printed);
 }
 
-/* Which half of a source is compiled; see LGV_SHARED_END. */
-enum half { WHOLE, SHARED, OWN };
+/* What of a source is compiled; see LGV_SHARED_END. */
+enum half { WHOLE, SHARED, OWN, OWN_LOOP, OWN_REST };
 
 static const char *const *half_flags(const struct lgv_compiler *cc, enum half half, const char *list[MAX_FLAGS]) {
-    static const char *const define[] = {NULL, "-DLGV_HALF=1", "-DLGV_HALF=2"};
+    static const char *const define[] = {NULL, "-DLGV_HALF=1", "-DLGV_HALF=2", "-DLGV_HALF=2", "-DLGV_HALF=2"};
     size_t n = 0;
     for (const char *const *f = compiler_flags(cc); *f; f++) list[n++] = *f;
     list[n++] = define[half];
+    if (half == OWN_LOOP || half == OWN_REST)
+        list[n++] = half == OWN_LOOP ? "-DLGV_QUARTER=1" : "-DLGV_QUARTER=2";
     list[n] = NULL;
     return list;
 }
@@ -223,13 +226,16 @@ static bool succeeded(int code, const char *object) {
     return (code == 0 || code == LGV_PROCESS_UNKNOWN) && access(object, R_OK) == 0;
 }
 
-/* One library, no start files; `half` is the object that kernels share, or NULL.  The linker is called directly where
- * there is one: by way of clang it takes 40 ms more. */
-static int link_object(const struct lgv_compiler *cc, const struct lgv_cache_files *files, char *half,
-                       struct lgv_text *printed) {
+/* One library of up to three objects, no start files.  The linker is called directly where there is one: by way of
+ * clang it takes 40 ms more. */
+static int link_objects(const struct lgv_compiler *cc, const struct lgv_cache_files *files, char *const object[3],
+                        struct lgv_text *printed) {
     char path[sizeof cc->path], shared[] = "-shared", out_flag[] = "-o", math[] = "-lm";
-    char *argv[] = {path, shared, out_flag, files->new_object, files->middle, half ? half : math, half ? math : NULL,
-                    NULL};
+    char *argv[9] = {path, shared, out_flag, files->new_object};
+    size_t n = 4;
+    for (int k = 0; k < 3; k++)
+        if (object[k]) argv[n++] = object[k];
+    argv[n] = math;
     if (lgv_process_find("ld", path, sizeof path)) {
         int code = run(cc, argv, files->work, 0, printed);
         if (succeeded(code, files->new_object)) return code;
@@ -239,15 +245,18 @@ static int link_object(const struct lgv_compiler *cc, const struct lgv_cache_fil
     return run(cc, argv, files->work, 0, printed);
 }
 
-/* ---- the half that kernels share ---- */
+/* ---- several compilations at the same time ---- */
 
-struct shared {
+/* One of them, in a thread. */
+struct job {
     struct lgv_compiler cc;
-    struct lgv_cache_files files; /* where it is made; empty when the cache has it */
-    char *text, *object, *work;
+    enum half half;
+    char *source, *object, *work;
     double limit;
+    struct lgv_text printed;
+    int code, error; /* of lgv_process_run, and errno then */
     pthread_t thread;
-    bool running, made;
+    bool begun, running;
     atomic_bool unwanted;
 };
 
@@ -256,49 +265,82 @@ static int is_unwanted(void *user, double fraction) {
     return atomic_load((atomic_bool *)user);
 }
 
-static void *make_shared(void *user) {
-    struct shared *s = user;
-    int code = run_compiler(&s->cc, SHARED, s->files.new_source, s->files.new_object, s->work, s->limit, NULL);
-    s->made = succeeded(code, s->files.new_object);
+static void *job_work(void *user) {
+    struct job *j = user;
+    j->code = run_compiler(&j->cc, j->half, j->source, j->object, j->work, j->limit, &j->printed);
+    j->error = errno;
     return NULL;
 }
 
-/* In a thread, so that both halves are compiled at the same time.  Signals go to the threads of the caller. */
-static bool start_thread(struct shared *s) {
+/* Signals go to the threads of the caller. */
+static void job_begin(struct job *j) {
     sigset_t all, old;
+    j->cc.progress = is_unwanted; /* the caller's is asked by the thread of the caller only */
+    j->cc.user = &j->unwanted;
+    j->begun = true;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    s->running = pthread_create(&s->thread, NULL, make_shared, s) == 0;
+    j->running = pthread_create(&j->thread, NULL, job_work, j) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return s->running;
+    if (!j->running) job_work(j);
 }
+
+/* Waits for it.  False: there is no object. */
+static bool job_end(struct job *j, bool wanted) {
+    if (!wanted) atomic_store(&j->unwanted, true);
+    if (j->running) pthread_join(j->thread, NULL);
+    j->running = false;
+    return succeeded(j->code, j->object);
+}
+
+/* Processors that this process may use and nobody uses now, its own thread apart.  The fourth entry of /proc/loadavg
+ * begins with the number of all threads that run. */
+static long idle_processors(void) {
+    cpu_set_t set;
+    char line[200] = "", *entry = line;
+    FILE *f = fopen("/proc/loadavg", "re");
+    if (!f || !fgets(line, sizeof line, f)) entry = NULL;
+    if (f) fclose(f);
+    for (int k = 0; k < 3 && entry; k++) entry = (entry = strchr(entry, ' ')) ? entry + 1 : NULL;
+    if (!entry || sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+    return CPU_COUNT(&set) - strtol(entry, NULL, 10) + 1;
+}
+
+/* ---- the half that kernels share ---- */
+
+struct shared {
+    struct lgv_cache_files files; /* where it is made; empty when the cache has it */
+    char *text, *object;
+    struct job job;
+    bool made;
+};
 
 /* Takes it from the cache or begins to make it.  False: the source has no such half, or it cannot be made. */
 static bool shared_begin(struct shared *s, const struct lgv_compiler *cc, const char *folder, const char *source,
                          const struct lgv_cache_files *files, double limit) {
     const char *list[MAX_FLAGS], *end = strstr(source, LGV_SHARED_END);
     char key[LGV_CACHE_KEY];
-    *s = (struct shared){.cc = *cc, .work = files->work, .limit = limit};
-    s->cc.progress = is_unwanted; /* the caller's is asked by the thread of the caller only */
-    s->cc.user = &s->unwanted;
+    *s = (struct shared){0};
     if (!end || !(s->text = strndup(source, (size_t)(end - source)))) return false;
     lgv_cache_key(s->text, cc->version, half_flags(cc, SHARED, list), key);
     if (folder && (s->object = lgv_cache_lookup(folder, key, ".o", s->text))) return true;
-    return lgv_cache_shared(files, folder, key, s->text, &s->files) && (s->object = lgv_copy(s->files.new_object)) &&
-           start_thread(s);
+    if (!lgv_cache_shared(files, folder, key, s->text, &s->files) || !(s->object = lgv_copy(s->files.new_object)))
+        return false;
+    s->job = (struct job){.cc = *cc, .half = SHARED, .source = s->files.new_source, .object = s->files.new_object,
+                          .work = files->work, .limit = limit};
+    job_begin(&s->job);
+    return true;
 }
 
 /* Is it there? */
 static bool shared_wait(struct shared *s, bool wanted) {
-    if (!s->running) return true;
-    if (!wanted) atomic_store(&s->unwanted, true);
-    pthread_join(s->thread, NULL);
-    s->running = false;
-    return s->made;
+    if (!s->job.begun) return true;
+    return s->made = job_end(&s->job, wanted);
 }
 
 static void shared_free(struct shared *s) {
     lgv_cache_discard(&s->files);
+    lgv_text_free(&s->job.printed);
     free(s->text);
     free(s->object);
 }
@@ -308,7 +350,32 @@ static void shared_free(struct shared *s) {
 static int build_whole(const struct lgv_compiler *cc, struct lgv_cache_files *files, double limit,
                        struct lgv_text *printed) {
     int code = run_compiler(cc, WHOLE, files->new_source, files->middle, files->work, limit, printed);
-    return succeeded(code, files->middle) ? link_object(cc, files, NULL, printed) : code;
+    return succeeded(code, files->middle) ? link_objects(cc, files, (char *[3]){files->middle}, printed) : code;
+}
+
+static bool in_quarters(const struct lgv_compiler *cc, int compilers) {
+    return cc->quarters == LGV_QUARTERS_ALWAYS ||
+           (cc->quarters == LGV_QUARTERS_IDLE && idle_processors() >= compilers);
+}
+
+/* The kernel's own half: the time loop, and at the same time the rest of it.  One of them is compiled here. */
+static int build_quarters(const struct lgv_compiler *cc, struct lgv_cache_files *files, double limit,
+                          struct lgv_text *printed) {
+    struct job rest = {.cc = *cc, .half = OWN_REST, .source = files->new_source, .object = files->rest,
+                       .work = files->work, .limit = limit};
+    job_begin(&rest);
+    int code = run_compiler(cc, OWN_LOOP, files->new_source, files->middle, files->work, limit, printed), error = errno;
+    bool good = succeeded(code, files->middle);
+    if (!job_end(&rest, good) && good) {
+        lgv_text_free(printed);
+        *printed = rest.printed;
+        unlink(files->middle);
+        errno = rest.error;
+        return rest.code;
+    }
+    lgv_text_free(&rest.printed);
+    errno = error;
+    return code;
 }
 
 /* Whatever is wrong with the shared half, the kernel is then compiled as a whole. */
@@ -319,9 +386,12 @@ static int build_object(const struct lgv_compiler *cc, const char *folder, const
     if (!shared_begin(&s, cc, folder, source, files, limit)) {
         code = build_whole(cc, files, limit, printed);
     } else {
-        code = run_compiler(cc, OWN, files->new_source, files->middle, files->work, limit, printed);
+        bool quarters = strstr(source, "LGV_QUARTER") && in_quarters(cc, s.job.running ? 3 : 2);
+        code = quarters ? build_quarters(cc, files, limit, printed)
+                        : run_compiler(cc, OWN, files->new_source, files->middle, files->work, limit, printed);
         bool good = succeeded(code, files->middle), ready = shared_wait(&s, good);
-        if (good && ready) code = link_object(cc, files, s.object, printed);
+        char *object[3] = {files->middle, s.object, quarters ? files->rest : NULL};
+        if (good && ready) code = link_objects(cc, files, object, printed);
         if (good && !(ready && succeeded(code, files->new_object)) && !interrupted(code)) {
             unlink(s.object);
             lgv_text_free(printed);

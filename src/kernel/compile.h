@@ -13,10 +13,12 @@
 #include "base/base.h"
 
 enum lgv_compiler_kind { LGV_COMPILER_CLANG, LGV_COMPILER_GCC };
+enum lgv_quarters { LGV_QUARTERS_IDLE, LGV_QUARTERS_ALWAYS, LGV_QUARTERS_NEVER }; /* see LGV_SHARED_END */
 
 struct lgv_compiler {
     char path[1024];
     enum lgv_compiler_kind kind;
+    enum lgv_quarters quarters;
     char version[256]; /* "Debian clang version 14.0.6", "gcc version 12.2.0 ..." */
     lgv_progress *progress;
     void *user; /* asked while it works for long, NULL: nobody */
@@ -25,7 +27,8 @@ struct lgv_compiler {
 /* What stands above this line in a source is the same for many kernels.  It is compiled apart, with LGV_HALF defined
  * as 1, kept in the cache as an object and linked to every kernel that begins with it; the whole source is then
  * compiled with LGV_HALF defined as 2, and need only declare what the first half defines.  Without LGV_HALF a source
- * is complete. */
+ * is complete.  A source that has the word LGV_QUARTER can be compiled twice for its own half, at the same time, with
+ * LGV_QUARTER defined as 1 and 2; both are linked.  That takes less time where processors are idle, and more work. */
 #define LGV_SHARED_END "/* ---- above: the same for every kernel of this width ---- */\n"
 
 struct lgv_module; /* a loaded shared object */

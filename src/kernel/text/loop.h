@@ -9,6 +9,21 @@
  * Noise is drawn for NOISE_STEPS steps at a time: Philox gives normals in pairs, so an odd number of noises wastes
  * nothing. Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
 
+/* Two quarters of a kernel can be compiled at the same time (compile.h): LGV_QUARTER is 1 for the time loop and noise,
+ * which are most of the work, and 2 for everything else.  Without it there is one text. */
+#ifndef LGV_QUARTER
+#define LGV_QUARTER 0
+#endif
+#if LGV_QUARTER
+#define ACROSS SHARED /* called from the other quarter */
+#else
+#define ACROSS OUTLINE
+#endif
+ACROSS void observe(struct lgv_block *b, vec *top, double *out, long *escape);
+ACROSS void tally(struct lgv_block *b, vec *top, long *escape);
+ACROSS void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape);
+ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps, double *out);
+
 #define MANY_NOISES 16
 #ifndef VECS
 #define VECS 1
@@ -165,6 +180,7 @@ INLINE struct ctx context_of(struct lgv_block *b, vec *top, long *escape) {
 #define VEC_ROWS(name, count, block) vec *name = (vec *)(block)
 #endif
 
+#if LGV_QUARTER != 1
 #ifdef CONSTRAINED
 #define OBSERVE_CONSTRAINTS(c, state, seen) observe_constraints(c, state, state + NX, state + NX + NP, seen)
 static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *escape) {
@@ -220,7 +236,7 @@ static void kernel_project(struct lgv_block *b) {
 /* Who looks at the state between two steps looks at the block, out of line: in the time loop the text would only cost,
  * and what it needs of the context would have to be kept there.  Scratch is free from `top` on. */
 
-static __attribute__((noinline)) void observe(struct lgv_block *b, vec *top, double *out, long *escape) {
+void observe(struct lgv_block *b, vec *top, double *out, long *escape) {
     struct ctx context = context_of(b, top, escape), *c = &context;
     for (int g = 0; g < VECS; g++) {
         VEC_ROWS(state, STATE_ROWS, b->state);
@@ -237,7 +253,7 @@ static __attribute__((noinline)) void observe(struct lgv_block *b, vec *top, dou
 }
 
 /* What has to be seen at every step: extremes of H and of momentum maps. */
-static __attribute__((noinline, unused)) void tally(struct lgv_block *b, vec *top, long *escape) {
+void tally(struct lgv_block *b, vec *top, long *escape) {
     struct ctx context = context_of(b, top, escape), *c = &context;
     for (int g = 0; g < VECS; g++) {
         ARRAY(x, TALLIES);
@@ -249,6 +265,7 @@ static __attribute__((noinline, unused)) void tally(struct lgv_block *b, vec *to
         c->top = top;
     }
 }
+#endif
 
 /* Where extremes are asked for, every path is seen at every step: then it pays to look inside the loop. */
 #if EXTREMES
@@ -271,8 +288,8 @@ INLINE const double *given_at(const double *given, u64 step, long rows, int g) {
 
 /* The increments of one step and vec that are not drawn for several steps at once: coarse ones, those of many noises,
  * and those that a caller has brought along.  Out of line, so that they do not cost the others anything. */
-static __attribute__((noinline)) void other_noise(const struct ctx *c, const struct lgv_block *b, const uvec *path,
-                                                  u64 step, const double *given, vec *dW, vec *dZ) {
+OUTLINE void other_noise(const struct ctx *c, const struct lgv_block *b, const uvec *path, u64 step,
+                         const double *given, vec *dW, vec *dZ) {
     if (given)
         noise_given(given, DRAWN, DRAW_Z, VECS, dW, dZ);
 #if NB
@@ -305,7 +322,8 @@ INLINE void put_back(const struct ctx *c, vec *state) {
     for (long i = 0; i < NX + NP; i++) state[i * VECS] = c->q[i];
 }
 
-static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape) {
+#if LGV_QUARTER != 2
+void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape) {
     struct lgv_block one[VECS];
     struct ctx context[VECS], *c = context;
     uvec path[VECS];
@@ -390,6 +408,16 @@ static __attribute__((noinline)) void advance_inside(struct lgv_block *b, unsign
     }
 }
 
+/* Needs no more scratch than a block has from the beginning. */
+unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps, double *out) {
+    struct ctx context = {0}, *c = &context;
+    CONTEXT_SETUP(c, b->user);
+    if (out) noise_rows(b, steps, out, DRAWN, DRAW_Z, VECS, NB ? other_noise : 0, c);
+    return (unsigned long long)GIVEN_ROWS;
+}
+#endif
+
+#if LGV_QUARTER != 1
 static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, b->user);
@@ -420,14 +448,6 @@ static void kernel_observe(struct lgv_block *b, double *out) {
     guarded_observe(b, out, observe, WATCHED * VECS);
 }
 
-/* Needs no more scratch than a block has from the beginning. */
-static unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps, double *out) {
-    struct ctx context = {0}, *c = &context;
-    CONTEXT_SETUP(c, b->user);
-    if (out) noise_rows(b, steps, out, DRAWN, DRAW_Z, VECS, NB ? other_noise : 0, c);
-    return (unsigned long long)GIVEN_ROWS;
-}
-
 static unsigned long long kernel_work(const void *user) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, user);
@@ -438,3 +458,4 @@ KERNEL_LINKAGE const struct lgv_entry KERNEL_NAME = {
     LGV_ABI, LANES *VECS, VECS, kernel_work, kernel_start, kernel_advance, kernel_observe, kernel_project,
     kernel_increments,
 };
+#endif

@@ -168,6 +168,11 @@ INLINE void noise_fill(u64 seed, uvec path, u64 first, int count, u32 stream, ve
     }
 }
 
+/* The same out of line. */
+OUTLINE void noise_fill_any(u64 seed, const uvec *path, u64 first, int count, u32 stream, vec *z) {
+    noise_fill(seed, *path, first, count, stream, z);
+}
+
 /* Turns chi in dW and eta in dZ into the increments of fine steps of size dt. */
 INLINE void noise_scale(double dt, int count, int want_z, vec *dW, vec *dZ) {
     double root = __builtin_sqrt(dt), half = 0.5 * dt * root;
@@ -179,6 +184,13 @@ INLINE void noise_scale(double dt, int count, int want_z, vec *dW, vec *dZ) {
     }
 }
 
+/* Loops over noises in the shared half, which does not know their number: what counts there are the normals. */
+#if LGV_HALF == 1
+#define ROLLED PLAIN
+#else
+#define ROLLED
+#endif
+
 /* Increments over several fine steps.  With A before B: the integral of W - W_n over both parts is dZ_A + dZ_B plus
  * dW_A for the length of B, since B starts at the level W_n + dW_A.  In units of sqrt(dt_f) and dt_f^(3/2) / 2 that is
  *   dW = sum chi,   dZ = sum (chi + eta / sqrt 3 + 2 (dW before)),
@@ -189,14 +201,14 @@ OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, do
     double fine = dt / (double)coarsen, root = __builtin_sqrt(fine), half = 0.5 * fine * root;
     u64 first = step * coarsen * (u64)nm, end = first + coarsen * (u64)nm;
     vec chi[2 * NOISE_SIDE], eta[2 * NOISE_SIDE];
-    for (int m = 0; m < nm; m++) {
+    ROLLED for (int m = 0; m < nm; m++) {
         dW[m] = vec_set(-0.0); /* which changes no number that is added to it, not even the sign of a zero */
         if (want_z) {
             dZ[m] = vec_set(-0.0);
         }
     }
     int m = 0;
-    for (u64 j = first; j < end; j++) {
+    ROLLED for (u64 j = first; j < end; j++) {
         u64 at = j % (2 * NOISE_SIDE);
         if (j == first || at == 0) {
             noise_pairs(seed, paths, (j - at) >> 1, NOISE_SIDE, STREAM_W, chi);
@@ -210,7 +222,7 @@ OUTLINE void noise_coarse(u64 seed, const uvec *paths, u64 step, u64 coarsen, do
         dW[m] = dW[m] + chi[at];
         m = m + 1 == nm ? 0 : m + 1;
     }
-    for (m = 0; m < nm; m++) {
+    ROLLED for (m = 0; m < nm; m++) {
         dW[m] = root * dW[m];
         if (want_z) {
             dZ[m] = half * dZ[m];
@@ -225,11 +237,13 @@ INLINE void noise_step(u64 seed, uvec path, u64 step, u64 coarsen, double dt, in
         noise_coarse(seed, &paths, step, coarsen, dt, nm, want_z, dW, dZ);
         return;
     }
-    noise_fill(seed, path, step * (u64)nm, nm, STREAM_W, dW);
+    noise_fill_any(seed, &path, step * (u64)nm, nm, STREAM_W, dW);
     if (want_z) {
-        noise_fill(seed, path, step * (u64)nm, nm, STREAM_Z, dZ);
+        noise_fill_any(seed, &path, step * (u64)nm, nm, STREAM_Z, dZ);
     }
-    noise_scale(dt, nm, want_z, dW, dZ);
+    ROLLED for (int m = 0; m < nm; m++) {
+        noise_scale(dt, 1, want_z, dW + m, dZ + m);
+    }
 }
 
 /* Steps whose normals fill whole calls of noise_side, for any number of noises. */
