@@ -130,6 +130,48 @@ static void test_rejected(void **state) {
     }
 }
 
+/* Hot, and with hardly any friction, a step that leads back is accepted whatever it does to H.  From its end, with the
+ * momentum reversed, another one leads to its beginning: steps that are accepted one way only change the law. */
+static void test_involution(void **state) {
+    (void)state;
+    static const struct {
+        const char *constraint;
+        double start[3];
+    } set[] = {{"x^2/16 + y^2 + z^2 - 1", {0.8, 0.6, 0.7745966692414834}}, /* quadrics: solved in closed form */
+               {"x^2 + y^2 - z^2 - 1", {1.2, 0.9, 1.118033988749895}},
+               {"x^2 - y^2 - 1", {2.2360679774997896, 2, 0}},
+               {"(sqrt(x^2 + y^2) - 1)^2 + z^2 - 0.25", {1.5, 0, 0}}};
+    for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
+        char text[400];
+        size_t accepted = 0, lost = 0;
+        uint64_t seed = 5;
+        snprintf(text, sizeof text,
+                 "coordinates: {x: %.17g, y: %.17g, z: %.17g}\nmomenta: {u: 0, v: 0, w: 0}\nkinetic: {mass: 1}\n"
+                 "potential: 0\nconstraints: %s\nlangevin: {friction: 1e-40, temperature: 1e12}\n",
+                 set[i].start[0], set[i].start[1], set[i].start[2], set[i].constraint);
+        struct lgv_model *m = model_of(text);
+        struct lgv_kernel k = kernel_of(m, "g-OBABO-Metropolis");
+        for (uint64_t path = 0; path < 4000; path++) {
+            double x[6], there[6], back[6], dt = 8 * uniform_of(&seed), off = 0;
+            for (int j = 0; j < 6; j++) x[j] = j < 3 ? set[i].start[j] : 4 * uniform_of(&seed) - 2;
+            assert_true(one_step_of(&k, 0, 1e-9, 1, path, 0, x)); /* to a momentum that is tangent */
+            memcpy(there, x, sizeof x);
+            assert_true(one_step_of(&k, 0, dt, 1, path, 1, there));
+            if (there[0] == x[0] && there[1] == x[1]) continue;
+            accepted++;
+            for (int j = 0; j < 6; j++) back[j] = j < 3 ? there[j] : -there[j];
+            assert_true(one_step_of(&k, 0, dt, 1, path, 2, back));
+            for (int j = 0; j < 6; j++) off = fmax(off, fabs(back[j] - (j < 3 ? x[j] : -x[j])));
+            lost += !(off <= 1e-6);
+        }
+        print_message("%s: %zu of 4000 steps accepted, %zu not on the way back\n", set[i].constraint, accepted, lost);
+        assert_true(accepted > 300);
+        assert_int_equal(lost, 0);
+        lgv_kernel_free(&k);
+        lgv_model_free(m);
+    }
+}
+
 /* ---- runs ---- */
 
 /* Acceptance and the share that goes astray are told; a chain of eight rods, whose equations are sparse, keeps its
@@ -165,6 +207,7 @@ int main(void) {
         cmocka_unit_test(test_sphere),
         cmocka_unit_test(test_torus),
         cmocka_unit_test(test_rejected),
+        cmocka_unit_test(test_involution),
         cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

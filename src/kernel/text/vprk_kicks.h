@@ -183,7 +183,8 @@ static __attribute__((noinline, cold, unused)) void quadric_again(struct ctx *c,
 
 INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *e, ivec *live) {
     vec b, more = quadric_move(c, kept, Q, &b, live);
-    ivec far = (ivec)(vec_abs(b - 1.0) > 0.5);
+    /* A proposal must not depend on what of p is normal: its way back has another normal part. */
+    ivec far = VPRK_CHECKED ? ~(ivec){0} : (ivec)(vec_abs(b - 1.0) > 0.5);
     e[0] = vec_set(0);
     if (RARELY(vec_any(far))) {
         vec *top = c->top, normal = vec_set(0), found = more;
