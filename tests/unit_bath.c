@@ -272,6 +272,13 @@ static void test_normals(void **state) {
     assert_int_equal(lgv_normals_check(&k, UINT64_MAX, 5, &err), LGV_OK);
 }
 
+/* Friction that is explicit has a limit, with constraints too. */
+static void test_limit(void **state) {
+    (void)state;
+    assert_true(lgv_method_find("SVE-Q")->friction_limit == 2 && lgv_method_find("g-SVE-Q")->friction_limit == 2);
+    assert_true(lgv_method_find("SVE-QI")->friction_limit == 0 && lgv_method_find("g-SVE-QI")->friction_limit == 0);
+}
+
 /* ---- the stationary law ---- */
 
 /* exp(-H/kT) is stationary when the strength of all noise is 2 kT times the symmetric part of all friction. */
@@ -316,6 +323,12 @@ static void test_law(void **state) {
         {"hamiltonian: u^2/2 + w^2/2\nforce: [-u^3, -w]\nnoise: [x, y]\n", LGV_LAW_UNKNOWN, nan_},
         {"hamiltonian: u^2/2 + w^2/2\nforce: [1 - u, -w]\nnoise: [x, y]\n", LGV_LAW_UNKNOWN, nan_},
         {"hamiltonian: u^2/2 + w^2/2\nforce: [-u, -w]\nnoise: [x*u, y]\n", LGV_LAW_UNKNOWN, nan_},
+        {"hamiltonian: u^2/2 + w^2/2\nforce: [-abs(u), -w]\nnoise: [sqrt(2)*x, sqrt(2)*y]\n", LGV_LAW_UNKNOWN, nan_},
+        /* without noise: friction brings to rest; driving and magnetic forces do not */
+        {"hamiltonian: u^2/2 + w^2/2 + x^2 + y^2\nforce: [-u - w, -u - w]\n", LGV_LAW_REST, 0},
+        {"hamiltonian: u^2/2 + w^2/2 + x^2 + y^2\nforce: [(1 - x^2)*u, -w]\n", LGV_LAW_UNKNOWN, nan_},
+        {"hamiltonian: u^2/2 + w^2/2 + x^2 + y^2\nforce: [2*w, 2*u]\n", LGV_LAW_UNKNOWN, nan_},
+        {"hamiltonian: u^2/2 + w^2/6 + u*w/7 + x^2\nforce: [0.3*(w/3 + u/7), -0.3*(u + w/7)]\n", LGV_LAW_NONE, nan_},
         /* a heavy mass hides nothing; a shift of the velocities is a push; temperatures that happen to be equal */
         {"hamiltonian: u^2/2 + w^2/4000\nlangevin: {friction: 0.5, temperature: 1}\nnoise: y\n", LGV_LAW_MISMATCH,
          nan_},
@@ -356,7 +369,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_span),         cmocka_unit_test(test_modes),         cmocka_unit_test(test_coarse),
         cmocka_unit_test(test_common_spans), cmocka_unit_test(test_free_particle),
-        cmocka_unit_test(test_normals),      cmocka_unit_test(test_law),
+        cmocka_unit_test(test_normals),      cmocka_unit_test(test_law), cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Symmetric and positive semidefinite, to round-off: no pivot of the Cholesky decomposition is negative, and where one
- * vanishes so does its row. */
-static bool semidefinite(size_t n, const double *given) {
+/* No pivot of the Cholesky decomposition is negative, and where one vanishes so does its row. */
+bool lgv_semidefinite(size_t n, const double *given) {
     long double *A = lgv_new(n * n, sizeof *A), size = 0;
     bool ok = A != NULL;
     for (size_t i = 0; ok && i < n * n; i++) {
@@ -46,7 +45,7 @@ static enum lgv_status judge(struct lgv_model *m, const double *friction, const 
                                   "the friction is %g here; it must be a finite number that is not negative",
                                   friction[i]);
     }
-    if (b->kind == LGV_FRICTION_MATRIX && !semidefinite(n, friction))
+    if (b->kind == LGV_FRICTION_MATRIX && !lgv_semidefinite(n, friction))
         return lgv_model_fail(err, m->file, m->text, b->line, b->column,
                               "the friction matrix must be symmetric and positive semidefinite");
     for (size_t i = 0; i < b->rows; i++)

@@ -117,9 +117,16 @@ static void compare_at(struct sides *s, const struct lgv_env *env) {
     product(n, s->inverse, s->Gamma, s->D);
     product(n, s->friction, s->inverse, G);
     for (size_t i = 0; s->m->force && i < n * n; i++) G[i] -= s->F[i];
-    product(n, s->inverse, G, D);
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) s->Gamma[i * n + j] = D[i * n + j] + D[j * n + i];
+        for (size_t j = 0; j < n; j++) { /* what is no friction cancels, but for round-off */
+            double sum = 0, size = 0;
+            for (size_t k = 0; k < n; k++) {
+                double a = s->inverse[i * n + k] * G[k * n + j], b = s->inverse[j * n + k] * G[k * n + i];
+                sum += a + b;
+                size += fabs(a) + fabs(b);
+            }
+            s->Gamma[i * n + j] = fabs(sum) <= 1e-14 * size ? 0 : sum;
+        }
 }
 
 /* What the points have shown. */
@@ -128,10 +135,12 @@ struct sums {
     double noise;        /* the largest entry of D */
     double low, high;    /* least and largest kT of a single coordinate */
     bool diagonal, finite, drag;
+    bool drives;         /* some friction is negative */
 };
 
 static void look_at(const struct sides *s, struct sums *x) {
     const size_t n = s->n;
+    x->drives = x->drives || !lgv_semidefinite(n, s->Gamma);
     for (size_t i = 0; i < n * n; i++) {
         double G = s->Gamma[i], D = s->D[i];
         x->finite = x->finite && isfinite(G) && isfinite(D);
@@ -190,7 +199,12 @@ static void settle(const struct sums *x, struct lgv_law *out) {
                                  : "formulas that have no value near the start");
         return;
     }
-    if (x->noise == 0) out->kind = LGV_LAW_REST;
+    if (x->noise == 0 && x->drives) {
+        *out = unknown("forces that drive in the place of friction, and no noise");
+        return;
+    }
+    if (x->noise == 0) out->kind = x->bottom > 0 ? LGV_LAW_REST : LGV_LAW_NONE; /* a magnetic force keeps H */
+    if (out->kind == LGV_LAW_NONE) return;
     if (out->kind == LGV_LAW_GIBBS && !(out->temperature > 0)) out->kind = LGV_LAW_MISMATCH;
     if (out->kind != LGV_LAW_GIBBS) out->temperature = x->noise == 0 ? 0 : (double)NAN;
     out->low = x->diagonal ? x->low : (double)NAN;
@@ -210,11 +224,10 @@ static void bath_alone(struct lgv_model *m, struct lgv_law *out) {
     free(kT);
 }
 
-static bool is_constant(const struct sides *s, const struct lgv_structure *structure) {
-    bool constant = structure->steady_noise && s->m->bath.kind != LGV_FRICTION_OF_Q;
+static bool force_uses(const struct sides *s, enum lgv_space space) {
     for (size_t i = 0; s->m->force && i < s->n; i++)
-        if (lgv_terms_use(s->m->graph, &s->force[i], LGV_USES(LGV_Q))) constant = false;
-    return constant;
+        if (lgv_terms_use(s->m->graph, &s->force[i], LGV_USES(space))) return true;
+    return false;
 }
 
 static void examine(struct lgv_model *m, const struct lgv_structure *structure, struct lgv_law *out) {
@@ -223,10 +236,12 @@ static void examine(struct lgv_model *m, const struct lgv_structure *structure, 
     bool begun = false, ok = make_sides(&s) && (begun = lgv_eval_begin(&s.e, m->graph));
     if (ok && structure->bath) ok = !lgv_model_bath_values(m, NULL, s.kT, &(struct lgv_error){0});
     double given = ok && structure->bath && m->bath.one_temperature ? s.kT[m->bath.row[0]] : (double)NAN;
-    out->points = ok && is_constant(&s, structure) ? 0 : LGV_POINTS;
-    if (ok && walk(&s, out->points ? out->points : 1, &sums, out))
+    bool constant = structure->steady_noise && m->bath.kind != LGV_FRICTION_OF_Q && !force_uses(&s, LGV_Q);
+    out->points = ok && constant ? 0 : LGV_POINTS;
+    if (ok && walk(&s, out->points ? out->points : 1, &sums, out)) {
+        sums.drag = sums.drag && !force_uses(&s, LGV_P); /* F = F_p p also where F is abs(p) */
         settle(&sums, out);
-    else
+    } else
         *out = unknown("formulas that are too large");
     if (out->kind == LGV_LAW_MISMATCH && m->nconstraints) /* it may hold between the tangents */
         *out = unknown("constraints beside noise that does not match friction");
