@@ -266,6 +266,7 @@ static bool fill_drag(const char *name, const void *what, struct lgv_method *m) 
     m->symplectic = m->quadratic_invariants = m->linear_momentum_maps = false;
     m->bath = m->needs_drag = m->bath_f = true;
     m->contraction = implicit ? LGV_CONTRACTS_IMPLICITLY : LGV_CONTRACTS_EXPLICITLY;
+    m->friction_limit = implicit ? 0 : 2;
     m->order = m->weak_order = m->bath_strong = m->bath_weak = m->bias_order = 1;
     m->strong_order = m->strong_additive = 1;
     m->claims = implicit ? "Contracts the symplectic form of the constraint set by 1/(1 + dt gamma) where Gamma = "
