@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What observables can be: formulas of start values, vectors, families, periodic coordinates. */
+ * What observables can be: formulas of start values, vectors, families, periodic coordinates; families of unit vectors
+ * as arrows, and what is shown of large families. */
 #include "helpers.h"
+#include "out/private.h"
 
 enum { PATHS = 50 };
 
@@ -338,9 +340,80 @@ static void test_temperatures(void **state) {
     }
 }
 
+/* ---- bodies as arrows ---- */
+
+/* The last figure of that kind, and how many there are. */
+static struct lgv_figure figure_of(const struct lgv_result *r, enum lgv_figure_kind kind, size_t *number) {
+    size_t count;
+    struct lgv_figure *list = lgv_figure_plan(r, &count), found = {0};
+    *number = 0;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].kind == kind) {
+            found = list[i];
+            ++*number;
+        }
+    free(list);
+    return found;
+}
+
+/* Directions of length 1 go through the places of the other family, or else out from the centre; neither is drawn over
+ * its index too. */
+static void test_arrows(void **state) {
+    (void)state;
+    static const struct {
+        const char *observe;
+        size_t arrows, index, second, profiles;
+    } row[] = {
+        {"{at: 'each(k=1..8, x[k])', axis: 'each(k=1..8, R[k]*[0,0,1])'}", 1, 24, 0, 0},
+        {"{axis: 'each(k=1..8, R[k]*[0,0,1])', at: 'each(k=1..8, x[k])', p: 'each(k=1..8, p[k])'}", 1, 0, 24, 3},
+        {"{axis: 'each(k=1..8, R[k]*[0,0,1])', few: 'each(k=1..7, x[k])'}", 1, 0, 0, 3},
+        {"{axis: 'each(k=1..8, 2*(R[k]*[0,0,1]))', at: 'each(k=1..8, x[k])'}", 0, 0, 0, 6},
+        {"{grows: 'each(k=1..8, [cos(k), sin(k), x[k].x - x0[k].x])'}", 0, 0, 0, 3},
+        {"{flat: 'each(k=1..8, R[k].zz)'}", 0, 0, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "coordinates: {'x[8] in R3': 'normal()', 'R[8] in SO3': uniform}\nmomenta: {p: maxwellian(1), m: 0}\n"
+                 "potential: '0'\nobserve: %s\nrun: {method: BAB, step: 0.1, until: 1, paths: 4, averages: yes}\n",
+                 row[i].observe);
+        struct lgv_model *m = model_of(text);
+        struct lgv_settings settings = settings_of(m);
+        struct lgv_result r;
+        size_t arrows, profiles, listed = 0;
+        run_with(m, &settings, LGV_OK, &r);
+        struct lgv_figure f = figure_of(&r, LGV_FIGURE_ARROWS, &arrows);
+        figure_of(&r, LGV_FIGURE_PROFILE, &profiles);
+        if (arrows != row[i].arrows || profiles != row[i].profiles)
+            fail_msg("%s: %zu arrows, %zu profiles", row[i].observe, arrows, profiles);
+        if (arrows) {
+            struct lgv_text script = {0};
+            size_t first = f.index < f.second ? f.index : f.second; /* the first of all is H */
+            assert_int_equal(f.members, 8);
+            assert_int_equal(f.index - first, row[i].index);
+            assert_int_equal(f.second - first, row[i].second);
+            lgv_figure_script(&script, &r, &f);
+            assert_non_null(strstr(script.data, "with vectors"));
+            assert_int_equal(strstr(script.data, "cos(v)*cos(u)") != NULL, f.index == f.second);
+            lgv_text_free(&script);
+        }
+        bool *shown = lgv_findings_shown(&r);
+        for (size_t k = 0; k < r.nfindings; k++) {
+            const char *bracket = strchr(r.finding[k].name, '[');
+            if (bracket && shown[k] != (strtol(bracket + 1, NULL, 10) <= 3)) fail_msg("%s", r.finding[k].name);
+            if (!bracket) assert_true(shown[k]);
+            listed += shown[k];
+        }
+        assert_true(listed > 1);
+        free(shown);
+        lgv_result_clear(&r);
+        lgv_model_free(m);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_arrows), cmocka_unit_test(test_starts),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_projected),
         cmocka_unit_test(test_martingale),

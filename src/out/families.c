@@ -37,6 +37,21 @@ struct lgv_member *lgv_members(const struct lgv_result *r) {
     return out;
 }
 
+bool *lgv_findings_shown(const struct lgv_result *r) {
+    bool *out = lgv_new(r->nfindings + 1, sizeof *out);
+    struct lgv_member *m = lgv_members(r);
+    for (size_t i = 0, at = 0; out && i < r->nfindings; i++) { /* those of a group are in the order of the series */
+        size_t tried = 0;
+        while (tried < r->nseries && strcmp(r->series[at].name ? r->series[at].name : "", r->finding[i].name) != 0) {
+            at = at + 1 < r->nseries ? at + 1 : 0;
+            tried++;
+        }
+        out[i] = !m || tried == r->nseries || !lgv_family_large(&m[at]) || m[at].place < SHOWN;
+    }
+    free(m);
+    return out;
+}
+
 size_t *lgv_series_listed(const struct lgv_result *r, size_t *count) {
     size_t *order = lgv_series_order(r);
     struct lgv_member *m = lgv_members(r);

@@ -221,6 +221,13 @@ static void plan_histograms(const struct lgv_result *r, const struct lgv_member 
     }
 }
 
+/* Is the family that begins with series i drawn as arrows? */
+static bool as_arrows(const struct lgv_figure *list, size_t count, size_t i) {
+    for (size_t k = 0; k < count; k++)
+        if (list[k].kind == LGV_FIGURE_ARROWS && (i - list[k].index < 3 || i - list[k].second < 3)) return true;
+    return false;
+}
+
 /* Series along time, families as profiles, and kept paths of some. */
 static void plan_series(const struct lgv_result *r, const size_t *order, const struct lgv_member *m,
                         struct lgv_figure *list, size_t *count) {
@@ -229,7 +236,8 @@ static void plan_series(const struct lgv_result *r, const size_t *order, const s
     for (size_t k = 0; k < r->nseries; k++) {
         size_t i = order[k];
         if (lgv_family_large(&m[i])) {
-            if (m[i].place == 0 && profiles++ < PROFILES) plan_profile(r, i, &m[i], list, count);
+            if (m[i].place == 0 && !as_arrows(list, *count, i) && profiles++ < PROFILES)
+                plan_profile(r, i, &m[i], list, count);
         } else if (r->series[i].kind != LGV_OBSERVABLE_ENERGY) {
             if (means++ < MEANS) plan_mean(r, i, list, count);
         } else if (!energy) {
@@ -247,12 +255,13 @@ static void plan_series(const struct lgv_result *r, const size_t *order, const s
 
 struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
     *count = 0;
-    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + PROFILES + FOUND + MAPS + 4, sizeof *list);
+    struct lgv_figure *list = lgv_new(MEANS + PATH_FIGURES + HISTOGRAMS + PROFILES + FOUND + MAPS + 5, sizeof *list);
     struct lgv_member *m = lgv_members(r);
     size_t *order = lgv_series_order(r);
     if (list && order && m && r->ntimes > 0) {
         plan_trajectory(r, list, count);
         plan_orientation(r, list, count);
+        *count += lgv_arrows_plan(r, m, list + *count);
         plan_series(r, order, m, list, count);
         plan_phase(r, list, count);
         if (r->paths != 1) plan_histograms(r, m, list, count);

@@ -429,8 +429,10 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
         [LGV_FIGURE_TRAJECTORY] = put_trajectory, [LGV_FIGURE_HISTOGRAM] = put_histogram,
         [LGV_FIGURE_FOUND] = lgv_found_script,    [LGV_FIGURE_ORIENTATION] = put_orientation,
         [LGV_FIGURE_PROFILE] = put_profile,       [LGV_FIGURE_MAP] = lgv_map_script,
+        [LGV_FIGURE_ARROWS] = lgv_arrows_script,
     };
-    bool space = (f->kind == LGV_FIGURE_TRAJECTORY && f->dimension == 3) || f->kind == LGV_FIGURE_ORIENTATION;
+    bool space = (f->kind == LGV_FIGURE_TRAJECTORY && f->dimension == 3) || f->kind == LGV_FIGURE_ORIENTATION ||
+                 f->kind == LGV_FIGURE_ARROWS;
     bool square = space || f->kind == LGV_FIGURE_PHASE || f->kind == LGV_FIGURE_TRAJECTORY || f->kind == LGV_FIGURE_MAP;
     bool legend = !square && r->paths != 1 && f->kind != LGV_FIGURE_FOUND;
     int width = 600, height = square ? 480 : 350;

@@ -4,6 +4,7 @@
 #include "out/private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BLUE "#0072B2"
@@ -74,6 +75,7 @@ static void print_cell(FILE *out, const char *text, size_t width) {
 
 void lgv_found_summary(FILE *out, const struct lgv_result *r, const char *bold, const char *off) {
     char text[100];
+    bool *shown = lgv_findings_shown(r);
     for (const struct table *t = tables; t < tables + TABLES; t++) {
         if (!any(r, t->group)) continue;
         fprintf(out, "\n  %s%-17s", bold, t->group);
@@ -81,12 +83,13 @@ void lgv_found_summary(FILE *out, const struct lgv_result *r, const char *bold, 
         fprintf(out, "%s\n", off);
         for (size_t i = 0; i < r->nfindings; i++) {
             const struct lgv_finding *f = &r->finding[i];
-            if (!of_group(f, t->group)) continue;
+            if (!of_group(f, t->group) || (shown && !shown[i])) continue;
             fprintf(out, "  %-17s", lgv_plain(text, 18, f->name));
             for (const struct column *c = t->column; c->head; c++) print_cell(out, cell(text, 80, f, c), 21);
             fputc('\n', out);
         }
     }
+    free(shown);
     if (r->stopped)
         fprintf(out, "\n  %llu of %llu paths ended where `stop` holds; statistics are over the paths still running\n",
                 (unsigned long long)r->stopped, (unsigned long long)r->paths_done);
@@ -94,6 +97,7 @@ void lgv_found_summary(FILE *out, const struct lgv_result *r, const char *bold, 
 
 void lgv_found_report(struct lgv_text *out, const struct lgv_result *r) {
     char text[100];
+    bool *shown = lgv_findings_shown(r);
     for (const struct table *t = tables; t < tables + TABLES; t++) {
         if (!any(r, t->group)) continue;
         lgv_text_add(out, "<h2>%s</h2>\n<p class=\"sub\">%s</p>\n<div class=\"card\"><table>\n<tr><th></th>", t->title,
@@ -102,7 +106,7 @@ void lgv_found_report(struct lgv_text *out, const struct lgv_result *r) {
         lgv_text_add(out, "</tr>\n");
         for (size_t i = 0; i < r->nfindings; i++) {
             const struct lgv_finding *f = &r->finding[i];
-            if (!of_group(f, t->group)) continue;
+            if (!of_group(f, t->group) || (shown && !shown[i])) continue;
             lgv_text_add(out, "<tr><td class=\"name\">");
             lgv_html(out, f->name);
             lgv_text_add(out, "</td>");
@@ -112,6 +116,7 @@ void lgv_found_report(struct lgv_text *out, const struct lgv_result *r) {
         }
         lgv_text_add(out, "</table></div>\n");
     }
+    free(shown);
     if (r->stopped)
         lgv_text_add(out,
                      "<p class=\"sub\">%llu of %llu paths ended where <code>stop</code> holds. That is no failure: "
@@ -141,10 +146,12 @@ static const struct drawing drawings[] = {
 
 size_t lgv_found_plan(const struct lgv_result *r, struct lgv_figure *list, size_t most) {
     size_t count = 0;
+    bool *shown = lgv_findings_shown(r);
     for (size_t d = 0; d < DRAWINGS; d++)
         for (size_t i = 0; i < r->nfindings && count < most; i++) {
             const struct lgv_finding *f = &r->finding[i];
-            if (!of_group(f, drawings[d].group) || !lgv_finding_get(f, drawings[d].y)->data) continue;
+            if (!of_group(f, drawings[d].group) || (shown && !shown[i])) continue;
+            if (!lgv_finding_get(f, drawings[d].y)->data) continue;
             if (lgv_finding_get(f, drawings[d].y)->shape[0] < 2) continue;
             char name[100];
             struct lgv_figure x = {
@@ -153,6 +160,7 @@ size_t lgv_found_plan(const struct lgv_result *r, struct lgv_figure *list, size_
             lgv_file_name(x.file, 64, drawings[d].file, f->name, true);
             list[count++] = x;
         }
+    free(shown);
     return count;
 }
 

@@ -31,6 +31,9 @@ static inline bool lgv_family_large(const struct lgv_member *m) {
     return m->count > 6;
 }
 
+/* [nfindings], malloc'd: not those of later members of large families. */
+bool *lgv_findings_shown(const struct lgv_result *r);
+
 /* A figure that lgv_figures draws as file.svg and file.png and that the report shows. */
 enum lgv_figure_kind {
     LGV_FIGURE_MEAN, /* along time; of one path, the path itself */
@@ -42,11 +45,13 @@ enum lgv_figure_kind {
     LGV_FIGURE_HISTOGRAM,
     LGV_FIGURE_FOUND, /* along the way: found.c */
     LGV_FIGURE_PROFILE, /* a family over its index */
-    LGV_FIGURE_MAP      /* a histogram of a pair: maps.c */
+    LGV_FIGURE_MAP,     /* a histogram of a pair: maps.c */
+    LGV_FIGURE_ARROWS   /* many bodies at the end: arrows.c */
 };
 struct lgv_figure {
     enum lgv_figure_kind kind;
-    size_t index, second;       /* of the series (PHASE: coordinate and momentum) or of the histogram */
+    size_t index, second;       /* of the series (PHASE: coordinate and momentum) or of the histogram; ARROWS: the first
+                                   of the directions and the first of the places */
     size_t members, stride;     /* PROFILE: series index, index + stride, ... */
     size_t place[4], dimension; /* TRAJECTORY: the series of two or three coordinates; ORIENTATION: of a quaternion */
     char file[80];              /* without extension */
@@ -64,6 +69,9 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
 /* Histograms of pairs: at most so many figures, and the script of one. */
 size_t lgv_map_plan(const struct lgv_result *r, struct lgv_figure *list, size_t most);
 void lgv_map_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);
+/* A family of unit vectors as arrows: one figure or none. */
+size_t lgv_arrows_plan(const struct lgv_result *r, const struct lgv_member *m, struct lgv_figure *list);
+void lgv_arrows_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);
 /* Text of the user in a gnuplot script: in single quotes nothing of it has a meaning. */
 void lgv_quote(struct lgv_text *out, const char *text);
 
