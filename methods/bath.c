@@ -26,8 +26,7 @@ INLINE void bath_midpoint(struct ctx *c, const vec *q, vec *p) {
     ARRAY(gamma, NB);
     ARRAY(weight, NP); /* of M^-1 A^-1 */
     ARRAY(A, NP);
-    ARRAY(G, NC * NP);
-    ARRAY(MG, NC * NP);
+    ARRAY(G, JACOBIAN);
     ARRAY(y, NC);
     ivec singular;
     for (long i = 0; i < NP; i++) {
@@ -43,15 +42,27 @@ INLINE void bath_midpoint(struct ctx *c, const vec *q, vec *p) {
         A[i] = 1.0 + x;
     }
     model_G(c, q, G);
+    for (long i = 0; i < NP; i++) weight[i] = weight[i] / A[i];
+#if MODEL_SPARSE
+    ARRAY(mass, MASSES);
+    ARRAY(v, NP);
     for (long i = 0; i < NP; i++) {
-        weight[i] = weight[i] / A[i];
-        for (long k = 0; k < NC; k++) MG[k * NP + i] = G[k * NP + i] * weight[i];
+        v[i] = -weight[i] * p[i];
+        for (long k = SPARSE_TABLE(m_row)[i]; k < SPARSE_TABLE(m_row)[i + 1]; k++)
+            mass[k] = SPARSE_TABLE(m_col)[k] == i ? weight[i] : vec_set(0);
     }
+    constraint_multiply(c, G, v, y);
+    constraint_solve(c, G, mass, G, y, &singular);
+#else
+    ARRAY(MG, NC * NP);
+    for (long i = 0; i < NP; i++)
+        for (long k = 0; k < NC; k++) MG[k * NP + i] = G[k * NP + i] * weight[i];
     for (long k = 0; k < NC; k++) {
         y[k] = vec_set(0);
         for (long i = 0; i < NP; i++) ADD_PRODUCT(y[k], -MG[k * NP + i], p[i]);
     }
     constraint_system(c, G, MG, y, &singular);
+#endif
     constraint_add(c, G, y, p);
     for (long i = 0; i < NP; i++) p[i] = p[i] / A[i];
     singular &= (ivec)(p[0] == p[0]);

@@ -89,7 +89,7 @@ static void test_reader(void **state) {
         {QP "constraints: q = 1\n", 4, 16, "unexpected '='", "write a - b"},
         {QP "constraints: q == 1\n", 4, 16, "unexpected '=='", "write a - b"},
         {QP "constraints: normal()*q\n", 4, 14, "normal", NULL},
-        {QP "constraints: '[q, q]'\n", 4, 15, "a constraint is a number, but this is a vector", NULL},
+        {QP "constraints: '[q, q]'\n", 4, 15, "more constraints than coordinates: 2 up to here, but 1", NULL},
         {QP "constraints: 1\n", 4, 14, "does not depend on any coordinate", NULL},
         {QP "constraints: [q, q - 1]\n", 4, 18, "more constraints than coordinates: 2 up to here, but 1", NULL},
         {QP "constraints: 'each(k=1..3, q - k)'\n", 4, 15, "more constraints than coordinates", NULL},

@@ -42,7 +42,8 @@ static void test_files(void **state) {
         {TOP "potential: 'norm(R*[1,2])'\n", 3, 19, "a matrix of three rows"},
         {TOP "potential: 1/R\n", 3, 13, "cannot divide by a matrix"},
         {TOP "potential: trace([1,2,3])\n", 3, 18, "needs a matrix"},
-        {BODY("1") "constraints: R.xx\n", 5, 14, "constraints in models with rotations"},
+        {BODY("1") "constraints: R\n", 5, 14, "a number or a vector, but this is a matrix"},
+        {BODY("1") "constraints: '[R.xx, 1, R.xy]'\n", 5, 15, "a component of this constraint depends on no"},
         {"coordinates: {R in SO3: [0, 0, 0]}\nvelocities: {w: [0, 0, 0]}\nlagrangian: dot(w, w)/2\n", 2, 13,
          "Lagrangians with rotations"},
         {"coordinates: {b in SE3: [0, 0, 1]}\npotential: '1'\n", 1, 25, "belongs to a body: give {position"},
@@ -82,6 +83,34 @@ static void test_bodies(void **state) {
     lgv_model_free(model_of(BODY("[0.1, 0.2, 0.1 + 0.2]")));
 }
 
+#define HELD                                                                                                           \
+    "coordinates: {x in R3: [0, 0, -1], R in SO3: [0.1, 0, 0]}\nmomenta: {p: [0, 0, 0], m: [0, 0, 1]}\npotential: x.z\n"
+
+/* Joints that repeat each other, contradict each other, or cannot be reached. */
+static void test_joints(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int line, column;
+        const char *message;
+    } row[] = {
+        {HELD "constraints: ['x + R*[0, 0, 1]', 'x.y + (R*[0, 0, 1]).y']\n", 4, 35, "is redundant"},
+        {HELD "constraints: 'dot(R*[1,0,0], R*[1,0,0]) - 1'\n", 4, 15, "gradient vanishes"},
+        {HELD "constraints: R.zz - 2\n", 4, 14, "cannot be met near the start"},
+        {HELD "constraints: ['x + R*[0, 0, 1]', 'dot(x, x) - 2']\n", 4, 16, "cannot be met"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct lgv_model *m = model_of(row[i].text);
+        struct lgv_start_report report;
+        struct lgv_error err = {0};
+        if (lgv_model_constraint_check(m, &report, &err) != LGV_BAD_INPUT) fail_msg("taken:\n%s", row[i].text);
+        if (!strstr(err.message, row[i].message)) fail_msg("'%s' is not in: %s", row[i].message, err.message);
+        if (err.line != row[i].line || err.column != row[i].column)
+            fail_msg("%d:%d expected: %s", row[i].line, row[i].column, err.message);
+        lgv_model_free(m);
+    }
+}
+
 static void test_methods(void **state) {
     (void)state;
     static const struct {
@@ -98,6 +127,11 @@ static void test_methods(void **state) {
         {TOP "hamiltonian: m.x^2 + m.y^2 + R.zz\n", "BAB", "positive definite"},
         {"coordinates: {R in SO3: [0, 0, 0], x: 1}\nmomenta: {m: [0, 0, 1], p: 1}\n"
          "hamiltonian: dot(m, m)/2 + p^2/2 + 0.1*p*m.x\n", "BAB", "coupled to other momenta"},
+        {HELD "constraints: 'x + R*[0, 0, 1]'\n", "BRB", "the model has constraints, and BRB does not keep them"},
+        {HELD "constraints: 'x + R*[0, 0, 1]'\n", "Lobatto3", "knows vectors only"},
+        {HELD "constraints: 'x + R*[0, 0, 1]'\n", "RATTLE-Jc", "knows vectors only"},
+        {HELD "constraints: 'x + R*[0, 0, 1]'\nlangevin: {friction: 1, temperature: 1}\n", "g-SVE-QI",
+         "knows vectors only"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct lgv_model *m = model_of(row[i].text);
@@ -113,6 +147,6 @@ static void test_methods(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_bodies),
-                                       cmocka_unit_test(test_methods)};
+                                       cmocka_unit_test(test_joints), cmocka_unit_test(test_methods)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

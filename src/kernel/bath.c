@@ -209,10 +209,10 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
         return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
                               "friction needs positive masses: H_pp must be positive definite");
     if (status || !*out) return status ? status : lgv_fail_memory(err);
-    if ((*out)->exact || !m->nconstraints || (!dense && m->nconstraints <= LGV_DENSE_CONSTRAINTS)) return LGV_OK;
+    if ((*out)->exact || !m->nconstraints || !dense) return LGV_OK;
     return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
-                          "with masses off the diagonal, a friction matrix or more than %d constraints the friction "
-                          "must be the same multiple of the mass everywhere", LGV_DENSE_CONSTRAINTS);
+                          "with constraints and masses off the diagonal or a friction matrix the friction must be the "
+                          "same multiple of the mass everywhere");
 }
 
 /* ---- a span ---- */

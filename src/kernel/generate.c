@@ -62,7 +62,7 @@ static void bath_constants(struct lgv_source *s, const struct lgv_method *method
                  "#define NB %zuL\n#define BATH_SPANS %uL\n#define BATH_F %d\n#define BATH_DENSE %d\n"
                  "#define BATH_OF_Q %d\n#define BATH_MIDPOINT %d\n",
                  dense ? s->m->np : b->rows, lgv_method_spans(method), method->bath_f, dense,
-                 b->kind == LGV_FRICTION_OF_Q, s->m->nconstraints && !dense && !s->sparse);
+                 b->kind == LGV_FRICTION_OF_Q, s->m->nconstraints && !dense);
     if (all) {
         lgv_text_add(o, "#define BATH_ROW(j) (j)\n");
         return;
@@ -127,8 +127,8 @@ static void texts_before(struct lgv_source *s) {
         {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->large},
         {"system.h", solves},     {"newton.h", solves},
         {"stages.h", solves},     {"unsolved.h", !solves},
-        {"constrained.h", constrained}, {"bath.h", s->m->bath.kind != LGV_FRICTION_NONE},
         {"rotor.h", rotates},     {"rotations.h", rotates},
+        {"constrained.h", constrained}, {"bath.h", s->m->bath.kind != LGV_FRICTION_NONE},
     };
     for (size_t k = 0; k < sizeof text / sizeof *text; k++)
         if (text[k].wanted) lgv_generate_file(&s->out, text[k].file);

@@ -44,6 +44,23 @@ void lgv_face_GT(struct lgv_source *s) {
 
 /* ---- G and the inverse masses ---- */
 
+/* The rows of a body have all three entries: how it moves depends on all of them (vprk_bodies.h).  The number of
+ * places; negative: no memory. */
+static long add_bodies(const struct lgv_graph *g, struct lgv_place **places, long given) {
+    size_t capacity = (size_t)given, count = (size_t)given, unique = 0;
+    for (size_t r = 0; given > 0 && r < g->nrotations; r++)
+        for (long k = 0; k < 9 * g->rotation[r].count; k++) {
+            int p = (int)(g->rotation[r].p + k / 9 * 3);
+            if (!lgv_grow(places, &capacity, count + 1, sizeof **places)) return -1;
+            (*places)[count++] = (struct lgv_place){p + (int)(k % 9 / 3), p + (int)(k % 3)};
+        }
+    if (given <= 0 || !g->nrotations) return given;
+    qsort(*places, count, sizeof **places, lgv_place_order);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || lgv_place_order(&(*places)[i], &(*places)[unique - 1]) != 0) (*places)[unique++] = (*places)[i];
+    return (long)unique;
+}
+
 /* Sparse: the tables of sparse_lanes.h, and the terms for lgv_face_G and lgv_face_mass. */
 void lgv_face_before_G(struct lgv_source *s) {
     struct lgv_terms *G = &s->kept[0], *mass = &s->kept[1];
@@ -55,6 +72,7 @@ void lgv_face_before_G(struct lgv_source *s) {
     long *n = s->entries;
     n[0] = ok ? lgv_terms_pattern(s->g, G, LGV_MAX_INSTANCES, &places[0]) : -1;
     n[1] = ok ? lgv_terms_pattern(s->g, mass, LGV_MAX_INSTANCES, &places[1]) : -1;
+    n[1] = add_bodies(s->g, &places[1], n[1]);
     ok = n[0] >= 0 && n[1] >= 0 &&
          lgv_sparse_make(&plan, (int)s->m->nconstraints, (int)s->m->np, places[0], n[0], places[1], n[1], &s->err) ==
              LGV_OK &&

@@ -150,6 +150,7 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, st
     m->uses_dz = with_dz(t);
     m->kicks = kicks(t);
     m->forced = m->kicks;
+    m->rotations = m->kicks && t->correction == 0; /* text/vprk_bodies.h */
     m->forced_ends = m->kicks && t->project && !m->uses_dz && t->correction == 0;
     m->correction = t->correction;
     m->face_general = m->face_separable =

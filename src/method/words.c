@@ -4,9 +4,10 @@
  *
  *     BAOAB, OBABO, UBU, ...    words over A (drift), B (kick), O (Ornstein-Uhlenbeck flow of the bath) and U (drift
  *                               and bath together), each letter with the same share of the step
- *     g-BAOAB, g-ABOBA, ...     the same words on a constraint set (A, B, O): drifts are geodesic, by RATTLE without
- *                               forces, kicks and bath stay tangent; Leimkuhler & Matthews (2016), doi
- *                               10.1098/rspa.2016.0138
+ *     g-BAOAB, g-BAB, ...       words without U on a constraint set: drifts are geodesic, by RATTLE without forces,
+ *                               kicks and bath stay tangent; Leimkuhler & Matthews (2016), doi
+ *                               10.1098/rspa.2016.0138.  g-BAB is RATTLE itself, g-BA variational Euler; g-BRB and
+ *                               the like have other free motions of rotations between the multipliers
  *     g-SVE-Q, g-SVE-QI         variational Euler on a constraint set with friction and bath as forces, friction
  *                               explicit or implicit, as SVE-Q and SVE-QI have them without constraints
  *     NAME-GLA, NAME-GLA1       the geometric Langevin algorithm around a method NAME: O(1/2) NAME O(1/2), or NAME O;
@@ -223,8 +224,32 @@ static bool fill_variant(const char *name, const struct lgv_method *of, const ch
     return m->name && m->doc && !constants.failed;
 }
 
+/* The free motion of a letter, with multipliers. */
 static bool fill_geodesic(const char *name, const void *what, struct lgv_method *m) {
-    return fill_variant(name, what, "#define VPRK_FREE 1\n", "RATTLE without forces: a letter of splitting words.", m);
+    const struct lgv_method *rattle = ((const void *const *)what)[0], *letter = ((const void *const *)what)[1];
+    struct lgv_text constants = {0};
+    lgv_text_add(&constants, "#define VPRK_FREE 1\n");
+    if (letter->constants) lgv_text_add(&constants, "%s#define VPRK_ROTATE ROTATE\n", letter->constants);
+    bool ok = !constants.failed && fill_variant(name, rattle, constants.data,
+                                                "RATTLE without forces: a letter of splitting words.", m);
+    lgv_text_free(&constants);
+    m->needs |= letter->needs;
+    m->breaks_body_axes = letter->breaks_body_axes;
+    return ok;
+}
+
+static const struct lgv_method *geodesic_of(const struct lgv_method *letter) {
+    const struct lgv_method *rattle = lgv_method_find("RATTLE");
+    const void *what[] = {rattle, letter};
+    char name[40];
+    snprintf(name, sizeof name, "RATTLE without forces, %s", letter->name);
+    return rattle ? lgv_method_keep(name, fill_geodesic, what) : NULL;
+}
+
+static bool flies(const struct lgv_method *step) {
+    for (size_t i = 0; i < LETTERS; i++)
+        if (lgv_letters[i].step == step) return lgv_letters[i].does & LGV_FLIES;
+    return false;
 }
 
 /* The word with another drift. */
@@ -234,16 +259,28 @@ static bool fill_constrained(const char *name, const void *what, struct lgv_meth
     *m = *word;
     struct lgv_program *p = lgv_program_copy(word->program);
     for (size_t j = 0; p && j < p->steps; j++)
-        if (p->step[j] == &lgv_letter_drift) p->step[j] = geodesic;
+        if (flies(p->step[j])) p->step[j] = geodesic;
     m->program = p;
+    m->aliases = "";
     m->constrained = m->kicks = true;
     m->explicit_separable = false;
     m->forced = true;
-    m->paper = "Leimkuhler & Matthews (2016), doi 10.1098/rspa.2016.0138";
-    m->needs = LGV_NEEDS_NOISE_OF_Q;
+    m->callbacks = NULL;
+    m->needs = LGV_NEEDS_NOISE_OF_Q | geodesic->needs;
     m->face_separable = m->face_general = geodesic->face_general;
+    if (word->bath) {
+        m->paper = "Leimkuhler & Matthews (2016), doi 10.1098/rspa.2016.0138";
+    } else {
+        m->family = "variational";
+        m->paper = "Bou-Rabee & Owhadi (2009), Stochastic variational integrators, doi 10.1093/imanum/drn018; Andersen "
+                   "(1983), doi 10.1016/0021-9991(83)90014-1";
+        m->claims = "Symplectic on the constraint set; keeps constraints and hidden constraints, and momentum maps of "
+                    "symmetries that act linearly on the coordinates or shift them.";
+    }
     snprintf(doc, sizeof doc,
-             "%s on the constraint set: drifts by RATTLE without forces, kicks and bath stay tangent.", word->name);
+             "%s on the constraint set: %s by RATTLE without forces, kicks%s stay tangent.", word->name,
+             geodesic->needs & LGV_NEEDS_ROTATIONS ? "free motions" : "drifts",
+             word->bath ? " and bath" : "");
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     return m->program && m->name && m->doc;
@@ -265,6 +302,7 @@ static bool fill_drag(const char *name, const void *what, struct lgv_method *m) 
                "constraints of SVE";
     m->symplectic = m->quadratic_invariants = m->linear_momentum_maps = false;
     m->bath = m->needs_drag = m->bath_f = true;
+    m->rotations = !implicit; /* inside the free motion of a body friction has no flow */
     m->contraction = implicit ? LGV_CONTRACTS_IMPLICITLY : LGV_CONTRACTS_EXPLICITLY;
     m->friction_limit = implicit ? 0 : 2;
     m->order = m->weak_order = m->bath_strong = m->bath_weak = m->bias_order = 1;
@@ -290,25 +328,23 @@ static bool split_constrained(const char *name, const struct lgv_method **word) 
     if (strncasecmp(name, "g-", 2) != 0) return false;
     size_t count[LETTERS];
     bool bath;
-    *word = looks_like(name + 2, count, &bath) && bath ? lgv_method_find(name + 2) : NULL;
+    *word = looks_like(name + 2, count, &bath) ? lgv_method_find(name + 2) : NULL;
     return true;
 }
 
 static const char *constrained_fault(const struct lgv_method *word) {
-    if (!word) return "g- stands in front of a splitting word of A, B and O";
-    for (size_t j = 0; j < word->program->steps; j++)
-        if (word->program->step[j]->needs & LGV_NEEDS_ROTATIONS) 
-            return "R, X and T are free motions of rotations: use A";
+    if (!word) return "g- stands in front of a splitting word";
     return word->bath_f ? "U has no flow on a constraint set: use A and O" : NULL;
 }
 
 static const struct lgv_method *find_constrained(const struct lgv_method *word) {
-    const struct lgv_method *rattle = lgv_method_find("RATTLE"), *found = NULL;
-    const struct lgv_method *geodesic = rattle ? lgv_method_keep("RATTLE without forces", fill_geodesic, rattle) : NULL;
+    const struct lgv_method *found = NULL;
+    const void *what[2] = {word, NULL};
     struct lgv_text whole = {0};
-    const void *what[] = {word, geodesic};
+    for (size_t j = 0; j < word->program->steps; j++)
+        if (flies(word->program->step[j])) what[1] = geodesic_of(word->program->step[j]);
     lgv_text_add(&whole, "g-%s", word->name);
-    if (!whole.failed && geodesic) found = lgv_method_keep(whole.data, fill_constrained, what);
+    if (!whole.failed && what[1]) found = lgv_method_keep(whole.data, fill_constrained, what);
     lgv_text_free(&whole);
     return found;
 }
@@ -516,8 +552,9 @@ const struct lgv_method *lgv_word_find(const char *name) {
     if (split_suffix(name, "-Metropolis", &base)) return metropolis_fault(base) ? NULL : find_metropolis(base);
     if (split_suffix(name, "-Compensated", &base)) return compensated_fault(base) ? NULL : find_compensated(base);
     if ((found = find_drag(name))) return found;
-    if (split_constrained(name, &base)) return constrained_fault(base) ? NULL : find_constrained(base);
-    if (!split_gla(name, &base, &strang) || gla_fault(base)) return NULL;
+    if (!split_gla(name, &base, &strang))
+        return split_constrained(name, &base) && !constrained_fault(base) ? find_constrained(base) : NULL;
+    if (gla_fault(base)) return NULL;
     lgv_text_add(&whole, "%s-GLA%s", base->name, strang ? "" : "1");
     const void *what[] = {base, &strang};
     if (!whole.failed) found = lgv_method_keep(whole.data, fill_gla, what);
@@ -536,9 +573,9 @@ void lgv_word_explain(const char *name, char *why, size_t size) {
         reason = metropolis_fault(base);
     else if (split_suffix(name, "-Compensated", &base))
         reason = compensated_fault(base);
-    else if (split_constrained(name, &base))
-        reason = constrained_fault(base);
     else if (split_gla(name, &base, &strang))
         reason = gla_fault(base);
+    else if (split_constrained(name, &base))
+        reason = constrained_fault(base);
     if (reason) snprintf(why, size, "%s", reason);
 }

@@ -151,7 +151,7 @@ int lgv_algebra_distance(struct lgv_model *m) {
 bool lgv_algebra_bend(struct lgv_model *m, const struct lgv_terms *second, struct lgv_terms *out) {
     struct lgv_graph *g = m->graph;
     int plain = lgv_expr_const(g, 0), first = lgv_expr_iconst(g, 0);
-    if (m->nconstraints != 1 || lgv_terms_use(g, second, LGV_USES(LGV_Q)) ||
+    if (m->nconstraints != 1 || g->nrotations || lgv_terms_use(g, second, LGV_USES(LGV_Q)) ||
         lgv_diff_uses(g, m->constraint[0].body, LGV_KINKS, ~0u))
         return false;
     for (size_t i = 0; i < second->count; i++) {

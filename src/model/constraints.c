@@ -2,7 +2,7 @@
  *
  * How a start value stands to the constraints g(q) = 0 with Jacobian G: its residuals |g| and |G v|, the nearest point
  * of g = 0 by Gauss-Newton steps
- *     q -= G^T (G G^T)^-1 g,
+ *     q -= G^T (G G^T)^-1 g      (a rotation is turned by its three components of that),
  * and the rank of G there.  G G^T is factorised with rows scaled to length 1 and stored by its envelope, which is
  * narrow for chains.  A pivot is the squared distance of a row from the rows before it. */
 #include "model/kind.h"
@@ -24,7 +24,7 @@ struct lgv_projector {
     struct lgv_terms g, jacobian, size;
     struct lgv_evaluator e;
     bool begun;
-    size_t nc, np, count, capacity;
+    size_t nc, nx, np, count, capacity;
     struct element {
         size_t row, col;
         double value;
@@ -61,6 +61,7 @@ struct lgv_projector *lgv_projector_create(struct lgv_model *m) {
     if (!c) return NULL;
     c->m = m;
     c->nc = m->nconstraints;
+    c->nx = m->nx;
     c->np = m->np;
     bool ok = lgv_model_constraint_sum(m, &S);
     if (ok) {
@@ -248,12 +249,12 @@ static double distance(const struct lgv_projector *c, size_t *which) {
 /* One step of Gauss-Newton, halved while |g| grows. */
 static bool damped_step(struct lgv_projector *c, double *q) {
     double before = largest(c->value, c->nc), length = 1;
-    for (size_t i = 0; i < c->np; i++) q[i] -= c->step[i];
+    lgv_rotations_advance(c->m->graph, c->np, q, c->step, -1);
     for (int k = 0; k < 30; k++) {
         residual(c, q, c->u);
         if (largest(c->u, c->nc) <= before) return true;
         length /= 2;
-        for (size_t i = 0; i < c->np; i++) q[i] += length * c->step[i];
+        lgv_rotations_advance(c->m->graph, c->np, q, c->step, length);
     }
     return false;
 }
@@ -262,12 +263,12 @@ enum outcome { ON_IT, OFF_IT, UNKNOWN };
 
 /* worst: the constraint that stays farthest off. */
 static enum outcome project(struct lgv_projector *c, double *q, int *iterations, size_t *worst) {
-    double scale = largest(q, c->np), far = INFINITY;
+    double scale = largest(q, c->nx), far = INFINITY;
     if (!isfinite(scale)) return UNKNOWN;
     for (*iterations = 0; *iterations < MAX_STEPS; ++*iterations) {
         residual(c, q, c->value);
         if (!jacobian(c, q)) return UNKNOWN;
-        scale = fmax(scale, largest(q, c->np));
+        scale = fmax(scale, largest(q, c->nx));
         double now = distance(c, worst), size = scale > 0 ? scale : 1;
         if (now <= 1e-14 * size || (now <= 1e-11 * size && now > 0.3 * far)) return ON_IT;
         far = now;
@@ -471,7 +472,7 @@ static void residuals(struct lgv_projector *c, const double *q, const double *v,
     lgv_eval_terms(&c->e, &c->size, &env, c->value, c->nc, 1);
     for (size_t k = 0; k < c->nc; k++) out->size = fmax(out->size, c->value[k]);
     if (out->size == 0) /* like z = 0: round-off of the other coordinates */
-        out->size = largest(c->norm, c->nc) * largest(q, c->np);
+        out->size = largest(c->norm, c->nc) * largest(q, c->nx);
     residual(c, q, c->value);
     for (size_t k = 0; k < c->nc; k++) {
         double hidden = 0, size = 0;
@@ -486,9 +487,17 @@ static void residuals(struct lgv_projector *c, const double *q, const double *v,
     }
 }
 
+/* Of the coordinate of degree of freedom i; a rotation has 1. */
+static double size_at(const struct lgv_projector *c, const double *q, size_t i) {
+    int axis;
+    long row = lgv_rotations_row(c->m->graph, (long)i, &axis);
+    return axis < 0 ? fabs(q[row]) : 1;
+}
+
 /* A constraint whose gradient is tiny on g = 0 compared with points around: a square, or a singular point. */
 static size_t vanishing(struct lgv_projector *c, const double *q) {
-    double *norm = lgv_new(c->nc + c->np, sizeof *norm), *x = norm ? norm + c->nc : NULL;
+    double *norm = lgv_new(c->nc + c->nx + c->np, sizeof *norm), *x = norm ? norm + c->nc : NULL;
+    double *xi = norm ? x + c->nx : NULL;
     uint64_t seed = 99;
     size_t bad = c->nc;
     if (!norm) return bad;
@@ -496,8 +505,10 @@ static size_t vanishing(struct lgv_projector *c, const double *q) {
     for (size_t k = c->nc; k-- > 0;) { /* shaken by the size of the coordinates that the constraint knows */
         double scale = 0;
         if (norm[k] > 0 && c->nc > VANISHING_ROWS) continue;
-        for (size_t a = c->first[k]; a < c->first[k + 1]; a++) scale = fmax(scale, fabs(q[c->G[a].col]));
-        for (size_t i = 0; i < c->np; i++) x[i] = q[i] + 0.2 * (scale > 0 ? scale : 1) * (lgv_point_draw(&seed) - 0.5);
+        for (size_t a = c->first[k]; a < c->first[k + 1]; a++) scale = fmax(scale, size_at(c, q, c->G[a].col));
+        for (size_t i = 0; i < c->np; i++) xi[i] = 0.2 * (scale > 0 ? scale : 1) * (lgv_point_draw(&seed) - 0.5);
+        memcpy(x, q, c->nx * sizeof *x);
+        lgv_rotations_advance(c->m->graph, c->np, x, xi, 1);
         if (norm[k] == 0 || (jacobian(c, x) && norm[k] < 1e-6 * c->norm[k])) bad = k;
         jacobian(c, q);
     }
@@ -508,11 +519,11 @@ static size_t vanishing(struct lgv_projector *c, const double *q) {
 static enum lgv_status check_at(struct lgv_projector *c, double *q, struct lgv_start_report *out,
                                 struct lgv_error *err) {
     size_t worst = 0;
-    double *start = lgv_new(c->np, sizeof *start);
+    double *start = lgv_new(c->nx, sizeof *start);
     if (!start) return lgv_fail_memory(err);
-    memcpy(start, q, c->np * sizeof *start);
+    memcpy(start, q, c->nx * sizeof *start);
     enum outcome how = project(c, q, &out->iterations, &worst);
-    for (size_t i = 0; i < c->np; i++) out->moved = fmax(out->moved, fabs(q[i] - start[i]));
+    for (size_t i = 0; i < c->nx; i++) out->moved = fmax(out->moved, fabs(q[i] - start[i]));
     free(start);
     if (how == UNKNOWN) return LGV_OK;
     if (how == OFF_IT) return refuse_start(c, worst, out->moved > 0, err);
@@ -543,7 +554,7 @@ enum lgv_status lgv_formulas_constraint_check(struct lgv_model *m, struct lgv_st
         status = lgv_fail(err, LGV_BAD_INPUT, "%s: the constraints cannot be analysed: %s", m->file, m->graph->failed);
     else if (!c || !v || !lgv_point_make(m, &c->e, -1, 1, &at))
         status = lgv_fail_memory(err);
-    else if (!isfinite(largest(at.x, m->np)))
+    else if (!isfinite(largest(at.x, m->nx)))
         status = lgv_fail(err, LGV_BAD_INPUT, "%s: start values of the coordinates are not finite", m->file);
     else {
         velocity_at(m, &c->e, &Hp, &at, v);

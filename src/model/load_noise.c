@@ -87,33 +87,41 @@ bool lgv_load_noise(struct lgv_loader *l, int node, bool potential) {
 
 /* ---- constraints ---- */
 
+/* A vector is as many constraints as it has components, those of one instance one after the other. */
 static bool read_constraint(struct lgv_loader *l, int node, bool unused) {
     struct lgv_model *m = l->m;
+    struct lgv_graph *g = m->graph;
     struct lgv_value v;
     struct lgv_constraint c = {.first = m->nconstraints, .count = 1};
     (void)unused;
     if (!lgv_load_formula(l, node, "a constraint, which is a function of the coordinates", LGV_USES(LGV_Q), &v,
                           &c.nest))
         return false;
-    if (v.dim != 1) return lgv_yaml_fail(l, node, "a constraint is a number, but this is a vector");
-    c.body = v.node[0];
-    if (!(m->graph->node[c.body].uses & LGV_USES(LGV_Q)))
-        return lgv_yaml_fail(l, node, "this constraint does not depend on any coordinate");
-    c.weight = lgv_expr_iconst(m->graph, (long)c.first);
+    if (v.dim > 3) return lgv_yaml_fail(l, node, "a constraint is a number or a vector, but this is a matrix");
+    for (int k = 0; k < v.dim; k++)
+        if (!(g->node[v.node[k]].uses & LGV_USES(LGV_Q)))
+            return lgv_yaml_fail(l, node, v.dim == 1 ? "this constraint does not depend on any coordinate"
+                                                     : "a component of this constraint depends on no coordinate");
+    int weight = lgv_expr_iconst(g, 0);
     if (c.nest >= 0) {
         struct lgv_family f = {.what = "constraints", .limit = LGV_MAX_DOF};
         if (!lgv_load_family(l, node, c.nest, &f)) return false;
         if (f.count == 0) return true;
         c.count = f.count;
-        c.weight = lgv_expr_iop(m->graph, LGV_IADD, f.position, c.weight);
+        weight = lgv_expr_iop(g, LGV_IMUL, f.position, lgv_expr_iconst(g, v.dim));
     }
+    c.count *= (size_t)v.dim;
     if (m->nconstraints + c.count > m->np)
         return lgv_yaml_fail(l, node, "more constraints than coordinates: %zu up to here, but %zu coordinates",
                              m->nconstraints + c.count, m->np);
     lgv_yaml_place(l, node, &c.line, &c.column);
-    if (!(c.text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
     m->nconstraints += c.count;
-    m->constraint[m->nconstraint_entries++] = c;
+    for (int k = 0; k < v.dim; k++) {
+        c.body = v.node[k];
+        c.weight = lgv_expr_iop(g, LGV_IADD, weight, lgv_expr_iconst(g, (long)c.first + k));
+        if (!(c.text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
+        m->constraint[m->nconstraint_entries++] = c;
+    }
     return true;
 }
 
@@ -127,13 +135,11 @@ static bool try_sum(struct lgv_loader *l, int node) {
 }
 
 bool lgv_load_constraints(struct lgv_loader *l, int node) {
-    if (node >= 0 && l->m->graph->nrotations)
-        return lgv_yaml_fail(l, node, "constraints in models with rotations are not supported by this version");
     struct lgv_model *m = l->m;
     size_t count;
     if (node < 0) return true;
     if (!list_size(l, node, &count)) return false;
-    m->constraint = lgv_new(count + 1, sizeof *m->constraint);
+    m->constraint = lgv_new(3 * count + 1, sizeof *m->constraint);
     if (!m->constraint) return lgv_yaml_memory(l);
     return read_each(l, node, read_constraint, false) && try_sum(l, node);
 }

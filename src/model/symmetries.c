@@ -188,9 +188,10 @@ static double constraint_residual_at(struct lgv_model *m, struct lgv_projector *
         struct lgv_point at;
         if (!lgv_point_make(m, &e, onto ? -1 - k : k, LGV_POINTS, &at)) break;
         struct lgv_env env = lgv_point_env(m, &at);
-        for (size_t i = 0; i < m->np; i++) scale = fmax(scale, fabs(at.x[i]));
+        for (size_t i = 0; i < m->nx; i++) scale = fmax(scale, fabs(at.x[i]));
         double amount = onto && k ? 0.3 * (scale > 0 ? scale : 1) / sqrt((double)m->np) : 0;
-        for (size_t i = 0; i < m->np; i++) at.x[i] += amount * (lgv_point_draw(&seed) - 0.5);
+        for (size_t i = 0; i < m->nx; i++) at.x[i] += amount * (lgv_point_draw(&seed) - 0.5);
+        lgv_rotations_clean(m->graph, at.x);
         if (!onto || lgv_projector_move(c, at.x)) {
             for (size_t i = 0; i < m->np; i++) xi[i] = lgv_eval_node(&e, s->xi[i], &env, NULL);
             double r = lgv_projector_change(c, at.x, xi);

@@ -37,7 +37,7 @@ struct probe {
     const double *x;
     size_t rows, n; /* nx + np, and 2 np: components of tangent vectors */
     const struct lgv_graph *g; /* where rotations stand; NULL: there are none */
-    double *end;    /* [rows] where the step from x ends, with rotations */
+    double *begin, *end; /* [rows] where the step from x begins, on the constraints, and ends: with rotations */
     uint64_t path, step;
     const double *scale; /* [n] */
     double action;
@@ -290,14 +290,16 @@ static bool own_scales(struct probe *p, double *scale) {
     return true;
 }
 
-/* Where the step from x itself ends. */
+/* Where the step from x itself begins and ends. */
 static bool find_end(struct probe *p, double *work) {
     static const double none[1] = {0};
     memset(work + 16 * p->rows, 0, p->n * sizeof *work);
     if (!p->g) return true;
     if (!steps_from(p, work + 16 * p->rows, none, 1, work + 8 * p->rows, work)) return false;
     p->end = work + 29 * p->rows;
+    p->begin = work + 30 * p->rows;
     memcpy(p->end, work, p->rows * sizeof *work);
+    memcpy(p->begin, work + 8 * p->rows, p->rows * sizeof *work);
     return true;
 }
 
@@ -397,7 +399,7 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
                       .user = user};
     size_t count = p.n <= MAX_DIRECTIONS ? p.n : FEW_DIRECTIONS;
     double *vectors = lgv_new(4 * count * p.n, sizeof *vectors), *own = lgv_new(p.n, sizeof *own);
-    double *work = lgv_new(30 * p.rows, sizeof *work), defect = NAN;
+    double *work = lgv_new(31 * p.rows, sizeof *work), defect = NAN;
     struct column *c = lgv_new(count, sizeof *c);
     if (!vectors || !own || !work || !c || !own_scales(&p, own) || !set_given(&p, how->given)) goto done;
     p.scale = scale ? scale : own;
@@ -414,9 +416,9 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
             double d = omega(&p, p.end, c[i].Ju, c[j].Ju) -
-                       (how->contracts ? how->form : 1) * omega(&p, x, c[i].u, c[j].u);
+                       (how->contracts ? how->form : 1) * omega(&p, p.begin, c[i].u, c[j].u);
             double e = omega_error(&p, p.end, c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error) +
-                       omega_error(&p, x, c[i].u, c[i].u_error, c[j].u, c[j].u_error);
+                       omega_error(&p, p.begin, c[i].u, c[i].u_error, c[j].u, c[j].u_error);
             bool all = k->np > MANY && i < FEW_DIRECTIONS / 2;
             d = fabs(d) / p.action;
             e = e / p.action + 1e-13;

@@ -2,7 +2,7 @@
  *
  * Linear algebra of constraints g(q) = 0 with Jacobian G, and the projections onto the constraint set T*S:
  *
- *     positions   q += M^-1 G^T y until g(q) = 0
+ *     positions   q += M^-1 G^T y until g(q) = 0                    (rotations turn by it)
  *     momenta     p += G^T mu so that G v(q, p) = 0, v the velocity that belongs to (q, p)        (hidden constraint)
  *
  * v = H_p for models with constant masses (H-face), L_v(q, v) = p for a Lagrangian (MODEL_L), whose velocities are
@@ -319,16 +319,18 @@ INLINE ivec onto_correct(struct ctx *c, struct newton *s, void *of) {
     for (long i = 0; i < NP; i++) s->e[i] = vec_set(0);
     constraint_add(c, h->G, h->g, s->e);
     apply_masses(c, h->t, s->x, h->mass, s->e);
+#if ROTATIONS /* moves them itself */
+    for (long i = 0; i < NP; i++) s->e[i] = vec_select(s->live, -s->e[i], vec_set(0));
+    configuration_move(s->e, s->x);
+#endif
     return singular;
 }
 
 INLINE ivec onto_moving(struct ctx *c, struct newton *s, void *of) {
     vec size = vec_set(0), moved = vec_set(0);
     (void)of;
-    for (long i = 0; i < NP; i++) {
-        size += vec_abs(s->x[i]);
-        moved += vec_abs(s->e[i]);
-    }
+    for (long i = 0; i < NX; i++) size += vec_abs(s->x[i]);
+    for (long i = 0; i < NP; i++) moved += vec_abs(s->e[i]);
     ivec far = (ivec)(moved > 1e-15 * size), met;
     if (s->round < 3 || !vec_any(s->live & far)) return far;
     constraints_met(c, s->x, &met);
@@ -346,7 +348,7 @@ static __attribute__((noinline)) void project_onto(struct ctx *c, vec *q, vec *p
     ivec known = (ivec)(p[0] == p[0]), lost = {0}, singular, unsolved;
     if (NC > 0 && vec_any(known)) {
         struct onto h = {t, v, G, mass, g};
-        struct newton s = {.n = NP, .x = q, .e = x, .live = known};
+        struct newton s = {.n = ROTATIONS ? 0 : NP, .x = q, .e = x, .live = known};
         newton_iterate(c, &s, START_MAX, onto_correct, onto_moving, 0, &h);
         lost = s.live | s.singular;
     }

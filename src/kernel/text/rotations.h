@@ -41,11 +41,11 @@ INLINE void rotation_tilt(const double *spin, int back, vec *q, vec *m) {
 #define rotor_exactly(c, dt, spin, q, m) rotor_exact(dt, spin, q, m)
 
 /* The free motion of all bodies: FREE(c, dt, spin, q, m) is one of rotor.h. */
-#define ROTATE_ALL(c, q, p, FREE)                                                                                      \
+#define ROTATE_ALL(c, q_, p_, FREE)                                                                                    \
     for (long run_ = 0, body_ = 0; run_ < ROTATION_RUNS; run_++)                                                       \
         for (long k_ = 0; k_ < rotation_run[run_].count; k_++, body_++) {                                              \
             const double *spin_ = (c)->b->spin + LGV_SPIN * body_;                                                     \
-            vec *x_ = (q) + rotation_run[run_].q + 4 * k_, *m_ = (p) + rotation_run[run_].p + 3 * k_;                  \
+            vec *x_ = (q_) + rotation_run[run_].q + 4 * k_, *m_ = (p_) + rotation_run[run_].p + 3 * k_;                \
             if (ROTATIONS_TILTED) rotation_tilt(spin_, 0, x_, m_);                                                     \
             FREE(c, (c)->dt, spin_, x_, m_);                                                                           \
             if (ROTATIONS_TILTED) rotation_tilt(spin_, 1, x_, m_);                                                     \
@@ -55,4 +55,18 @@ INLINE void rotation_tilt(const double *spin, int back, vec *q, vec *m) {
 INLINE void vectors_move(const vec *x, vec *q) {
     for (long run = 0; run < VECTOR_RUNS; run++)
         for (long k = 0; k < vector_run[run].count; k++) q[vector_run[run].q + k] += x[vector_run[run].p + k];
+}
+
+/* q moves by x, which has the rows of p: vectors by adding, rotations by turns about axes of the body. */
+INLINE void configuration_move(const vec *x, vec *q) {
+    vectors_move(x, q);
+    for (long run = 0; run < ROTATION_RUNS; run++)
+        for (long k = 0; k < rotation_run[run].count; k++) {
+            const vec *xi = x + rotation_run[run].p + 3 * k;
+            vec t[4] = {vec_set(1), 0.5 * xi[0], 0.5 * xi[1], 0.5 * xi[2]};
+            vec scale = 1.0 / vec_sqrt(1.0 + rotor_dot(t + 1, t + 1));
+            for (int i = 0; i < 4; i++) t[i] *= scale;
+            rotor_turn(q + rotation_run[run].q + 4 * k, t);
+            rotor_unit(q + rotation_run[run].q + 4 * k);
+        }
 }

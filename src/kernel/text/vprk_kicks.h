@@ -74,10 +74,8 @@ static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, 
     stuck &= ~met;
     if (!VPRK_CHECKED) lanes_failed(c, &stuck, NP, LGV_FAIL_NEWTON);
     if (!VPRK_CHECKED) lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
-    for (long i = 0; i < NP; i++) {
-        P[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), P[i]);
-        Q[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), Q[i]);
-    }
+    for (long i = 0; i < NP; i++) P[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), P[i]);
+    for (long i = 0; i < NX; i++) Q[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), Q[i]);
 }
 
 /* b = (G1 M^-1 G^T)^-1 b,  x = M^-1 G^T b,  G and M those kept. */
@@ -129,6 +127,9 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
     return size;
 }
 
+#if ROTATIONS
+#include "kernel/text/vprk_bodies.h"
+#else
 /* Q moves along M^-1 G(q)^T until g(Q) = 0, and e is -dt lam of that.  Where the velocities tangent at q lead to is
  * a good beginning: forces normal to the constraints, however large, then do nothing to q' but change lam. */
 INLINE void tangent_point(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *e) {
@@ -287,6 +288,8 @@ INLINE void constrained_drift(struct ctx *c, const vec *q, const vec *p, const s
     if (RARELY(!vec_all(vec_finite(lam[0])) || (!MODEL_QUADRIC && vec_any(live)))) drift_failed(c, p, lam, P, Q, &live);
 }
 
+#endif
+
 /* Lanes whose step of momentum -P from q', k being what is kept there, does not lead back to q.  The solution that is
  * found depends on the part of P that is tangent at q' alone, so kicks need not be repeated; that it is q once more
  * makes the step an involution up to the sign of p: Zappa, Holmes-Cerfon & Goodman (2018), doi 10.1002/cpa.21783,
@@ -295,11 +298,11 @@ INLINE ivec no_way_back(struct ctx *c, const vec *q, const vec *end, const vec *
     vec *top = c->top, off = vec_set(0), size = vec_set(0);
     ARRAY(minus, NP);
     ARRAY(back, NP);
-    ARRAY(Q, NP);
+    ARRAY(Q, NX);
     ARRAY(lam, NC);
     for (long i = 0; i < NP; i++) minus[i] = -P[i];
     constrained_drift(c, end, minus, k, back, Q, lam);
-    for (long i = 0; i < NP; i++) {
+    for (long i = 0; i < NX; i++) {
         off += vec_abs(Q[i] - q[i]);
         size += vec_abs(q[i]) + vec_abs(end[i] - q[i]);
     }
@@ -340,11 +343,11 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     struct kept k = kept_in(c, carry);
     ARRAY(w, NM);
     ARRAY(P, NP);
-    ARRAY(Q, NP);
+    ARRAY(Q, NX);
     ARRAY(v, NP);
     ARRAY(lam, NC);
     ARRAY(mu, NC);
-    ARRAY(old, VPRK_CHECKED ? NP : 0);
+    ARRAY(old, VPRK_CHECKED ? NX : 0);
     ivec singular = {0};
     vec *top = c->top;
     for (long j = 0; j < VS; j++) {
@@ -361,11 +364,11 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     constrained_drift(c, q, p, &k, P, Q, lam);
 #endif
     c->top = top;
-    for (long i = 0; i < NP; i++) {
+    for (long i = 0; i < NX; i++) {
         if (VPRK_CHECKED) old[i] = q[i];
         q[i] = Q[i];
-        p[i] = P[i];
     }
+    for (long i = 0; i < NP; i++) p[i] = P[i];
     keep(c, time_at(c, 1), q, p, &k);
     ivec lost = VPRK_CHECKED && NC > 0 ? no_way_back(c, old, q, P, &k) : (ivec){0};
     noise_weights(c, METHOD_DZ, beta[1], gamma[1], dW, dZ, w);
@@ -380,10 +383,8 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     }
     if (VPRK_CHECKED) {
         lost |= singular;
-        for (long i = 0; i < NP; i++) {
-            q[i] = vec_select(lost, vec_set(__builtin_nan("")), q[i]);
-            p[i] = vec_select(lost, vec_set(__builtin_nan("")), p[i]);
-        }
+        for (long i = 0; i < NX; i++) q[i] = vec_select(lost, vec_set(__builtin_nan("")), q[i]);
+        for (long i = 0; i < NP; i++) p[i] = vec_select(lost, vec_set(__builtin_nan("")), p[i]);
     } else if (NC > 0 && RARELY(vec_any(singular))) {
         singular &= (ivec)(v[0] == v[0]);
         lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
