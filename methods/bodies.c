@@ -36,15 +36,7 @@ INLINE void moved(const vec *q, const vec *u, vec *out) {
     for (long i = 0; i < NX; i++) out[i] = ON_GROUP ? q[i] : q[i] + u[i];
     if (!ON_GROUP) return;
     vectors_move(u, out);
-    for (long run = 0; run < ROTATION_RUNS; run++)
-        for (long k = 0; k < rotation_run[run].count; k++) {
-            const vec *x = u + rotation_run[run].p + 3 * k;
-            vec turn[4], sinc;
-            rotor_sinc(0.25 * rotor_dot(x, x), &sinc, &turn[0]);
-            for (int i = 0; i < 3; i++) turn[1 + i] = 0.5 * sinc * x[i];
-            rotor_turn(out + rotation_run[run].q + 4 * k, turn);
-            rotor_unit(out + rotation_run[run].q + 4 * k);
-        }
+    rotations_turn(u, out);
 }
 
 /* From Kq and Kp at (q, p): rate moves q, where u has led so far, and Kq gets what turns m. */

@@ -10,12 +10,14 @@
 
 bool lgv_emit_uniform(const struct lgv_graph *g, int node) {
     const struct lgv_node *n = &g->node[node];
+    const unsigned numbers = LGV_USES(LGV_WEIGHTS) | LGV_USES(LGV_STEP);
+    if (n->op == LGV_REF && n->count == LGV_STEP) return true;
     if (n->op == LGV_REF && n->count == LGV_WEIGHTS) {
         const struct lgv_inode *i = &g->inode[n->aux];
         return i->op == LGV_ICONST && i->value == 0;
     }
     if (!(n->uses & (LGV_USES(LGV_SPACES) - 1))) return true;
-    if (n->op == LGV_REF || (n->uses & (LGV_USES(LGV_SPACES) - 1) & ~LGV_USES(LGV_WEIGHTS))) return false;
+    if (n->op == LGV_REF || (n->uses & (LGV_USES(LGV_SPACES) - 1) & ~numbers)) return false;
     for (int i = 0; i < n->count; i++)
         if (!lgv_emit_uniform(g, g->arg[n->first + i].node)) return false;
     return true;
@@ -62,7 +64,8 @@ void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node) {
 }
 
 static void reference(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
-    static const char *const array[] = {"q[", "p[", "w[-1 + ", "brown[", "zn[", "zu[", "dq[", "dp[", "v[", "lambda["};
+    static const char *const array[] = {"q[", "p[", "w[-1 + ", "brown[", "zn[", "zu[", "dq[", "dp[", "v[", "lambda[",
+                                        "before[", "after["};
     lgv_text_add(out, "%s", array[n->count]);
     lgv_emit_index(out, g, n->aux);
     lgv_text_add(out, "]");

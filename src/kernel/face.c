@@ -23,6 +23,10 @@ static const struct lgv_face_row rows[] = {
      .before = lgv_face_before_taylor, .body = lgv_face_taylor},
     {"model_H", "(" AT ", vec *H)", .asked = LGV_FACE_H, .body = lgv_face_H},
     {"model_V3", "(" AT ", const vec *dq, vec *x)", .counts = "++", .asked = LGV_FACE_V3, .body = lgv_face_V3},
+    {"model_action",
+     "(struct ctx *c, double t, const vec *before, const vec *after, double a, const vec *w, vec *S0,\n"
+     "                         vec *S1, vec *both, vec *S01)",
+     .counts = "++", .only = LGV_FACE_ACTION, .asked = LGV_FACE_ACTION, .body = lgv_face_action},
     {"model_friction", "(struct ctx *c, double t, const vec *q, vec *x)", .only = LGV_FACE_FRICTION,
      .asked = LGV_FACE_FRICTION, .body = lgv_face_friction},
     {"model_push", "(" AT ", vec *x)", .only = LGV_FACE_PUSH, .asked = LGV_FACE_PUSH, .body = lgv_face_push},

@@ -119,7 +119,7 @@ static void section_constants(struct lgv_source *s) {
 /* What a step can call beside the face: of the texts those that this kernel needs, since reading takes time too. */
 static void texts_before(struct lgv_source *s) {
     bool constrained = s->m->nconstraints || s->constrained, rotates = s->g->nrotations > 0;
-    bool solves = constrained || rotates || s->large || s->face & LGV_FACE_K2;
+    bool solves = constrained || rotates || s->large || s->face & (LGV_FACE_K2 | LGV_FACE_ACTION);
     const struct {
         const char *file;
         bool wanted;
@@ -141,6 +141,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     s.lagrangian = lgv_method_lagrangian(method, m, structure);
     s.sparse = lgv_method_sparse(method, m, structure);
     s.watch = watch;
+    s.discrete = method->discrete;
     s.face = s.lagrangian ? 0 : lgv_method_face(method, structure);
     unsigned sets = lgv_method_large(method, m, structure);
     if (lgv_model_increment(m, &s.K) && add_correction(&s, method->constrained ? 0 : method->correction) &&
@@ -173,7 +174,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     lgv_terms_free(&s.Hq);
     lgv_forces_free(&s.slots);
     for (int k = 0; k < 2; k++) lgv_terms_free(&s.kept[k]);
-    if ((s.face & LGV_FACE_K2) && m->np > LGV_DENSE_DOF) {
+    if ((s.face & (LGV_FACE_K2 | LGV_FACE_ACTION)) && m->np > LGV_DENSE_DOF) {
         lgv_text_free(&s.out);
         lgv_method_too_large(method, m, err);
         return NULL;

@@ -32,6 +32,7 @@ struct lgv_source {
     const struct lgv_watch *watch;
     struct lgv_text out;
     struct lgv_function K, S, L; /* increments of H and L, sum of the constraints */
+    const struct lgv_discrete *discrete; /* a discrete Lagrangian that is the method, or NULL */
     struct lgv_terms Hq;
     struct lgv_forces slots; /* their values have places in force.h, in this order */
     struct lgv_newton *newton;
@@ -80,6 +81,7 @@ void lgv_face_before_taylor(struct lgv_source *s);
 void lgv_face_taylor(struct lgv_source *s);
 void lgv_face_H(struct lgv_source *s);
 void lgv_face_V3(struct lgv_source *s);
+void lgv_face_action(struct lgv_source *s);
 void lgv_face_start(struct lgv_source *s);
 void lgv_face_before_observe(struct lgv_source *s);
 void lgv_face_observe(struct lgv_source *s);

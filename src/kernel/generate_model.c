@@ -161,6 +161,30 @@ void lgv_face_V3(struct lgv_source *s) {
     lgv_function_free(&H);
 }
 
+/* The derivatives of the action of a step by its beginning, by its end, their sum, and by both. */
+void lgv_face_action(struct lgv_source *s) {
+    static const char *const name[] = {"S0", "S1", "both", "S01"};
+    struct lgv_terms t[4] = {0};
+    struct lgv_target target[4];
+    struct lgv_function S;
+    const long n = (long)s->m->np;
+    if (!lgv_model_discrete_action(s->m, s->discrete, false, &S)) {
+        s->out.failed = true;
+        return;
+    }
+    lgv_terms_gradient(s->g, &S, LGV_BEFORE, &t[0]);
+    lgv_terms_gradient(s->g, &S, LGV_AFTER, &t[1]);
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < t[k].count; i++) lgv_terms_add(s->g, &t[2], t[k].term[i]);
+    lgv_terms_merge(s->g, &t[2]);
+    lgv_terms_hessian(s->g, &S, LGV_BEFORE, LGV_AFTER, &t[3]);
+    for (size_t k = 0; k < 4; k++)
+        target[k] = (struct lgv_target){name[k], &t[k], k < 3 ? n : n * n, k < 3 ? NULL : "NP", true, NULL, false};
+    lgv_emit_targets(&s->out, s->g, target, 4);
+    for (size_t k = 0; k < 4; k++) lgv_terms_free(&t[k]);
+    lgv_function_free(&S);
+}
+
 /* ---- start values and observables ---- */
 
 /* Start values that are numbers, from number i on; a long run of them becomes a table: of thousands of statements the
@@ -192,6 +216,25 @@ static void start_values(struct lgv_source *s, const int *node, const char *name
     }
 }
 
+/* Two positions in the place of momenta: p = -dt D_1 L_d. */
+static void start_second(struct lgv_source *s) {
+    struct lgv_function S;
+    struct lgv_terms t = {0};
+    struct lgv_discrete quiet = *s->discrete;
+    quiet.nentries = 0;
+    if (!lgv_model_discrete_action(s->m, &quiet, false, &S)) {
+        s->out.failed = true;
+        return;
+    }
+    lgv_terms_gradient(s->g, &S, LGV_BEFORE, &t);
+    for (size_t i = 0; i < t.count; i++) t.term[i].value = lgv_expr_scale(s->g, -1, t.term[i].value);
+    lgv_text_add(&s->out, "    const double a = c->b->dt;\n    const vec *before = q;\n    vec after[NX];\n");
+    start_values(s, s->discrete->second, "after", s->m->nx);
+    lgv_face_one(s, "p", &t, (long)s->m->np, NULL);
+    lgv_terms_free(&t);
+    lgv_function_free(&S);
+}
+
 void lgv_face_start(struct lgv_source *s) {
     const struct lgv_model *m = s->m;
     /* Draws come from memory of the caller's scratch: their number can be large. */
@@ -211,6 +254,7 @@ void lgv_face_start(struct lgv_source *s) {
     start_values(s, m->start, "q", m->nx);
     start_values(s, m->start + m->nx, "p", m->np);
     if (m->start_velocity && s->lagrangian) start_values(s, m->start_velocity, "v", m->np);
+    if (s->discrete && s->discrete->second) start_second(s);
 }
 
 /* All members of a family as loops: with the weights w of their rows, the derivative of sum_k w_k f_k with respect to

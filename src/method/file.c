@@ -7,6 +7,9 @@
  *           + noise_weights, j_weights                        weights beta_i dW + gamma_i J on the same nodes
  *     NAME: { a: [[..]], abar: [[..]], alpha: [..], b: [[..]], bbar: [[..]], beta: [..] }
  *                                                             partitioned Runge-Kutta method
+ *     NAME: { discrete_lagrangian: L_d, discrete_noise: [B_m], second: {..} }
+ *                                                             the step of a discrete Lagrangian, whose formulas the
+ *                                                             model stage has read (load_discrete.c)
  *     NAME: { a: [[..]], weights: [b_i] }                     variational one, for constraints and Lagrangians,
  *           + noise_weights, psi_weights                      with noise weights nu_i dW + kappa_i psi
  *
@@ -39,11 +42,15 @@ enum key {
     B,
     BBAR,
     BETA,
+    DISCRETE_LAGRANGIAN,
+    DISCRETE_NOISE,
+    SECOND,
     KEYS
 };
 static const char *const keys[] = {"degree",    "nodes",       "weights", "noise_nodes", "noise_weights",
                                    "j_weights", "psi_weights", "a",       "abar",        "alpha",
-                                   "b",         "bbar",        "beta"};
+                                   "b",         "bbar",        "beta",
+                                   "discrete_lagrangian", "discrete_noise", "second"};
 
 struct reader {
     struct lgv_model *m;
@@ -264,6 +271,39 @@ static bool read_variational(struct reader *l, const struct lgv_raw *method, con
     return lgv_vprk_complete(t, why, sizeof why) || fail(l, at[A], "%s", why);
 }
 
+/* ---- discrete Lagrangians ---- */
+
+extern const struct lgv_method lgv_method_discrete;
+
+static struct lgv_method *describe_discrete(const char *name, const struct lgv_discrete *d) {
+    struct lgv_method *m = lgv_new(1, sizeof *m);
+    if (!m) return NULL;
+    *m = lgv_method_discrete;
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(d->symmetric ? "The discrete Lagrangian of that name in the model file, symmetric in time."
+                                   : "The discrete Lagrangian of that name in the model file.");
+    m->discrete = d;
+    m->symmetric = d->symmetric;
+    if (d->symmetric) m->order = 2;
+    if (m->name && m->doc) return m;
+    lgv_method_free(m);
+    return NULL;
+}
+
+static bool read_discrete(struct reader *l, const struct lgv_raw *method, const struct lgv_raw *const *at) {
+    const struct lgv_discrete *d = NULL;
+    for (int k = 0; k < DISCRETE_LAGRANGIAN; k++)
+        if (at[k])
+            return fail(l, at[k], "%s does not belong to a discrete Lagrangian, which has discrete_lagrangian, "
+                                  "discrete_noise and second", keys[k]);
+    for (size_t k = 0; k < l->m->ndiscrete; k++)
+        if (strcmp(l->m->discrete[k].name, method->key) == 0) d = &l->m->discrete[k];
+    struct lgv_method *made = d ? describe_discrete(method->key, d) : NULL;
+    if (!made) return no_memory(l);
+    l->m->method[l->m->nmethods++] = made;
+    return true;
+}
+
 /* ---- the section ---- */
 
 static bool find_keys(struct reader *l, const struct lgv_raw *method, const struct lgv_raw **at) {
@@ -285,7 +325,7 @@ static bool find_keys(struct reader *l, const struct lgv_raw *method, const stru
 /* Either kind has keys it needs, and none of the other kind. */
 static bool check_keys(struct reader *l, const struct lgv_raw *method, const struct lgv_raw *const *at, bool tableau) {
     for (int k = 0; k < KEYS; k++) {
-        bool needed = tableau ? k >= A : k <= WEIGHTS, other = (k >= A) != tableau;
+        bool needed = tableau ? k >= A && k <= BETA : k <= WEIGHTS, other = (k >= A) != tableau;
         if (needed && !at[k])
             return fail_key(l, method, "%s is missing: a %s", keys[k],
                             tableau ? "partitioned Runge-Kutta method has a, abar, alpha, b, bbar and beta"
@@ -318,6 +358,9 @@ static bool read_method(struct reader *l, const struct lgv_raw *method) {
     struct lgv_vprk v = {0};
     const struct lgv_raw *at[KEYS];
     if (!check_name(l, method) || !find_keys(l, method, at)) return false;
+    if (at[DISCRETE_LAGRANGIAN]) return read_discrete(l, method, at);
+    for (int k = DISCRETE_NOISE; k < KEYS; k++)
+        if (at[k]) return fail_key(l, at[k], "%s belongs to a discrete_lagrangian, and there is none", keys[k]);
     bool variational = at[A] && !at[ABAR] && !at[ALPHA] && !at[B] && !at[BBAR] && !at[BETA];
     bool tableau = !variational && !at[DEGREE] && !at[NODES] && !at[WEIGHTS];
     if (variational

@@ -92,6 +92,7 @@ bool lgv_method_keeps(const struct lgv_method *method, const struct lgv_structur
     const struct lgv_program *p = method->program;
     bool body_axes = true;
     for (size_t j = 0; p && j < p->steps; j++) body_axes = body_axes && !p->step[j]->breaks_body_axes;
+    if (method->discrete) return s->symmetry[symmetry].invariant && (method->discrete->invariant >> symmetry & 1);
     return method->linear_momentum_maps && s->symmetry[symmetry].invariant && s->symmetry[symmetry].affine &&
            (body_axes || !s->symmetry[symmetry].of_body);
 }

@@ -34,7 +34,8 @@ enum {
     LGV_FACE_ITO = 8,
     LGV_FACE_TAYLOR = 16,
     LGV_FACE_H = 32, /* the value of H */
-    LGV_FACE_V3 = 64 /* a . H_qqq . a, third derivatives */
+    LGV_FACE_V3 = 64, /* a . H_qqq . a, third derivatives */
+    LGV_FACE_ACTION = 128 /* derivatives of a discrete Lagrangian */
 };
 
 /* By what a mode of the bath with rate g is contracted in a step. */
@@ -117,6 +118,7 @@ struct lgv_method {
     double bias_order;   /* of stationary averages in the step; 0: not known */
     bool symmetric;     /* its adjoint is itself: it can be composed to higher order */
     unsigned moves;     /* LGV_MOVES_*; 0: both */
+    const struct lgv_discrete *discrete; /* the step is that of a discrete Lagrangian of the model, else NULL */
     const struct lgv_program *program; /* of a method made of others, else NULL */
     const struct lgv_step *step; /* the step alone, for methods made of it; NULL: there is none for C functions */
     const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */

@@ -90,6 +90,8 @@ void lgv_terms_third(struct lgv_graph *g, const struct lgv_function *f, struct l
 void lgv_terms_add(struct lgv_graph *g, struct lgv_terms *t, struct lgv_term term);
 /* The same places with the magnitudes of the values. */
 void lgv_terms_magnitude(struct lgv_graph *g, const struct lgv_terms *t, struct lgv_terms *out);
+/* Terms of one place in one nest are added up; what cancels is gone. */
+void lgv_terms_merge(struct lgv_graph *g, struct lgv_terms *t);
 void lgv_terms_free(struct lgv_terms *t);
 /* Does any term exist (after simplification) / do the values depend on the given uses? */
 bool lgv_terms_use(const struct lgv_graph *g, const struct lgv_terms *t, unsigned uses);
@@ -125,8 +127,9 @@ void lgv_rotations_multiply(struct lgv_graph *g, const int a[4], const int b[4],
 void lgv_rotations_uniform(struct lgv_graph *g, const int uniform[3], int quaternion[4]);
 /* The name whose rows have row `row` of q among them, or NULL. */
 const struct lgv_rotations *lgv_rotations_at(const struct lgv_graph *g, long row);
-/* Terms in rows of q become terms in rows of p: three directions for the four rows of a rotation. */
-void lgv_rotations_fold(struct lgv_graph *g, const struct lgv_terms *given, struct lgv_terms *out);
+/* Terms in rows of q (of that space) become terms in rows of p: three directions for the four rows of a rotation. */
+void lgv_rotations_fold(struct lgv_graph *g, enum lgv_space space, const struct lgv_terms *given,
+                        struct lgv_terms *out);
 /* {f, h}, and the sum of m.(f_m x h_m) over all rotations of numbers [np], its absolute terms added to *size. */
 int lgv_rotations_bracket(struct lgv_graph *g, int f, int h);
 double lgv_rotations_pairing(const struct lgv_graph *g, const double *m, const double *f, const double *h,

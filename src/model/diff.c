@@ -342,6 +342,24 @@ void lgv_terms_free(struct lgv_terms *t) {
     *t = (struct lgv_terms){0};
 }
 
+void lgv_terms_merge(struct lgv_graph *g, struct lgv_terms *t) {
+    struct lgv_terms out = {0};
+    for (size_t i = 0; i < t->count && !g->failed; i++) {
+        const struct lgv_term x = t->term[i];
+        size_t k = 0;
+        while (k < out.count &&
+               (out.term[k].nest != x.nest || out.term[k].row != x.row || out.term[k].col != x.col))
+            k++;
+        if (k < out.count)
+            out.term[k].value = lgv_expr_add(g, out.term[k].value, x.value);
+        else
+            lgv_terms_add(g, &out, x);
+    }
+    lgv_terms_free(t);
+    for (size_t i = 0; i < out.count; i++) lgv_terms_add(g, t, out.term[i]); /* not those that are 0 by now */
+    lgv_terms_free(&out);
+}
+
 /* Rows: the leaves of `node` in a space, for one summand. */
 static void gradient_of(struct lgv_graph *g, int nest, int node, enum lgv_space space, struct lgv_terms *out) {
     size_t count;
@@ -351,11 +369,11 @@ static void gradient_of(struct lgv_graph *g, int nest, int node, enum lgv_space 
         out_of_memory(g);
     else
         lgv_diff_gradient(g, node, leaf, count, d);
-    bool folded = space == LGV_Q && g->nrotations;
+    bool folded = g->nrotations && (space == LGV_Q || space == LGV_BEFORE || space == LGV_AFTER);
     struct lgv_terms rows = {0};
     for (size_t i = 0; !g->failed && i < count; i++)
         lgv_terms_add(g, folded ? &rows : out, (struct lgv_term){nest, g->node[leaf[i]].aux, -1, d[i]});
-    if (folded) lgv_rotations_fold(g, &rows, out);
+    if (folded) lgv_rotations_fold(g, space, &rows, out);
     lgv_terms_free(&rows);
     free(leaf);
     free(d);

@@ -58,6 +58,9 @@ enum lgv_space {
     LGV_DP,      /* ... p part */
     LGV_V,       /* velocities of a Lagrangian */
     LGV_LAMBDA,  /* multipliers of the constraints, component k-1 of g_k */
+    LGV_BEFORE,  /* coordinates at the beginning of a step, in a discrete Lagrangian */
+    LGV_AFTER,   /* ... and at its end */
+    LGV_STEP,    /* ... and its width dt, component 0 */
     LGV_SPACES
 };
 

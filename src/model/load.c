@@ -327,7 +327,8 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) &&
            lgv_load_events(l, at[EVENTS]) && lgv_load_stop(l, at[STOP]) &&
            lgv_load_sections(l, at[CROSSED]) &&
-           lgv_load_raw(l, at[METHODS], &l->m->methods) && lgv_load_run(l, at[RUN]) && try_increment(l, energy);
+           lgv_load_raw(l, at[METHODS], &l->m->methods) && lgv_load_run(l, at[RUN]) && try_increment(l, energy) &&
+           lgv_load_discrete(l, at[METHODS]);
 }
 
 static bool keep_settings(struct lgv_loader *l) {
@@ -445,6 +446,7 @@ void lgv_model_free(struct lgv_model *m) {
     free(m->composed);
     free(m->method);
     lgv_load_raw_free(m->methods);
+    lgv_load_discrete_free(m);
     for (size_t k = 0; k < m->nconstraint_entries; k++) free(m->constraint[k].text);
     free(m->noise);
     free(m->constraint);
@@ -510,6 +512,19 @@ bool lgv_model_increment_lagrangian(struct lgv_model *m, struct lgv_function *ou
     for (size_t k = 0; ok && k < m->nentries; k++) {
         const struct lgv_noise *h = &m->noise[k];
         ok = add_member(g, h->nest, lgv_expr_scale(g, -1, h->body), lgv_expr_ref(g, LGV_WEIGHTS, h->weight), out);
+    }
+    if (!ok) lgv_function_free(out);
+    return ok;
+}
+
+bool lgv_model_discrete_action(struct lgv_model *m, const struct lgv_discrete *d, bool noise_alone,
+                               struct lgv_function *out) {
+    struct lgv_graph *g = m->graph;
+    *out = (struct lgv_function){0};
+    bool ok = noise_alone || add_weighted(g, d->lagrangian, lgv_expr_ref_at(g, LGV_WEIGHTS, 0), out);
+    for (size_t k = 0; ok && k < d->nentries; k++) {
+        const struct lgv_noise *b = &d->noise[k];
+        ok = add_member(g, b->nest, b->body, lgv_expr_ref(g, LGV_WEIGHTS, b->weight), out);
     }
     if (!ok) lgv_function_free(out);
     return ok;

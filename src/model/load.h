@@ -5,7 +5,7 @@
  * load_rotations.c: start values and inertia of rotations; load_maxwell.c: Maxwellian start values;
  * load_noise.c: noise and constraints; load_bath.c: forces, friction and temperature; legendre.c: the Lagrangian;
  * load_observe.c: observables, exact solution, run; load_events.c: events and stop; raw.c: methods, which the method
- * stage reads). */
+ * stage reads; load_discrete.c: those that are discrete Lagrangians). */
 #ifndef LGV_LOAD_H
 #define LGV_LOAD_H
 
@@ -104,6 +104,8 @@ bool lgv_load_symmetries(struct lgv_loader *l, int node);
 /* A formula for every component of the configuration: a mapping name: formula (0 for names that are missing), a
  * sequence of all components or, where `spread` allows it, one formula for all.  out: [np] nodes, which begin as 0. */
 bool lgv_load_per_coordinate(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out);
+/* A position for every coordinate, as name: value.  out: [nx] nodes. */
+bool lgv_load_positions(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out);
 /* p^2/(2 m) summed over all momenta; node -1: mass 1. */
 bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
 
@@ -132,8 +134,17 @@ struct lgv_family {
     int position;     /* integer expression: number of the member, from 0 */
 };
 bool lgv_load_family(struct lgv_loader *l, int node, int nest, struct lgv_family *f);
+/* One noise or a family of them, from number `first` on: the formula, and where its weights are. */
+bool lgv_load_one_noise(struct lgv_loader *l, int node, const char *place, unsigned allow, size_t first,
+                        struct lgv_noise *out);
 bool lgv_load_noise(struct lgv_loader *l, int node, bool potential);
 bool lgv_load_constraints(struct lgv_loader *l, int node);
+
+/* ---- load_discrete.c ---- */
+
+/* The methods of the file that are discrete Lagrangians. */
+bool lgv_load_discrete(struct lgv_loader *l, int node);
+void lgv_load_discrete_free(struct lgv_model *m);
 
 /* ---- load_bath.c ---- */
 

@@ -47,26 +47,34 @@ static bool read_each(struct lgv_loader *l, int node, bool (*read)(struct lgv_lo
 
 /* ---- noise ---- */
 
+bool lgv_load_one_noise(struct lgv_loader *l, int node, const char *place, unsigned allow, size_t first,
+                        struct lgv_noise *out) {
+    struct lgv_graph *g = l->m->graph;
+    struct lgv_value v;
+    *out = (struct lgv_noise){.first = first, .count = 1};
+    if (!lgv_load_formula(l, node, place, allow, &v, &out->nest)) return false;
+    if (v.dim != 1) return lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
+    out->body = v.node[0];
+    out->weight = lgv_expr_iconst(g, (long)first + 1);
+    if (out->nest < 0) return true;
+    struct lgv_family f = {.what = "noises", .limit = LGV_MAX_NOISES};
+    if (!lgv_load_family(l, node, out->nest, &f)) return false;
+    out->count = f.count;
+    out->weight = lgv_expr_iop(g, LGV_IADD, f.position, out->weight);
+    return true;
+}
+
 static bool read_noise(struct lgv_loader *l, int node, bool potential) {
     struct lgv_model *m = l->m;
-    struct lgv_value v;
-    struct lgv_noise h = {.first = m->nnoise, .count = 1};
+    struct lgv_noise h;
     bool momenta = !potential && m->lagrangian < 0;
     unsigned allow = LGV_USES(LGV_Q) | (momenta ? LGV_USES(LGV_P) : 0) | LGV_USES_TIME;
     const char *place = potential           ? "a noise potential"
                         : m->lagrangian < 0 ? "a noise Hamiltonian"
                                             : "the noise of a model with a Lagrangian";
-    if (!lgv_load_formula(l, node, place, allow, &v, &h.nest)) return false;
-    if (v.dim != 1) return lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
-    h.body = potential ? lgv_expr_scale(m->graph, -1, v.node[0]) : v.node[0];
-    h.weight = lgv_expr_iconst(m->graph, (long)h.first + 1);
-    if (h.nest >= 0) {
-        struct lgv_family f = {.what = "noises", .limit = LGV_MAX_NOISES};
-        if (!lgv_load_family(l, node, h.nest, &f)) return false;
-        if (f.count == 0) return true;
-        h.count = f.count;
-        h.weight = lgv_expr_iop(m->graph, LGV_IADD, f.position, h.weight);
-    }
+    if (!lgv_load_one_noise(l, node, place, allow, m->nnoise, &h)) return false;
+    if (h.count == 0) return true;
+    if (potential) h.body = lgv_expr_scale(m->graph, -1, h.body);
     if (m->nnoise + h.count > LGV_MAX_NOISES) return lgv_yaml_fail(l, node, "more than %d noises", LGV_MAX_NOISES);
     if (!(h.text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
     m->nnoise += h.count;

@@ -266,6 +266,27 @@ static bool read_starts(struct lgv_loader *l, int node, const struct lgv_declare
     return ok;
 }
 
+bool lgv_load_positions(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out) {
+    bool seen[LGV_MAX_ENTRIES] = {0};
+    if (!lgv_yaml_mapping(l, node, "positions as name: value")) return false;
+    LGV_EACH(l, node, key, value) {
+        const char *name = lgv_yaml_node(l, key)->text;
+        size_t k = 0;
+        while (k < l->ncoordinates && strcmp(l->coordinate[k].name, name) != 0) k++;
+        if (k == l->ncoordinates) return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
+        if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", name);
+        const struct lgv_declared *d = &l->coordinate[k];
+        struct target t = {.d = d, .out = d->part ? out : out + d->offset, .place = place, .allow = allow};
+        if (d->part ? !body_values(l, t, value) : !values(l, &t, value)) return false;
+        seen[k] = true;
+        if (d->part) seen[k + 1] = true;
+    }
+    for (size_t k = 0; k < l->ncoordinates; k++)
+        if (!seen[k])
+            return lgv_yaml_fail(l, node, "%s is missing: every coordinate has a position", l->coordinate[k].name);
+    return true;
+}
+
 /* Where the rotations of one name stand; bodies: how many there have been. */
 static bool keep_rotations(struct lgv_loader *l, int key, const struct lgv_declared *d, long *bodies) {
     struct lgv_graph *g = l->m->graph;

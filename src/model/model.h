@@ -122,6 +122,18 @@ struct lgv_raw {
     char quote; /* of a text: for places inside it */
 };
 
+/* A method of the file that is a discrete Lagrangian: the action of a step is dt L_d(q0, q1, t) + sum_m B_m dW_m, with
+ * q0 in LGV_BEFORE, q1 in LGV_AFTER and dt in LGV_STEP. */
+struct lgv_discrete {
+    char *name;
+    int lagrangian;          /* node of L_d */
+    size_t nentries, nnoise; /* of B, as noises are kept */
+    struct lgv_noise *noise;
+    int *second;        /* [nx] nodes of a q1 that paths start with, in terms of q0 and p; or NULL */
+    bool symmetric;     /* the step back is the step with -dt */
+    unsigned invariant; /* bit k: symmetry number k leaves L_d and every B_m as they are */
+};
+
 struct lgv_model {
     const struct lgv_model_kind *kind; /* formulas, or C functions */
     char *name, *text, *file; /* file: what messages call it */
@@ -164,6 +176,8 @@ struct lgv_model {
     size_t nrun;
     struct lgv_run_entry *run;
     struct lgv_raw *methods; /* the section of that name, or NULL */
+    size_t ndiscrete;
+    struct lgv_discrete *discrete; /* those of its methods that are discrete Lagrangians */
     size_t nmethods;
     struct lgv_method **method;                /* what the method stage has made of it */
     size_t ncomposed;
@@ -223,6 +237,10 @@ enum lgv_status lgv_model_constant(struct lgv_model *m, const struct lgv_raw *r,
 
 /* The increment Hamiltonian K = a H + sum w_m h_m as summands (weights are REFs of LGV_WEIGHTS). */
 bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out);
+
+/* The action of a step by a discrete Lagrangian as summands; B alone: without L_d. */
+bool lgv_model_discrete_action(struct lgv_model *m, const struct lgv_discrete *d, bool noise_alone,
+                               struct lgv_function *out);
 
 /* S = sum_k lambda_k g_k(q) as summands (multipliers are REFs of LGV_LAMBDA): S_lambda = g, S_lambda,q = G,
  * S_q = G^T lambda. */

@@ -130,8 +130,8 @@ static const struct {
                    {{-1, 2}, {1, 1}, {1, 0}}};
 
 /* The three directions of one body, from what its four rows give; terms of one body are added up. */
-static void fold(struct lgv_graph *g, const struct lgv_rotations *r, struct lgv_term t, long component, size_t first,
-                 struct lgv_terms *out) {
+static void fold(struct lgv_graph *g, enum lgv_space space, const struct lgv_rotations *r, struct lgv_term t,
+                 long component, size_t first, struct lgv_terms *out) {
     int body = lgv_expr_iop(g, LGV_IADD, t.row, lgv_expr_iconst(g, -component)); /* its first row */
     int number = lgv_expr_iop(g, LGV_IDIV, lgv_expr_iop(g, LGV_IADD, body, lgv_expr_iconst(g, -r->q)),
                               lgv_expr_iconst(g, 4));
@@ -140,7 +140,7 @@ static void fold(struct lgv_graph *g, const struct lgv_rotations *r, struct lgv_
     for (int k = 0; k < 3 && !g->failed; k++) {
         int at = lgv_expr_iop(g, LGV_IADD, row, lgv_expr_iconst(g, k));
         int of = lgv_expr_iop(g, LGV_IADD, body, lgv_expr_iconst(g, tangent[component][k].of));
-        int value = product(g, 0.5 * tangent[component][k].sign, lgv_expr_ref(g, LGV_Q, of), t.value);
+        int value = product(g, 0.5 * tangent[component][k].sign, lgv_expr_ref(g, space, of), t.value);
         size_t i = first;
         while (i < out->count && (out->term[i].nest != t.nest || out->term[i].row != at)) i++;
         if (i < out->count)
@@ -150,7 +150,8 @@ static void fold(struct lgv_graph *g, const struct lgv_rotations *r, struct lgv_
     }
 }
 
-void lgv_rotations_fold(struct lgv_graph *g, const struct lgv_terms *given, struct lgv_terms *out) {
+void lgv_rotations_fold(struct lgv_graph *g, enum lgv_space space, const struct lgv_terms *given,
+                        struct lgv_terms *out) {
     size_t first = out->count;
     for (size_t i = 0; i < given->count && !g->failed; i++) {
         struct lgv_term t = given->term[i];
@@ -158,7 +159,7 @@ void lgv_rotations_fold(struct lgv_graph *g, const struct lgv_terms *given, stru
         const struct lgv_rotations *r = lgv_rotations_at(g, row);
         if (row < 0) continue;
         if (r) {
-            fold(g, r, t, (row - r->q) % 4, first, out);
+            fold(g, space, r, t, (row - r->q) % 4, first, out);
             continue;
         }
         t.row = lgv_expr_iop(g, LGV_IADD, t.row, lgv_expr_iconst(g, partner_of(g, row) - row));

@@ -51,6 +51,19 @@ INLINE void rotation_tilt(const double *spin, int back, vec *q, vec *m) {
             if (ROTATIONS_TILTED) rotation_tilt(spin_, 1, x_, m_);                                                     \
         }
 
+/* Rotations turn by x, which has the rows of p: R exp(hat x). */
+INLINE void rotations_turn(const vec *x, vec *q) {
+    for (long run = 0; run < ROTATION_RUNS; run++)
+        for (long k = 0; k < rotation_run[run].count; k++) {
+            const vec *y = x + rotation_run[run].p + 3 * k;
+            vec turn[4], sinc;
+            rotor_sinc(0.25 * rotor_dot(y, y), &sinc, &turn[0]);
+            for (int i = 0; i < 3; i++) turn[1 + i] = 0.5 * sinc * y[i];
+            rotor_turn(q + rotation_run[run].q + 4 * k, turn);
+            rotor_unit(q + rotation_run[run].q + 4 * k);
+        }
+}
+
 /* Vectors move by x, which has the rows of p. */
 INLINE void vectors_move(const vec *x, vec *q) {
     for (long run = 0; run < VECTOR_RUNS; run++)

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Discrete Lagrangians of a model file: those of known methods give their paths, on vectors and on SO(3), with noise
+ * and explicit time; the symplectic form, J+ = J-, two positions in the place of momenta, bits. */
+#include "helpers.h"
+
+static struct lgv_kernel built(struct lgv_model *m, const char *method, unsigned lanes) {
+    struct lgv_kernel k;
+    struct lgv_error err = {0};
+    const struct lgv_method *found = lgv_method_for(m, method);
+    struct lgv_kernel_options options = {.lanes = lanes};
+    if (!found) fail_msg("no method %s", method);
+    if (lgv_kernel_build(m, found, &options, &k, &err) != LGV_OK) fail_msg("%s", err.message);
+    return k;
+}
+
+/* The largest difference of coordinates, momenta and all else that is observed. */
+static double apart(struct lgv_model *m, const char *one, const char *other) {
+    struct lgv_kernel k = built(m, one, 0), l = built(m, other, 0);
+    double *x = final_values(&k, 0.05, 40, 16, 3, 1), *y = final_values(&l, 0.05, 40, 16, 3, 1), worst = 0;
+    for (size_t i = 0; i < 16 * k.watch.count; i++) {
+        assert_true(isfinite(x[i]));
+        worst = fmax(worst, fabs(x[i] - y[i]));
+    }
+    print_message("%s, %s: %.2g apart\n", one, other, worst);
+    free(x);
+    free(y);
+    lgv_kernel_free(&k);
+    lgv_kernel_free(&l);
+    return worst;
+}
+
+/* ---- vectors ---- */
+
+#define KINETIC "m/2*((x1 - x0)/dt)^2 + ((y1 - y0)/dt)^2/2"
+#define VECTORS                                                                                                        \
+    "parameters: {m: 1.3, b: 0.6}\ncoordinates: {x: 0.5, y: 0.2}\nmomenta: {u: 0.3, v: -0.4}\n"                        \
+    "where:\n  V(r, s, t): r^4/4 + r*s^2*(1 + 0.5*sin(3*t)) + s^2 + cos(r)\n  h(r, s): b*sin(r)*s\n"                   \
+    "hamiltonian: u^2/(2*m) + v^2/2 + V(x, y, t)\nnoise: ['h(x, y)', 0.3*x]\nmethods:\n"                               \
+    "  middle:\n    discrete_lagrangian: " KINETIC " - V((x0 + x1)/2, (y0 + y1)/2, t + dt/2)\n"                        \
+    "    discrete_noise: ['-h((x0 + x1)/2, (y0 + y1)/2)', -0.3*(x0 + x1)/2]\n"                                         \
+    "  end:\n    discrete_lagrangian: " KINETIC " - V(x1, y1, t + dt)\n"                                               \
+    "    discrete_noise: ['-h(x1, y1)', -0.3*x1]\n"                                                                    \
+    "  ends:\n    discrete_lagrangian: " KINETIC " - (V(x0, y0, t) + V(x1, y1, t + dt))/2\n"                           \
+    "    discrete_noise: ['-(h(x0, y0) + h(x1, y1))/2', -0.3*(x0 + x1)/2]\n"
+
+static void test_known(void **state) {
+    (void)state;
+    static const struct {
+        const char *own, *known;
+        bool symmetric;
+    } row[] = {{"middle", "P1N1Q2Gau", true}, {"end", "P1N1Q1Rec", false}, {"ends", "P2N2Q2Lob", true}};
+    struct lgv_model *m = model_of(VECTORS);
+    for (size_t k = 0; k < 3; k++) {
+        assert_int_equal(lgv_method_for(m, row[k].own)->symmetric, row[k].symmetric);
+        assert_true(apart(m, row[k].own, row[k].known) < 1e-12);
+    }
+    assert_true(apart(m, "middle", "ends") > 1e-5);
+    lgv_model_free(m);
+}
+
+/* Sums over indices, and a family of noises; the equations for the chain are dense. */
+static void test_chain(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(
+        "parameters: {N: 7}\ncoordinates: {'x[N]': 0.1*i}\nmomenta: {'p[N]': 0.2*i - 0.5}\n"
+        "hamiltonian: sum(i=1..N, p[i]^2/2) + sum(i=1..N-1, (x[i+1] - x[i])^4/4) + sum(i=1..N, x[i]^2/2)\n"
+        "noise: 'each(k=1..N, 0.2*sin(x[k]))'\nmethods:\n  own:\n"
+        "    discrete_lagrangian: sum(i=1..N, ((x1[i] - x0[i])/dt)^2/2 - (x0[i]^2 + x1[i]^2)/4)"
+        " - sum(i=1..N-1, (x0[i+1] - x0[i])^4 + (x1[i+1] - x1[i])^4)/8\n"
+        "    discrete_noise: 'each(k=1..N, -0.1*(sin(x0[k]) + sin(x1[k])))'\n");
+    assert_true(apart(m, "own", "P2N2Q2Lob") < 1e-12);
+    lgv_model_free(m);
+}
+
+/* ---- rotations ---- */
+
+/* x = cay^-1(R0^T R1) = 2 (T - T^T)^vee / (1 + tr T), T = R0^T R1. */
+#define BODY                                                                                                           \
+    "coordinates: {R in SO3: [0.4, 0.1, -0.3], z: 0.2}\nmomenta: {m: [0.1, 0.5, 2], p: 0.3}\n"                         \
+    "kinetic: {inertia: [1, 1.4, 0.9]}\nwhere:\n"                                                                      \
+    "  x(T): 2*[(T).zy - (T).yz, (T).xz - (T).zx, (T).yx - (T).xy]/(1 + trace(T))\n"                                   \
+    "  K(w): ((w).x^2 + 1.4*(w).y^2 + 0.9*(w).z^2)/2\n  U(S, r): (S).zz + 0.3*(S).xx*(S).yz + r*(S).xy + r^2\n"        \
+    "  T(S, s, r, d): K(x(transpose(S)*s)/d) + r^2/(2*d^2)\n"                                                          \
+    "  h(S, r): 0.6*(S).zz + 0.2*r*(S).xy\npotential: U(R, z)\nnoise: ['h(R, z)']\nmethods:\n"                         \
+    "  first:\n    discrete_lagrangian: T(R0, R1, z1 - z0, dt) - U(R0, z0)\n    discrete_noise: '-h(R0, z0)'\n"        \
+    "  both:\n    discrete_lagrangian: T(R0, R1, z1 - z0, dt) - (U(R0, z0) + U(R1, z1))/2\n"                           \
+    "    discrete_noise: '-(h(R0, z0) + h(R1, z1))/2'\n"
+
+static double defect(struct lgv_model *m, const char *method) {
+    struct lgv_kernel k = built(m, method, 0);
+    struct lgv_own_block b;
+    double x[64], worst = 0;
+    for (uint64_t path = 0; path < 2; path++) {
+        assert_true(lgv_block_create(&k, 0, 0.1, 5, 1, &b));
+        for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = path;
+        k.entry->start(&b.block);
+        k.entry->advance(&b.block, 7 * path);
+        for (size_t i = 0; i < k.nx + k.np; i++) x[i] = b.block.state[i * k.entry->lanes];
+        struct lgv_defect how = {.rotations = m->graph};
+        double d = lgv_certificate_defect(&k, 0, 0.1, 5, path, 7 * path, x, NULL, NULL, NULL, &how);
+        assert_true(d >= 0 && how.error < 1e-9);
+        worst = fmax(worst, d);
+        lgv_block_free(&b);
+    }
+    lgv_kernel_free(&k);
+    print_message("%s: defect %.2g\n", method, worst);
+    return worst;
+}
+
+static void test_group(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(BODY);
+    assert_true(apart(m, "first", "BR") < 1e-11);
+    assert_true(apart(m, "both", "BRB") < 1e-11);
+    assert_true(apart(m, "first", "both") > 1e-5);
+    assert_true(defect(m, "first") < 1e-10 && defect(m, "both") < 1e-10);
+    lgv_model_free(m);
+}
+
+/* ---- momentum maps ---- */
+
+/* Moser & Veselov (1991), doi 10.1007/BF02352494: tr(Lambda) - tr(R0 Lambda R1^T), I = tr(Lambda) - Lambda. */
+#define VESELOV                                                                                                        \
+    "parameters: {a: 0.65, b: 0.25, c: 0.75}\ncoordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.2, 2]}\n"\
+    "kinetic: {inertia: [1, 1.4, 0.9]}\npotential: R.zz\nnoise: [0.3*R.zz, 0.2*R.zz^2]\nwhere:\n"                      \
+    "  D(T): (a*(1 - (T).xx) + b*(1 - (T).yy) + c*(1 - (T).zz))\n"                                                     \
+    "symmetries: {space: {R: '[0,0,1]*R'}}\nmethods:\n"                                                                \
+    "  keeps:\n    discrete_lagrangian: D(transpose(R0)*R1)/dt^2 - R0.zz\n"                                            \
+    "    discrete_noise: [-0.3*R1.zz, -0.2*R0.zz*R1.zz]\n"                                                             \
+    "  breaks:\n    discrete_lagrangian: D(transpose(R0)*R1)/dt^2 - R0.zz + 0.2*dt*R1.xx\n"                            \
+    "    discrete_noise: [-0.3*R1.zz, -0.2*R0.zz*R1.zz]\n"                                                             \
+    "run: {step: 0.05, until: 20, paths: 32}\n"
+
+static void test_momenta(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(VESELOV);
+    static const char *const method[] = {"keeps", "breaks"};
+    for (int i = 0; i < 2; i++) {
+        struct lgv_settings settings = settings_of(m);
+        struct lgv_result r;
+        snprintf(settings.method, sizeof settings.method, "%s", method[i]);
+        run_with(m, &settings, LGV_OK, &r);
+        double drift = series_of(&r, "space")->drift;
+        print_message("%s: momentum off by %.2g, defect %.2g\n", method[i], drift, r.certificate.symplectic_defect);
+        assert_int_equal(series_of(&r, "space")->claim, i == 0);
+        if (i ? !(drift > 1e-3) : !(drift < 1e-11)) fail_msg("%s: momentum off by %g", method[i], drift);
+        assert_true(r.certificate.symplectic_defect < 1e-10); /* both are variational */
+        lgv_result_clear(&r);
+    }
+    lgv_model_free(m);
+}
+
+/* ---- two positions ---- */
+
+static void test_second(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(
+        "coordinates: {R in SO3: [0.4, 0.1, -0.3], x: 0.5}\nmomenta: {m: [0, 0, 7], p: 3}\n"
+        "kinetic: {inertia: [1, 1.4, 0.9]}\npotential: R.zz + x^2*R.xx\nwhere:\n"
+        "  D(T): (0.65*(1 - (T).xx) + 0.25*(1 - (T).yy) + 0.75*(1 - (T).zz))\nmethods:\n  own:\n"
+        "    discrete_lagrangian: D(transpose(R0)*R1)/dt^2 + ((x1 - x0)/dt)^2/2 - R0.zz - x1^2*R0.xx\n"
+        "    second: {R: [0.45, 0.1, -0.2], x: x + 0.02 + dt}\n");
+    struct lgv_kernel k = built(m, "own", 0);
+    double *x = final_values(&k, 0.05, 1, 1, 3, 1);
+    const double vector[3] = {0.45, 0.1, -0.2};
+    double want[4] = {1, 0, 0, 0};
+    static const char *const name[] = {"R.w", "R.x", "R.y", "R.z"};
+    lgv_rotations_turn(want, vector);
+    for (int i = 0; i < 4; i++) assert_near(x[watch_number(&k, name[i])], want[i], 1e-14, name[i]);
+    assert_near(x[watch_number(&k, "x")], 0.57, 1e-14, "x");
+    free(x);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
+/* ---- bits ---- */
+
+static void test_bits(void **state) {
+    (void)state;
+    static const char *const text[] = {BODY, VECTORS}, *const method[] = {"both", "middle"};
+    for (int i = 0; i < 2; i++) {
+        struct lgv_model *m = model_of(text[i]);
+        struct lgv_kernel two = built(m, method[i], 2), eight = built(m, method[i], 8);
+        double *x = final_values(&two, 0.05, 40, 24, 3, 1), *y = final_values(&eight, 0.05, 40, 24, 3, 1);
+        assert_memory_equal(x, y, 24 * two.watch.count * sizeof *x);
+        free(x);
+        free(y);
+        lgv_kernel_free(&two);
+        lgv_kernel_free(&eight);
+        lgv_model_free(m);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known),  cmocka_unit_test(test_chain), cmocka_unit_test(test_group),
+        cmocka_unit_test(test_momenta), cmocka_unit_test(test_second), cmocka_unit_test(test_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
