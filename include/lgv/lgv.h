@@ -180,9 +180,13 @@ LGV_API enum lgv_status lgv_engine_prepare(struct lgv_engine *engine, struct lgv
 
 /* Paths first .. first + count - 1 of the ensemble, added to what is there.  first must be a multiple of 16, and count
  * too unless the range ends with the last path.  No path can be added twice.  LGV_INTERRUPTED: the progress function
- * has stopped it; then lgv_engine_finish gives what there is, and everything else is refused until lgv_engine_clear. */
+ * has stopped it.  Paths that were on their way then are kept where they are: lgv_engine_save saves them,
+ * lgv_engine_finish shows how far they have come, and lgv_engine_continue goes on, with the bits of a run that was
+ * never stopped.  (Where 16 paths observe more than 256 MB they are lost, and only finish and clear are left.) */
 LGV_API enum lgv_status lgv_engine_run(struct lgv_engine *engine, uint64_t first, uint64_t count,
                                        struct lgv_error *err);
+/* All paths of the ensemble that are missing, those that were stopped on their way first. */
+LGV_API enum lgv_status lgv_engine_continue(struct lgv_engine *engine, struct lgv_error *err);
 /* Forgets the paths that were run; the kernel is kept. */
 LGV_API void lgv_engine_clear(struct lgv_engine *engine);
 

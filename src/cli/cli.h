@@ -13,8 +13,8 @@
 enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANNOT = 3, LGV_EXIT_UNKNOWN = 4 };
 
 struct lgv_flags {
-    bool help, json, quiet, no_files, no_report, full, all;
-    const char *out, *keep_source, *increments, *part;
+    bool help, json, quiet, no_files, no_report, full, all, keep_checkpoint;
+    const char *out, *keep_source, *increments, *part, *checkpoint, *paths, *threads;
     const char *methods, *kind, *observe, *steps, *largest, *levels, *target, *reference; /* converge */
     bool mlmc;
     const char *expect, *reference_step, *ladder, *ladder_paths, *tolerance; /* compare, run --mlmc */
@@ -61,8 +61,9 @@ struct lgv_command {
 };
 extern const struct lgv_command *const lgv_commands[];
 extern const size_t lgv_command_count;
-extern const struct lgv_command lgv_command_run, lgv_command_compare, lgv_command_converge, lgv_command_check,
-    lgv_command_merge, lgv_command_methods, lgv_command_report, lgv_command_reproduce, lgv_command_reference;
+extern const struct lgv_command lgv_command_run, lgv_command_resume, lgv_command_merge, lgv_command_compare,
+    lgv_command_converge, lgv_command_check, lgv_command_methods, lgv_command_report, lgv_command_reproduce,
+    lgv_command_reference;
 
 /* ---- arguments.c ---- */
 
@@ -151,6 +152,30 @@ int lgv_pages(const struct lgv_result *r, const char *dir, int code);
 
 /* lgv run --mlmc */
 int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s);
+
+/* ---- resume.c ---- */
+
+#define LGV_CHECKPOINT_FLAGS                                                                                           \
+    {"checkpoint", 0, "SECONDS", offsetof(struct lgv_flags, checkpoint),                                               \
+     "how often the state of the run is saved to the directory, for `lgv resume` (default 600; 0: only when it is "    \
+     "interrupted)"},                                                                                                  \
+        {"keep-checkpoint", 0, NULL, offsetof(struct lgv_flags, keep_checkpoint),                                      \
+         "keep the state of the finished run: `lgv resume DIR --paths N` adds paths to it"}
+
+/* How a run is saved on its way. */
+struct lgv_saving {
+    const char *dir; /* NULL: it is not */
+    double interval, last;
+    double share; /* of the paths that were collected before */
+    bool due, keep;
+    struct lgv_meter *meter;
+};
+/* False: a message was printed. */
+bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const char *dir, struct lgv_meter *meter);
+/* All paths that are missing.  LGV_INTERRUPTED: a signal has stopped it, and what can be saved is saved. */
+enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err);
+/* After the results were written: `complete` runs need no state any more, unless it is to be kept. */
+void lgv_saving_end(struct lgv_saving *s, bool complete);
 
 /* ---- part.c ---- */
 

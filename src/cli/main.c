@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-const struct lgv_command *const lgv_commands[] = {&lgv_command_run,     &lgv_command_merge,     &lgv_command_compare,
-                                                  &lgv_command_converge, &lgv_command_check,    &lgv_command_methods,
-                                                  &lgv_command_report,  &lgv_command_reproduce, &lgv_command_reference};
+const struct lgv_command *const lgv_commands[] = {
+    &lgv_command_run,   &lgv_command_resume,  &lgv_command_merge,  &lgv_command_compare,   &lgv_command_converge,
+    &lgv_command_check, &lgv_command_methods, &lgv_command_report, &lgv_command_reproduce, &lgv_command_reference};
 const size_t lgv_command_count = sizeof lgv_commands / sizeof *lgv_commands;
 
 static const struct lgv_command *find_command(const char *name) {

@@ -25,6 +25,7 @@ static const struct lgv_flag flags[] = {
      "line of numbers for every step (docs/noise.md); paths, step and until follow from it where they are not given"},
     {"part", 0, "K/N", AT(part),
      "run part K of N of the ensemble only and write it to a file in the directory; `lgv merge` joins the parts"},
+    LGV_CHECKPOINT_FLAGS,
     {"mlmc", 0, NULL, AT(mlmc),
      "multilevel Monte Carlo: the mean of one observable at the end, to a tolerance, with as few steps as possible"},
     {"tolerance", 0, "E", AT(tolerance), "--mlmc: root mean square error to reach"},
@@ -172,17 +173,27 @@ int lgv_run_show(const struct lgv_arguments *a, struct lgv_result *r, const char
 static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s, const char *dir,
                      struct lgv_error *err) {
     struct lgv_result r = {0};
+    struct lgv_engine *e = NULL;
     struct lgv_meter meter;
+    struct lgv_saving saving;
+    if (!lgv_saving_begin(&saving, a, dir, &meter)) return LGV_EXIT_INPUT;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
     lgv_meter_phase(&meter, "looking at the model and compiling its kernel");
-    enum lgv_status status = lgv_engine_once(m, s, a->flags.keep_source, lgv_meter_progress, &meter, &r, err);
+    enum lgv_status status = lgv_engine_with(m, s, a->flags.keep_source, &e, err);
+    if (!status) status = lgv_saving_run(&saving, e, err);
+    bool complete = status == LGV_OK;
+    if (complete || status == LGV_INTERRUPTED) status = lgv_engine_end(e, &r, err);
     lgv_meter_end(&meter);
+    lgv_engine_free(e);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
         if (!lgv_stop_asked()) return lgv_complain(err, status);
         fputs("lgv: interrupted before the run began\n", stderr);
         return LGV_EXIT_BROKEN;
     }
-    if (status == LGV_INTERRUPTED) fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
+    if (!complete && saving.dir)
+        fprintf(stderr, "lgv: interrupted; the results are of the part that was done, `lgv resume %s` goes on\n", dir);
+    else if (!complete)
+        fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
     if (!a->flags.quiet) lgv_warn_unused(m);
     if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
         lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",
@@ -200,6 +211,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     if (lgv_start_line(&r.certificate, moved, sizeof moved) && !a->flags.quiet)
         lgv_warn("start values do not meet the constraints and were moved: %s", moved);
     int code = lgv_run_show(a, &r, dir, status);
+    lgv_saving_end(&saving, complete && code != LGV_EXIT_CANNOT);
     lgv_result_clear(&r);
     return code;
 }
@@ -260,7 +272,9 @@ const struct lgv_command lgv_command_run = {
         "steps, so that the estimate does not depend on threads. Files (mlmc.json, figures, report.html) are written "
         "with --out. The exit code is 1 when the tolerance is not reached or paths failed.\n\n"
         "Ctrl-C stops cleanly: the results of the part that was done are written and marked interrupted (exit code "
-        "1); a second Ctrl-C ends at once. SIGTERM and SIGHUP do the same.",
+        "1), with the state of the run, from which lgv resume goes on; a second Ctrl-C ends at once. SIGTERM and "
+        "SIGHUP do the same. While it runs the state is saved every ten minutes (--checkpoint), so that a run that is "
+        "killed loses no more than that.",
     .examples = "  lgv run kubo.yaml\n"
                 "  lgv run kubo.yaml --step 0.01 --paths 100000 --set beta=0.2 --out kubo-fine\n"
                 "  lgv run kubo.yaml --method verlet --json > kubo.json\n"

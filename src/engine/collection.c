@@ -21,9 +21,44 @@ bool lgv_collection_begin(struct lgv_collection *c, const struct lgv_layout *lay
 
 void lgv_collection_end(struct lgv_collection *c) {
     lgv_statistics_end(&c->statistics);
+    lgv_suspended_free(c->suspended, c->nsuspended);
+    free(c->suspended);
     free(c->report.snapshot);
     free(c->range);
     *c = (struct lgv_collection){0};
+}
+
+struct lgv_range lgv_unit_range(uint64_t unit, uint64_t paths) {
+    uint64_t end = (unit + 1) * LGV_UNIT;
+    return (struct lgv_range){unit * LGV_UNIT, end < paths ? end : paths};
+}
+
+bool lgv_collection_suspend(struct lgv_collection *c, struct lgv_suspended s) {
+    if (!lgv_grow(&c->suspended, &c->suspended_room, c->nsuspended + 1, sizeof s)) {
+        lgv_suspended_free(&s, 1);
+        return false;
+    }
+    size_t at = c->nsuspended++;
+    for (; at > 0 && c->suspended[at - 1].unit > s.unit; at--) c->suspended[at] = c->suspended[at - 1];
+    c->suspended[at] = s;
+    return true;
+}
+
+bool lgv_collection_gap(const struct lgv_collection *c, uint64_t paths, struct lgv_range *out) {
+    size_t r = 0, s = 0;
+    uint64_t at = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        while (r < c->nranges && c->range[r].first <= at) at = c->range[r].end > at ? c->range[r].end : at, r++;
+        while (s < c->nsuspended && c->suspended[s].unit * LGV_UNIT <= at) {
+            uint64_t end = (c->suspended[s++].unit + 1) * LGV_UNIT;
+            if (end > at) at = end, moved = true;
+        }
+    }
+    *out = (struct lgv_range){at, paths};
+    if (r < c->nranges && c->range[r].first < paths) out->end = c->range[r].first;
+    if (s < c->nsuspended && c->suspended[s].unit * LGV_UNIT < out->end) out->end = c->suspended[s].unit * LGV_UNIT;
+    return out->first < out->end;
 }
 
 void lgv_report_add(struct lgv_run_report *r, const struct lgv_run_report *other, size_t snapshots) {
@@ -63,5 +98,9 @@ bool lgv_collection_merge(struct lgv_collection *c, const struct lgv_collection 
     lgv_report_add(&c->report, &other->report, snapshots);
     for (size_t i = 0; i < other->nranges; i++)
         if (!lgv_ranges_add(c, other->range[i])) return false;
+    for (size_t i = 0; i < other->nsuspended; i++) {
+        struct lgv_suspended s;
+        if (!lgv_suspended_copy(&other->suspended[i], &s) || !lgv_collection_suspend(c, s)) return false;
+    }
     return true;
 }

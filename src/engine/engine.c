@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define NUMBER(n) ((unsigned long long)(n))
+#define MOST_KEPT (256u << 20) /* bytes that a unit may have observed and be suspended all the same */
 
 /* ---- making and ending ---- */
 
@@ -169,6 +170,8 @@ static enum lgv_status within(const struct lgv_collection *c, uint64_t paths, co
                             "their number was a multiple of %d",
                             whose, NUMBER(end - 1), LGV_UNIT, LGV_UNIT);
     }
+    if (c->nsuspended && c->suspended[c->nsuspended - 1].unit * LGV_UNIT >= paths)
+        return lgv_fail(err, LGV_BAD_INPUT, "%s has paths beyond %llu on their way", whose, NUMBER(paths));
     return LGV_OK;
 }
 
@@ -281,6 +284,12 @@ static enum lgv_status not_twice(const struct lgv_engine *e, struct lgv_range r,
                             NUMBER(r.first > have->first ? r.first : have->first),
                             NUMBER((r.end < have->end ? r.end : have->end) - 1));
     }
+    for (size_t i = 0; e->collected && i < e->collected->nsuspended; i++) {
+        uint64_t first = e->collected->suspended[i].unit * LGV_UNIT;
+        if (first >= r.first && first < r.end)
+            return lgv_fail(err, LGV_BAD_INPUT, "paths from %llu on are on their way; lgv_engine_continue ends them",
+                            NUMBER(first));
+    }
     return LGV_OK;
 }
 
@@ -300,25 +309,89 @@ static enum lgv_status check_range(const struct lgv_engine *e, uint64_t first, u
     return status ? status : not_twice(e, (struct lgv_range){first, first + count}, err);
 }
 
+/* What has been run since: units that are complete become ranges, the others are on their way.  False: no memory. */
+static bool note_units(struct lgv_collection *c, const struct lgv_plan *part, struct lgv_run_report *report,
+                       uint64_t paths) {
+    struct lgv_collection was = {.suspended = c->suspended, .nsuspended = c->nsuspended};
+    bool ok = true;
+    c->suspended = NULL;
+    c->nsuspended = c->suspended_room = 0;
+    for (size_t i = 0; i < report->nsuspended; i++) ok = lgv_collection_suspend(c, report->suspended[i]) && ok;
+    report->nsuspended = 0;
+    size_t s = 0;
+    for (uint64_t from = part->first_unit, unit = from; ok && unit <= report->next_unit; unit++) {
+        while (s < c->nsuspended && c->suspended[s].unit < unit) s++;
+        bool ends = unit == report->next_unit || (s < c->nsuspended && c->suspended[s].unit == unit);
+        if (!ends) continue;
+        struct lgv_range done = {from * LGV_UNIT, unit ? lgv_unit_range(unit - 1, paths).end : 0};
+        if (from < unit) ok = lgv_ranges_add(c, done);
+        from = unit + 1;
+    }
+    for (size_t i = 0, k = 0; i < was.nsuspended; i++) {
+        while (k < c->nsuspended && c->suspended[k].unit < was.suspended[i].unit) k++;
+        bool still = k < c->nsuspended && c->suspended[k].unit == was.suspended[i].unit;
+        if (!still) ok = ok && lgv_ranges_add(c, lgv_unit_range(was.suspended[i].unit, paths));
+    }
+    lgv_suspended_free(was.suspended, was.nsuspended);
+    free(was.suspended);
+    return ok;
+}
+
+static bool suspends(const struct lgv_plan *plan) {
+    return lgv_suspend_values(plan) <= MOST_KEPT / sizeof(double);
+}
+
+/* The paths of a range, and the units on their way if these are asked for. */
+static enum lgv_status run_range(struct lgv_engine *e, struct lgv_range r, bool resume, struct lgv_error *err) {
+    struct lgv_collection *c = e->collected;
+    struct lgv_plan part = e->layout->plan;
+    struct lgv_run_report report;
+    part.first_unit = (r.first + LGV_UNIT - 1) / LGV_UNIT; /* an empty range begins behind the last path */
+    part.end_unit = (r.end + LGV_UNIT - 1) / LGV_UNIT;
+    part.suspend = suspends(&part);
+    part.resume = resume ? c->suspended : NULL;
+    part.nresume = resume ? c->nsuspended : 0;
+    enum lgv_status status =
+        lgv_ensemble_run(&part, c->statistics.list, LGV_COLLECTORS, e->progress, e->user, &report, err);
+    bool valid = status == LGV_OK || status == LGV_INTERRUPTED;
+    if (valid) lgv_report_add(&c->report, &report, snapshots(e));
+    if (valid && !resume) /* those stay as they are */
+        for (size_t i = 0; i < c->nsuspended && valid; i++) {
+            struct lgv_suspended s;
+            valid = lgv_suspended_copy(&c->suspended[i], &s) &&
+                    lgv_grow(&report.suspended, &report.suspended_room, report.nsuspended + 1, sizeof s);
+            if (valid) report.suspended[report.nsuspended++] = s;
+        }
+    if (valid && !note_units(c, &part, &report, e->layout->settings.paths)) valid = false;
+    if (!valid && (status == LGV_OK || status == LGV_INTERRUPTED)) status = lgv_fail_memory(err);
+    lgv_suspended_free(report.suspended, report.nsuspended);
+    free(report.suspended);
+    free(report.snapshot);
+    if (!valid) lgv_engine_clear(e);
+    return status;
+}
+
 enum lgv_status lgv_engine_run(struct lgv_engine *e, uint64_t first, uint64_t count, struct lgv_error *err) {
     if (!e) return lgv_fail(err, LGV_BAD_INPUT, "no engine");
     enum lgv_status status = lgv_engine_ready(e, err);
     if (!status) status = check_range(e, first, count, err);
     if (status) return status;
     if (!collecting(e)) return lgv_fail_memory(err);
-    struct lgv_plan part = e->layout->plan;
-    struct lgv_run_report report;
-    part.first_unit = first / LGV_UNIT;
-    part.paths = first + count;
-    status = lgv_ensemble_run(&part, e->collected->statistics.list, LGV_COLLECTORS, e->progress, e->user, &report, err);
-    bool valid = status == LGV_OK || status == LGV_INTERRUPTED;
-    if (valid) lgv_report_add(&e->collected->report, &report, snapshots(e));
-    if (valid && !lgv_ranges_add(e->collected, (struct lgv_range){first, first + count})) {
-        status = lgv_fail_memory(err);
-        valid = false;
+    return run_range(e, (struct lgv_range){first, first + count}, false, err);
+}
+
+enum lgv_status lgv_engine_continue(struct lgv_engine *e, struct lgv_error *err) {
+    if (!e) return lgv_fail(err, LGV_BAD_INPUT, "no engine");
+    enum lgv_status status = lgv_engine_ready(e, err);
+    if (!status) status = not_stopped(e->collected, "the last range", err);
+    if (status) return status;
+    if (!collecting(e)) return lgv_fail_memory(err);
+    const uint64_t paths = e->layout->settings.paths;
+    struct lgv_range gap;
+    while (!status && (lgv_collection_gap(e->collected, paths, &gap) || e->collected->nsuspended)) {
+        if (gap.first >= gap.end) gap = (struct lgv_range){paths, paths};
+        status = run_range(e, gap, true, err);
     }
-    free(report.snapshot);
-    if (!valid) lgv_engine_clear(e);
     return status;
 }
 
@@ -330,6 +403,8 @@ enum lgv_status lgv_engine_absorb(struct lgv_engine *e, const struct lgv_collect
     if (!status) status = not_stopped(c, whose, err);
     if (!status) status = within(c, e->layout->settings.paths, whose, err);
     for (size_t i = 0; !status && i < c->nranges; i++) status = not_twice(e, c->range[i], err);
+    for (size_t i = 0; !status && i < c->nsuspended; i++)
+        status = not_twice(e, lgv_unit_range(c->suspended[i].unit, e->layout->settings.paths), err);
     if (status) return status;
     if (collecting(e) && lgv_collection_merge(e->collected, c, snapshots(e))) return LGV_OK;
     lgv_engine_clear(e); /* it is neither the old sum nor the new one */
@@ -353,6 +428,12 @@ static enum lgv_status finish(struct lgv_engine *e, struct lgv_collection *c, st
                           .plan = &e->layout->plan,
                           .report = &c->report,
                           .chosen = e->chosen};
+    struct lgv_plan plan = e->layout->plan;
+    plan.suspend = true;
+    c->report.stopped = c->report.stopped || c->nsuspended; /* no certificate before the end */
+    if (c->nsuspended && !lgv_ensemble_partly(&plan, c->statistics.list, LGV_COLLECTORS, c->suspended, c->nsuspended,
+                                              &c->report))
+        return lgv_fail_memory(err);
     return lgv_statistics_finish(&c->statistics, &ran, e->progress, e->user, out, err);
 }
 
@@ -388,15 +469,34 @@ enum lgv_status lgv_engine_finish(struct lgv_engine *e, struct lgv_result **out,
     return *out ? lgv_result_status(*out, status, err) : status;
 }
 
-enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err) {
+enum lgv_status lgv_engine_end(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err) {
     *out = (struct lgv_result){0};
-    lgv_engine_clear(e);
     enum lgv_status status = lgv_engine_ready(e, err);
-    if (!status) status = lgv_engine_run(e, 0, e->layout->settings.paths, err);
-    if (status == LGV_OK || status == LGV_INTERRUPTED) status = finish(e, e->collected, out, err);
+    if (!status && !e->collected) status = lgv_fail(err, LGV_BAD_INPUT, "no paths have been run");
+    if (!status) status = finish(e, e->collected, out, err);
     if (e->built) e->kernel.compile_seconds = 0; /* the next result did not take them */
     lgv_engine_clear(e);
     return status;
+}
+
+enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err) {
+    *out = (struct lgv_result){0};
+    lgv_engine_clear(e);
+    enum lgv_status status = lgv_engine_continue(e, err);
+    if (status == LGV_OK || status == LGV_INTERRUPTED) return lgv_engine_end(e, out, err);
+    lgv_engine_clear(e);
+    return status;
+}
+
+bool lgv_engine_suspends(const struct lgv_engine *e) {
+    return suspends(&e->layout->plan) && e->model->text && !e->layout->settings.increments;
+}
+
+double lgv_engine_share(const struct lgv_engine *e) {
+    double sum = 0, paths = (double)(e->layout ? e->layout->settings.paths : e->settings.paths);
+    for (size_t i = 0; e->collected && i < e->collected->nranges; i++)
+        sum += (double)(e->collected->range[i].end - e->collected->range[i].first);
+    return paths > 0 ? sum / paths : 0;
 }
 
 enum lgv_status lgv_engine_with(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,

@@ -16,6 +16,12 @@ enum lgv_status lgv_engine_once(struct lgv_model *m, const struct lgv_settings *
 /* An engine with these settings instead of those of the model's file.  keep_source as above. */
 enum lgv_status lgv_engine_with(struct lgv_model *m, const struct lgv_settings *settings, const char *keep_source,
                                 struct lgv_engine **out, struct lgv_error *err);
+/* The result, by what was collected, which is used up: less memory than lgv_engine_finish needs. */
+enum lgv_status lgv_engine_end(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err);
+/* Can paths be stopped on their way and gone on with, also from a file?  Of an engine that is prepared. */
+bool lgv_engine_suspends(const struct lgv_engine *e);
+/* The share of its paths that have been collected. */
+double lgv_engine_share(const struct lgv_engine *e);
 /* The first paths that have not been collected: first .. end - 1.  False: there are none. */
 bool lgv_engine_missing(const struct lgv_engine *e, uint64_t *first, uint64_t *end);
 

@@ -2,11 +2,11 @@
  *
  * Parts of an ensemble as files, and what parts must agree in.
  *
- *     "LGVPART4"   8 bytes; the digit is the version of this format
+ *     "LGVPART5"   8 bytes; the digit is the version of this format
  *     mark         the number below as this machine writes it: order of bytes
  *     size         of the body
  *     body         recipe (recipe.c), description, number of paths, ranges, counts, states for the certificate,
- *                  statistics
+ *                  statistics, units on their way (run/suspend.c)
  *     hash         of all before it
  *
  * Numbers have eight bytes.  The description is text, a line "name<tab>value" for everything that results depend on:
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "LGVPART4"
+#define MAGIC "LGVPART5"
 #define MARK UINT64_C(0x0102030405060708)
 #define HEAD (8 + 2 * sizeof(uint64_t))
 #define MOST ((size_t)1 << 36) /* bytes of a file */
@@ -117,6 +117,12 @@ static void add_body(const struct lgv_engine *e, struct lgv_text *out) {
     lgv_text_append_count(out, n);
     if (n) lgv_text_append(out, (const char *)c->report.snapshot, n * sizeof(double));
     lgv_statistics_save(&c->statistics, out);
+    lgv_text_append_count(out, c->nsuspended);
+    for (size_t i = 0; i < c->nsuspended; i++) {
+        lgv_text_append_count(out, c->suspended[i].unit);
+        lgv_text_append_count(out, c->suspended[i].size);
+        lgv_text_append(out, c->suspended[i].data, c->suspended[i].size);
+    }
 }
 
 enum lgv_status lgv_engine_save(struct lgv_engine *e, const char *path, struct lgv_error *err) {
@@ -209,13 +215,31 @@ static void take_counts(struct lgv_run_report *r, struct lgv_bytes *b) {
     r->threads = count[4] < 1 ? 1 : count[4] > LGV_MOST_THREADS ? LGV_MOST_THREADS : (unsigned)count[4];
 }
 
+/* False: no memory. */
+static bool take_suspended(struct lgv_collection *c, struct lgv_bytes *b, uint64_t paths) {
+    uint64_t count = lgv_bytes_count(b), next = 0;
+    for (uint64_t i = 0; i < count && !b->bad; i++) {
+        uint64_t unit = lgv_bytes_count(b), size = lgv_bytes_count(b);
+        if (b->bad || size > b->left || unit < next || unit >= (paths + LGV_UNIT - 1) / LGV_UNIT) {
+            b->bad = true;
+            break;
+        }
+        struct lgv_suspended s = {unit, lgv_copy_n(b->at, (size_t)size), (size_t)size};
+        if (!s.data || !lgv_collection_suspend(c, s)) return false;
+        b->at += size;
+        b->left -= (size_t)size;
+        next = unit + 1;
+    }
+    return true;
+}
+
 /* False: no memory.  c begins with the layout of a copy that has as many paths as the part. */
 static bool take_body(struct lgv_collection *c, struct lgv_bytes *b, uint64_t paths, size_t snapshots) {
     if (!take_ranges(c, b, paths)) return false;
     take_counts(&c->report, b);
     if (lgv_bytes_count(b) != snapshots) b->bad = true;
     if (!b->bad) lgv_bytes_take(b, c->report.snapshot, snapshots * sizeof(double));
-    return b->bad || lgv_statistics_load(&c->statistics, b);
+    return b->bad || (lgv_statistics_load(&c->statistics, b) && take_suspended(c, b, paths));
 }
 
 static enum lgv_status take(struct lgv_engine *e, struct lgv_bytes *b, const char *path, struct lgv_error *err) {

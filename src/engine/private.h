@@ -35,6 +35,8 @@ struct lgv_collection {
     struct lgv_run_report report; /* of all runs together */
     struct lgv_range *range;      /* ascending, apart from each other */
     size_t nranges;
+    struct lgv_suspended *suspended; /* units on their way, ascending; not in the ranges */
+    size_t nsuspended, suspended_room;
 };
 /* False: no memory, and the statistics are lost. */
 bool lgv_collection_begin(struct lgv_collection *c, const struct lgv_layout *layout);
@@ -43,6 +45,11 @@ void lgv_collection_end(struct lgv_collection *c);
 bool lgv_collection_merge(struct lgv_collection *c, const struct lgv_collection *other, size_t snapshots);
 void lgv_report_add(struct lgv_run_report *r, const struct lgv_run_report *other, size_t snapshots);
 bool lgv_ranges_add(struct lgv_collection *c, struct lgv_range r);
+/* Takes over what s holds, also when memory is out. */
+bool lgv_collection_suspend(struct lgv_collection *c, struct lgv_suspended s);
+/* The first paths that are neither collected nor on their way.  False: there are none. */
+bool lgv_collection_gap(const struct lgv_collection *c, uint64_t paths, struct lgv_range *out);
+struct lgv_range lgv_unit_range(uint64_t unit, uint64_t paths);
 
 struct lgv_engine {
     struct lgv_model *model;

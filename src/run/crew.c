@@ -5,7 +5,7 @@
 #include "run/run.h"
 
 unsigned lgv_crew_run(struct lgv_crew *c, unsigned threads, lgv_crew_work *work, void *user) {
-    uint64_t first = atomic_load(&c->next), units = c->end > first ? c->end - first : 0;
+    uint64_t first = atomic_load(&c->next), units = (c->end > first ? c->end - first : 0) + c->beside;
     if (threads > units) threads = (unsigned)units;
     if (threads < 1) threads = 1;
     c->told = lgv_seconds();

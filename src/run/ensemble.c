@@ -6,58 +6,17 @@
  * Inside a piece they advance in chunks of steps.  After a chunk the state is checked; when a lane has become infinite
  * or NaN the chunk is repeated step by step from a copy, to find the step at which that happened.  Between chunks the
  * stop flag is read, so chunks are kept short in time.  Neither pieces nor chunks change any bit. */
-#include "run/run.h"
+#include "run/worker.h"
 #include <math.h>
 #include <omp.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHUNK 1024              /* most steps between two looks at the stop flag and the state */
 #define PIECE_BYTES (64u << 10) /* of observed values: they stay in the cache until collectors have read them */
-#define PIECE_TIMES 256
 #define GIVEN_VALUES (1u << 16) /* increments of a chunk, when they are given */
 
-struct job {
-    const struct lgv_plan *plan;
-    const struct lgv_collecting *list;
-    size_t ncollectors;
-    struct lgv_run_report *report;
-    struct lgv_crew crew;
-    atomic_ullong advanced; /* steps of all lanes that paths have, at rest or not: for progress */
-    atomic_ullong path_steps, iterations, evaluations, vec_steps, clipped, astray;
-    atomic_ullong wanted; /* bytes of scratch that a kernel could not get */
-    double total;
-    size_t rows; /* output times of a piece, at most */
-};
-
-struct worker {
-    struct job *job;
-    unsigned nblocks, lanes;
-    struct lgv_own_block block[LGV_UNIT];
-    double *copy;  /* a block's state at the beginning of a chunk */
-    double *value; /* [rows][nobserve][LGV_UNIT] */
-    double *tally; /* [tallies][2][LGV_UNIT] */
-    double *events; /* [events][LGV_EVENT_ROWS][LGV_UNIT] */
-    double *crossing, *crossings; /* of sections, as in struct lgv_piece */
-    double *given; /* increments of a chunk of one block, when the plan has some */
-    size_t given_rows;
-    double *by_block; /* [blocks][rows][nobserve][lanes]; `value` itself when a block is a unit */
-    void **object;    /* [ncollectors] */
-    struct lgv_pace pace;
-    /* the present unit */
-    struct lgv_piece piece;
-    uint16_t alive[PIECE_TIMES];
-    int fail[LGV_UNIT];
-    uint64_t fail_step[LGV_UNIT];
-    unsigned lost; /* bit l: path l has no start */
-    size_t ntimes;
-    const uint64_t *time_step;
-    bool dense;
-};
-
-/* Doubles of the crossings of one path. */
-static size_t crossing_values(const struct lgv_plan *p) {
+size_t lgv_crossing_values(const struct lgv_plan *p) {
     return p->kernel->watch.sections * (size_t)p->crossings * lgv_kernel_crossing(&p->kernel->watch);
 }
 
@@ -209,13 +168,13 @@ static void find_alive(struct worker *w) {
 
 /* Where block number k writes what it observes. */
 static double *block_values(const struct worker *w, unsigned k) {
-    return w->by_block + k * w->job->rows * w->job->plan->kernel->watch.count * w->lanes;
+    return !w->by_block ? w->value : w->by_block + k * w->job->rows * w->job->plan->kernel->watch.count * w->lanes;
 }
 
 /* Puts the values of the unit's blocks side by side. */
 static void join_blocks(struct worker *w, size_t count) {
     size_t rows = count * w->job->plan->kernel->watch.count;
-    for (unsigned k = 0; k < w->nblocks && w->by_block != w->value; k++)
+    for (unsigned k = 0; w->by_block && k < w->nblocks; k++)
         for (size_t i = 0; i < rows; i++)
             memcpy(w->value + i * LGV_UNIT + k * w->lanes, block_values(w, k) + i * w->lanes,
                    w->lanes * sizeof *w->value);
@@ -251,7 +210,7 @@ static bool give(struct worker *w, bool dense) {
 }
 
 /* Hands the piece to the collectors: as it is to those of dense units, the planned times of it to the others. */
-static void deliver(struct worker *w, size_t *planned) {
+static void deliver(struct worker *w) {
     const struct lgv_plan *p = w->job->plan;
     struct lgv_piece *piece = &w->piece;
     size_t row = p->kernel->watch.count * LGV_UNIT, count = 0, first = piece->first;
@@ -260,14 +219,15 @@ static void deliver(struct worker *w, size_t *planned) {
     if (w->dense) {
         ok = give(w, true);
         for (size_t t = 0; t < piece->count; t++) {
-            if (*planned + count >= p->ntimes || p->time_step[*planned + count] != w->time_step[first + t]) continue;
+            size_t next = w->planned + count;
+            if (next >= p->ntimes || p->time_step[next] != w->time_step[first + t]) continue;
             if (t != count) memcpy(w->value + count * row, w->value + t * row, row * sizeof *w->value);
             w->alive[count++] = w->alive[t];
         }
         piece->count = count;
-        piece->first = *planned;
+        piece->first = w->planned;
     }
-    *planned += piece->count;
+    w->planned += piece->count;
     if (ok && (piece->count || piece->last)) ok = give(w, false);
     if (ok) return;
     lgv_crew_no_memory(&w->job->crew);
@@ -313,7 +273,7 @@ static void start_by_number(struct worker *w, unsigned k) {
 /* Where the crossings of the unit from path l on go; NULL: none are kept. */
 static double *crossings_of(const struct worker *w, unsigned l) {
     const struct lgv_plan *p = w->job->plan;
-    return w->crossing ? w->crossing + l * crossing_values(p) : NULL;
+    return w->crossing ? w->crossing + l * lgv_crossing_values(p) : NULL;
 }
 
 static void begin_unit(struct worker *w, uint64_t unit) {
@@ -323,10 +283,11 @@ static void begin_unit(struct worker *w, uint64_t unit) {
     w->piece = (struct lgv_piece){.unit = unit,
                                   .path = unit * LGV_UNIT,
                                   .used = used,
-                                  .value = w->value,
                                   .alive = w->alive,
                                   .fail = w->fail,
                                   .fail_step = w->fail_step};
+    w->planned = 0;
+    w->value = w->values;
     w->dense = false;
     for (size_t i = 0; i < p->ndense_units; i++) w->dense = w->dense || p->dense_unit[i] == unit;
     w->ntimes = w->dense ? p->ndense : p->ntimes;
@@ -361,25 +322,32 @@ static uint64_t steps_made(const struct lgv_block *b, unsigned lane) {
     return b->fail[lane] == LGV_STOPPED ? b->fail_step[lane] + 1 : b->fail_step[lane];
 }
 
-static void run_unit(struct worker *w, uint64_t unit) {
-    struct job *j = w->job;
-    size_t planned = 0, reached = 1;
-    begin_unit(w, unit);
-    for (size_t time = 0, count; time < w->ntimes; time += reached) {
-        count = piece_size(w, time);
-        reached = run_piece(w, time, count);
-        check_scratch(w);
-        join_blocks(w, reached);
-        if (time == 0) check_start(w);
-        if (unit == 0 && reached == count) take_snapshot(w, time + count - 1);
-        w->piece.first = time;
-        w->piece.count = reached;
-        w->piece.complete = time + reached == w->ntimes;
-        w->piece.last = w->piece.complete || reached < count;
-        take_tallies(w);
-        deliver(w, &planned);
-        if (w->piece.last) break;
+static double *value_at(const struct worker *w, size_t time) {
+    return w->job->plan->suspend ? w->values + time * w->job->plan->kernel->watch.count * LGV_UNIT : w->values;
+}
+
+/* Times first .. first + count - 1 to the collectors; the last piece of a unit, which may be incomplete, ends it. */
+static void hand_over(struct worker *w, size_t first, size_t count, bool last, bool complete) {
+    w->piece.value = w->value = value_at(w, first);
+    w->piece.first = first;
+    w->piece.count = count;
+    w->piece.complete = complete;
+    w->piece.last = last;
+    take_tallies(w);
+    deliver(w);
+}
+
+/* A unit that could be suspended keeps what it has observed until it ends. */
+static void hand_over_all(struct worker *w, size_t times, bool complete) {
+    for (size_t time = 0, n; time < times; time += n) {
+        n = time == 0 ? 1 : times - time < w->job->rows ? times - time : w->job->rows;
+        bool last = time + n == times;
+        hand_over(w, time, n, last, last && complete);
     }
+}
+
+static void count_unit(struct worker *w) {
+    struct job *j = w->job;
     uint64_t steps = 0, clipped = 0, astray = 0;
     for (unsigned l = 0; l < w->piece.used; l++) {
         const struct lgv_block *b = &w->block[l / w->lanes].block;
@@ -392,6 +360,50 @@ static void run_unit(struct worker *w, uint64_t unit) {
     atomic_fetch_add(&j->astray, astray);
 }
 
+/* The report gets one more; false: no memory. */
+static bool add_suspended(struct lgv_run_report *r, const struct lgv_suspended *s) {
+    if (!lgv_grow(&r->suspended, &r->suspended_room, r->nsuspended + 1, sizeof *s)) return false;
+    r->suspended[r->nsuspended++] = *s;
+    return true;
+}
+
+static void suspend(struct worker *w, size_t times) {
+    struct lgv_suspended s = {0};
+    bool ok = lgv_suspend(w, times, &s);
+#pragma omp critical(lgv_suspended)
+    ok = ok && add_suspended(w->job->report, &s);
+    if (ok) return;
+    lgv_suspended_free(&s, 1);
+    lgv_crew_no_memory(&w->job->crew);
+}
+
+/* From its start, or from where it was suspended. */
+static void run_unit(struct worker *w, uint64_t unit, const struct lgv_suspended *from) {
+    size_t time = 0;
+    begin_unit(w, unit);
+    if (from && !(time = lgv_suspend_end(w, from))) begin_unit(w, unit); /* nothing to go on with: all of it again */
+    atomic_fetch_add(&w->job->advanced, w->block[0].block.step * w->piece.used);
+    for (size_t count, reached; time < w->ntimes; time += reached) {
+        w->value = value_at(w, time);
+        count = piece_size(w, time);
+        reached = run_piece(w, time, count);
+        check_scratch(w);
+        join_blocks(w, reached);
+        if (time == 0) check_start(w);
+        if (unit == 0 && reached == count) take_snapshot(w, time + count - 1);
+        bool complete = time + reached == w->ntimes, stopped = reached < count;
+        if (!w->job->plan->suspend) hand_over(w, time, reached, complete || stopped, complete);
+        if (!stopped) continue;
+        if (w->job->plan->suspend) {
+            suspend(w, time + reached);
+            return;
+        }
+        break;
+    }
+    if (w->job->plan->suspend) hand_over_all(w, w->ntimes, true);
+    count_unit(w);
+}
+
 /* ---- threads ---- */
 
 /* What worker_begin asks for. */
@@ -400,7 +412,9 @@ static enum lgv_status no_memory(const struct job *j, unsigned threads, struct l
     uint64_t wanted = atomic_load(&j->wanted), first = k->entry->work(&k->user);
     double lanes = k->entry->lanes, blocks = LGV_UNIT / lanes;
     double step = blocks * (double)(wanted > first ? wanted : first);
-    double values = (double)(j->rows * k->watch.count * LGV_UNIT) * sizeof(double) * (lanes < LGV_UNIT ? 2 : 1);
+    double piece = (double)(j->rows * k->watch.count * LGV_UNIT) * sizeof(double);
+    double kept = j->plan->suspend ? (double)lgv_suspend_values(j->plan) * sizeof(double) : piece;
+    double values = kept + (lanes < LGV_UNIT ? piece : 0);
     double states = (double)k->nstate * (LGV_UNIT + lanes) * sizeof(double);
     return lgv_fail(err, LGV_CANNOT_RUN,
                     "out of memory: each of %u threads needs %.3g MB for %d paths at a time: %.3g MB for their step, "
@@ -415,14 +429,15 @@ static bool worker_begin(struct worker *w, struct job *j) {
     if (p->paths < LGV_UNIT) w->nblocks = ((unsigned)p->paths + w->lanes - 1) / w->lanes;
     size_t values = j->rows * p->kernel->watch.count * LGV_UNIT;
     w->copy = lgv_new(p->kernel->nstate * w->lanes, sizeof *w->copy);
-    w->value = lgv_aligned(values);
-    w->by_block = w->lanes == LGV_UNIT ? w->value : lgv_aligned(values);
+    w->values = lgv_aligned(p->suspend ? lgv_suspend_values(p) : values);
+    w->by_block = w->lanes == LGV_UNIT ? NULL : lgv_aligned(values);
     w->object = lgv_new(j->ncollectors + 1, sizeof *w->object);
     w->tally = lgv_new(2 * p->kernel->watch.tallies * LGV_UNIT + 1, sizeof *w->tally);
     w->events = lgv_new(LGV_EVENT_ROWS * p->kernel->watch.events * LGV_UNIT + 1, sizeof *w->events);
-    if (!w->copy || !w->value || !w->by_block || !w->object || !w->tally || !w->events) return false;
+    if (w->lanes < LGV_UNIT && !w->by_block) return false;
+    if (!w->copy || !w->values || !w->object || !w->tally || !w->events) return false;
     if (p->kernel->watch.sections && p->crossings && p->ndense_units) {
-        w->crossing = lgv_new(LGV_UNIT * crossing_values(p), sizeof *w->crossing);
+        w->crossing = lgv_new(LGV_UNIT * lgv_crossing_values(p), sizeof *w->crossing);
         w->crossings = lgv_new(LGV_SECTION_ROWS * p->kernel->watch.sections * LGV_UNIT, sizeof *w->crossings);
         if (!w->crossing || !w->crossings) return false;
     }
@@ -455,8 +470,8 @@ static void worker_end(struct worker *w) {
         if (!c->kind->merge(c->object, w->object[i])) lgv_crew_no_memory(&j->crew);
         c->kind->free(w->object[i]);
     }
-    if (w->by_block != w->value) free(w->by_block);
-    free(w->value);
+    free(w->by_block);
+    free(w->values);
     free(w->copy);
     free(w->given);
     free(w->tally);
@@ -470,8 +485,37 @@ static void work(struct lgv_crew *crew, void *user) {
     struct worker w;
     uint64_t unit;
     if (!worker_begin(&w, user)) lgv_crew_no_memory(crew);
-    while (lgv_crew_next(crew, &unit)) run_unit(&w, unit);
+    const struct lgv_plan *p = w.job->plan;
+    while (!lgv_crew_stopped(crew) && (unit = atomic_fetch_add(&w.job->resumed, 1)) < p->nresume)
+        run_unit(&w, p->resume[unit].unit, &p->resume[unit]);
+    while (lgv_crew_next(crew, &unit)) run_unit(&w, unit, NULL);
     worker_end(&w);
+}
+
+/* Units that were to be gone on with, and whose turn has not come. */
+static bool still_suspended(struct job *j) {
+    bool ok = true;
+    for (size_t k = atomic_load(&j->resumed); ok && k < j->plan->nresume; k++) {
+        struct lgv_suspended s;
+        ok = lgv_suspended_copy(&j->plan->resume[k], &s) && add_suspended(j->report, &s);
+    }
+    return ok;
+}
+
+static void count_up(const struct job *j, struct lgv_run_report *report) {
+    report->path_steps = atomic_load(&j->path_steps);
+    report->clipped = atomic_load(&j->clipped);
+    report->astray = atomic_load(&j->astray);
+    uint64_t vec_steps = report->vec_steps = atomic_load(&j->vec_steps);
+    report->iterated = atomic_load(&j->iterations);
+    report->iterations = vec_steps ? (double)report->iterated / (double)vec_steps : 0;
+    report->evaluations = vec_steps ? (double)atomic_load(&j->evaluations) / (double)vec_steps : 0;
+}
+
+static size_t piece_rows(const struct lgv_plan *plan) {
+    size_t row = plan->kernel->watch.count * LGV_UNIT * sizeof(double);
+    size_t rows = row && row < PIECE_BYTES ? PIECE_BYTES / row : 1;
+    return rows > PIECE_TIMES ? PIECE_TIMES : rows;
 }
 
 enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
@@ -481,12 +525,14 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
                     .list = list,
                     .ncollectors = count,
                     .report = report,
+                    .rows = piece_rows(plan),
                     .crew = LGV_CREW(plan->first_unit, (plan->paths + LGV_UNIT - 1) / LGV_UNIT, progress, user)};
-    j.total = (double)plan->steps * (double)(plan->paths - plan->first_unit * LGV_UNIT);
+    if (plan->end_unit) j.crew.end = plan->end_unit;
+    uint64_t first = plan->first_unit * LGV_UNIT, end = j.crew.end * LGV_UNIT;
+    if (end > plan->paths) end = plan->paths;
+    j.crew.beside = plan->nresume;
+    j.total = (double)plan->steps * (double)((end > first ? end - first : 0) + plan->nresume * LGV_UNIT);
     size_t n = plan->nsnapshots * LGV_UNIT * (plan->kernel->nx + plan->kernel->np);
-    size_t row = plan->kernel->watch.count * LGV_UNIT * sizeof(double);
-    j.rows = row && row < PIECE_BYTES ? PIECE_BYTES / row : 1;
-    if (j.rows > PIECE_TIMES) j.rows = PIECE_TIMES;
     *report = (struct lgv_run_report){0};
     report->snapshot = lgv_new(n + 1, sizeof *report->snapshot);
     if (!report->snapshot) return lgv_fail_memory(err);
@@ -495,14 +541,37 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     double begin = lgv_seconds();
     report->threads = threads = lgv_crew_run(&j.crew, threads, work, &j);
     report->seconds = lgv_seconds() - begin;
-    report->path_steps = atomic_load(&j.path_steps);
-    report->clipped = atomic_load(&j.clipped);
-    report->astray = atomic_load(&j.astray);
-    uint64_t vec_steps = report->vec_steps = atomic_load(&j.vec_steps);
-    report->iterated = atomic_load(&j.iterations);
-    report->iterations = vec_steps ? (double)report->iterated / (double)vec_steps : 0;
-    report->evaluations = vec_steps ? (double)atomic_load(&j.evaluations) / (double)vec_steps : 0;
-    report->stopped = lgv_crew_stopped(&j.crew);
+    count_up(&j, report);
+    bool stopped = lgv_crew_stopped(&j.crew);
+    uint64_t next = atomic_load(&j.crew.next);
+    report->next_unit = next < j.crew.end ? next : j.crew.end;
+    report->stopped = stopped && !plan->suspend;
+    if (stopped && !still_suspended(&j)) lgv_crew_no_memory(&j.crew);
     if (atomic_load(&j.crew.no_memory)) return no_memory(&j, threads, err);
-    return report->stopped ? LGV_INTERRUPTED : LGV_OK;
+    return stopped ? LGV_INTERRUPTED : LGV_OK;
+}
+
+/* As if the suspended units ended where they are. */
+bool lgv_ensemble_partly(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
+                         const struct lgv_suspended *unit, size_t units, struct lgv_run_report *report) {
+    struct job j = {.plan = plan,
+                    .list = list,
+                    .ncollectors = count,
+                    .report = report,
+                    .rows = piece_rows(plan),
+                    .crew = LGV_CREW(0, 0, NULL, NULL)};
+    struct worker w;
+    if (!worker_begin(&w, &j)) lgv_crew_no_memory(&j.crew);
+    for (size_t k = 0; k < units && !lgv_crew_stopped(&j.crew); k++) {
+        begin_unit(&w, unit[k].unit);
+        hand_over_all(&w, lgv_suspend_end(&w, &unit[k]), false);
+        count_unit(&w);
+    }
+    worker_end(&w);
+    struct lgv_run_report more = {0};
+    count_up(&j, &more);
+    report->path_steps += more.path_steps;
+    report->clipped += more.clipped;
+    report->astray += more.astray;
+    return !atomic_load(&j.crew.no_memory);
 }

@@ -69,12 +69,22 @@ enum lgv_status lgv_settings_place(const struct lgv_settings *s, const struct lg
 /* Tells the model the times of the run, where its structure is examined. */
 void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m);
 
+/* A unit that was stopped on its way (suspend.c). */
+struct lgv_suspended {
+    uint64_t unit;
+    char *data;
+    size_t size;
+};
+void lgv_suspended_free(struct lgv_suspended *s, size_t count); /* what they hold */
+bool lgv_suspended_copy(const struct lgv_suspended *from, struct lgv_suspended *to); /* false: no memory */
+
 struct lgv_plan {
     const struct lgv_kernel *kernel;
     double t0, dt;
     uint64_t steps, paths, seed, coarsen;
     uint64_t tally_units; /* so many units, from the first of the ensemble on, are tallied at every step */
     uint64_t first_unit; /* units before it are left out: a part of the ensemble */
+    uint64_t end_unit;   /* and so are those from here on; 0: none */
     size_t ntimes;
     const uint64_t *time_step; /* [ntimes] ascending step numbers at which to observe; the first is 0 */
     double clip;               /* largest |dW| / sqrt(dt); 0: no limit */
@@ -87,7 +97,12 @@ struct lgv_plan {
     size_t ndense, ndense_units;
     const uint64_t *dense_step; /* [ndense] ascending, with all of time_step among them */
     const uint64_t *dense_unit; /* [ndense_units] ascending */
+    /* Units that are stopped can be gone on with: what they observe is kept until they end. */
+    bool suspend;
+    const struct lgv_suspended *resume; /* [nresume] units to go on with, beside the others */
+    size_t nresume;
 };
+size_t lgv_suspend_values(const struct lgv_plan *p); /* doubles that are kept for it, by every thread */
 
 /* What a unit gives: its paths at some of the output times.  Pieces of a unit come in the order of time. */
 struct lgv_piece {
@@ -136,18 +151,27 @@ struct lgv_run_report {
     double evaluations;  /* gradient evaluations per step */
     uint64_t iterated, vec_steps; /* Newton iterations, and the steps of vecs they were for */
     unsigned threads;
-    bool stopped;
+    bool stopped;     /* and units that were on their way are lost */
     double *snapshot; /* [nsnapshots][LGV_UNIT][nx + np]; NaN where there is none */
+    uint64_t next_unit; /* those before it have been taken: they are complete, or suspended */
+    struct lgv_suspended *suspended;
+    size_t nsuspended, suspended_room;
 };
 
 enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
                                  lgv_progress *progress, void *progress_user, struct lgv_run_report *report,
                                  struct lgv_error *err);
 
+/* Hands over what suspended units have observed, as if they ended there, and counts their steps in the report.  False:
+ * no memory. */
+bool lgv_ensemble_partly(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
+                         const struct lgv_suspended *unit, size_t units, struct lgv_run_report *report);
+
 /* crew.c: threads that take the units next .. end - 1, one after the other, until all are taken or somebody stops. */
 struct lgv_crew {
     atomic_ullong next;
     uint64_t end;
+    uint64_t beside; /* so much work there is beside these units */
     lgv_progress *progress; /* NULL: nobody is told */
     void *user;
     atomic_int stop, no_memory;

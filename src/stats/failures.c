@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #define MAX_FAILURES 10000
-#define LGV_FAIL_LAST LGV_FAIL_SCRATCH
 
 struct object {
     struct lgv_failure *failure; /* sorted and cut to MAX_FAILURES when it becomes long */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A thread that runs units of an ensemble: what ensemble.c and suspend.c share. */
+#ifndef LGV_WORKER_H
+#define LGV_WORKER_H
+
+#include "run/run.h"
+
+#define PIECE_TIMES 256
+
+struct job {
+    const struct lgv_plan *plan;
+    const struct lgv_collecting *list;
+    size_t ncollectors;
+    struct lgv_run_report *report;
+    struct lgv_crew crew;
+    atomic_ullong advanced; /* steps of all lanes that paths have, at rest or not: for progress */
+    atomic_ullong path_steps, iterations, evaluations, vec_steps, clipped, astray;
+    atomic_ullong wanted; /* bytes of scratch that a kernel could not get */
+    double total;
+    size_t rows;            /* output times of a piece, at most */
+    atomic_ullong resumed;  /* units of plan->resume that have been taken */
+};
+
+struct worker {
+    struct job *job;
+    unsigned nblocks, lanes;
+    struct lgv_own_block block[LGV_UNIT];
+    double *copy;  /* a block's state at the beginning of a chunk */
+    double *values; /* [rows][nobserve][LGV_UNIT], or all that a unit observes: then it can be suspended */
+    double *value;  /* of the present piece, in there */
+    double *tally; /* [tallies][2][LGV_UNIT] */
+    double *events; /* [events][LGV_EVENT_ROWS][LGV_UNIT] */
+    double *crossing, *crossings; /* of sections, as in struct lgv_piece */
+    double *given; /* increments of a chunk of one block, when the plan has some */
+    size_t given_rows;
+    double *by_block; /* [blocks][rows][nobserve][lanes]; `value` is the place when a block is a unit */
+    void **object;    /* [ncollectors] */
+    struct lgv_pace pace;
+    /* the present unit */
+    struct lgv_piece piece;
+    uint16_t alive[PIECE_TIMES];
+    int fail[LGV_UNIT];
+    uint64_t fail_step[LGV_UNIT];
+    unsigned lost; /* bit l: path l has no start */
+    size_t ntimes;
+    const uint64_t *time_step;
+    bool dense;
+    size_t planned; /* times that collectors of planned times have had */
+};
+
+/* Doubles of the crossings of one path. */
+size_t lgv_crossing_values(const struct lgv_plan *p);
+
+/* suspend.c: the present unit, of which `times` output times have been observed.  False: no memory. */
+bool lgv_suspend(const struct worker *w, size_t times, struct lgv_suspended *out);
+/* Back into a unit that has just begun; returns how many times have been observed, 0 when the bytes make no sense. */
+size_t lgv_suspend_end(struct worker *w, const struct lgv_suspended *from);
+
+#endif

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# lgv resume: runs that were interrupted or killed at any moment end with the bits of one that was not; damaged states,
+# more paths, and what cannot be resumed.
+source "$(dirname "$0")/shell.inc"
+
+set -m # background jobs of a script ignore SIGINT otherwise
+numbers() { # of the results in a directory, without what is measured by a clock
+    "$LGV" report "$1" --json --out "$work/pages" |
+        grep -vE '"(seconds|paths_seconds|compile_seconds|path_steps_per_second|command|threads|date)"'
+}
+model=("$kubo" --paths 960 --step 0.001 --until 100 --no-report --quiet)
+gives 0 "$LGV" run "${model[@]}" --out whole
+[ ! -e whole/checkpoint.lgv ] || die "the state of a finished run is left"
+numbers whole > whole.txt
+
+# Killed again and again, at moments that nobody chose.
+kills=0
+"$LGV" run "${model[@]}" --out killed --checkpoint 0.1 & pid=$!
+for k in {1..12}; do
+    for _ in {1..100}; do
+        if [ -e killed/checkpoint.lgv ] || ! kill -0 $pid 2> /dev/null; then break; fi
+        sleep 0.05
+    done
+    sleep 0.$((RANDOM % 4))
+    if ! kill -KILL $pid 2> /dev/null; then break; fi
+    wait $pid 2> /dev/null || true
+    kills=$((kills + 1))
+    [ -e killed/checkpoint.lgv ] || [ -e killed/checkpoint-before.lgv ] || break
+    "$LGV" resume killed --no-report --quiet --checkpoint 0.1 --threads $((k % 3 + 1)) & pid=$!
+done
+code=0
+wait $pid 2> /dev/null || code=$?
+[ $code = 0 ] || [ $code = 137 ] || die "exit code $code"
+[ ! -e killed/checkpoint.lgv ] || gives 0 "$LGV" resume killed --no-report --quiet
+[ $kills -ge 1 ] || die "nothing was killed"
+diff whole.txt <(numbers killed) || die "other bits after $kills kills"
+[ ! -e killed/checkpoint.lgv ] && [ ! -e killed/checkpoint-before.lgv ] || die "the state of a finished run is left"
+
+# A signal: partial results, and the way on.
+"$LGV" run "${model[@]}" --out stopped > out 2> err & pid=$!
+for _ in {1..200}; do [ ! -d stopped ] || break; sleep 0.05; done
+sleep 0.5
+kill -TERM $pid
+code=0
+wait $pid || code=$?
+if [ $code = 1 ]; then
+    has err 'lgv resume stopped'
+    gives 0 "$LGV" report stopped --json
+    has out '"interrupted": true'
+    cp -r stopped damaged
+    cp -r stopped both
+    gives 0 "$LGV" resume stopped --no-report --threads 1
+    has out 'certificate'
+fi
+diff whole.txt <(numbers stopped) || die "other bits after a signal"
+
+# A damaged state is refused, and the one before it is used.
+if [ -d both ]; then
+    head -c 3000 damaged/checkpoint.lgv > cut && mv cut damaged/checkpoint.lgv
+    gives 2 "$LGV" resume damaged
+    has err 'is damaged' 'no state of a run that could be used'
+    mv both/checkpoint.lgv both/checkpoint-before.lgv
+    head -c 3000 both/checkpoint-before.lgv > both/checkpoint.lgv
+    gives 0 "$LGV" resume both --no-report
+    has err 'is damaged' 'the state before it is used'
+    diff whole.txt <(numbers both) || die "other bits from the state before"
+fi
+
+# More paths.
+few=("$kubo" --step 0.05 --until 5 --no-report --quiet)
+gives 0 "$LGV" run "${few[@]}" --paths 200 --keep 2 --out all
+gives 0 "$LGV" run "${few[@]}" --paths 96 --keep 2 --out more --keep-checkpoint
+gives 0 "$LGV" resume more --paths 200 --no-report --quiet --keep-checkpoint
+numbers all > all.txt
+diff all.txt <(numbers more) || die "other bits with more paths"
+gives 2 "$LGV" resume more --paths 300
+has err 'in the middle of a unit'
+
+# What there is not.
+gives 2 "$LGV" resume nowhere
+has err 'there is no directory nowhere'
+mkdir empty-one
+gives 2 "$LGV" resume empty-one
+has err 'there is nothing to go on with'
+gives 2 "$LGV" run "${few[@]}" --checkpoint soon
+has err '--checkpoint wants a number of seconds, not soon'
+echo "Everything holds."
