@@ -72,7 +72,20 @@ static void test_models(void **state) {
     }
 }
 
+/* Another value of a parameter makes it another model, which the same formula does not belong to. */
+static void test_parameters(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("parameters: {k: 1, n: 1}\ncoordinates: {x: 0.5}\nmomenta: {p: 0.3}\n"
+                                   "hamiltonian: p^2/2 - k*cos(x)\n" OWN GOOD);
+    struct lgv_error err = {0};
+    assert_int_equal(lgv_model_set(m, "n", 3, &err), LGV_OK);
+    assert_int_equal(lgv_model_set(m, "k", 2, &err), LGV_BAD_INPUT);
+    assert_non_null(strstr(err.message, "no discrete Lagrangian of the model"));
+    lgv_model_free(m);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_models)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_models),
+                                       cmocka_unit_test(test_parameters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

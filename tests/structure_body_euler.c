@@ -9,6 +9,8 @@
     "parameters: {g: 0}\ncoordinates: {R in SO3: [0.4, 0.1, -0.3], x: 0.3}\nmomenta: {m: [0.1, 0.2, 2], p: 0.2}\n"     \
     "kinetic: {inertia: " inertia "}\npotential: R.zz + 0.3*R.xx*R.yz + x*R.xy + x^2\nnoise: [0.7*R.zz, 0.5*R.xy]\n"
 
+static const double inertia[3] = {1, 1.4, 0.9};
+
 /* ---- friction and bath as forces of the step ---- */
 
 /* The largest difference of what both observe. */
@@ -92,6 +94,52 @@ static void test_contraction(void **state) {
     lgv_model_free(m);
 }
 
+/* The same step with friction at the xi that the step solves for, at m as it begins, for inertia 1, 1.4, 0.9. */
+static void friction_inside(double dt, const double *drag, const double *m, double *out) {
+    const double *I = inertia;
+    double xi[3] = {0}, r[3];
+    for (int round = 0; round < 200; round++) { /* I xi + dt/2 xi x I xi + dt^2/4 (xi.I xi) xi = m - dt Gamma xi = r */
+        double J[3] = {I[0] * xi[0], I[1] * xi[1], I[2] * xi[2]}, square = xi[0] * J[0] + xi[1] * J[1] + xi[2] * J[2];
+        double turned[3] = {xi[1] * J[2] - xi[2] * J[1], xi[2] * J[0] - xi[0] * J[2], xi[0] * J[1] - xi[1] * J[0]};
+        for (int i = 0; i < 3; i++) r[i] = m[i] - dt * drag[i] * xi[i];
+        for (int i = 0; i < 3; i++)
+            xi[i] = (r[i] - dt / 2 * turned[i] - dt * dt / 4 * square * xi[i]) / I[i];
+    }
+    double x[3] = {dt * xi[0], dt * xi[1], dt * xi[2]}, size = 4 + x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+    double once[3] = {x[1] * r[2] - x[2] * r[1], x[2] * r[0] - x[0] * r[2], x[0] * r[1] - x[1] * r[0]};
+    double twice[3] = {x[1] * once[2] - x[2] * once[1], x[2] * once[0] - x[0] * once[2],
+                       x[0] * once[1] - x[1] * once[0]};
+    for (int i = 0; i < 3; i++) out[i] = r[i] + 4 / size * (-once[i] + twice[i] / 2); /* cay(x)^T r */
+}
+
+/* It is another method of order 1: they differ by O(dt^2) in a step. */
+static void test_friction_inside(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {R in SO3: [0, 0, 0]}\nmomenta: {m: [0.5, -0.7, 1.3]}\n"
+                                   "kinetic: {inertia: [1, 1.4, 0.9]}\npotential: 0*R.zz\n"
+                                   "langevin: {friction: [0.3, 0.8, 0.5], temperature: 0}\n");
+    static const double drag[3] = {0.3, 0.8, 0.5}, none[3] = {0};
+    struct lgv_kernel k = kernel_of(m, "SVE-QI");
+    double off[3];
+    for (int level = 0; level < 3; level++) {
+        double dt = 0.04 / (1 << level), x[7] = {1, 0, 0, 0, 0.5, -0.7, 1.3}, y[3], relaxed[3];
+        friction_inside(dt, drag, x + 4, y);
+        for (int i = 0; i < 3; i++) relaxed[i] = x[4 + i] / (1 + dt * drag[i] / inertia[i]);
+        assert_true(one_step_of(&k, 0, dt, 3, 5, 0, x));
+        friction_inside(dt, none, relaxed, relaxed);
+        off[level] = 0;
+        for (int i = 0; i < 3; i++) {
+            assert_near(x[4 + i], relaxed[i], 1e-14, "SVE-QI");
+            off[level] = fmax(off[level], fabs(x[4 + i] - y[i]));
+        }
+    }
+    print_message("friction inside the equation: %.2g, %.2g, %.2g apart\n", off[0], off[1], off[2]);
+    assert_near(log2(off[0] / off[1]), 2, 0.1, "power of dt");
+    assert_near(log2(off[1] / off[2]), 2, 0.05, "power of dt");
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
 /* V = a R.zz at temperature kT; a bias of order dt is below the statistical error. */
 static void test_law(void **state) {
     (void)state;
@@ -145,7 +193,6 @@ static void test_vectors(void **state) {
 
 /* ---- the spatial form, and mu ---- */
 
-static const double inertia[3] = {1, 1.4, 0.9};
 #define DT 0.1
 #define FREE_TOP                                                                                                       \
     "coordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.2, 2]}\nkinetic: {inertia: [1, 1.4, 0.9]}\n"      \
@@ -367,6 +414,7 @@ int main(void) {
         cmocka_unit_test(test_without_friction), cmocka_unit_test(test_contraction), cmocka_unit_test(test_law),
         cmocka_unit_test(test_vectors),          cmocka_unit_test(test_spatial),     cmocka_unit_test(test_two_momenta),
         cmocka_unit_test(test_weights),          cmocka_unit_test(test_observed),
+        cmocka_unit_test(test_friction_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

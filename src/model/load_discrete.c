@@ -319,6 +319,8 @@ bool lgv_load_discrete(struct lgv_loader *l, int node) {
     if (!add_names(l, node)) return false;
     LGV_EACH(l, node, key, entry)
         if (ok) ok = read_entry(l, key, entry);
+    lgv_scope_fix(&m->scope, m->hamiltonian); /* with other parameters it would have to be judged again */
+    for (size_t k = 0; k < m->nentries; k++) lgv_scope_fix(&m->scope, m->noise[k].body);
     lgv_load_drop(&m->scope, known);
     return ok;
 }
