@@ -96,6 +96,7 @@ const struct lgv_method lgv_letter_bath = {
     .source = "bath.c",
     .moves = LGV_MOVES_P,
     .rotations = true,
+    .coupled = true,
     .explicit_separable = true,
     .heats = true,
 };

@@ -37,13 +37,63 @@ INLINE void moved(const vec *q, const vec *u, vec *out) {
     if (!ON_GROUP) return;
     vectors_move(u, out);
     rotations_turn(u, out);
+#if COUPLED
+    for (long run = 0; run < COUPLED_RUNS; run++)
+        for (long k = 0, n = 3 * coupled_run[run].count; 3 * k < n; k++) {
+            const vec *w = u + coupled_run[run].p + 3 * k, *v = w - n;
+            vec *x = out + coupled_run[run].q - n + 3 * k, *turned = out + coupled_run[run].q + 4 * k, turn[4], y[3];
+            vec both[6] = {w[0], w[1], w[2], v[0], v[1], v[2]};
+            kirchhoff_exponential_map(both, turn, y);
+            kirchhoff_shift(turned, y, x);
+            rotor_turn(turned, turn);
+            rotor_unit(turned);
+        }
+#endif
 }
+
+#if COUPLED
+/* [(a, b), (w, v)] = (a x w, a x v - w x b), added `times` */
+INLINE void add_bracket(double times, const vec *a, const vec *b, const vec *w, const vec *v, vec *out, vec *linear) {
+    add_cross(times, a, w, out);
+    add_cross(times, a, v, linear);
+    add_cross(-times, w, b, linear);
+}
+
+/* Kirchhoff's equations m' = m x w + P x v, P' = P x w, x' = R v. */
+INLINE void coupled_rates(const vec *q, const vec *p, const vec *u, vec *Kq, const vec *Kp, vec *rate) {
+    for (long run = 0; run < COUPLED_RUNS; run++)
+        for (long k = 0, n = 3 * coupled_run[run].count; 3 * k < n; k++) {
+            const long at = coupled_run[run].p + 3 * k, linear = at - n, from = coupled_run[run].q;
+            const vec *x = q + from + 4 * k, *w = Kp + at, *v = Kp + linear;
+            add_cross(-1, p + at, w, Kq + at);
+            add_cross(-1, p + linear, v, Kq + at);
+            add_cross(-1, p + linear, w, Kq + linear);
+            if (ON_GROUP) {
+                vec once[6];
+                for (int i = 0; i < 6; i++) once[i] = vec_set(0);
+                for (int i = 0; i < 3; i++) rate[at + i] = w[i], rate[linear + i] = v[i];
+                add_bracket(1, u + at, u + linear, w, v, once, once + 3);
+                for (int i = 0; i < 3; i++) rate[at + i] += 0.5 * once[i], rate[linear + i] += 0.5 * once[3 + i];
+                add_bracket(1.0 / 12, u + at, u + linear, once, once + 3, rate + at, rate + linear);
+            } else {
+                vec *out = rate + from + 4 * k, *way = rate + from - n + 3 * k;
+                out[0] = -0.5 * rotor_dot(x + 1, w);
+                for (int i = 0; i < 3; i++) out[1 + i] = 0.5 * x[0] * w[i], way[i] = vec_set(0);
+                add_cross(0.5, x + 1, w, out + 1);
+                kirchhoff_shift(x, v, way);
+            }
+        }
+}
+#endif
 
 /* From Kq and Kp at (q, p): rate moves q, where u has led so far, and Kq gets what turns m. */
 INLINE void rates(const vec *q, const vec *p, const vec *u, vec *Kq, const vec *Kp, vec *rate) {
     for (long run = 0; run < VECTOR_RUNS; run++)
         for (long k = 0; k < vector_run[run].count; k++)
             rate[(ON_GROUP ? vector_run[run].p : vector_run[run].q) + k] = Kp[vector_run[run].p + k];
+#if COUPLED
+    coupled_rates(q, p, u, Kq, Kp, rate);
+#endif
     for (long run = 0; run < ROTATION_RUNS; run++)
         for (long k = 0; k < rotation_run[run].count; k++) {
             const long at = rotation_run[run].p + 3 * k;
@@ -114,7 +164,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 #ifdef LGV_HOST
 #define BODIES                                                                                                         \
     .family = "baseline", .source = "bodies.c", .face_separable = LGV_FACE_K1, .face_general = LGV_FACE_K1,            \
-    .rotations = true, .forced = true, .explicit_separable = true, .explicit_always = true, .aliases = ""
+    .rotations = true, .coupled = true, .forced = true, .explicit_separable = true, .explicit_always = true,           \
+    .aliases = ""
 #define MARUYAMA                                                                                                       \
     BODIES, .needs = LGV_NEEDS_ROTATIONS, .order = 1, .strong_order = 1, .strong_noncommuting = 1,                     \
             .strong_additive = 1, .weak_order = 1, .bath = true, .bath_f = true, .bath_strong = 1, .bath_weak = 1,     \

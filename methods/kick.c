@@ -77,6 +77,7 @@ const struct lgv_method lgv_letter_kick = {
     .face_separable = LGV_FACE_FORCE,
     .moves = LGV_MOVES_P,
     .rotations = true,
+    .coupled = true,
     .explicit_separable = true,
     .callbacks = &KERNEL_NAME,
     .step = &KERNEL_STEP,

@@ -9,7 +9,8 @@
  *
  *     (dtau^-1_{dt xi})^* I xi = m,     R+ = R T,     m+ = T^T m
  *
- * is the equation of R and X.  The word BR is the stochastic variational Euler method on SO(3) of Bou-Rabee & Owhadi
+ * is the equation of R and X.  They move bodies in SE(3) whose inertia couples position and rotation, too
+ * (text/kirchhoff.h).  The word BR is the stochastic variational Euler method on SO(3) of Bou-Rabee & Owhadi
  * (2009), doi 10.1093/imanum/drn018, in the momentum that is canonical; BRB is its symmetric form (Lie-Verlet).  R and
  * X keep the momentum maps of rotations in space, and of rotations about an axis of the body that its inertia allows,
  * to round-off. */
@@ -31,22 +32,26 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     vectors_move(Kp, q);
     ROTATE_ALL(c, q, p, ROTATE)
 #endif
+#if COUPLED
+    COUPLED_ALL(c, q, p, ROTATE_COUPLED)
+#endif
     c->top = top;
 }
 
 #include "kernel/text/method_end.h"
 #ifdef LGV_HOST
-#define LETTER(letter, text, function, turns)                                                                          \
+#define LETTER(letter, text, function, body, turns)                                                                    \
     {                                                                                                                  \
-        .name = letter, .doc = text, .source = "rotate.c", .constants = "#define ROTATE " function "\n",               \
-        .needs = LGV_NEEDS_ROTATIONS, .face_separable = LGV_FACE_K1, .moves = LGV_MOVES_Q, .rotations = true,          \
+        .name = letter, .doc = text, .source = "rotate.c",                                                             \
+        .constants = "#define ROTATE " function "\n#define ROTATE_COUPLED " body "\n", .needs = LGV_NEEDS_ROTATIONS,   \
+        .face_separable = LGV_FACE_K1, .moves = LGV_MOVES_Q, .rotations = true, .coupled = !(turns),                   \
         .explicit_separable = turns, .breaks_body_axes = turns                                                         \
     }
 const struct lgv_method lgv_letter_cayley = LETTER("R", "free motions (R: rotations by the Cayley map, implicit)",
-                                                   "rotor_cayley", false),
+                                                   "rotor_cayley", "kirchhoff_cayley", false),
                         lgv_letter_exponential =
                             LETTER("X", "free motions (X: rotations by the exponential, implicit)",
-                                   "rotor_exponential", false),
+                                   "rotor_exponential", "kirchhoff_exponential", false),
                         lgv_letter_turns = LETTER("T", "free motions (T: rotations by turns about their axes)",
-                                                  "rotor_planarly", true);
+                                                  "rotor_planarly", "kirchhoff_cayley", true);
 #endif

@@ -6,6 +6,9 @@
 
 #define TOP "coordinates: {R in SO3: [0.4, 0, 0]}\nmomenta: {m: [0, 0, 1]}\n"
 #define PLACED "coordinates: {b in SE3: {}}\nmomenta: {p: {}}\n"
+#define COUPLED(inertia)                                                                                               \
+    "coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {}}\nkinetic: {inertia: {b: " inertia "}}\n"                    \
+    "potential: b.position.x\n"
 #define BODY(inertia) TOP "kinetic: {inertia: " inertia "}\npotential: R.zz\n"
 
 static void test_files(void **state) {
@@ -63,6 +66,17 @@ static void test_files(void **state) {
         {PLACED "hamiltonian: p.angle.x\n", 3, 16, ".linear and .angular"},
         {PLACED "potential: b.position.x\nobserve: {b: b}\n", 4, 14, "observed by its parts"},
         {PLACED "kinetic: {inertia: {b: [1, 1, 3]}}\npotential: b.position.x\n", 3, 24, "no body has the moments"},
+        {"coordinates: {b in SO3 coupled: [0, 0, 0]}\npotential: '1'\n", 1, 24, "expected a name like"},
+        {COUPLED("[1, 2, 3]"), 3, 24, "{angular: ..., linear: ..., coupling: ...}"},
+        {COUPLED("{mass: 1}"), 3, 25, "unknown key mass"},
+        {COUPLED("{angular: [1, 2]}"), 3, 34, "expected 3 numbers, found 2"},
+        {COUPLED("{linear: [[1, 0, 0], [0, 1, 0]]}"), 3, 33, "an inertia has three rows"},
+        {COUPLED("{coupling: [1, 2, 3]}"), 3, 36, "expected 3 numbers"},
+        {COUPLED("{angular: [[1, 0, 0], [0.1, 1, 0], [0, 0, 1]]}"), 3, 34, "symmetric"},
+        {COUPLED("{linear: [1, -1, 1]}"), 3, 24, "positive definite"},
+        {COUPLED("{coupling: [[1.1, 0, 0], [0, 0, 0], [0, 0, 0]]}"), 3, 24, "positive definite"},
+        {"coordinates: {b in SE3 coupled: {}}\nkinetic: {mass: {b: 2}}\npotential: b.position.x\n", 2, 18,
+         "is a coupled body: its inertia has"},
         {PLACED "kinetic: {mass: {b: 0}}\npotential: b.position.x\n", 3, 21, "must be positive"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -81,6 +95,7 @@ static void test_bodies(void **state) {
     (void)state;
     lgv_model_free(model_of(BODY("[1, 1, 2]")));
     lgv_model_free(model_of(BODY("[0.1, 0.2, 0.1 + 0.2]")));
+    lgv_model_free(model_of(COUPLED("{angular: [1, 1, 9], coupling: [[0.9, 0, 0], [0, 0, 0], [0, 0, 0]]}")));
 }
 
 #define HELD                                                                                                           \
@@ -125,6 +140,12 @@ static void test_methods(void **state) {
         {TOP "hamiltonian: dot(m, m)/2 + R.zz\nnoise: m.x\n", "BAB", "noise that does not depend on momenta"},
         {TOP "hamiltonian: dot(m, m)/2 + m.x\n", "BAB", "first degree in m"},
         {TOP "hamiltonian: m.x^2 + m.y^2 + R.zz\n", "BAB", "positive definite"},
+        {COUPLED("{}"), "BAB", "BAB does not move them: words with R or X do"},
+        {COUPLED("{}"), "BTB", "BTB does not move them"},
+        {COUPLED("{}"), "P2N2Q2Lob", "knows vectors only"},
+        {COUPLED("{}") "langevin: {friction: 1, temperature: 1}\n", "BAOAB", "BAOAB does not move them"},
+        {"coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {}}\n"
+         "hamiltonian: dot(p.linear, p.linear) + p.angular.x^2 + b.position.x\n", "BRB", "must be positive definite"},
         {"coordinates: {R in SO3: [0, 0, 0], x: 1}\nmomenta: {m: [0, 0, 1], p: 1}\n"
          "hamiltonian: dot(m, m)/2 + p^2/2 + 0.1*p*m.x\n", "BAB", "coupled to other momenta"},
         {HELD "constraints: 'x + R*[0, 0, 1]'\n", "BRB", "the model has constraints, and BRB does not keep them"},

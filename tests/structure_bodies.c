@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rigid bodies `body in SE3`: the same paths as a vector and a rotation, to the bit. */
+ * Rigid bodies `body in SE3`: the same paths as a vector and a rotation, to the bit.  Bodies whose inertia couples
+ * position and rotation: derivatives, the bracket of the semidirect product, the symplectic form, momentum maps and
+ * Casimirs path by path, orders, a body whose frame is not at its centre of mass, and bits. */
 #include "helpers.h"
 
 /* ---- a position and a rotation under one name ---- */
@@ -72,10 +74,227 @@ static void test_parts(void **state) {
     lgv_model_free(m);
 }
 
+/* ---- coupled inertia ---- */
+
+#define INERTIA                                                                                                        \
+    "{angular: [[1, 0.1, 0], [0.1, 2, 0], [0, 0, 5]], linear: [4, 2, 1],"                                              \
+    " coupling: [[0.1, 0.2, 0], [0, 0.3, 0.1], [0.2, 0, 0.1]]}"
+#define COUPLED(noise)                                                                                                 \
+    "coordinates: {b in SE3 coupled: {position: [0.1, 0.2, 0.3], rotation: [0.4, 0.1, -0.3]}}\n"                       \
+    "momenta: {p: {linear: [1, 0.2, -0.3], angular: [0.5, 1, 0.2]}}\nkinetic: {inertia: {b: " INERTIA "}}\n"           \
+    "potential: 0.5*(b*[0,0,0.3]).z + 0.1*b.position.x^2*b.position.y + 0.2*b.rotation.xy\n" noise
+#define NOISE "noise: ['0.2*(b*[0,0,0.3]).z', '0.2*b.position.x*b.rotation.xx']\n"
+#define MIXED                                                                                                          \
+    "parameters: {K: 2}\ncoordinates: {z: 0.3,\n"                                                                     \
+    "  'b[K] in SE3 coupled': {position: '[i, 0, 0.2]', rotation: '[0.3*i, 0.2, 0]'},\n"                               \
+    "  x in R2: [1, 2], 'c[K] in SE3': {position: '[0, i, 0]', rotation: [0.1, 0.2, 0.3]}}\n"                          \
+    "momenta: {pz: 0.1, p: {linear: '[0.2*i, 1, 0]', angular: [0.1, 0.2, 0.9]}, px: 0.3, n: {angular: [0, 0, 1]}}\n"   \
+    "kinetic: {mass: 1.2, inertia: {b: " INERTIA ", c: [1, 1.2, 0.9]}}\n"                                              \
+    "potential: z^2 + dot(x, x) + sum(i=1..K, j=1..K, exp(-dot(b[i]*[0,0,0.2] - c[j]*[0.1,0,0], b[i].position -"      \
+    " c[j].position))) + sum(i=1..K, z*b[i].rotation.yz + x.x*b[i].position.x)\n"                                      \
+    "noise: 'each(k=1..K, 0.2*dot(b[k].rotation*[0,1,0], c[k].position))'\n"
+
+static const char *const words[] = {"BRB", "BXB", "BR", "BX", "RBR", "BRB-4"};
+#define WORDS (sizeof words / sizeof *words)
+
+static void test_derivatives(void **state) {
+    (void)state;
+    static const char *const text[] = {COUPLED(NOISE), MIXED};
+    for (size_t k = 0; k < 2; k++) {
+        struct lgv_model *m = model_of(text[k]);
+        assert_true(lgv_model_derivative_error(m) < 1e-9);
+        lgv_model_free(m);
+    }
+}
+
+/* Kirchhoff's equations m' = m x w + P x v - torque, P' = P x w - R^T U_x, from brackets; {m_1, P_2} = -P_3. */
+static void test_bracket(void **state) {
+    (void)state;
+    struct lgv_model *model = model_of(COUPLED(""));
+    struct lgv_graph *g = model->graph;
+    const double q[7] = {0.3, -0.4, 0.9, 0.5, -0.1, 0.7, 0.5}, p[6] = {0.7, 1.1, -0.2, 0.3, -0.8, 1.1};
+    struct lgv_evaluator e;
+    struct lgv_env env = {.par = model->par, .space = {[LGV_Q] = q, [LGV_P] = p}};
+    struct lgv_function H = {0};
+    struct lgv_terms Hp = {0}, Hq = {0};
+    double v[6], f[6], worst = 0;
+    int change[6], cross = lgv_algebra_bracket(g, lgv_expr_ref_at(g, LGV_P, 3), lgv_expr_ref_at(g, LGV_P, 1));
+    for (int k = 0; k < 6; k++) change[k] = lgv_algebra_bracket(g, lgv_expr_ref_at(g, LGV_P, k), model->hamiltonian);
+    assert_true(lgv_function_split(g, model->hamiltonian, false, &H));
+    lgv_terms_gradient(g, &H, LGV_P, &Hp);
+    lgv_terms_gradient(g, &H, LGV_Q, &Hq);
+    assert_true(lgv_eval_begin(&e, g));
+    lgv_eval_terms(&e, &Hp, &env, v, 6, 1);
+    lgv_eval_terms(&e, &Hq, &env, f, 6, 1);
+    assert_near(lgv_eval_node(&e, cross, &env, NULL), -p[2], 1e-15, "{m1, P2}");
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        const double *P = p, *m = p + 3, *w = v + 3;
+        double linear = P[i] * w[j] - P[j] * w[i] - f[k];
+        double angular = m[i] * w[j] - m[j] * w[i] + P[i] * v[j] - P[j] * v[i] - f[3 + k];
+        worst = fmax(worst, fabs(lgv_eval_node(&e, change[k], &env, NULL) - linear));
+        worst = fmax(worst, fabs(lgv_eval_node(&e, change[3 + k], &env, NULL) - angular));
+    }
+    assert_true(worst < 1e-14);
+    lgv_eval_end(&e);
+    lgv_terms_free(&Hp);
+    lgv_terms_free(&Hq);
+    lgv_function_free(&H);
+    lgv_model_free(model);
+}
+
+/* As in structure_rotations.c. */
+static void test_symplectic(void **state) {
+    (void)state;
+    static const char *const text[] = {COUPLED(NOISE), MIXED};
+    for (size_t i = 0; i < 2; i++) {
+        struct lgv_model *m = model_of(text[i]);
+        for (size_t w = 0; w < (i ? 2 : WORDS); w++) {
+            struct lgv_kernel k = kernel_of(m, words[w]);
+            struct lgv_own_block b;
+            double x[64];
+            assert_true(lgv_block_create(&k, 0, 0.1, 5, 1, &b));
+            k.entry->start(&b.block);
+            k.entry->advance(&b.block, 7);
+            for (size_t r = 0; r < k.nx + k.np; r++) x[r] = b.block.state[r * k.entry->lanes];
+            struct lgv_defect how = {.rotations = m->graph};
+            double d = lgv_certificate_defect(&k, 0, 0.1, 5, 0, 7, x, NULL, NULL, NULL, &how);
+            if (!(d >= 0 && d < 1e-10 && how.error < 1e-9)) fail_msg("model %zu, %s: defect %g", i, words[w], d);
+            lgv_block_free(&b);
+            lgv_kernel_free(&k);
+        }
+        lgv_model_free(m);
+    }
+}
+
+/* Moved along x or turned about the vertical in space, and turned about its axis in the body: noise with the same
+ * symmetries keeps each momentum map path by path. */
+static void test_momenta(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(
+        "coordinates: {b in SE3 coupled: {position: [0.1, 0.2, 0.3], rotation: [0.4, 0.1, -0.3]}}\n"
+        "momenta: {p: {linear: [1, 0.2, -0.3], angular: [0.5, 1, 0.2]}}\n"
+        "kinetic: {inertia: {b: {angular: [2, 2, 1], linear: [3, 3, 1],\n"
+        "  coupling: [[0.3, 0.2, 0], [-0.2, 0.3, 0], [0, 0, 0.4]]}}}\n"
+        "potential: b.rotation.zz + 0.1*b.position.z\nnoise: ['0.3*b.rotation.zz', '0.2*sin(b.position.z)']\n"
+        "symmetries: {along: {b: {position: '[1,0,0]*b.rotation'}},\n"
+        "  vertical: {b: {position: 'cross([0,0,1], b.position)*b.rotation', rotation: '[0,0,1]*b.rotation'}},\n"
+        "  body: {b: {rotation: '[0,0,1]'}},\n  not: {b: {position: 'cross([0,0,1], b.position)'}}}\n"
+        "run: {step: 0.1, until: 50, paths: 32}\n");
+    struct lgv_structure s;
+    struct lgv_error err = {0};
+    assert_int_equal(lgv_model_structure(m, &s, &err), LGV_OK);
+    for (int k = 0; k < 4; k++)
+        assert_true(s.symmetry[k].invariant == (k < 3) && s.symmetry[k].affine == (k < 3) &&
+                    s.symmetry[k].of_body == (k == 2));
+    for (size_t w = 0; w < 2; w++) {
+        struct lgv_settings settings = settings_of(m);
+        struct lgv_result r;
+        snprintf(settings.method, sizeof settings.method, "%s", words[w]);
+        run_with(m, &settings, LGV_OK, &r);
+        static const char *const name[] = {"along", "vertical", "body"};
+        for (int k = 0; k < 3; k++) {
+            double drift = series_of(&r, name[k])->drift;
+            print_message("%s, %s: %.2g\n", words[w], name[k], drift);
+            if (!(drift < 1e-12)) fail_msg("%s: %s off by %g", words[w], name[k], drift);
+            assert_true(series_of(&r, name[k])->claim);
+        }
+        assert_true(series_of(&r, "not")->claim != 1 && r.certificate.rotation < 1e-14);
+        lgv_result_clear(&r);
+    }
+    lgv_model_free(m);
+}
+
+/* Largest difference of what is observed at t = 1. */
+static double difference(struct lgv_kernel *a, uint64_t steps, struct lgv_kernel *b, uint64_t fine) {
+    double *x = final_values(a, 1.0 / (double)steps, steps, 1, 1, 1);
+    double *y = final_values(b, 1.0 / (double)fine, fine, 1, 1, 1), worst = 0;
+    for (size_t i = 0; i < a->watch.count; i++) worst = fmax(worst, fabs(x[i] - y[i]));
+    free(x);
+    free(y);
+    return worst;
+}
+
+static void test_orders(void **state) {
+    (void)state;
+    static const struct {
+        const char *method;
+        uint64_t steps;
+        double order, tolerance;
+    } row[] = {{"BRB", 64, 2, 0.02},   {"BXB", 64, 2, 0.02},    {"BR", 512, 1, 0.03},         {"BX", 512, 1, 0.03},
+               {"BRB-4", 16, 4, 0.15}, {"BXB-4", 16, 4, 0.15},  {"RKMK4", 32, 4, 0.1},        {"LieEM", 1024, 1, 0.05},
+               {"BRB-6", 8, 6, 0.4},   {"RK4-embedded", 32, 4, 0.1}, {"EM-embedded", 1024, 1, 0.05}};
+    struct lgv_model *m = model_of(COUPLED(""));
+    struct lgv_kernel fine = kernel_of(m, "BXB-8");
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        struct lgv_kernel kernel = kernel_of(m, row[k].method);
+        double coarse = difference(&kernel, row[k].steps, &fine, 100);
+        double half = difference(&kernel, 2 * row[k].steps, &fine, 100);
+        double slope = log2(coarse / half);
+        print_message("%s: %.3f (%.2g, %.2g)\n", row[k].method, slope, coarse, half);
+        if (!(fabs(slope - row[k].order) < row[k].tolerance)) fail_msg("%s: order %g", row[k].method, slope);
+        lgv_kernel_free(&kernel);
+    }
+    lgv_kernel_free(&fine);
+    lgv_model_free(m);
+}
+
+/* A body in the frame of its centre of mass, and in one that has it at c: J + M (c.c - c c^T), M, and M hat(c) between
+ * them; its linear momentum in space is R P.  The same motion. */
+static void test_offset(void **state) {
+    (void)state;
+    static const char *const name[] = {"x.x", "x.y", "x.z", "R.xy", "R.zz", "v.x", "v.y", "v.z", "m.x", "m.y", "m.z",
+                                       "H"};
+    struct lgv_model *plain = model_of(
+        "coordinates: {b in SE3: {position: [0.4, 0.4, 0.7], rotation: '[0, 0, pi/2]'}}\n"
+        "momenta: {p: {linear: [1.3, 0.2, -0.3], angular: [0.5, 1, 0.2]}}\n"
+        "kinetic: {mass: 1.3, inertia: [0.6, 1, 1.2]}\npotential: (b*[0.1,0,0.3]).z + 0.5*dot(b.position, b.position)\n"
+        "observe: {x: b.position, R: b.rotation, v: p.linear, m: p.angular}\n");
+    struct lgv_model *moved = model_of(
+        "parameters: {M: 1.3, a: 0.2, b: -0.3, c: 0.4}\n"
+        "coordinates: {g in SE3 coupled: {position: [0.1, 0.2, 0.3], rotation: '[0, 0, pi/2]'}}\n"
+        "momenta: {p: {linear: '[1.3,0.2,-0.3]*g.rotation',\n"
+        "  angular: '[0.5,1,0.2] + cross([a,b,c], [1.3,0.2,-0.3]*g.rotation)'}}\n"
+        "kinetic: {inertia: {g: {linear: M, coupling: [[0, -M*c, M*b], [M*c, 0, -M*a], [-M*b, M*a, 0]],\n"
+        "  angular: [[0.6 + M*(b^2 + c^2), -M*a*b, -M*a*c], [-M*a*b, 1 + M*(a^2 + c^2), -M*b*c],\n"
+        "    [-M*a*c, -M*b*c, 1.2 + M*(a^2 + b^2)]]}}}\n"
+        "potential: (g*[0.1+a,b,0.3+c]).z + 0.5*dot(g*[a,b,c], g*[a,b,c])\n"
+        "observe: {x: 'g*[a,b,c]', R: g.rotation, v: g.rotation*p.linear,\n"
+        "  m: 'p.angular - cross([a,b,c], p.linear)'}\n");
+    struct lgv_kernel one = kernel_of(plain, "BXB-6"), other = kernel_of(moved, "BXB-6");
+    double *x = final_values(&one, 0.01, 200, 1, 1, 1), *y = final_values(&other, 0.01, 200, 1, 1, 1);
+    for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+        double first = x[watch_number(&one, name[k])], second = y[watch_number(&other, name[k])];
+        if (!(fabs(first - second) < 1e-9)) fail_msg("%s: %g and %g", name[k], first, second);
+    }
+    free(x);
+    free(y);
+    lgv_kernel_free(&one);
+    lgv_kernel_free(&other);
+    lgv_model_free(plain);
+    lgv_model_free(moved);
+}
+
+static void test_bits(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(MIXED);
+    for (size_t i = 0; i < 2; i++) {
+        struct lgv_kernel two = kernel_with(m, words[i], 2, NULL), eight = kernel_with(m, words[i], 8, NULL);
+        double *x = final_values(&two, 0.05, 40, 24, 3, 1), *y = final_values(&eight, 0.05, 40, 24, 3, 1);
+        assert_memory_equal(x, y, 24 * two.watch.count * sizeof *x);
+        free(x);
+        free(y);
+        lgv_kernel_free(&two);
+        lgv_kernel_free(&eight);
+    }
+    lgv_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_same),      cmocka_unit_test(test_parts),   cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_bracket),   cmocka_unit_test(test_momenta), cmocka_unit_test(test_symplectic),
+        cmocka_unit_test(test_orders),    cmocka_unit_test(test_offset),  cmocka_unit_test(test_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,22 +76,32 @@ static void bath_constants(struct lgv_source *s, const struct lgv_method *method
 static void rotation_constants(struct lgv_source *s) {
     const struct lgv_graph *g = s->g;
     struct lgv_text *o = &s->out;
-    long q = 0, p = 0, runs = 0;
-    lgv_text_add(o, "#define ROTATIONS %zuL\n#define ROTATIONS_TILTED %d\nstatic const struct {\n    int q, p, count;\n"
-                    "} rotation_run[] = {", lgv_model_bodies(s->m), !s->s->diagonal_mass);
-    for (size_t k = 0; k < g->nrotations; k++)
-        lgv_text_add(o, "{%ld, %ld, %ld}, ", g->rotation[k].q, g->rotation[k].p, g->rotation[k].count);
-    lgv_text_add(o, "}, vector_run[] = {");
+    const size_t plain = lgv_model_bodies(s->m, false), coupled = lgv_model_bodies(s->m, true);
+    long q = 0, p = 0, runs = 0, kinds[2] = {0, 0};
+    lgv_text_add(o, "#define ROTATIONS %zuL\n#define ROTATIONS_TILTED %d\n#define COUPLED %zuL\n"
+                    "#define COUPLED_FROM %zuL\nstatic const struct {\n    int q, p, count;\n} ",
+                 plain + coupled, !s->s->diagonal_mass, coupled, plain * LGV_SPIN);
+    for (int kind = 0; kind < 2; kind++) {
+        lgv_text_add(o, kind ? "coupled_run[] = {" : "rotation_run[] = {");
+        for (size_t k = 0; k < g->nrotations; k++) {
+            if (g->rotation[k].coupled != kind) continue;
+            lgv_text_add(o, "{%ld, %ld, %ld}, ", g->rotation[k].q, g->rotation[k].p, g->rotation[k].count);
+            kinds[kind]++;
+        }
+        lgv_text_add(o, kinds[kind] ? "}, " : "{0, 0, 0}}, ");
+    }
+    lgv_text_add(o, "vector_run[] = {");
     for (size_t k = 0; k <= g->nrotations; k++) {
         bool last = k == g->nrotations;
-        long end = last ? (long)s->m->nx : g->rotation[k].q;
+        long end = last ? (long)s->m->nx : g->rotation[k].q - (g->rotation[k].coupled ? 3 * g->rotation[k].count : 0);
         if (end > q) lgv_text_add(o, "{%ld, %ld, %ld}, ", q, p, end - q), runs++;
         if (last) break;
         p = g->rotation[k].p + 3 * g->rotation[k].count;
-        q = end + 4 * g->rotation[k].count;
+        q = g->rotation[k].q + 4 * g->rotation[k].count;
     }
     if (!runs) lgv_text_add(o, "{0, 0, 0}");
-    lgv_text_add(o, "};\n#define ROTATION_RUNS %zuL\n#define VECTOR_RUNS %ldL\n", g->nrotations, runs);
+    lgv_text_add(o, "};\n#define ROTATION_RUNS %ldL\n#define COUPLED_RUNS %ldL\n#define VECTOR_RUNS %ldL\n", kinds[0],
+                 kinds[1], runs);
 }
 
 static void section_constants(struct lgv_source *s) {
@@ -127,7 +137,8 @@ static void texts_before(struct lgv_source *s) {
         {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->large},
         {"system.h", solves},     {"newton.h", solves},
         {"stages.h", solves},     {"unsolved.h", !solves},
-        {"rotor.h", rotates},     {"rotations.h", rotates},
+        {"rotor.h", rotates},     {"kirchhoff.h", s->s->coupled},
+        {"rotations.h", rotates},
         {"constrained.h", constrained}, {"bath.h", s->m->bath.kind != LGV_FRICTION_NONE},
     };
     for (size_t k = 0; k < sizeof text / sizeof *text; k++)

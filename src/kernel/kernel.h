@@ -85,6 +85,7 @@ size_t lgv_kernel_bath_size(const struct lgv_kernel *k);
 void lgv_kernel_bath_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out);
 /* spin.c: LGV_SPIN numbers of each body for b->spin; malloc'd into *out, what was there is freed. */
 void lgv_spin_numbers(const double inertia[3], double *out); /* of principal moments, enum lgv_spin_number */
+void lgv_coupled_numbers(const double inverse[36], double *out); /* enum lgv_coupled_number */
 enum lgv_status lgv_spin_prepare(struct lgv_model *m, double **out, struct lgv_error *err);
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);

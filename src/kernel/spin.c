@@ -78,11 +78,29 @@ static void fill(const double inverse[9], double *out) {
     polish(out + LGV_SPIN_TILT);
 }
 
+void lgv_coupled_numbers(const double inverse[36], double *out) {
+    long double A[36], B[36];
+    double trace[2] = {0, 0};
+    for (int i = 0; i < 36; i++) {
+        A[i] = out[LGV_COUPLED_INVERSE + i] = inverse[i];
+        B[i] = i % 7 == 0;
+    }
+    lgv_linear_solve(6, 6, A, B, 0); /* definite: lgv_model_inertia has seen to it */
+    for (int i = 0; i < 36; i++) {
+        out[LGV_COUPLED_INERTIA + i] = (double)((B[i] + B[6 * (i % 6) + i / 6]) / 2);
+        if (i % 7 == 0) trace[i / 21] += (double)B[i];
+    }
+    out[LGV_COUPLED_LENGTH] = sqrt(trace[0] / trace[1]);
+}
+
 enum lgv_status lgv_spin_prepare(struct lgv_model *m, double **out, struct lgv_error *err) {
-    const size_t bodies = lgv_model_bodies(m);
-    double *inverse = lgv_new(9 * bodies, sizeof *inverse), *spin = lgv_new(LGV_SPIN * bodies, sizeof *spin);
+    const size_t bodies = lgv_model_bodies(m, false), coupled = lgv_model_bodies(m, true);
+    double *inverse = lgv_new(9 * bodies + 36 * coupled, sizeof *inverse);
+    double *spin = lgv_new(LGV_SPIN * bodies + LGV_COUPLED_NUMBERS * coupled, sizeof *spin);
     enum lgv_status status = inverse && spin ? lgv_model_inertia(m, inverse, err) : lgv_fail_memory(err);
     for (size_t k = 0; !status && k < bodies; k++) fill(inverse + 9 * k, spin + LGV_SPIN * k);
+    for (size_t k = 0; !status && k < coupled; k++)
+        lgv_coupled_numbers(inverse + 9 * bodies + 36 * k, spin + LGV_SPIN * bodies + LGV_COUPLED_NUMBERS * k);
     free(inverse);
     free(*out);
     *out = status ? NULL : spin;

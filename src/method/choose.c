@@ -28,6 +28,9 @@ static const struct row {
       "explicit, weak order 2, positions with the smallest bias of all splittings at one force evaluation a step"},
      FRICTION,
      0},
+    {{"BRORB", "the same with bodies in SE(3) of coupled inertia", "weak order 2; the free motion is implicit"},
+     FRICTION,
+     0},
     {{"RATTLE-GLA", "the same with constraints", "OBABO on the constraint set: weak order 2"},
      FRICTION | ON_LAGRANGIAN,
      0},
@@ -61,6 +64,10 @@ static const struct row {
       "explicit: half a kick, free motion, half a kick (Verlet, with rotations Lie-Verlet)"},
      EXPLICIT,
      0},
+    {{"BRB", "bodies in SE(3) whose inertia couples position and rotation",
+      "half a kick, free motion by the Cayley map, half a kick, one force evaluation a step"},
+     0,
+     0},
     {{"P1N1Q2Gau", "everything else", "fits every Hamiltonian and keeps quadratic invariants (implicit midpoint)"},
      0,
      0},
@@ -92,7 +99,7 @@ static const struct row *choose(const struct lgv_model *m, const struct lgv_stru
         if (method && applies(&rows[i], method, m, s)) return &rows[i];
         if (((rows[i].condition & ON_LAGRANGIAN) != 0) == lagrangian &&
             ((rows[i].condition & FRICTION) != 0) == (m->bath.kind != LGV_FRICTION_NONE) &&
-            (!s->rotations || strncmp(rows[i].rule.method, "BA", 2) == 0))
+            (!s->rotations || strncmp(rows[i].rule.method, s->coupled ? "BR" : "BA", 2) == 0))
             last = &rows[i];
     }
     return last;

@@ -4,6 +4,7 @@
 #include "model/model.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* No pivot of the Cholesky decomposition is negative, and where one vanishes so does its row. */
 bool lgv_semidefinite(size_t n, const double *given) {
@@ -108,50 +109,72 @@ bool lgv_model_masses(struct lgv_model *m, bool diagonal, double *inverse, doubl
 
 /* ---- inertia ---- */
 
-size_t lgv_model_bodies(const struct lgv_model *m) {
+size_t lgv_model_bodies(const struct lgv_model *m, bool coupled) {
     size_t count = 0;
-    for (size_t k = 0; m->graph && k < m->graph->nrotations; k++) count += (size_t)m->graph->rotation[k].count;
+    for (size_t k = 0; m->graph && k < m->graph->nrotations; k++)
+        if (m->graph->rotation[k].coupled == coupled) count += (size_t)m->graph->rotation[k].count;
     return count;
 }
 
-/* The body whose momentum has row p, or -1. */
-static long body_of(const struct lgv_graph *g, long p, long *axis) {
-    long before = 0;
-    for (size_t k = 0; k < g->nrotations; before += g->rotation[k++].count) {
-        long i = p - g->rotation[k].p;
-        if (i < 0 || i >= 3 * g->rotation[k].count) continue;
-        *axis = i % 3;
-        return before + i / 3;
+/* Where row p of the momenta stands in the matrices of lgv_model_inertia: the first entry of its matrix, how many rows
+ * that has, and which it is.  False: it belongs to a vector. */
+struct place {
+    long matrix;
+    int rows, row;
+};
+
+static bool place_of(const struct lgv_model *m, long p, struct place *out) {
+    const struct lgv_graph *g = m->graph;
+    long plain = 0, coupled = 9 * (long)lgv_model_bodies(m, false);
+    for (size_t k = 0; k < g->nrotations; k++) {
+        const struct lgv_rotations *r = &g->rotation[k];
+        const long n = 3 * r->count, i = p - (r->coupled ? r->p - n : r->p), body = (i % n) / 3;
+        if (i >= 0 && i < (r->coupled ? 2 * n : n)) {
+            out->rows = r->coupled ? 6 : 3;
+            out->row = (int)(i % 3) + (r->coupled && i < n ? 3 : 0);
+            out->matrix = r->coupled ? coupled + 36 * body : plain + 9 * body;
+            return true;
+        }
+        if (r->coupled)
+            coupled += 36 * r->count;
+        else
+            plain += 9 * r->count;
     }
-    return -1;
+    return false;
 }
 
 struct inertia {
+    const struct lgv_model *m;
     struct lgv_evaluator e;
     struct lgv_env env;
     const struct lgv_term *term;
-    double *inverse; /* [bodies][9] */
-    bool coupled;    /* to other momenta */
+    double *inverse;
+    bool coupled; /* to other momenta */
 };
 
 static bool add_entry(void *user, const long *vars) {
     struct inertia *x = user;
     const struct lgv_graph *g = x->e.g;
-    long i = 0, j = 0;
-    long body = body_of(g, lgv_loops_index(g, x->term->row, vars), &i);
-    long other = body_of(g, lgv_loops_index(g, x->term->col, vars), &j);
-    if (body >= 0 && body == other)
-        x->inverse[9 * body + 3 * i + j] += lgv_eval_node(&x->e, x->term->value, &x->env, vars);
-    else if (body != other)
+    struct place a, b;
+    bool body = place_of(x->m, lgv_loops_index(g, x->term->row, vars), &a);
+    bool other = place_of(x->m, lgv_loops_index(g, x->term->col, vars), &b);
+    if (body && other && a.matrix == b.matrix)
+        x->inverse[a.matrix + a.rows * a.row + b.row] += lgv_eval_node(&x->e, x->term->value, &x->env, vars);
+    else if (body || other)
         x->coupled = true;
     return true;
 }
 
-/* By its leading minors. */
-static bool definite(const double *A) {
-    double two = A[0] * A[4] - A[1] * A[3];
-    double three = two * A[8] - A[5] * (A[0] * A[7] - A[1] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
-    return A[0] > 0 && two > 0 && three > 0 && isfinite(three);
+/* By its pivots. */
+static bool definite(int n, const double *A) {
+    double L[36];
+    memcpy(L, A, (size_t)(n * n) * sizeof *L);
+    for (int k = 0; k < n; k++) {
+        if (!(L[k * n + k] > 0) || !isfinite(L[k * n + k])) return false;
+        for (int i = k + 1; i < n; i++)
+            for (int j = k + 1; j < n; j++) L[i * n + j] -= L[i * n + k] * L[k * n + j] / L[k * n + k];
+    }
+    return true;
 }
 
 /* Does H_p vanish with p, for the momenta of rotations? */
@@ -159,16 +182,17 @@ static bool at_rest(struct lgv_model *m, struct lgv_evaluator *e, const struct l
     struct lgv_env env = {.par = m->par, .t = m->from, .space = {[LGV_Q] = zero, [LGV_P] = zero}};
     double *x = lgv_new(m->np, sizeof *x);
     bool rest = x != NULL;
-    long axis;
+    struct place at;
     if (rest) lgv_eval_terms(e, Hp, &env, x, m->np, 1);
-    for (size_t i = 0; rest && i < m->np; i++) rest = body_of(m->graph, (long)i, &axis) < 0 || x[i] == 0;
+    for (size_t i = 0; rest && i < m->np; i++) rest = !place_of(m, (long)i, &at) || x[i] == 0;
     free(x);
     return rest;
 }
 
 enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct lgv_error *err) {
     static const long none[LGV_MAX_LOOPS];
-    struct inertia x = {.inverse = inverse};
+    const size_t plain = lgv_model_bodies(m, false), coupled = lgv_model_bodies(m, true);
+    struct inertia x = {.m = m, .inverse = inverse};
     struct lgv_function H = {0};
     struct lgv_terms Hp = {0}, Hpp = {0};
     double *zero = lgv_new(m->nx + m->np, sizeof *zero);
@@ -179,7 +203,7 @@ enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct l
     ok = ok && !m->graph->failed && lgv_eval_begin(&x.e, m->graph);
     if (ok) {
         x.env = (struct lgv_env){.par = m->par, .t = m->from, .space = {[LGV_Q] = zero, [LGV_P] = zero}};
-        for (size_t k = 0; k < 9 * lgv_model_bodies(m); k++) inverse[k] = 0;
+        for (size_t k = 0; k < 9 * plain + 36 * coupled; k++) inverse[k] = 0;
         for (size_t i = 0; i < Hpp.count; i++) {
             x.term = &Hpp.term[i];
             if (x.term->nest < 0)
@@ -187,8 +211,10 @@ enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct l
             else
                 lgv_loops_each(m->graph, x.term->nest, LGV_MAX_INSTANCES, add_entry, &x);
         }
-        for (size_t k = 0; k < lgv_model_bodies(m); k++)
-            if (!definite(inverse + 9 * k)) fault = "the inertia of a rotation must be positive definite";
+        for (size_t k = 0; k < plain; k++)
+            if (!definite(3, inverse + 9 * k)) fault = "the inertia of a rotation must be positive definite";
+        for (size_t k = 0; k < coupled; k++)
+            if (!definite(6, inverse + 9 * plain + 36 * k)) fault = "the inertia of a body must be positive definite";
         if (x.coupled) fault = "the angular momentum of a rotation is coupled to other momenta";
         if (!at_rest(m, &x.e, &Hp, zero)) fault = "the kinetic energy of a rotation has a term of first degree in m";
         lgv_eval_end(&x.e);

@@ -140,6 +140,8 @@ long lgv_rotations_row(const struct lgv_graph *g, long i, int *axis);
 /* q moves by h xi, xi [np]; and the xi that leads from one q to another.  g NULL: there are no rotations. */
 void lgv_rotations_advance(const struct lgv_graph *g, size_t np, double *q, const double *xi, double h);
 void lgv_rotations_between(const struct lgv_graph *g, size_t np, const double *from, const double *to, double *xi);
+/* The same for degree of freedom i alone, along the axes of the body frame for coupled bodies. */
+void lgv_rotations_nudge(const struct lgv_graph *g, long i, double *q, double h);
 /* Makes the quaternions in q unit again; R = R exp(hat xi). */
 void lgv_rotations_clean(const struct lgv_graph *g, double *q);
 void lgv_rotations_turn(double *quaternion, const double xi[3]);

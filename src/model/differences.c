@@ -85,14 +85,10 @@ static size_t row_of(const struct subject *s, size_t i, int *axis) {
 
 static void moved(const struct subject *s, double *x, size_t i, double h) {
     int axis;
-    size_t row = row_of(s, i, &axis);
-    double xi[3] = {0, 0, 0};
-    if (axis < 0) {
-        x[row] += h;
-        return;
-    }
-    xi[axis] = h;
-    lgv_rotations_turn(x + row, xi);
+    if (i < s->m->np)
+        lgv_rotations_nudge(s->m->graph, (long)i, x, h);
+    else
+        x[row_of(s, i, &axis)] += h;
 }
 
 /* Central difference of order 4. */

@@ -107,10 +107,12 @@ struct lgv_nest {
 };
 
 /* Rotations among the coordinates, one name with all its entries, each a unit quaternion (w, x, y, z): four rows of q
- * from q on, three of p from p on.  Derivatives with respect to q have the rows of p, see rotations.c. */
+ * from q on, three of p from p on.  Derivatives with respect to q have the rows of p, see rotations.c.  The 3 count
+ * rows before them are those of the positions and linear momenta of bodies whose inertia couples both. */
 #define LGV_MAX_ROTATIONS 64 /* names */
 struct lgv_rotations {
     long q, p, count;
+    bool coupled;
 };
 
 struct lgv_graph {

@@ -16,6 +16,7 @@
 #define LGV_MATRIX 9 /* components of a 3 x 3 matrix, row by row */
 #define LGV_POSE 12  /* of a body in SE3: its rotation as a matrix, then its position */
 #define LGV_PAIR 6   /* of its momentum: linear, then angular */
+#define LGV_COUPLED 13 /* in a declaration: a body whose inertia couples position and rotation */
 struct lgv_value {
     int dim; /* 1 scalar, 2 or 3 a vector, LGV_MATRIX, LGV_POSE, LGV_PAIR */
     int node[LGV_POSE];
@@ -65,8 +66,9 @@ struct lgv_formula_error {
 bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct lgv_value *out, int *nest,
                        struct lgv_formula_error *err);
 
-/* A declared name: "x", "x[N]", "x in R3", "x[N] in R2", "R in SO3", "body in SE3".  length 0 when not an array; dim 4:
- * a rotation, LGV_POSE: a body.  Names start with a letter. */
+/* A declared name: "x", "x[N]", "x in R3", "x[N] in R2", "R in SO3", "body in SE3", "body in SE3
+ * coupled".  length 0 when not an array; dim 4: a rotation, LGV_POSE, LGV_COUPLED: a body.  Names start with a
+ * letter. */
 bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, char *name, size_t size, long *length,
                              int *dim, struct lgv_formula_error *err);
 /* "V(r, s)": a macro's head.  False when it is not of that form. */

@@ -302,6 +302,10 @@ bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, ch
         else
             *dim = body ? LGV_POSE : rotation ? 4 : p.name[1] - '0';
         lgv_parser_next(&p);
+        if (body && p.kind == 'n' && strcmp(p.name, "coupled") == 0) {
+            *dim = LGV_COUPLED;
+            lgv_parser_next(&p);
+        }
     }
     if (!p.failed && p.kind)
         lgv_parser_error(&p, p.start,

@@ -39,6 +39,7 @@ struct lgv_declared {
     long offset, size; /* components */
     int part;          /* of a body in SE3, whose position and rotation are declared apart: 1 and 2; 0: of none */
     long beside;       /* part 2: the offset of part 1 */
+    bool coupled;      /* by the inertia: both momenta are in the body frame */
     double period, from; /* shown in [from, from + period); period 0: as it is */
 };
 
@@ -114,7 +115,7 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
 /* A rotation as the four nodes of a unit quaternion: a rotation vector, a quaternion, Euler angles, a matrix, or
  * `uniform`. */
 bool lgv_load_rotation(struct lgv_loader *l, int node, const char *place, unsigned allow, int out[4]);
-/* m.I^-1 m/2 summed over all rotations; node -1: I = 1. */
+/* m.I^-1 m/2 summed over all rotations and coupled bodies; node -1: I = 1. */
 bool lgv_load_inertia(struct lgv_loader *l, int node, int *out);
 
 /* ---- load_maxwell.c ---- */

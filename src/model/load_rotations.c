@@ -197,12 +197,12 @@ static bool check_inertia(struct lgv_loader *l, int node, const int entry[9]) {
     return true;
 }
 
-/* One number, three principal moments or a tensor. */
-static bool read_tensor(struct lgv_loader *l, int node, int I[9]) {
+/* One number, three numbers of a diagonal or a matrix. */
+static bool read_entries(struct lgv_loader *l, int node, int I[9]) {
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
     bool matrix = n->kind == LGV_YAML_SEQUENCE && n->count > 0 && lgv_yaml_node(l, n->first)->kind == LGV_YAML_SEQUENCE;
     int moment[3];
-    if (matrix) return read_matrix(l, node, "an inertia", I) && check_inertia(l, node, I);
+    if (matrix) return read_matrix(l, node, "an inertia", I);
     if (n->kind == LGV_YAML_SCALAR) {
         struct lgv_value v;
         if (!lgv_load_formula(l, node, "an inertia", 0, &v, NULL)) return false;
@@ -212,7 +212,58 @@ static bool read_tensor(struct lgv_loader *l, int node, int I[9]) {
         return false;
     }
     for (int k = 0; k < 9; k++) I[k] = k % 4 ? 0 : moment[k / 4];
-    return check_inertia(l, node, I);
+    return true;
+}
+
+static bool read_tensor(struct lgv_loader *l, int node, int I[9]) {
+    return read_entries(l, node, I) && check_inertia(l, node, I);
+}
+
+/* ---- coupled bodies ---- */
+
+/* The inverse of the inertia of a coupled body, whose kinetic energy is w.J w/2 + w.C v + v.M v/2: J is `angular`, C
+ * `coupling`, M `linear`.  Nothing is left of formulas: parameters that enter here are read anew when they change. */
+static bool read_coupled(struct lgv_loader *l, int node, double inverse[36]) {
+    static const char *const part[] = {"angular", "linear", "coupling"};
+    int entry[3][9], given[3] = {-1, -1, -1};
+    long double A[36], B[36];
+    if (node >= 0 && lgv_yaml_node(l, node)->kind != LGV_YAML_MAPPING)
+        return lgv_yaml_fail(l, node, "a coupled body has an inertia {angular: ..., linear: ..., coupling: ...}");
+    if (node >= 0) LGV_EACH(l, node, key, value) {
+        const char *name = lgv_yaml_node(l, key)->text;
+        int k = 0;
+        while (k < 3 && strcmp(part[k], name) != 0) k++;
+        if (k == 3) return lgv_yaml_fail(l, key, "unknown key %.60s; this inertia has angular, linear, coupling", name);
+        if (given[k] >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
+        given[k] = value;
+    }
+    for (int k = 0; k < 3; k++) {
+        int one = lgv_expr_const(l->m->graph, k < 2);
+        for (int i = 0; i < 9; i++) entry[k][i] = i % 4 ? 0 : one;
+        if (given[k] >= 0 && !(k < 2 ? read_entries(l, given[k], entry[k])
+                                     : read_matrix(l, given[k], "a coupling", entry[k])))
+            return false;
+    }
+    for (int i = 0; i < 36; i++) {
+        int row = i / 6, col = i % 6, k = row / 3 == col / 3 ? row / 3 : 2, at = 3 * (row % 3) + col % 3;
+        if (k == 2 && row > col) at = 3 * (col % 3) + row % 3;
+        A[i] = value_of(l, entry[k][at]);
+        B[i] = row == col;
+        if (!isfinite((double)A[i])) return lgv_yaml_fail(l, given[k], "the inertia is not a finite number");
+        if (k < 2 && row > col && fabsl(A[i] - A[6 * col + row]) > 1e-13L * (fabsl(A[7 * row]) + fabsl(A[7 * col])))
+            return lgv_yaml_fail(l, given[k], "the inertia must be a symmetric matrix");
+    }
+    long double L[36];
+    memcpy(L, A, sizeof L);
+    for (int k = 0; k < 6; k++) {
+        if (!(L[7 * k] > 1e-13L * A[7 * k]))
+            return lgv_yaml_fail(l, node, "the inertia of a coupled body must be positive definite");
+        for (int i = k + 1; i < 6; i++)
+            for (int j = k + 1; j < 6; j++) L[6 * i + j] -= L[6 * i + k] * L[6 * k + j] / L[7 * k];
+    }
+    if (!lgv_linear_solve(6, 6, A, B, 0)) return lgv_yaml_fail(l, node, "the inertia has no inverse");
+    for (int i = 0; i < 36; i++) inverse[i] = (double)((B[i] + B[6 * (i % 6) + i / 6]) / 2);
+    return true;
 }
 
 /* I^-1 by its minors. */
@@ -232,19 +283,21 @@ static void invert(struct lgv_graph *g, const int I[9], int out[9]) {
     for (int k = 0; k < 9; k++) out[k] = lgv_expr_div(g, out[k], det);
 }
 
-/* m.I^-1 m/2 of one name; an array as a loop over its bodies. */
-static int kinetic(struct lgv_graph *g, const struct lgv_declared *d, const int I[9]) {
-    int inverse[9], sum = 0, first = lgv_expr_iconst(g, d->offset);
-    invert(g, I, inverse);
-    if (d->length)
-        first = lgv_expr_iop(g, LGV_IADD, lgv_expr_iop(g, LGV_IMUL, lgv_expr_ivar(g, 0), lgv_expr_iconst(g, 3)),
-                             lgv_expr_iconst(g, d->offset - 3));
-    int m[3];
-    for (int k = 0; k < 3; k++)
-        m[k] = lgv_expr_ref(g, LGV_P, lgv_expr_iop(g, LGV_IADD, first, lgv_expr_iconst(g, k)));
-    for (int k = 0; k < 9; k++)
-        sum = lgv_expr_add(
-            g, sum, lgv_expr_scale(g, 0.5, lgv_expr_mul(g, inverse[k], lgv_expr_mul(g, m[k / 3], m[k % 3]))));
+/* m.A m/2 of one name, A of n rows: angular momenta, then linear ones.  An array as a loop over its bodies. */
+static int kinetic(struct lgv_graph *g, const struct lgv_declared *d, int n, const int *A) {
+    int m[6], sum = 0;
+    for (int part = 0; part < n / 3; part++) {
+        const long offset = part ? d->beside : d->offset;
+        int first = lgv_expr_iconst(g, offset);
+        if (d->length)
+            first = lgv_expr_iop(g, LGV_IADD, lgv_expr_iop(g, LGV_IMUL, lgv_expr_ivar(g, 0), lgv_expr_iconst(g, 3)),
+                                 lgv_expr_iconst(g, offset - 3));
+        for (int k = 0; k < 3; k++)
+            m[3 * part + k] = lgv_expr_ref(g, LGV_P, lgv_expr_iop(g, LGV_IADD, first, lgv_expr_iconst(g, k)));
+    }
+    for (int k = 0; k < n * n; k++)
+        sum = lgv_expr_add(g, sum,
+                           lgv_expr_scale(g, 0.5, lgv_expr_mul(g, A[k], lgv_expr_mul(g, m[k / n], m[k % n]))));
     if (!d->length) return sum;
     struct lgv_level level = {lgv_expr_iconst(g, 1), lgv_expr_iconst(g, d->length)};
     return lgv_expr_loop(g, lgv_expr_nest(g, 0, &level, 1, NULL, 0), sum);
@@ -253,11 +306,12 @@ static int kinetic(struct lgv_graph *g, const struct lgv_declared *d, const int 
 bool lgv_load_inertia(struct lgv_loader *l, int node, int *out) {
     struct lgv_graph *g = l->m->graph;
     const bool by_name = node >= 0 && lgv_yaml_node(l, node)->kind == LGV_YAML_MAPPING;
-    int one = lgv_expr_const(g, 1), tensor[LGV_MAX_ENTRIES][9];
-    bool seen[LGV_MAX_ENTRIES] = {0};
+    int one = lgv_expr_const(g, 1), tensor[LGV_MAX_ENTRIES][9], at[LGV_MAX_ENTRIES];
     for (size_t k = 0; k < l->ncoordinates; k++) {
+        const bool plain = l->coordinate[k].dim == 4 && !l->coordinate[k].coupled;
+        at[k] = by_name ? -1 : node;
         for (int i = 0; i < 9; i++) tensor[k][i] = i % 4 ? 0 : one;
-        if (l->coordinate[k].dim == 4 && node >= 0 && !by_name && !read_tensor(l, node, tensor[k])) return false;
+        if (plain && at[k] >= 0 && !read_tensor(l, node, tensor[k])) return false;
     }
     if (by_name && !lgv_yaml_mapping(l, node, "inertia as name: inertia")) return false;
     if (by_name) LGV_EACH(l, node, key, value) {
@@ -265,12 +319,20 @@ bool lgv_load_inertia(struct lgv_loader *l, int node, int *out) {
         size_t k = 0;
         while (k < l->ncoordinates && (l->coordinate[k].dim != 4 || strcmp(l->coordinate[k].name, name) != 0)) k++;
         if (k == l->ncoordinates) return lgv_yaml_fail(l, key, "there is no rotation %.60s", name);
-        if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", name);
-        seen[k] = true;
-        if (!read_tensor(l, value, tensor[k])) return false;
+        if (at[k] >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
+        at[k] = value;
+        if (!l->coordinate[k].coupled && !read_tensor(l, value, tensor[k])) return false;
     }
     *out = 0;
-    for (size_t k = 0; k < l->ncoordinates; k++)
-        if (l->coordinate[k].dim == 4) *out = lgv_expr_add(g, *out, kinetic(g, &l->momentum[k], tensor[k]));
+    for (size_t k = 0; k < l->ncoordinates; k++) {
+        const bool coupled = l->coordinate[k].coupled;
+        int A[36];
+        double inverse[36];
+        if (l->coordinate[k].dim != 4) continue;
+        if (coupled && !read_coupled(l, at[k], inverse)) return false;
+        for (int i = 0; coupled && i < 36; i++) A[i] = lgv_expr_const(g, inverse[i]);
+        if (!coupled) invert(g, tensor[k], A);
+        *out = lgv_expr_add(g, *out, kinetic(g, &l->momentum[k], coupled ? 6 : 3, A));
+    }
     return true;
 }

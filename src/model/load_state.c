@@ -195,7 +195,8 @@ static bool declare(struct lgv_loader *l, int key, struct lgv_declared *d) {
     free(name);
     if (!ok) return lgv_yaml_fail_in(l, key, &why);
     if (!lgv_load_new_name(l, key, d->name)) return false;
-    d->part = d->dim == LGV_POSE;
+    d->coupled = d->dim == LGV_COUPLED;
+    d->part = d->dim == LGV_POSE || d->coupled;
     if (d->part) d->dim = 3;
     d->size = d->dim * (d->length ? d->length : 1);
     return !period || read_period(l, key, (size_t)(period - text), d);
@@ -294,7 +295,8 @@ static bool keep_rotations(struct lgv_loader *l, int key, const struct lgv_decla
     if (d->period > 0) return lgv_yaml_fail(l, key, "%s is a rotation, which has no period", d->name);
     if (g->nrotations == LGV_MAX_ROTATIONS)
         return lgv_yaml_fail(l, key, "more than %d names of rotations; use arrays", LGV_MAX_ROTATIONS);
-    g->rotation[g->nrotations++] = (struct lgv_rotations){.q = d->offset, .p = d->offset - *bodies, .count = count};
+    g->rotation[g->nrotations++] = (struct lgv_rotations){
+        .q = d->offset, .p = d->offset - *bodies, .count = count, .coupled = d->coupled};
     *bodies += count;
     return true;
 }
@@ -395,6 +397,7 @@ static bool declare_partners(struct lgv_loader *l, int node, bool velocities, st
         d->offset = q->offset;
         d->size = q->size;
         d->part = q->part;
+        d->coupled = q->coupled;
         ++*count;
         if (!d->part) continue;
         d[1] = second_part(d, 3);
@@ -461,6 +464,8 @@ static bool read_masses(struct lgv_loader *l, int node, int *mass) {
         if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", name);
         if (l->coordinate[k].dim == 4)
             return lgv_yaml_fail(l, key, "%s is a rotation: it has an inertia, not a mass", name);
+        if (l->coordinate[k].coupled)
+            return lgv_yaml_fail(l, key, "%s is a coupled body: its inertia has an angular and a linear part", name);
         seen[k] = true;
         if (!read_mass(l, value, &mass[k])) return false;
     }
@@ -507,7 +512,7 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out) {
     }
     if (!lgv_load_inertia(l, inertia, out)) return false;
     for (size_t k = 0; k < l->ncoordinates; k++) {
-        if (l->coordinate[k].dim == 4) continue;
+        if (l->coordinate[k].dim == 4 || l->coordinate[k].coupled) continue;
         int half = lgv_expr_scale(g, 0.5, lgv_expr_div(g, squares(g, &l->momentum[k]), mass[k]));
         *out = lgv_expr_add(g, *out, half);
     }

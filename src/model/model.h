@@ -300,9 +300,10 @@ void lgv_model_law(struct lgv_model *m, const struct lgv_structure *s, struct lg
 /* In words, added to `out`: nothing where there is no friction. */
 void lgv_law_words(const struct lgv_model *m, const struct lgv_law *law, struct lgv_text *out);
 
-/* Rotations: the inverse inertia of every body in the body frame, [bodies][9].  Refuses, at the Hamiltonian, a kinetic
- * energy that is not m.I^-1 m/2 of each body by itself with positive moments. */
-size_t lgv_model_bodies(const struct lgv_model *m);
+/* Rotations: how many there are, and of coupled bodies; the inverse inertia of every rotation in the body frame, [9],
+ * then that of every coupled body, [36], angular before linear.  Refuses, at the Hamiltonian, a kinetic energy that is
+ * not m.I^-1 m/2 of each body by itself, positive. */
+size_t lgv_model_bodies(const struct lgv_model *m, bool coupled);
 enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct lgv_error *err);
 
 /* q . H_q or p . H_p. */
@@ -362,6 +363,7 @@ enum lgv_decided {
 struct lgv_structure {
     bool constrained; /* there are constraints */
     bool rotations;   /* coordinates in SO(3) */
+    bool coupled;     /* bodies in SE(3) whose inertia couples position and rotation */
     bool separable;   /* H and every h are A(p) + B(q) */
     bool hamiltonian_separable;
     bool quadratic_kinetic; /* H = p.M^-1 p / 2 + U(q) with constant M (terms linear in p allowed) */

@@ -15,6 +15,12 @@
  *
  *     m' = m x H_m - H_R,     {f, h} = f_q.h_p - f_p.h_q - m.(f_m x h_m).
  *
+ * A body in SE(3) whose inertia couples position x and rotation has both momenta in the body frame, m and P, and moves
+ * along (x + R v, R exp(hat w)), so that derivatives with respect to x are R^T U_x.  With the algebra's bracket
+ * [(w, v), (w', v')] = (w x w', w x v' - w' x v) the last term of {f, h} is
+ *
+ *     - m.(f_m x h_m) - P.(f_m x h_P + f_P x h_m),     Kirchhoff's equations m' = m x w + P x v, P' = P x w.
+ *
  * Marsden & Ratiu (1999), Introduction to Mechanics and Symmetry, doi 10.1007/978-0-387-21792-5. */
 #include "model/brackets.h"
 #include <math.h>
@@ -91,6 +97,14 @@ const struct lgv_rotations *lgv_rotations_at(const struct lgv_graph *g, long row
     return NULL;
 }
 
+/* The coupled bodies among whose positions row `row` of q is, or NULL. */
+static const struct lgv_rotations *coupled_at(const struct lgv_graph *g, long row) {
+    for (size_t k = 0; k < g->nrotations; k++)
+        if (g->rotation[k].coupled && row < g->rotation[k].q && row >= g->rotation[k].q - 3 * g->rotation[k].count)
+            return &g->rotation[k];
+    return NULL;
+}
+
 /* The row of p that belongs to row `row` of q, which is no rotation's. */
 static long partner_of(const struct lgv_graph *g, long row) {
     long p = row;
@@ -129,7 +143,17 @@ static const struct {
                    {{1, 3}, {1, 0}, {-1, 1}},
                    {{-1, 2}, {1, 1}, {1, 0}}};
 
-/* The three directions of one body, from what its four rows give; terms of one body are added up. */
+/* Terms of one row are added up. */
+static void gather(struct lgv_graph *g, struct lgv_term t, size_t first, struct lgv_terms *out) {
+    size_t i = first;
+    while (i < out->count && (out->term[i].nest != t.nest || out->term[i].row != t.row)) i++;
+    if (i < out->count)
+        out->term[i].value = lgv_expr_add(g, out->term[i].value, t.value);
+    else
+        lgv_terms_add(g, out, t);
+}
+
+/* The three directions of one body, from what its four rows give. */
 static void fold(struct lgv_graph *g, enum lgv_space space, const struct lgv_rotations *r, struct lgv_term t,
                  long component, size_t first, struct lgv_terms *out) {
     int body = lgv_expr_iop(g, LGV_IADD, t.row, lgv_expr_iconst(g, -component)); /* its first row */
@@ -141,12 +165,24 @@ static void fold(struct lgv_graph *g, enum lgv_space space, const struct lgv_rot
         int at = lgv_expr_iop(g, LGV_IADD, row, lgv_expr_iconst(g, k));
         int of = lgv_expr_iop(g, LGV_IADD, body, lgv_expr_iconst(g, tangent[component][k].of));
         int value = product(g, 0.5 * tangent[component][k].sign, lgv_expr_ref(g, space, of), t.value);
-        size_t i = first;
-        while (i < out->count && (out->term[i].nest != t.nest || out->term[i].row != at)) i++;
-        if (i < out->count)
-            out->term[i].value = lgv_expr_add(g, out->term[i].value, value);
-        else
-            lgv_terms_add(g, out, (struct lgv_term){t.nest, at, t.col, value});
+        gather(g, (struct lgv_term){t.nest, at, t.col, value}, first, out);
+    }
+}
+
+/* The derivative with respect to component c of the position of a coupled body, along the axes of the body: R^T U_x. */
+static void fold_position(struct lgv_graph *g, enum lgv_space space, const struct lgv_rotations *r, struct lgv_term t,
+                          long c, size_t first, struct lgv_terms *out) {
+    const long x = r->q - 3 * r->count, p = r->p - 3 * r->count;
+    int body = lgv_expr_iop(g, LGV_IADD, t.row, lgv_expr_iconst(g, -c - x)); /* 3 times its number */
+    int number = lgv_expr_iop(g, LGV_IDIV, body, lgv_expr_iconst(g, 3)), R[LGV_MATRIX];
+    for (int k = 0; k < 4; k++)
+        R[k] = lgv_expr_ref(g, space,
+                            lgv_expr_iop(g, LGV_IADD, lgv_expr_iop(g, LGV_IMUL, number, lgv_expr_iconst(g, 4)),
+                                         lgv_expr_iconst(g, r->q + k)));
+    lgv_rotations_matrix(g, R);
+    for (int k = 0; k < 3 && !g->failed; k++) {
+        int at = lgv_expr_iop(g, LGV_IADD, body, lgv_expr_iconst(g, p + k));
+        gather(g, (struct lgv_term){t.nest, at, t.col, lgv_expr_mul(g, R[3 * c + k], t.value)}, first, out);
     }
 }
 
@@ -156,12 +192,11 @@ void lgv_rotations_fold(struct lgv_graph *g, enum lgv_space space, const struct 
     for (size_t i = 0; i < given->count && !g->failed; i++) {
         struct lgv_term t = given->term[i];
         long row = row_of(g, t.nest, t.row);
-        const struct lgv_rotations *r = lgv_rotations_at(g, row);
+        const struct lgv_rotations *r = lgv_rotations_at(g, row), *coupled = coupled_at(g, row);
         if (row < 0) continue;
-        if (r) {
-            fold(g, space, r, t, (row - r->q) % 4, first, out);
-            continue;
-        }
+        if (r) fold(g, space, r, t, (row - r->q) % 4, first, out);
+        if (coupled) fold_position(g, space, coupled, t, (row - coupled->q + 3 * coupled->count) % 3, first, out);
+        if (r || coupled) continue;
         t.row = lgv_expr_iop(g, LGV_IADD, t.row, lgv_expr_iconst(g, partner_of(g, row) - row));
         lgv_terms_add(g, out, t);
     }
@@ -188,14 +223,14 @@ static int paired(struct lgv_graph *g, const struct lgv_terms *a, const struct l
     return sum;
 }
 
-/* m.(f_m x h_m) of one body, whose momentum begins at row p */
-static int turned(struct lgv_graph *g, long p, const struct lgv_terms *f, const struct lgv_terms *h) {
+/* m.(f_a x h_b): rows from m, a and b on */
+static int turned(struct lgv_graph *g, long m, long a, long b, const struct lgv_terms *f, const struct lgv_terms *h) {
     int sum = 0;
     for (long k = 0; k < 3; k++) {
-        long i = p + (k + 1) % 3, j = p + (k + 2) % 3;
-        int cross = lgv_expr_sub(g, lgv_expr_mul(g, entry(g, f, i), entry(g, h, j)),
-                                 lgv_expr_mul(g, entry(g, f, j), entry(g, h, i)));
-        sum = lgv_expr_add(g, sum, lgv_expr_mul(g, lgv_expr_ref_at(g, LGV_P, p + k), cross));
+        long i = (k + 1) % 3, j = (k + 2) % 3;
+        int cross = lgv_expr_sub(g, lgv_expr_mul(g, entry(g, f, a + i), entry(g, h, b + j)),
+                                 lgv_expr_mul(g, entry(g, f, a + j), entry(g, h, b + i)));
+        sum = lgv_expr_add(g, sum, lgv_expr_mul(g, lgv_expr_ref_at(g, LGV_P, m + k), cross));
     }
     return sum;
 }
@@ -210,9 +245,25 @@ int lgv_rotations_bracket(struct lgv_graph *g, int f, int h) {
     int sum = lgv_expr_sub(g, paired(g, &d[0], &d[3]), paired(g, &d[1], &d[2]));
     bool turns = d[1].count && d[3].count;
     for (size_t r = 0; turns && r < g->nrotations; r++)
-        for (long k = 0; k < g->rotation[r].count && !g->failed; k++)
-            sum = lgv_expr_sub(g, sum, turned(g, g->rotation[r].p + 3 * k, &d[1], &d[3]));
+        for (long k = 0; k < g->rotation[r].count && !g->failed; k++) {
+            const long m = g->rotation[r].p + 3 * k, P = m - 3 * g->rotation[r].count;
+            sum = lgv_expr_sub(g, sum, turned(g, m, m, m, &d[1], &d[3]));
+            if (!g->rotation[r].coupled) continue;
+            sum = lgv_expr_sub(g, sum, turned(g, P, m, P, &d[1], &d[3]));
+            sum = lgv_expr_sub(g, sum, turned(g, P, P, m, &d[1], &d[3]));
+        }
     for (int k = 0; k < 4; k++) lgv_terms_free(&d[k]);
+    return sum;
+}
+
+/* m.(f x h) */
+static double triple(const double *m, const double *f, const double *h, double *size) {
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        sum += m[k] * (f[i] * h[j] - f[j] * h[i]);
+        *size += fabs(m[k]) * (fabs(f[i] * h[j]) + fabs(f[j] * h[i]));
+    }
     return sum;
 }
 
@@ -220,10 +271,10 @@ double lgv_rotations_pairing(const struct lgv_graph *g, const double *m, const d
                              double *size) {
     double sum = 0;
     for (size_t r = 0; r < g->nrotations; r++)
-        for (long k = 0; k < 3 * g->rotation[r].count; k++) {
-            long p = g->rotation[r].p + k - k % 3, i = p + (k + 1) % 3, j = p + (k + 2) % 3, at = p + k % 3;
-            sum += m[at] * (f[i] * h[j] - f[j] * h[i]);
-            *size += fabs(m[at]) * (fabs(f[i] * h[j]) + fabs(f[j] * h[i]));
+        for (long k = 0; k < g->rotation[r].count; k++) {
+            const long a = g->rotation[r].p + 3 * k, b = a - 3 * g->rotation[r].count;
+            sum += triple(m + a, f + a, h + a, size);
+            if (g->rotation[r].coupled) sum += triple(m + b, f + a, h + b, size) + triple(m + b, f + b, h + a, size);
         }
     return sum;
 }
@@ -244,18 +295,77 @@ long lgv_rotations_row(const struct lgv_graph *g, long i, int *axis) {
     return row;
 }
 
+/* x turned by a unit quaternion, or back. */
+static void turn_vector(const double q[4], bool back, const double x[3], double out[3]) {
+    const double w = back ? -q[0] : q[0], *v = q + 1;
+    double c[3];
+    for (int k = 0; k < 3; k++) c[k] = v[(k + 1) % 3] * x[(k + 2) % 3] - v[(k + 2) % 3] * x[(k + 1) % 3] + w * x[k];
+    for (int k = 0; k < 3; k++)
+        out[k] = x[k] + 2 * (v[(k + 1) % 3] * c[(k + 2) % 3] - v[(k + 2) % 3] * c[(k + 1) % 3]);
+}
+
+/* v + a w x v + b w x (w x v) */
+static void bent(const double w[3], double a, double b, double v[3]) {
+    double once[3], twice[3];
+    for (int k = 0; k < 3; k++) once[k] = w[(k + 1) % 3] * v[(k + 2) % 3] - w[(k + 2) % 3] * v[(k + 1) % 3];
+    for (int k = 0; k < 3; k++) twice[k] = w[(k + 1) % 3] * once[(k + 2) % 3] - w[(k + 2) % 3] * once[(k + 1) % 3];
+    for (int k = 0; k < 3; k++) v[k] += a * once[k] + b * twice[k];
+}
+
+/* v <- dexp_w v, or its inverse: exp(w, v) = (exp w, dexp_w v). */
+static void exponential(const double w[3], bool inverse, double v[3]) {
+    double s = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], r = sqrt(s), half = r / 2;
+    double a = r > 0 ? 2 * sin(half) * sin(half) / s : 0.5, b = r > 1e-2 ? (1 - sin(r) / r) / s : (1 - s / 20) / 6;
+    double c = r > 1e-2 ? (1 - half * cos(half) / sin(half)) / s : (1 + s / 60) / 12;
+    bent(w, inverse ? -0.5 : a, inverse ? c : b, v);
+}
+
+/* Coupled bodies move along the group: positions, then rotations have their turn. */
+static void advance_positions(const struct lgv_graph *g, double *q, const double *xi, double h) {
+    for (size_t r = 0; g && r < g->nrotations; r++)
+        for (long k = 0; g->rotation[r].coupled && k < g->rotation[r].count; k++) {
+            const long behind = 3 * g->rotation[r].count, p = g->rotation[r].p + 3 * k;
+            const double *w = xi + p, *v = w - behind, turn[3] = {h * w[0], h * w[1], h * w[2]};
+            double *x = q + g->rotation[r].q - behind + 3 * k, y[3] = {h * v[0], h * v[1], h * v[2]};
+            exponential(turn, false, y);
+            turn_vector(q + g->rotation[r].q + 4 * k, false, y, y);
+            for (int i = 0; i < 3; i++) x[i] += y[i];
+        }
+}
+
 void lgv_rotations_advance(const struct lgv_graph *g, size_t np, double *q, const double *xi, double h) {
+    advance_positions(g, q, xi, h);
     for (size_t i = 0; i < np; i++) {
         int axis = -1;
         long row = g ? lgv_rotations_row(g, (long)i, &axis) : (long)i;
         if (axis < 0) {
-            q[row] += h * xi[i];
+            if (!g || !coupled_at(g, row)) q[row] += h * xi[i];
             continue;
         }
         double turn[3] = {h * xi[i], h * xi[i + 1], h * xi[i + 2]};
         lgv_rotations_turn(q + row, turn);
         i += 2;
     }
+}
+
+void lgv_rotations_nudge(const struct lgv_graph *g, long i, double *q, double h) {
+    int axis;
+    const long row = lgv_rotations_row(g, i, &axis);
+    const struct lgv_rotations *r = coupled_at(g, row);
+    double xi[3] = {0, 0, 0};
+    if (axis < 0 && !r) {
+        q[row] += h;
+        return;
+    }
+    if (axis >= 0) {
+        xi[axis] = h;
+        lgv_rotations_turn(q + row, xi);
+        return;
+    }
+    const long c = row - (r->q - 3 * r->count);
+    xi[c % 3] = h;
+    turn_vector(q + r->q + c / 3 * 4, false, xi, xi);
+    for (long k = 0; k < 3; k++) q[row - c % 3 + k] += xi[k];
 }
 
 /* 2 log(a^-1 b) */
@@ -280,6 +390,13 @@ void lgv_rotations_between(const struct lgv_graph *g, size_t np, const double *f
         angle_between(from + row, to + row, xi + i);
         i += 2;
     }
+    for (size_t r = 0; g && r < g->nrotations; r++)
+        for (long k = 0; g->rotation[r].coupled && k < g->rotation[r].count; k++) {
+            const double *w = xi + g->rotation[r].p + 3 * k;
+            double *v = xi + g->rotation[r].p + 3 * k - 3 * g->rotation[r].count;
+            turn_vector(from + g->rotation[r].q + 4 * k, true, v, v);
+            exponential(w, true, v);
+        }
 }
 
 void lgv_rotations_clean(const struct lgv_graph *g, double *q) {

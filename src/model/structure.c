@@ -150,6 +150,7 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
         out->diagonal_mass = t[3].count > 0;
         for (size_t k = 0; k < t[3].count; k++) out->diagonal_mass &= t[3].term[k].row == t[3].term[k].col;
         out->rotations = g->nrotations > 0;
+        out->coupled = lgv_model_bodies(m, true) > 0;
         out->bath = m->bath.kind != LGV_FRICTION_NONE;
         out->shifted = out->bath && out->quadratic_kinetic && is_shifted(m);
         out->steady_bath = out->bath && m->bath.kind != LGV_FRICTION_OF_Q;

@@ -252,32 +252,57 @@ static void generator_gradient(struct lgv_model *m, const struct lgv_symmetry *s
     lgv_function_free(&f);
 }
 
-/* The rotation of three components from i on: does eta change xi by -eta x xi, as it does R^T c?  At random points. */
-static bool turns_in_space(struct lgv_model *m, const struct lgv_symmetry *symmetry, size_t i) {
-    struct lgv_terms d[3] = {0};
+/* Row k of hat(a). */
+static void add_hat(const double a[3], size_t k, double *out) {
+    out[(k + 1) % 3] -= a[(k + 2) % 3];
+    out[(k + 2) % 3] += a[(k + 1) % 3];
+}
+
+/* The rotation of three components from i on: does eta change xi by -eta x xi, as it does R^T c?  Of a coupled body the
+ * linear components at i - before too: by -ad_eta xi, as the group does Ad_{g^-1} c.  At random points. */
+static bool turns_in_space(struct lgv_model *m, const struct lgv_symmetry *symmetry, size_t i, size_t before) {
+    struct lgv_terms d[6] = {0};
     struct lgv_evaluator e;
-    double *x = lgv_new(m->np, sizeof *x), xi[3];
-    for (size_t k = 0; k < 3; k++) generator_gradient(m, symmetry, i + k, &d[k]);
+    const size_t rows = before ? 6 : 3;
+    double *x = lgv_new(m->np, sizeof *x), xi[6];
+    for (size_t k = 0; k < rows; k++) generator_gradient(m, symmetry, k < 3 ? i + k : i - before + k - 3, &d[k]);
     bool begun = x && !m->graph->failed && lgv_eval_begin(&e, m->graph), yes = begun;
     for (int point = 0; yes && point < LGV_FEWEST_POINTS; point++) {
         struct lgv_point at;
         if (!lgv_point_make(m, &e, point, LGV_FEWEST_POINTS, &at)) break;
         struct lgv_env env = lgv_point_env(m, &at);
-        for (size_t k = 0; k < 3; k++) xi[k] = lgv_eval_node(&e, symmetry->xi[i + k], &env, NULL);
-        double size = fabs(xi[0]) + fabs(xi[1]) + fabs(xi[2]);
-        for (size_t k = 0; k < 3; k++) {
+        double size = 0;
+        for (size_t k = 0; k < rows; k++) {
+            xi[k] = lgv_eval_node(&e, symmetry->xi[k < 3 ? i + k : i - before + k - 3], &env, NULL);
+            size += fabs(xi[k]);
+        }
+        for (size_t k = 0; k < rows; k++) xi[k] = -xi[k]; /* what is to be taken off */
+        for (size_t k = 0; k < rows; k++) {
             lgv_eval_terms(&e, &d[k], &env, x, m->np, 1);
             /* row k of -hat(eta) xi = hat(xi) eta */
-            x[i + (k + 1) % 3] += xi[(k + 2) % 3];
-            x[i + (k + 2) % 3] -= xi[(k + 1) % 3];
+            add_hat(k < 3 ? xi : xi + 3, k % 3, x + i);
+            if (k >= 3) add_hat(xi, k % 3, x + i - before);
             for (size_t j = 0; j < m->np; j++) yes = yes && fabs(x[j]) <= 1e-12 * size;
         }
         free(at.x);
     }
     if (begun) lgv_eval_end(&e);
-    for (size_t k = 0; k < 3; k++) lgv_terms_free(&d[k]);
+    for (size_t k = 0; k < rows; k++) lgv_terms_free(&d[k]);
     free(x);
     return yes;
+}
+
+/* How far before its angular components the linear ones of a coupled body are; 0: i is of none.  *first: its first
+ * angular one. */
+static size_t coupled_before(const struct lgv_graph *g, size_t i, size_t *first) {
+    for (size_t k = 0; k < g->nrotations; k++) {
+        const struct lgv_rotations *r = &g->rotation[k];
+        const long at = (long)i - (r->p - 3 * r->count);
+        if (!r->coupled || at < 0 || at >= 6 * r->count) continue;
+        *first = (size_t)(r->p + at % (3 * r->count) / 3 * 3);
+        return (size_t)(3 * r->count);
+    }
+    return 0;
 }
 
 static void find_action(struct lgv_model *m, const struct lgv_symmetry *symmetry, size_t number,
@@ -290,9 +315,11 @@ static void find_action(struct lgv_model *m, const struct lgv_symmetry *symmetry
         lgv_rotations_row(m->graph, (long)i, &axis);
         generator_gradient(m, symmetry, i, &d);
         bool constant = d.count == 0, zero = lgv_expr_is_const(m->graph, symmetry->xi[i], &x) && x == 0;
-        if (axis < 0) affine = affine && !lgv_terms_use(m->graph, &d, LGV_USES(LGV_Q));
-        if (axis >= 0 && !constant) affine = affine && turns_in_space(m, symmetry, i - (size_t)axis);
-        of_body = of_body || (axis >= 0 && constant && !zero);
+        size_t first = i - (size_t)(axis < 0 ? 0 : axis), before = coupled_before(m->graph, i, &first);
+        bool turns = axis >= 0 || before;
+        if (!turns) affine = affine && !lgv_terms_use(m->graph, &d, LGV_USES(LGV_Q));
+        if (turns && !constant) affine = affine && turns_in_space(m, symmetry, first, before);
+        of_body = of_body || (turns && constant && !zero);
         lgv_terms_free(&d);
     }
     s->symmetry[number].affine = affine;

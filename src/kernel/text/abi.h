@@ -22,6 +22,14 @@ enum lgv_spin_number {
     LGV_SPIN_TILT = 12,
     LGV_SPIN = 16          /* how many numbers there are */
 };
+/* Numbers of a coupled body for kirchhoff.h, behind those of all rotations: matrices of six rows, angular
+ * before linear. */
+enum lgv_coupled_number {
+    LGV_COUPLED_INERTIA,
+    LGV_COUPLED_INVERSE = 36,
+    LGV_COUPLED_LENGTH = 72, /* what angles are compared with lengths by: sqrt(tr J / tr M) */
+    LGV_COUPLED_NUMBERS
+};
 
 enum lgv_fail_reason {
     LGV_FAIL_NONE = 0,

@@ -31,6 +31,7 @@
 #endif
 #ifndef ROTATIONS /* rotations.h */
 #define ROTATIONS 0L
+#define COUPLED 0L
 #endif
 #ifndef MODEL_FORCED /* forces without a potential: model_push */
 #define MODEL_FORCED 0

@@ -4,8 +4,8 @@
  *
  * A rotation is a unit quaternion of four rows of q, its momentum the angular momentum m in the body frame, three rows
  * of p.  Free steps know principal axes only: where the body frame has others (ROTATIONS_TILTED) a body is turned to
- * them and back.  Of each name rotation_run has its first rows and the number of its bodies, vector_run the rows of
- * vectors between them. */
+ * them and back.  Of each name rotation_run has its first rows and the number of its bodies, coupled_run those of
+ * bodies in SE(3) with coupled inertia, vector_run the rows of vectors between them. */
 
 INLINE void quaternion_product(const vec *a, const double *b, vec *out) {
     vec w = a[0], x = a[1], y = a[2], z = a[3];
@@ -49,6 +49,16 @@ INLINE void rotation_tilt(const double *spin, int back, vec *q, vec *m) {
             if (ROTATIONS_TILTED) rotation_tilt(spin_, 0, x_, m_);                                                     \
             FREE(c, (c)->dt, spin_, x_, m_);                                                                           \
             if (ROTATIONS_TILTED) rotation_tilt(spin_, 1, x_, m_);                                                     \
+        }
+
+/* The same of all bodies in SE(3) whose inertia couples position and rotation: FREE(c, dt, body, x, q, m, P) is one of
+ * kirchhoff.h.  The rows of positions and linear momenta of a name stand before those of rotations and angular ones. */
+#define COUPLED_ALL(c, q, p, FREE)                                                                                     \
+    for (long run_ = 0, body_ = 0; run_ < COUPLED_RUNS; run_++)                                                        \
+        for (long k_ = 0, n_ = 3 * coupled_run[run_].count; 3 * k_ < n_; k_++, body_++) {                              \
+            const double *numbers_ = (c)->b->spin + COUPLED_FROM + LGV_COUPLED_NUMBERS * body_;                        \
+            vec *x_ = (q) + coupled_run[run_].q, *m_ = (p) + coupled_run[run_].p + 3 * k_;                             \
+            FREE(c, (c)->dt, numbers_, x_ - n_ + 3 * k_, x_ + 4 * k_, m_, m_ - n_);                                    \
         }
 
 /* Rotations turn by x, which has the rows of p: R exp(hat x). */
