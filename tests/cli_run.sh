@@ -228,3 +228,38 @@ import json, math
 c = json.load(open("out"))["certificate"]
 assert c["volume_least"] < c["volume_most"] <= math.exp(-0.05) + 1e-9 and c["volume_contraction"] is None, c
 PY
+
+# With the bath switched off a step is symplectic: a verdict of its own, also where the form is not contracted by one
+# factor.  EEM promises nothing.  Where friction of q is a force of the step it is not measured.
+conservative() { # FILE METHOD ABOUT: what is asserted of its verdict v
+    gives 0 "$LGV" run "$1" --method "$2" --json --no-files --step 0.1 --paths 32 --until 2
+    ! has_python || python3 - "$3" <<'PY' || die "conservative part of $2 on $1"
+import json, sys
+c = json.load(open("out"))["certificate"]
+v = next((v for v in c["verdicts"] if v["name"] == "conservative"), None)
+assert eval(sys.argv[1]), (v, c["conservative_defect"])
+PY
+}
+held='v["claim"] and v["holds"] and v["value"] == c["conservative_defect"] < 1e-11 and c["symplectic_defect"] > 0.01'
+conservative axes.yaml g-BAOAB "$held"
+conservative place.yaml BAOAB 'v["claim"] and v["holds"]'
+conservative place.yaml EEM 'v is None'
+conservative place.yaml SVE-Q 'v is None'
+sed 's/0.5 + x^2/0.5/' place.yaml > steady.yaml
+conservative steady.yaml EEM 'not v["claim"] and v["holds"] is None and v["value"] > 1e-4'
+gives 0 "$LGV" run axes.yaml --no-files
+has out 'ok   conservative part' 'symplectic to round-off with the bath switched off'
+
+# Phase volume of more than 32 components at one state, exp(-18*0.5*0.02); of too many it is said that there are.
+cat > beads.yaml <<'YAML'
+parameters: { N: 6 }
+coordinates: { "x[N] in R3": "[0.9*i, 0.1*i, 0.05*i^2]" }
+momenta: { p: 0.1 }
+potential: sum(i=1..N-1, (norm(x[i+1] - x[i]) - 1)^2*10)
+langevin: { friction: 0.5, temperature: 1 }
+run: { step: 0.02, until: 1, paths: 16 }
+YAML
+gives 0 "$LGV" run beads.yaml --no-files
+has out 'contracts by 0.8352702114 a step (1 state'
+gives 0 "$LGV" run beads.yaml --no-files --set N=34
+has out 'not measured' '204 components of q and p, and it is measured up to 200'

@@ -141,6 +141,11 @@ static inline void make_result(struct lgv_result *r, size_t ntimes, size_t sampl
     make_histograms(r);
     make_samples(r, samples);
     r->certificate = (struct lgv_certificate){.symplectic_defect = 3.3e-11,
+                                              .conservative = 2.2e-15,
+                                              .conservative_error = 4.4e-13,
+                                              .conservative_states = 3,
+                                              .conservative_claim = 1,
+                                              .volume_states = 2,
                                               .symplectic_defect_error = 2e-9,
                                               .defect_states = 64,
                                               .constraint = (double)NAN,

@@ -90,6 +90,11 @@ static void same_certificate(const struct lgv_certificate *a, const struct lgv_c
     same_real(a->weak_order, b->weak_order);
     assert_int_equal(a->defect_states, b->defect_states);
     assert_int_equal(a->symplectic_claim, b->symplectic_claim);
+    same_real(a->conservative, b->conservative);
+    same_real(a->conservative_error, b->conservative_error);
+    assert_int_equal(a->conservative_states, b->conservative_states);
+    assert_int_equal(a->conservative_claim, b->conservative_claim);
+    assert_int_equal(a->volume_states, b->volume_states);
     assert_int_equal(a->noise_commutes, b->noise_commutes);
     assert_int_equal(a->commutes_decided, b->commutes_decided);
     same_text(a->order_reason, b->order_reason);

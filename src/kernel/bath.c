@@ -267,6 +267,23 @@ void lgv_bath_fill(const struct lgv_bath_modes *b, size_t noises, unsigned spans
     for (size_t i = 0; i < b->nrest; i++) *out++ = b->rest[i];
 }
 
+#define NEVER 1e-100 /* a rate that does nothing, and is no zero to divide by; its inverse: kT that accepts all */
+
+void lgv_bath_switch_off(const struct lgv_bath_modes *b, size_t noises, unsigned spans, double dt, bool accepts,
+                         double *numbers) {
+    double *draw = numbers + 1 + 5 * noises, *channel = draw + 5 * b->channels, *rest = channel + 5 * b->channels;
+    rest += b->dense ? 3 * b->np * b->channels : 0;
+    for (size_t j = 0; j < b->channels; j++, draw += 5, channel += 5) {
+        for (size_t i = 2; i < 5; i++) draw[i] = 0; /* E = F = 0 */
+        channel[0] = 1;
+        channel[1] = dt / spans;
+        channel[2] = 0;
+        channel[3] = NEVER; /* 1/m of the friction that is a function of q */
+        channel[4] = accepts ? 1 / NEVER : 0;
+    }
+    for (size_t i = b->dense ? 0 : b->np; i < b->nrest; i++) rest[i] = 0; /* Gamma */
+}
+
 /* ---- what it keeps ---- */
 
 static double contracted(double g, double dt, int how) {

@@ -36,5 +36,10 @@ double lgv_bath_fastest(const struct lgv_bath_modes *b);
 size_t lgv_bath_numbers(const struct lgv_bath_modes *b, size_t noises);
 void lgv_bath_fill(const struct lgv_bath_modes *b, size_t noises, unsigned spans, double dt, uint64_t coarsen,
                    double *out);
+/* The same numbers as of friction 0, without noise: what is left of a step is its conservative part.  A Metropolis
+ * method (`accepts`) then accepts every proposal that has an end.  Friction of q is switched off in the bath's own
+ * flow only, not as a force. */
+void lgv_bath_switch_off(const struct lgv_bath_modes *b, size_t noises, unsigned spans, double dt, bool accepts,
+                         double *numbers);
 
 #endif

@@ -370,3 +370,7 @@ size_t lgv_kernel_bath_size(const struct lgv_kernel *k) {
 void lgv_kernel_bath_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out) {
     if (k->bath) lgv_bath_fill(k->bath, k->nnoise, k->spans, dt, coarsen, out);
 }
+
+void lgv_kernel_bath_off(const struct lgv_kernel *k, double dt, double *numbers) {
+    if (k->bath) lgv_bath_switch_off(k->bath, k->nnoise, k->spans, dt, k->method->metropolis, numbers);
+}

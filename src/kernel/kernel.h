@@ -83,6 +83,7 @@ void lgv_kernel_free(struct lgv_kernel *k);
 /* Numbers for b->bath of blocks with steps dt, each made of `coarsen` fine spans a span; 0 of them without a bath. */
 size_t lgv_kernel_bath_size(const struct lgv_kernel *k);
 void lgv_kernel_bath_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out);
+void lgv_kernel_bath_off(const struct lgv_kernel *k, double dt, double *numbers); /* which are filled already */
 /* spin.c: LGV_SPIN numbers of each body for b->spin; malloc'd into *out, what was there is freed. */
 void lgv_spin_numbers(const double inertia[3], double *out); /* of principal moments, enum lgv_spin_number */
 void lgv_coupled_numbers(const double inverse[36], double *out); /* enum lgv_coupled_number */

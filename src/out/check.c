@@ -68,6 +68,24 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     c->mark = mark_of(lgv_verdict_find(r, "symplectic"));
 }
 
+static void check_conservative(const struct lgv_result *r, const struct lgv_verdict *v, struct lgv_check *c) {
+    const struct lgv_certificate *k = &r->certificate;
+    put(c, "conservative part",
+        "What is left of one step when the bath is switched off, with friction and noise of the bath 0: drifts, kicks "
+        "and the noise of noise Hamiltonians. Of a splitting word it is the word without its letters O (U becomes a "
+        "drift), of a Metropolis method the proposal. The number is its symplectic defect.");
+    snprintf(c->value, sizeof c->value, "%.2g", v->value);
+    bool known = v->error <= LGV_DEFECT_KNOWN, small = v->value <= v->limit;
+    snprintf(c->verdict, sizeof c->verdict, "%s (%llu state%s, known to %.1g)",
+             !known                ? "could not be measured well enough"
+             : small && v->claim   ? "symplectic to round-off with the bath switched off"
+             : small               ? "no defect seen at this step with the bath switched off; none is promised"
+             : v->claim            ? "NOT symplectic with the bath switched off"
+                                   : "not symplectic with the bath switched off, which is not claimed",
+             (unsigned long long)k->conservative_states, k->conservative_states == 1 ? "" : "s", v->error);
+    c->mark = mark_of(v);
+}
+
 static void check_volume(const struct lgv_result *r, const struct lgv_verdict *v, struct lgv_check *c) {
     const struct lgv_certificate *k = &r->certificate;
     put(c, "phase volume",
@@ -80,11 +98,22 @@ static void check_volume(const struct lgv_result *r, const struct lgv_verdict *v
         snprintf(c->verdict, sizeof c->verdict,
                  "to %.4g is what a step multiplies it by (%llu state%s, known to %.1g); friction or forces may make "
                  "it depend on the state",
-                 k->volume_most, (unsigned long long)k->defect_states, k->defect_states == 1 ? "" : "s", v->error);
+                 k->volume_most, (unsigned long long)k->volume_states, k->volume_states == 1 ? "" : "s", v->error);
     } else
-        snprintf(c->verdict, sizeof c->verdict, "%s by %.10g a step (known to %.1g)",
-                 v->holds == 0 ? "does NOT contract" : "contracts", k->volume_expected, v->error);
+        snprintf(c->verdict, sizeof c->verdict, "%s by %.10g a step (%llu state%s, known to %.1g)",
+                 v->holds == 0 ? "does NOT contract" : "contracts", k->volume_expected,
+                 (unsigned long long)k->volume_states, k->volume_states == 1 ? "" : "s", v->error);
     c->mark = mark_of(v);
+}
+
+/* A determinant takes as many columns as there are components. */
+static void check_no_volume(const struct lgv_result *r, struct lgv_check *c) {
+    put(c, "phase volume",
+        "The determinant of one step needs its derivative in every direction. That is done up to " LGV_DIGITS(
+            LGV_ALL_COMPONENTS) " components of q and p.");
+    snprintf(c->value, sizeof c->value, "not measured");
+    snprintf(c->verdict, sizeof c->verdict, "%llu components of q and p, and it is measured up to %d",
+             2 * (unsigned long long)r->dof, LGV_ALL_COMPONENTS);
 }
 
 static void check_rotation(const struct lgv_verdict *v, struct lgv_check *c) {
@@ -314,9 +343,12 @@ static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
 static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     size_t n = 0;
     const struct lgv_verdict *volume = lgv_verdict_find(r, "volume"), *heat = lgv_verdict_find(r, "temperature");
+    const struct lgv_verdict *alone = lgv_verdict_find(r, "conservative");
     const struct lgv_verdict *turned = lgv_verdict_find(r, "rotation");
     check_symplectic(r, &rows[n++]);
+    if (alone) check_conservative(r, alone, &rows[n++]);
     if (volume) check_volume(r, volume, &rows[n++]);
+    if (!volume && r->certificate.dissipative && 2 * r->dof > LGV_ALL_COMPONENTS) check_no_volume(r, &rows[n++]);
     if (heat) check_temperature(r, heat, &rows[n++]);
     if (r->certificate.law) check_law(r, &rows[n++]);
     char line[200];
@@ -346,7 +378,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 20, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 21, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;

@@ -89,6 +89,11 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     LATER(lgv_certificate, "volume_defect_error", LGV_HDF5_REAL, volume_error),
     LATER(lgv_certificate, "volume_least", LGV_HDF5_REAL, volume_least),
     LATER(lgv_certificate, "volume_most", LGV_HDF5_REAL, volume_most),
+    LATER(lgv_certificate, "volume_states", LGV_HDF5_COUNT, volume_states),
+    LATER(lgv_certificate, "conservative_defect", LGV_HDF5_REAL, conservative),
+    LATER(lgv_certificate, "conservative_defect_error", LGV_HDF5_REAL, conservative_error),
+    LATER(lgv_certificate, "conservative_states", LGV_HDF5_COUNT, conservative_states),
+    LATER(lgv_certificate, "conservative_claim", LGV_HDF5_INT, conservative_claim),
     LATER(lgv_certificate, "rotation", LGV_HDF5_REAL, rotation),
     LATER(lgv_certificate, "rotation_claim", LGV_HDF5_INT, rotation_claim),
 };

@@ -136,6 +136,10 @@ static bool langevin(const struct lgv_certificate *c, json_t *out) {
            (put(out, "form_contraction", real(c->form)) && put(out, "volume_contraction", real(c->volume_expected)) &&
             put(out, "volume_defect", real(c->volume)) && put(out, "volume_defect_error", real(c->volume_error)) &&
             put(out, "volume_least", real(c->volume_least)) && put(out, "volume_most", real(c->volume_most)) &&
+            put(out, "volume_states", count(c->volume_states)) &&
+            put(out, "conservative_defect", real(c->conservative)) &&
+            put(out, "conservative_defect_error", real(c->conservative_error)) &&
+            put(out, "conservative_states", count(c->conservative_states)) &&
             put(out, "temperature", real(c->temperature)) && put(out, "bias_order", real(c->bias_order)) &&
             put(out, "friction_step", real(c->friction_step)) &&
             put(out, "stationary_law", c->law ? text(c->law) : json_null()) &&

@@ -118,6 +118,10 @@ void lgv_block_step(const struct lgv_kernel *k, struct lgv_own_block *b, double 
     if (b->bath) lgv_kernel_bath_fill(k, dt, b->block.coarsen, b->bath);
 }
 
+void lgv_block_without_bath(const struct lgv_kernel *k, struct lgv_own_block *b) {
+    if (b->bath) lgv_kernel_bath_off(k, b->block.dt, b->bath);
+}
+
 void lgv_block_free(struct lgv_own_block *b) {
     if (b->scratch) free(b->scratch->more);
     free(b->memory);

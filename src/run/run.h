@@ -220,6 +220,9 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                       struct lgv_own_block *out);
 /* Another size of step, made of `coarsen` fine ones. */
 void lgv_block_step(const struct lgv_kernel *k, struct lgv_own_block *b, double dt, uint64_t coarsen);
+/* Its steps from now on are without friction and noise of the bath, up to the next lgv_block_step: lgv_bath_switch_off.
+ */
+void lgv_block_without_bath(const struct lgv_kernel *k, struct lgv_own_block *b);
 /* Step 0 of paths path .. path + used - 1; idle lanes repeat the last of them. */
 void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64_t path, unsigned used);
 void lgv_block_free(struct lgv_own_block *b);

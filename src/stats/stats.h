@@ -85,10 +85,15 @@ struct lgv_certificate {
     double start_constraint, start_hidden; /* the same of typical start values as given, before they were projected */
     int rotation_claim;                    /* the method keeps rotations on the group */
     double rotation;                       /* largest |R^T R - 1| over kept states; NaN when there are no rotations */
+    double conservative, conservative_error; /* the defect with the bath switched off; NaN: there is none, or it is not
+                                                measured */
+    uint64_t conservative_states;
+    int conservative_claim;                /* the method's step is symplectic without the bath */
     int symplectic_claim;                  /* the method's table says it is symplectic */
     double form, volume_expected;          /* by what a step is to contract the form and phase volume; NaN: not known */
     double volume, volume_error;           /* the largest deviation from that, measured; NaN when not */
     double volume_least, volume_most;      /* the factors themselves, over the states; NaN when not measured */
+    uint64_t volume_states;                /* number of them */
     int bath;                              /* there is friction with its noise */
     double temperature, bias_order;        /* kT (NaN: several), and the order of stationary averages */
     double friction_step;                  /* largest rate of friction times the step; 0: none, or it depends on q */
@@ -160,6 +165,7 @@ struct lgv_result {
 
 #define LGV_DEFECT_KNOWN 1e-6  /* a defect whose uncertainty is larger says nothing */
 #define LGV_LOW_ACCEPTANCE 0.3 /* fewer accepted steps than this are warned about */
+#define LGV_ALL_COMPONENTS 200 /* of q and p: beyond, phase volume is not measured */
 #define LGV_DEFECT_LIMIT 1e-11 /* a defect below this (or below its own uncertainty) is round-off */
 
 /* What the collectors of a run need to know. */
@@ -236,6 +242,8 @@ struct lgv_defect {   /* begins as {0} */
     bool contracts;      /* the form is to be contracted by `form`, else kept */
     double form;
     size_t constraints;
+    bool without_bath; /* the step with its bath switched off; none where a proposal of it is not accepted */
+    bool complete;     /* all of J, if it has at most LGV_ALL_COMPONENTS columns */
     double volume, volume_error; /* det J, on the constraint set if there is one; NaN: not all of J is measured */
 };
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,

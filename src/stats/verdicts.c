@@ -21,6 +21,15 @@ static void judge_symplectic(const struct lgv_certificate *c, struct lgv_verdict
     if (v->claim == 1 && isfinite(v->value) && v->error <= LGV_DEFECT_KNOWN) v->holds = v->value <= v->limit;
 }
 
+/* The step without its bath. */
+static void judge_conservative(const struct lgv_certificate *c, struct lgv_verdict *v) {
+    v->value = c->conservative;
+    v->error = c->conservative_error;
+    v->claim = c->conservative_claim ? 1 : 0;
+    v->limit = fmax(c->conservative_error, c->conservative_claim ? LGV_DEFECT_LIMIT : 0);
+    if (v->claim == 1 && v->error <= LGV_DEFECT_KNOWN) v->holds = v->value <= v->limit;
+}
+
 /* Where a bath or a force acts: det J against what the method promises. */
 static void judge_volume(const struct lgv_certificate *c, struct lgv_verdict *v) {
     v->value = isfinite(c->volume_expected) ? c->volume : c->volume_least;
@@ -79,9 +88,10 @@ bool lgv_verdicts_make(struct lgv_result *r) {
     struct lgv_verdict *v;
     bool ok = true;
     lgv_verdicts_free(r);
-    r->verdict = lgv_new(r->nseries + 9, sizeof *r->verdict);
+    r->verdict = lgv_new(r->nseries + 10, sizeof *r->verdict);
     if (!r->verdict) return false;
     if (ok && (ok = add(r, "symplectic", NULL, &v))) judge_symplectic(c, v);
+    if (ok && isfinite(c->conservative) && (ok = add(r, "conservative", NULL, &v))) judge_conservative(c, v);
     if (ok && c->dissipative && isfinite(c->volume_least) && (ok = add(r, "volume", NULL, &v))) judge_volume(c, v);
     for (size_t i = 0; ok && c->bath && r->ntimes > 0 && i < r->nseries; i++)
         if (r->series[i].name && strcmp(r->series[i].name, LGV_KINETIC) == 0 &&
