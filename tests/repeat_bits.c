@@ -41,6 +41,15 @@ static const struct subject {
      "potential: sum(i=1..N, (x[wrap(i+1)] - x[i])^2/2 + 0.25*x[i]^4)\n"
      "noise: ['each(k=1..N, 0.2*sin(x[k]))']\nobserve: {spread: 'sum(i=1..N, x[i]^2)/N'}\n",
      0.2, 100, false},
+    {"ring of 20, stiff", "ZS(0.3)", /* sparse systems */
+     "parameters: {N: 20}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 1)'}\n"
+     "potential: sum(i=1..N, 10*(x[wrap(i+1)] - x[i])^2 + 0.25*x[i]^4)\n"
+     "noise: ['each(k=1..N, 0.2*sin(x[k]))']\nobserve: {spread: 'sum(i=1..N, x[i]^2)/N'}\n",
+     0.2, 100, false},
+    {"stiff pendulum", "PushNewmark-Suzuki4",
+     "coordinates: {x: '0.2*normal()', y: -1}\npotential: y + 50*(x^2 + y^2 - 1)^2\nnoise: 0.2*x*y\n", 0.1, 100, false},
+    {"stiff pendulum", "Newmark",
+     "coordinates: {x: '0.2*normal()', y: -1}\npotential: y + 50*(x^2 + y^2 - 1)^2\nnoise: 0.2*x*y\n", 0.1, 100, false},
     {"sphere", "RATTLE",
      "coordinates: {x in R3: '[1, 0.3*normal(), 0.2*uniform()]'}\nvelocities: {v: '[0.1, 1, 0.3*normal()]'}\n"
      "lagrangian: dot(v, v)/2 - x.z\nconstraints: dot(x, x) - 1\nnoise_potential: [sin(x.x), sin(x.y), sin(x.z)]\n"

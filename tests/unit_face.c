@@ -93,6 +93,7 @@ static void test_rows(void **state) {
          "P1N1Q2Gau", false, 0},
         {HEAD "hamiltonian: p^2/2 + s^2/2 + q^2\nforce: [r, -q]\nlangevin: {friction: 1 + q^2, temperature: 1}\n",
          "BAOAB", false, 0},
+        {HEAD "hamiltonian: p^2/2 + s^2/2 + q^4\n", "ZSs", false, 0},
     };
     bool filled[64] = {false}, absent[64] = {false};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {

@@ -27,6 +27,9 @@ static const struct lgv_face_row rows[] = {
      "(struct ctx *c, double t, const vec *before, const vec *after, double a, const vec *w, vec *S0,\n"
      "                         vec *S1, vec *both, vec *S01)",
      .counts = "++", .only = LGV_FACE_ACTION, .asked = LGV_FACE_ACTION, .body = lgv_face_action},
+    {"model_stiffness", "(" AT ", vec *Hq, vec *B, vec *W)", .counts = " += Hq != 0",
+     .only = LGV_FACE_STIFFNESS, .asked = LGV_FACE_STIFFNESS, .before = lgv_face_before_stiffness,
+     .body = lgv_face_stiffness},
     {"model_friction", "(struct ctx *c, double t, const vec *q, vec *x)", .only = LGV_FACE_FRICTION,
      .asked = LGV_FACE_FRICTION, .body = lgv_face_friction},
     {"model_push", "(" AT ", vec *x)", .only = LGV_FACE_PUSH, .asked = LGV_FACE_PUSH, .body = lgv_face_push},
@@ -102,7 +105,7 @@ static bool of_model(struct lgv_source *s) {
     if (s->watch->tallies) s->face |= LGV_FACE_TALLIES;
     if (s->watch->events) s->face |= LGV_FACE_EVENTS;
     if (s->watch->sections) s->face |= LGV_FACE_SECTIONS;
-    if (s->newton) s->face |= LGV_FACE_NEWTON;
+    if (s->large) s->face |= LGV_FACE_NEWTON;
     if (s->m->bath.kind == LGV_FRICTION_OF_Q) s->face |= LGV_FACE_FRICTION;
     if (s->m->force) s->face |= LGV_FACE_PUSH;
     if (s->m->nconstraints) {

@@ -36,6 +36,8 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  s->s->separable, s->s->linear, s->s->time_dependent, (uses & LGV_USES(LGV_BROWN)) != 0,
                  (uses & LGV_USES(LGV_DQ)) != 0, (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P),
                  s->s->kinetic_time, s->s->flat, s->large);
+    if (s->stiff)
+        lgv_text_add(o, "#define STIFF_SPARSE %d\n#define STIFF_DIAGONAL %d\n", s->newton != NULL, s->s->diagonal_mass);
     if (method->explicit_additive) lgv_text_add(o, "#define MODEL_STEADY_NOISE %d\n", s->s->steady_noise);
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
     lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"
@@ -129,12 +131,12 @@ static void section_constants(struct lgv_source *s) {
 /* What a step can call beside the face: of the texts those that this kernel needs, since reading takes time too. */
 static void texts_before(struct lgv_source *s) {
     bool constrained = s->m->nconstraints || s->constrained, rotates = s->g->nrotations > 0;
-    bool solves = constrained || rotates || s->large || s->face & (LGV_FACE_K2 | LGV_FACE_ACTION);
+    bool solves = constrained || rotates || s->large || s->stiff || s->face & (LGV_FACE_K2 | LGV_FACE_ACTION);
     const struct {
         const char *file;
         bool wanted;
     } text[] = {
-        {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->large},
+        {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->newton},
         {"system.h", solves},     {"newton.h", solves},
         {"stages.h", solves},     {"unsolved.h", !solves},
         {"rotor.h", rotates},     {"kirchhoff.h", s->s->coupled},
@@ -143,6 +145,12 @@ static void texts_before(struct lgv_source *s) {
     };
     for (size_t k = 0; k < sizeof text / sizeof *text; k++)
         if (text[k].wanted) lgv_generate_file(&s->out, text[k].file);
+}
+
+/* H, and what a method for stiff potentials takes for stiff. */
+static bool stiff_functions(struct lgv_source *s) {
+    int V = s->face & LGV_FACE_SPLIT ? s->m->stiff : s->m->hamiltonian;
+    return lgv_function_split(s->g, s->m->hamiltonian, false, &s->H) && lgv_function_split(s->g, V, false, &s->V);
 }
 
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
@@ -155,10 +163,14 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     s.discrete = method->discrete;
     s.face = s.lagrangian ? 0 : lgv_method_face(method, structure);
     unsigned sets = lgv_method_large(method, m, structure);
-    if (lgv_model_increment(m, &s.K) && add_correction(&s, method->constrained ? 0 : method->correction) &&
+    s.stiff = s.face & LGV_FACE_STIFFNESS;
+    if (lgv_model_increment(m, &s.K) && (!s.stiff || stiff_functions(&s)) &&
+        add_correction(&s, method->constrained ? 0 : method->correction) &&
         lgv_algebra_forces(s.g, &s.K, &s.Hq, &s.slots)) {
-        s.newton = sets ? lgv_generate_newton_plan(&s, sets) : NULL;
+        const struct lgv_function *const nodes[] = {&s.K, &s.K}, *const stiff[] = {&s.V, &s.H};
+        s.newton = sets ? lgv_generate_newton_plan(&s, nodes, sets) : NULL;
         s.large = s.newton != NULL;
+        if (s.stiff && m->np > LGV_LARGE_DOF) s.newton = lgv_generate_newton_plan(&s, stiff, 1);
         if (s.large) s.face &= ~(unsigned)(LGV_FACE_K2 | LGV_FACE_ITO); /* noise h(q): no correction */
         constants(&s, method, width, watch->uses);
         lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
@@ -180,12 +192,15 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (watch->sections) lgv_generate_file(&s.out, "sections.h");
         lgv_generate_file(&s.out, "loop.h");
     }
+    bool dense = s.face & (LGV_FACE_K2 | LGV_FACE_ACTION) || (s.stiff && !s.newton);
     lgv_generate_newton_free(s.newton);
     lgv_function_free(&s.K);
+    lgv_function_free(&s.H);
+    lgv_function_free(&s.V);
     lgv_terms_free(&s.Hq);
     lgv_forces_free(&s.slots);
     for (int k = 0; k < 2; k++) lgv_terms_free(&s.kept[k]);
-    if ((s.face & (LGV_FACE_K2 | LGV_FACE_ACTION)) && m->np > LGV_DENSE_DOF) {
+    if (dense && m->np > LGV_DENSE_DOF) {
         lgv_text_free(&s.out);
         lgv_method_too_large(method, m, err);
         return NULL;

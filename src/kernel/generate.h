@@ -33,6 +33,7 @@ struct lgv_source {
     struct lgv_text out;
     struct lgv_function K, S, L; /* increments of H and L, sum of the constraints */
     const struct lgv_discrete *discrete; /* a discrete Lagrangian that is the method, or NULL */
+    struct lgv_function H, V;    /* H, and what methods for stiff potentials take for stiff: H or a part of it */
     struct lgv_terms Hq;
     struct lgv_forces slots; /* their values have places in force.h, in this order */
     struct lgv_newton *newton;
@@ -44,6 +45,7 @@ struct lgv_source {
     bool lagrangian;          /* the method works with L(q, v), not with H */
     bool sparse;              /* and with sparse constraints */
     bool large;               /* implicit nodes of many degrees of freedom: nystrom_large.h */
+    bool stiff;               /* a method for stiff potentials: stiff.h */
 };
 
 /* generate_steps.c: an embedded file; the text of a method. */
@@ -114,11 +116,14 @@ void lgv_face_L2(struct lgv_source *s);
  * pattern. */
 bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_terms *terms,
                       const struct lgv_place *place, size_t count);
-/* Newton's matrix of `sets` sets of unknowns in the Nystroem form; NULL when it is dense, or memory is out. */
+/* Newton's matrix of `sets` sets of unknowns, 1 + (multiples of f_pp f_qq): f[0] is differentiated with respect to q,
+ * f[1] to p.  NULL when it is dense, or memory is out. */
 struct lgv_newton;
-struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, unsigned sets);
+struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, const struct lgv_function *const f[2], unsigned sets);
 void lgv_generate_newton_free(struct lgv_newton *n);
 void lgv_face_before_newton(struct lgv_source *s);
 void lgv_face_newton(struct lgv_source *s);
+void lgv_face_before_stiffness(struct lgv_source *s);
+void lgv_face_stiffness(struct lgv_source *s);
 
 #endif

@@ -3,6 +3,7 @@
  * Sparse matrices of the face: a map from the instances of scatter terms, in the order of the text, to their places;
  * and the second derivatives of K for Newton's method on many degrees of freedom.
  *
+ *     model_stiffness(c, t, q, p, Hq, B, W)                       of methods for stiff potentials, dense or sparse
  *     model_K2_sparse(c, t, q, p, a, w, Kq, Kp, Kqq, Kpp)         as model_K2; Kqq, Kpp: entries by rows and columns */
 #include "kernel/generate.h"
 #include "kernel/sparse.h"
@@ -82,13 +83,14 @@ void lgv_generate_newton_free(struct lgv_newton *n) {
     free(n);
 }
 
-struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, unsigned sets) {
+struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, const struct lgv_function *const f[2],
+                                            unsigned sets) {
     struct lgv_newton *n = lgv_new(1, sizeof *n);
     struct lgv_error ignore;
     if (!n) return NULL;
     bool ok = true;
     for (int k = 0; k < 2 && ok; k++) {
-        lgv_terms_hessian(s->g, &s->K, k ? LGV_P : LGV_Q, k ? LGV_P : LGV_Q, &n->hessian[k]);
+        lgv_terms_hessian(s->g, f[k], k ? LGV_P : LGV_Q, k ? LGV_P : LGV_Q, &n->hessian[k]);
         n->count[k] = s->g->failed ? -1 : lgv_terms_pattern(s->g, &n->hessian[k], LGV_MAX_INSTANCES, &n->place[k]);
         ok = n->count[k] >= 0 && n->count[k] <= LGV_SPARSE_LARGEST;
     }
@@ -121,4 +123,32 @@ void lgv_face_newton(struct lgv_source *s) {
     lgv_emit_targets(&s->out, s->g, target, 4);
     lgv_terms_free(&gradient[0]);
     lgv_terms_free(&gradient[1]);
+}
+
+/* ---- methods for stiff potentials ---- */
+
+void lgv_face_before_stiffness(struct lgv_source *s) {
+    if (s->newton) lgv_face_before_newton(s);
+}
+
+void lgv_face_stiffness(struct lgv_source *s) {
+    long n = (long)s->m->np;
+    struct lgv_terms own[2] = {0};
+    const struct lgv_terms *B = s->newton ? &s->newton->hessian[0] : &own[0];
+    const struct lgv_terms *W = s->newton ? &s->newton->hessian[1] : &own[1];
+    if (!s->newton) {
+        lgv_terms_hessian(s->g, &s->V, LGV_Q, LGV_Q, &own[0]);
+        lgv_terms_hessian(s->g, &s->H, LGV_P, LGV_P, &own[1]);
+    }
+    struct lgv_target target[] = {{"Hq", &s->Hq, n, NULL, true, NULL, false},
+                                  {"B", B, n * n, "NP", true, NULL, false},
+                                  {"W", W, n * n, "NP", true, NULL, false}};
+    for (int k = 0; s->newton && k < 2; k++) {
+        target[1 + k].rows = s->newton->count[k];
+        target[1 + k].cols = NULL;
+        target[1 + k].map = map[k];
+    }
+    lgv_emit_targets(&s->out, s->g, target, 3);
+    lgv_terms_free(&own[0]);
+    lgv_terms_free(&own[1]);
 }

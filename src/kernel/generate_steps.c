@@ -120,6 +120,9 @@ static void add_switch(struct lgv_text *out, const struct lgv_program *p, const 
 }
 
 static void add_table(struct lgv_text *out, const struct lgv_program *p) {
+    bool begins = false;
+    for (size_t k = 0; k < p->count; k++) begins |= p->substep[k].begins;
+    lgv_text_add(out, "\n#define PROGRAM_BEGINS %d", begins);
     lgv_text_add(out, "\n#define PROGRAM_SUBSTEPS %zuL\n#define PROGRAM_STEPS %zuL\n#define METHOD_DZ 0\n"
                       "#define METHOD_CARRY (0",
                  p->count, p->steps);
@@ -133,7 +136,7 @@ static void add_table(struct lgv_text *out, const struct lgv_program *p) {
                      p->step[p->substep[k].step]->heats);
     lgv_text_add(out, "};\n#define SUBSTEP_STEP(k) (PROGRAM_STEPS == 1 ? 0 : program[k].step)\n"
                       "#define SUBSTEP_FROM(k) program[k].from\n#define SUBSTEP_WIDTH(k) program[k].width\n"
-                      "#define SUBSTEP_BEGINS(k) (PROGRAM_STEPS > 1 && program[k].begins)\n"
+                      "#define SUBSTEP_BEGINS(k) (PROGRAM_BEGINS && program[k].begins)\n"
                       "#define SUBSTEP_SPAN(k) program[k].span\n#define SUBSTEP_HEATS(k) program[k].heats\n");
 }
 

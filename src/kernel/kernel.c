@@ -196,8 +196,8 @@ static enum lgv_status watch_extremes(const struct lgv_method *method, const cha
     while (!status && lgv_list_next(&list, name, sizeof name)) status = watch_extreme(w, name, err);
     if (!status && w->extremes && method->loose)
         return lgv_fail(err, LGV_BAD_INPUT,
-                        "extremes: between the steps of %s the momenta are not those that it shows; use RATTLE",
-                        method->name);
+                        "extremes: between the steps of %s the state is not what it shows; use %s", method->name,
+                        method->constrained ? "RATTLE" : "Newmark");
     return status;
 }
 
@@ -214,10 +214,9 @@ static enum lgv_status watch_events(const struct lgv_model *m, const struct lgv_
                                     struct lgv_error *err) {
     if (method->loose)
         return lgv_fail(err, LGV_BAD_INPUT,
-                        "%s cannot look at events and sections: between its steps the momenta are not those that it "
-                        "shows; use "
-                        "RATTLE",
-                        method->name);
+                        "%s cannot look at events and sections: between its steps the state is not what it shows; use "
+                        "%s",
+                        method->name, method->constrained ? "RATTLE" : "Newmark");
     w->events = m->nevents;
     w->event = m->event;
     w->sections = m->nsections;

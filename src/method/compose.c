@@ -27,11 +27,14 @@ static unsigned moves(const struct lgv_method *m) {
 }
 
 /* A substep has to begin unless its step was the last one to move q before it, or nothing has since that step came:
- * going back from substep k, round the end of the step before. */
+ * going back from substep k, round the end of the step before.  What depends on the width of the step, by its square,
+ * must also have been carried with that width. */
 static bool begins(const struct lgv_program *p, size_t k) {
     for (size_t back = 1; back <= p->count; back++) {
         size_t at = (k + p->count - back) % p->count;
-        if (p->substep[at].step == p->substep[k].step) return false;
+        if (p->substep[at].step == p->substep[k].step)
+            return p->step[p->substep[k].step]->carries_width &&
+                   fabs(p->substep[at].width) != fabs(p->substep[k].width);
         if (moves(p->step[p->substep[at].step]) & LGV_MOVES_Q) return true;
     }
     return false;
@@ -114,6 +117,7 @@ static bool fill_composition(const char *name, const void *what, struct lgv_meth
     m->strong_additive = fmin(base->strong_additive, 1);
     m->strong_one_sided = 0;
     m->weak_order = 1;
+    m->loose = false; /* the state is what is composed */
     snprintf(doc, sizeof doc, "%s composed to order %d: %zu of its steps, with shares of the increments in proportion.",
              base->name, c->order, c->count);
     m->name = lgv_copy(name);

@@ -94,7 +94,7 @@ bool lgv_method_keeps(const struct lgv_method *method, const struct lgv_structur
     for (size_t j = 0; p && j < p->steps; j++) body_axes = body_axes && !p->step[j]->breaks_body_axes;
     if (method->discrete) return s->symmetry[symmetry].invariant && (method->discrete->invariant >> symmetry & 1);
     return method->linear_momentum_maps && s->symmetry[symmetry].invariant && s->symmetry[symmetry].affine &&
-           (body_axes || !s->symmetry[symmetry].of_body);
+           (body_axes || !s->symmetry[symmetry].of_body) && (!method->only_shifts || s->symmetry[symmetry].shift);
 }
 
 /* What has to do with constraints and Lagrangians. */
@@ -189,6 +189,8 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
          "beside a noise that depends on p) it does not converge to the right equation", 0},
         {(needs & LGV_NEEDS_QUADRATIC_KINETIC) && !s->quadratic_kinetic,
          "%s needs a Hamiltonian p.M^-1 p/2 + U(q) with constant masses", 0},
+        {(needs & LGV_NEEDS_SPLIT) && m->stiff < 0,
+         "%s needs the stiff part of the potential, and the model declares none (`stiff`)", 0},
         {(needs & LGV_NEEDS_NO_TIME) && s->time_dependent,
          "%s is for models whose formulas do not depend on the time t", 0},
         {(needs & LGV_NEEDS_ONE_NOISE) && pairs,

@@ -23,6 +23,7 @@ enum {
     LGV_NEEDS_FLAT = 256,           /* separable, with constant K_pp: H = p.M^-1 p/2 + U(q), and every h likewise */
     LGV_NEEDS_STEADY_KINETIC = 512, /* no derivative with respect to p depends on t */
     LGV_NEEDS_ROTATIONS = 1024,
+    LGV_NEEDS_SPLIT = 2048,         /* a declared stiff part of the potential */
     LGV_NEEDS_SEPARABLE_NOISE = 8   /* every h is a function of q alone, or of the form A(p) + B(q) with H too */
 };
 
@@ -35,7 +36,9 @@ enum {
     LGV_FACE_TAYLOR = 16,
     LGV_FACE_H = 32, /* the value of H */
     LGV_FACE_V3 = 64, /* a . H_qqq . a, third derivatives */
-    LGV_FACE_ACTION = 128 /* derivatives of a discrete Lagrangian */
+    LGV_FACE_ACTION = 128,    /* derivatives of a discrete Lagrangian */
+    LGV_FACE_STIFFNESS = 256, /* second derivatives of the potential, for M + beta dt^2 V'' */
+    LGV_FACE_SPLIT = 512      /* ... of its stiff part only */
 };
 
 /* By what a mode of the bath with rate g is contracted in a step. */
@@ -90,6 +93,7 @@ struct lgv_method {
     bool surplus_momenta;      /* else it has more momenta than degrees, and finds them by inverting K_pp */
     bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */
     bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */
+    bool only_shifts;      /* ... of symmetries that shift coordinates only */
     bool breaks_body_axes; /* a letter: not those of rotations about an axis of a body */
     bool uses_dz;
     bool constrained;   /* keeps constraints, and works with Lagrangians */
@@ -97,7 +101,7 @@ struct lgv_method {
     double correction;  /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
     double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
     const char *claims; /* one or two sentences: what is kept */
-    bool loose;         /* its momenta leave the hidden constraint, and are shown projected */
+    bool loose;         /* its state is not what it shows: momenta that leave the hidden constraint, other variables */
     bool bath;           /* it knows friction and its noise (`langevin`); words with O or U cannot do without */
     bool needs_bath;
     bool needs_drag;     /* ... or at least forces: else it is a splitting word by another name */
@@ -120,6 +124,7 @@ struct lgv_method {
     bool symmetric;     /* its adjoint is itself: it can be composed to higher order */
     unsigned moves;     /* LGV_MOVES_*; 0: both */
     const struct lgv_discrete *discrete; /* the step is that of a discrete Lagrangian of the model, else NULL */
+    bool carries_width; /* what it carries depends on the width of the step too */
     const struct lgv_program *program; /* of a method made of others, else NULL */
     const struct lgv_step *step; /* the step alone, for methods made of it; NULL: there is none for C functions */
     const struct lgv_entry *callbacks; /* the same step compiled ahead of time for models given as C functions */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The registry: every method that has a name, and how a name becomes a method.  A method with a file of its own is
- * described there (methods/NAME.c); the others are made from their names by rules.c, vprk.c and compose.c. */
+ * described there (methods/NAME.c); the others are made from their names by rules.c, vprk.c, beta.c and compose.c. */
+#include "method/beta.h"
 #include "method/compose.h"
 #include "method/rules.h"
 #include "method/vprk.h"
@@ -16,7 +17,7 @@ extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_m
     lgv_method_taylor, lgv_method_pem, lgv_method_sve_q, lgv_method_sve_qi, lgv_method_bbk, lgv_method_body_em,
     lgv_method_lie_em, lgv_method_body_rk4, lgv_method_rkmk4;
 
-/* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c or compose.c. */
+/* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c, beta.c or compose.c. */
 static const struct {
     const char *name, *alias;
     const struct lgv_method *method;
@@ -82,6 +83,12 @@ static const struct {
     {"SVE-Q", NULL, &lgv_method_sve_q},
     {"SVE-QI", NULL, &lgv_method_sve_qi},
     {"BBK", NULL, &lgv_method_bbk},
+    {"ZS(0.4)", NULL, NULL},
+    {"ZSs(0.4)", NULL, NULL},
+    {"StiffZSs(0.4)", NULL, NULL},
+    {"Newmark(0.4)", NULL, NULL},
+    {"PushNewmark(0.4)", NULL, NULL},
+    {"OneStepNewmark(0.4)", NULL, NULL},
     {"ABA", NULL, NULL},
     {"BAB", NULL, NULL},
     {"BRB", NULL, NULL},
@@ -158,6 +165,8 @@ static const struct lgv_method *made(const char *name, const char *alias) {
     char ignore[200];
     const struct lgv_method *variational = lgv_vprk_find(name);
     if (variational) return variational;
+    const struct lgv_method *stiff = lgv_beta_find(name);
+    if (stiff) return stiff;
     if (lgv_galerkin_parse(name, &g, ignore, sizeof ignore)) return lgv_galerkin_method(name, alias, &g);
     return lgv_compose_find(name);
 }
@@ -175,6 +184,7 @@ void lgv_method_explain(const struct lgv_model *m, const char *name, char *why, 
     if (toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1]))
         lgv_galerkin_parse(name, &g, why, size);
     lgv_compose_explain(m, name, why, size);
+    lgv_beta_explain(name, why, size);
 }
 
 static bool has_alias(const char *list, const char *name) {

@@ -385,6 +385,8 @@ static bool fill_gla(const char *name, const void *what, struct lgv_method *m) {
     m->bath_weak = m->order;
     m->bias_order = fmin(base->order, 2); /* S O is conjugate to O(1/2) S O(1/2) */
     m->bath_spans = strang ? 2 : 1;
+    m->loose = false;
+    if (!base->symplectic) m->contraction = LGV_CONTRACTS_UNKNOWN;
     m->claims = "Its inner step keeps what it keeps without a bath; the bath contracts phase volume by exactly "
                 "exp(-tr(Gamma M^-1) dt).";
     snprintf(doc, sizeof doc, "Geometric Langevin algorithm: %s %s the exact flow of the bath.", base->name,
@@ -410,9 +412,9 @@ static const char *gla_fault(const struct lgv_method *base) {
     if (!base) return "what GLA goes around is not a method";
     if (base->bath) return "GLA goes around a method that knows nothing of the bath";
     if (base->compensated) return "GLA goes around methods without compensated sums";
-    if (!base->symplectic) return "GLA goes around a symplectic method";
+    if (!base->symplectic && !(base->carries_width && base->symmetric)) return "GLA goes around a symplectic method";
     if (base->uses_dz) return "GLA goes around methods that use no integrals of the noise beside dW";
-    return base->loose ? "GLA goes around methods that keep the hidden constraint" : NULL;
+    return base->loose && base->constrained ? "GLA goes around methods that keep the hidden constraint" : NULL;
 }
 
 /* ---- accepted or not ---- */

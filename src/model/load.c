@@ -2,8 +2,8 @@
  *
  * Model files: text to struct lgv_model.  The format is described in docs/model-files.md; this file reads the sections
  * in an order that lets later ones use the names of earlier ones: parameters, coordinates, velocities, momenta, where,
- * Hamiltonian or Lagrangian, constraints, noise, force, langevin, symmetries, observe, exact, events, stop, sections,
- * methods, run. */
+ * Hamiltonian or Lagrangian, stiff, constraints, noise, force, langevin, symmetries, observe, exact, events, stop,
+ * sections, methods, run. */
 #include "model/load.h"
 #include <ctype.h>
 #include <math.h>
@@ -23,6 +23,7 @@ enum section {
     KINETIC,
     POTENTIAL,
     LAGRANGIAN,
+    STIFF,
     CONSTRAINTS,
     NOISE,
     NOISE_POTENTIAL,
@@ -39,7 +40,8 @@ enum section {
     SECTIONS
 };
 static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "velocities",
-                                       "hamiltonian", "kinetic", "potential", "lagrangian", "constraints", "noise",
+                                       "hamiltonian", "kinetic", "potential", "lagrangian", "stiff",
+                                       "constraints", "noise",
                                        "noise_potential", "force", "langevin", "symmetries", "observe", "exact",
                                        "events", "stop", "sections",
                                        "methods", "run"};
@@ -319,7 +321,7 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_velocities(l, at[VELOCITIES]) &&
            lgv_load_momenta(l, at[MOMENTA]) && read_where(l, at[WHERE], false) &&
            (at[LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LAGRANGIAN]) : read_hamiltonian(l, at, key)) &&
-           lgv_load_maxwellian(l, false, l->langevin) &&
+           lgv_load_maxwellian(l, false, l->langevin) && lgv_load_stiff(l, at[STIFF]) &&
            lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_fixman(l, at[LANGEVIN]) &&
            lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_force(l, at[FORCE]) &&
@@ -365,7 +367,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     if (!m) return lgv_fail_memory(err);
     l.err->status = LGV_CANNOT_RUN;
     m->kind = &lgv_model_formulas;
-    m->lagrangian = -1;
+    m->lagrangian = m->stiff = -1;
     m->until = 1;
     m->text = lgv_copy(text);
     m->file = lgv_copy(l.file);

@@ -152,6 +152,10 @@ void lgv_load_discrete_free(struct lgv_model *m);
 bool lgv_load_force(struct lgv_loader *l, int node);
 bool lgv_load_langevin(struct lgv_loader *l, int node);
 
+/* ---- load_stiff.c ---- */
+
+bool lgv_load_stiff(struct lgv_loader *l, int node);
+
 /* ---- load_fixman.c ---- */
 
 /* The Fixman term of `langevin`, if that asks for it, becomes a part of H. */

@@ -147,6 +147,7 @@ struct lgv_model {
     char **component; /* [nx + np] "x", "x[3].y", ...: coordinates, then momenta */
     double *period;   /* [nx] of periodic coordinates, 0 for others, then [nx] where their range begins; or NULL */
     int hamiltonian;  /* node */
+    int stiff;        /* node of the stiff part of the potential, or -1 */
     int line, column; /* of the Hamiltonian, potential or Lagrangian in the file */
     char *hamiltonian_text;
     int lagrangian;        /* node of L(q, v, t), or -1 */
@@ -392,6 +393,7 @@ struct lgv_structure {
         bool affine; /* xi is affine in q, for rotations R^T c (turned in space) or constant (about an axis of the
                       * body): variational methods then keep the momentum map exactly */
         bool of_body; /* some rotation is turned about an axis of its body */
+        bool shift;   /* xi is constant, and turns nothing */
         bool decided_by_formula;
         double residual; /* largest |{H or h, J}| or |xi . grad g| seen at random points, relative to its parts */
         int worst;       /* where: LGV_WORST_H, the number of a noise from 1, or LGV_WORST_CONSTRAINTS */

@@ -307,7 +307,7 @@ static size_t coupled_before(const struct lgv_graph *g, size_t i, size_t *first)
 
 static void find_action(struct lgv_model *m, const struct lgv_symmetry *symmetry, size_t number,
                         struct lgv_structure *s) {
-    bool affine = true, of_body = false;
+    bool affine = true, of_body = false, shift = true;
     for (size_t i = 0; i < m->np; i++) {
         struct lgv_terms d = {0};
         int axis;
@@ -319,11 +319,13 @@ static void find_action(struct lgv_model *m, const struct lgv_symmetry *symmetry
         bool turns = axis >= 0 || before;
         if (!turns) affine = affine && !lgv_terms_use(m->graph, &d, LGV_USES(LGV_Q));
         if (turns && !constant) affine = affine && turns_in_space(m, symmetry, first, before);
+        shift = shift && constant && (!turns || zero);
         of_body = of_body || (turns && constant && !zero);
         lgv_terms_free(&d);
     }
     s->symmetry[number].affine = affine;
     s->symmetry[number].of_body = of_body;
+    s->symmetry[number].shift = shift;
 }
 
 void lgv_symmetry_check(struct lgv_model *m, size_t k, struct lgv_structure *s) {

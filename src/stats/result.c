@@ -23,6 +23,9 @@ const char *lgv_fail_text(int reason) {
     case LGV_FAIL_PROJECT: return "the start values could not be moved onto the constraints";
     case LGV_FAIL_SCRATCH: return "there is not enough memory for the scratch of the step";
     case LGV_FAIL_FRICTION: return "the friction became negative there";
+    case LGV_FAIL_INDEFINITE:
+        return "M + beta dt^2 V'' of the step is not positive definite: V bends downwards too much there for this beta "
+               "and step, or the path was lost before; try a smaller step";
     case LGV_STOPPED: return "no failure: stopped";
     default: return "unknown reason";
     }

@@ -42,7 +42,8 @@ enum lgv_fail_reason {
     LGV_STOPPED = 7,        /* no failure: the path has come to where `stop` holds, and rests */
     LGV_STOPPED_START = 8,  /* the same, where it starts: it has made no step.  Inside a block only */
     LGV_FAIL_FRICTION = 9,  /* friction became negative */
-    LGV_FAIL_LAST = LGV_FAIL_FRICTION
+    LGV_FAIL_INDEFINITE = 10, /* M + beta dt^2 V'' of a method for stiff potentials is not positive definite */
+    LGV_FAIL_LAST = LGV_FAIL_INDEFINITE
 };
 
 /* Scratch memory of a block.  A kernel that needs more calls `grow` and begins its call again from what it found;

@@ -13,6 +13,7 @@
  *     model_taylor(c, t, q, p, dt, w, Xq, Xp)                     increment of the strong Taylor scheme 1.5, w = dW, dZ
  *     model_H(c, t, q, p, H)                                      value of H, one vector
  *     model_V3(c, t, q, p, a, x)                                  a.V'''.a: x_i = sum_jk H_q_i,q_j,q_k a_j a_k
+ *     model_stiffness(c, t, q, p, Hq, B, W)                       H_q, V_qq (or that of the stiff part) and H_pp
  *
  * src/kernel/face.c has them all in a table.  What the description of a method does not ask for traps when called.
  *

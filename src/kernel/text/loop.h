@@ -53,7 +53,7 @@ ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned 
 #ifndef WATCHED
 #define WATCHED 0
 #endif
-#if !defined TALLIES || METHOD_LOOSE /* momenta that are shown are not those of the state */
+#if !defined TALLIES || METHOD_LOOSE || METHOD_SHOWN /* what is shown is not the state */
 #undef TALLIES
 #define TALLIES 0
 #define model_watch(c, t, q, p, brown, dq, dp, v, lambda, x) ((void)(x))
@@ -201,7 +201,34 @@ static void kernel_project(struct lgv_block *b) {
     CONTEXT_SETUP(c, b->user);
     guarded_project(b, project_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, VECS});
 }
-#if METHOD_LOOSE /* SHAKE: momenta are shown on the hidden constraint, on a copy of the state */
+#if METHOD_LOOSE /* SHAKE: momenta are shown on the hidden constraint */
+#define SHOW(c, state) project_state(c, state, state + NX, state + NX + NP)
+#endif
+#else
+#define OBSERVE_CONSTRAINTS(c, state, seen) ((void)0)
+static void kernel_project(struct lgv_block *b) {
+    (void)b;
+}
+#if METHOD_SHOWN /* the method works in other variables, which it finds at the start */
+#define SHOW(c, state) method_show(c, state, state + NX)
+static __attribute__((noinline)) void enter_inside(struct lgv_block *b, long *escape) {
+    struct ctx context = context_of(b, (vec *)b->scratch->memory, escape), *c = &context;
+    for (int g = 0; g < VECS; g++) {
+        struct lgv_block one = one_vec(b, g);
+        VEC_ROWS(state, NX + NP, b->state);
+        for (long i = 0; VECS > 1 && i < NX + NP; i++) state[i] = ((vec *)b->state)[i * VECS + g];
+        context.b = &one;
+        context.q = state;
+        context.p = state + NX;
+        method_enter(c, state, state + NX);
+        c->top = (vec *)b->scratch->memory;
+        for (long i = 0; VECS > 1 && i < NX + NP; i++) ((vec *)b->state)[i * VECS + g] = state[i];
+    }
+}
+#endif
+#endif
+
+#ifdef SHOW /* on a copy of the state */
 INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
     int fail[LANES] = {0};
     unsigned long long fail_step[LANES] = {0};
@@ -214,22 +241,14 @@ INLINE vec *shown(struct ctx *c, const struct lgv_block *b, const vec *state) {
     c->b = &quiet;
     c->q = copy;
     c->p = copy + NX;
-    project_state(c, copy, copy + NX, copy + NX + NP);
+    SHOW(c, copy);
     c->b = before;
     c->q = q;
     c->p = p;
     return copy;
 }
 #define SHOWN(c, b, state) shown(c, b, state)
-#endif
 #else
-#define OBSERVE_CONSTRAINTS(c, state, seen) ((void)0)
-static void kernel_project(struct lgv_block *b) {
-    (void)b;
-}
-#endif
-
-#ifndef SHOWN
 #define SHOWN(c, b, state) (state)
 #endif
 
@@ -440,6 +459,9 @@ static void kernel_start(struct lgv_block *b) {
     vec *row = (vec *)b->state; /* start values: those on the constraints */
     for (long i = 0; START_Q && i < NX * VECS; i++) row[START_ROW * VECS + i] = row[i];
     for (long i = 0; START_P && i < NP * VECS; i++) row[START_P_ROW * VECS + i] = row[NX * VECS + i];
+#if METHOD_SHOWN
+    guarded_project(b, enter_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, VECS});
+#endif
 }
 
 static void kernel_observe(struct lgv_block *b, double *out) {
