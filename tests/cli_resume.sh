@@ -77,6 +77,24 @@ diff all.txt <(numbers more) || die "other bits with more paths"
 gives 2 "$LGV" resume more --paths 300
 has err 'in the middle of a unit'
 
+# Paths until an error is reached: the bits of a run with that number of paths.
+gives 0 "$LGV" run "${few[@]}" --paths 100 --until-stderr q=0.004 --out goal
+paths=$("$LGV" report goal --json --out pages | sed -n 's/^  "paths": \([0-9]*\),/\1/p')
+[ "$paths" -gt 112 ] || die "$paths paths"
+gives 0 "$LGV" run "${few[@]}" --paths "$paths" --out fixed
+numbers goal > goal.txt
+diff goal.txt <(numbers fixed) || die "other bits when paths are added"
+error=$(grep -A3 '"q": {' goal.txt | sed -n 's/.*"stderr": \(.*\),/\1/p')
+awk -v e="$error" 'BEGIN { exit !(e > 0.002 && e <= 0.004) }' || die "a standard error of $error"
+for bad in q q= q=0 q=-1 q=x =1; do gives 2 "$LGV" run "${few[@]}" --until-stderr $bad; done
+gives 2 "$LGV" run "${few[@]}" --until-stderr nothing=1
+has err 'no observable nothing'
+
+# Time that is over.
+gives 1 "$LGV" run "$kubo" --paths 9600 --step 0.0001 --until 100 --no-report --quiet --max-time 0.5 --out late
+has err 'the time is over' 'lgv resume late'
+[ -s late/results.h5 ] && [ -s late/checkpoint.lgv ] || die "no results, or no state"
+
 # What there is not.
 gives 2 "$LGV" resume nowhere
 has err 'there is no directory nowhere'

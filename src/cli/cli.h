@@ -14,7 +14,7 @@ enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANN
 
 struct lgv_flags {
     bool help, json, quiet, no_files, no_report, full, all, keep_checkpoint;
-    const char *out, *keep_source, *increments, *part, *checkpoint, *paths, *threads;
+    const char *out, *keep_source, *increments, *part, *checkpoint, *paths, *threads, *until_stderr, *max_time;
     const char *methods, *kind, *observe, *steps, *largest, *levels, *target, *reference; /* converge */
     bool mlmc;
     const char *expect, *reference_step, *ladder, *ladder_paths, *tolerance; /* compare, run --mlmc */
@@ -160,20 +160,31 @@ int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struc
      "how often the state of the run is saved to the directory, for `lgv resume` (default 600; 0: only when it is "    \
      "interrupted)"},                                                                                                  \
         {"keep-checkpoint", 0, NULL, offsetof(struct lgv_flags, keep_checkpoint),                                      \
-         "keep the state of the finished run: `lgv resume DIR --paths N` adds paths to it"}
+         "keep the state of the finished run: `lgv resume DIR --paths N` adds paths to it"},                           \
+        {"until-stderr", 0, "NAME=E", offsetof(struct lgv_flags, until_stderr),                                        \
+         "add paths until the standard error of the mean of an observable at the end is at most E; `paths` is the "    \
+         "number to begin with"},                                                                                      \
+        {"max-time", 0, "SECONDS", offsetof(struct lgv_flags, max_time),                                               \
+         "stop after so many seconds as if interrupted, with the results so far and the state for `lgv resume`"}
 
 /* How a run is saved on its way. */
 struct lgv_saving {
     const char *dir; /* NULL: it is not */
     double interval, last;
     double share; /* of the paths that were collected before */
-    bool due, keep;
+    double until; /* when the time is over; 0: never */
+    bool due, keep, over;
+    const char *goal; /* observable whose standard error has a limit, with its size; NULL: none */
+    size_t goal_size, series; /* its number */
+    double limit;
     struct lgv_meter *meter;
 };
 /* False: a message was printed. */
 bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const char *dir, struct lgv_meter *meter);
 /* All paths that are missing.  LGV_INTERRUPTED: a signal has stopped it, and what can be saved is saved. */
 enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err);
+/* Says that it is not complete, and how to go on. */
+void lgv_saving_tell(const struct lgv_saving *s);
 /* After the results were written: `complete` runs need no state any more, unless it is to be kept. */
 void lgv_saving_end(struct lgv_saving *s, bool complete);
 

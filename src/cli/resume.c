@@ -18,22 +18,45 @@
 
 /* ---- saving ---- */
 
+/* A number of at least 0 behind a flag. */
+static bool read_number(const struct lgv_arguments *a, const char *flag, const char *text, const char *what,
+                        double *out) {
+    char *end, plain[80];
+    *out = strtod(text, &end);
+    if (end != text && !*end && *out >= 0 && !isinf(*out)) return true;
+    fprintf(stderr, "lgv %s: --%s wants %s, not %s\n", a->command->name, flag, what,
+            lgv_plain(plain, sizeof plain, text));
+    return false;
+}
+
+static bool read_goal(struct lgv_saving *s, const struct lgv_arguments *a) {
+    static const char flag[] = "until-stderr", what[] = "NAME=E, an observable and a number above 0";
+    const char *text = a->flags.until_stderr, *equals = text ? strrchr(text, '=') : NULL;
+    if (!text) return true;
+    if (!equals || equals == text) return read_number(a, flag, text, what, &s->limit) && false;
+    if (!read_number(a, flag, equals + 1, what, &s->limit)) return false;
+    s->goal = text;
+    s->goal_size = (size_t)(equals - text);
+    if (s->limit > 0) return true;
+    fprintf(stderr, "lgv %s: --%s wants %s\n", a->command->name, flag, what);
+    return false;
+}
+
 bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const char *dir, struct lgv_meter *meter) {
-    char *end = NULL, plain[80];
+    double time = 0;
     *s = (struct lgv_saving){.dir = dir, .interval = 600, .keep = a->flags.keep_checkpoint, .meter = meter};
-    if (a->flags.checkpoint) s->interval = strtod(a->flags.checkpoint, &end);
-    if (end && (*end || end == a->flags.checkpoint || !(s->interval >= 0) || isinf(s->interval))) {
-        fprintf(stderr, "lgv %s: --checkpoint wants a number of seconds, not %s\n", a->command->name,
-                lgv_plain(plain, sizeof plain, a->flags.checkpoint));
+    if (a->flags.checkpoint && !read_number(a, "checkpoint", a->flags.checkpoint, "a number of seconds", &s->interval))
         return false;
-    }
+    if (a->flags.max_time && !read_number(a, "max-time", a->flags.max_time, "a number of seconds", &time)) return false;
     s->last = lgv_seconds();
-    return true;
+    if (a->flags.max_time) s->until = s->last + time;
+    return read_goal(s, a);
 }
 
 static int watch(void *user, double fraction) {
     struct lgv_saving *s = user;
     if (lgv_meter_progress(s->meter, fraction > 0 ? s->share + (1 - s->share) * fraction : 0)) return 1;
+    if (s->until > 0 && fraction > 0 && lgv_seconds() >= s->until) return s->over = true;
     if (!s->dir || s->interval <= 0 || lgv_seconds() - s->last < s->interval) return 0;
     return s->due = true;
 }
@@ -51,21 +74,78 @@ static enum lgv_status save(struct lgv_saving *s, struct lgv_engine *e, struct l
     return status;
 }
 
+/* How many paths it takes to reach the goal; the number there is when it is reached. */
+static enum lgv_status paths_wanted(const struct lgv_saving *s, struct lgv_engine *e, uint64_t *paths,
+                                    struct lgv_error *err) {
+    struct lgv_result *r = NULL;
+    enum lgv_status status = lgv_engine_finish(e, &r, err);
+    if (!r) return status;
+    /* As 1/sqrt(paths), a little more at a time than that; at most four times as many, for an error that is not known
+     * well yet. */
+    double error = r->series[s->series].err[r->ntimes - 1], ratio = error / s->limit;
+    *paths = r->paths;
+    if (!(error <= s->limit)) {
+        double more = isfinite(ratio) ? fmin(fmax(1.05 * ratio * ratio, 1.1), 4) : 4;
+        *paths = ((uint64_t)ceil((double)r->paths * more) + LGV_UNIT - 1) / LGV_UNIT * LGV_UNIT;
+    }
+    lgv_result_free(r);
+    return LGV_OK;
+}
+
+/* More paths where the goal asks for them.  *more: there are. */
+static enum lgv_status grow(const struct lgv_saving *s, struct lgv_engine *e, bool *more, struct lgv_error *err) {
+    uint64_t wanted = 0, first, end;
+    char text[32];
+    *more = false;
+    if (!s->goal) return LGV_OK;
+    enum lgv_status status = paths_wanted(s, e, &wanted, err);
+    if (status) return status;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)wanted);
+    status = lgv_engine_option(e, "paths", text, err);
+    *more = !status && lgv_engine_missing(e, &first, &end);
+    return status;
+}
+
+/* Prepares the engine and finds the observable; the number of paths to begin with is one of whole units. */
+static enum lgv_status prepare(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
+    char text[32];
+    uint64_t units = (lgv_engine_paths(e) + LGV_UNIT - 1) / LGV_UNIT;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)(units * LGV_UNIT));
+    enum lgv_status status = s->goal ? lgv_engine_option(e, "paths", text, err) : LGV_OK;
+    if (!status) status = lgv_engine_prepare(e, err);
+    if (status || !s->goal) return status;
+    const struct lgv_watch *w = &lgv_engine_kernel(e)->watch;
+    for (s->series = 0; s->series < w->count; s->series++) {
+        const char *name = w->item[s->series].name;
+        if (strlen(name) == s->goal_size && strncmp(name, s->goal, s->goal_size) == 0) return LGV_OK;
+    }
+    return lgv_fail(err, LGV_BAD_INPUT, "--until-stderr: there is no observable %.*s", (int)s->goal_size, s->goal);
+}
+
 enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
     struct lgv_error why = {0};
+    bool again = true;
     lgv_engine_on_progress(e, watch, s);
-    enum lgv_status status = lgv_engine_prepare(e, err);
+    enum lgv_status status = prepare(s, e, err);
     if (status) return status;
     if (!lgv_engine_suspends(e)) s->dir = NULL;
-    do {
+    while (again) {
         s->share = lgv_engine_share(e);
         status = lgv_engine_continue(e, err);
-        bool stopped = status == LGV_INTERRUPTED || (status == LGV_OK && s->keep);
-        if (stopped && s->dir && save(s, e, &why) != LGV_OK)
+        again = status == LGV_INTERRUPTED && !s->over && !lgv_stop_asked();
+        if (status == LGV_OK) status = grow(s, e, &again, err);
+        bool whole = status == LGV_OK && !again;
+        if ((status == LGV_INTERRUPTED || (whole && s->keep)) && s->dir && save(s, e, &why) != LGV_OK)
             lgv_warn("the state of the run could not be saved: %s", why.message);
-    } while (status == LGV_INTERRUPTED && !lgv_stop_asked());
+    }
     lgv_engine_on_progress(e, lgv_meter_progress, s->meter); /* the certificate is not stopped to be saved */
     return status;
+}
+
+void lgv_saving_tell(const struct lgv_saving *s) {
+    fprintf(stderr, "lgv: %s; the results are of the part that was done", s->over ? "the time is over" : "interrupted");
+    if (s->dir) fprintf(stderr, ", `lgv resume %s` goes on", s->dir);
+    fputc('\n', stderr);
 }
 
 void lgv_saving_end(struct lgv_saving *s, bool complete) {
@@ -139,7 +219,7 @@ static int go_on(const struct lgv_arguments *a, struct lgv_saving *s, struct lgv
     if (complete || status == LGV_INTERRUPTED) status = lgv_engine_end(e, &r, &err);
     lgv_meter_end(s->meter);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) return lgv_complain(&err, status);
-    if (!complete) fprintf(stderr, "lgv: interrupted; `lgv resume %s` goes on\n", s->dir);
+    if (!complete) lgv_saving_tell(s);
     int code = lgv_run_show(a, &r, s->dir, status);
     lgv_saving_end(s, complete && code != LGV_EXIT_CANNOT);
     lgv_result_clear(&r);

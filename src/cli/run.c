@@ -190,10 +190,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
         fputs("lgv: interrupted before the run began\n", stderr);
         return LGV_EXIT_BROKEN;
     }
-    if (!complete && saving.dir)
-        fprintf(stderr, "lgv: interrupted; the results are of the part that was done, `lgv resume %s` goes on\n", dir);
-    else if (!complete)
-        fputs("lgv: interrupted; the results are of the part that was done\n", stderr);
+    if (!complete) lgv_saving_tell(&saving);
     if (!a->flags.quiet) lgv_warn_unused(m);
     if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
         lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",

@@ -492,8 +492,12 @@ bool lgv_engine_suspends(const struct lgv_engine *e) {
     return suspends(&e->layout->plan) && e->model->text && !e->layout->settings.increments;
 }
 
+uint64_t lgv_engine_paths(const struct lgv_engine *e) {
+    return e->layout ? e->layout->settings.paths : e->settings.paths;
+}
+
 double lgv_engine_share(const struct lgv_engine *e) {
-    double sum = 0, paths = (double)(e->layout ? e->layout->settings.paths : e->settings.paths);
+    double sum = 0, paths = (double)lgv_engine_paths(e);
     for (size_t i = 0; e->collected && i < e->collected->nranges; i++)
         sum += (double)(e->collected->range[i].end - e->collected->range[i].first);
     return paths > 0 ? sum / paths : 0;
@@ -515,7 +519,7 @@ bool lgv_engine_missing(const struct lgv_engine *e, uint64_t *first, uint64_t *e
     const struct lgv_collection *c = e->collected;
     size_t after = c && c->nranges && c->range[0].first == 0; /* ranges that touch are one */
     *first = after ? c->range[0].end : 0;
-    *end = c && c->nranges > after ? c->range[after].first : e->layout ? e->layout->settings.paths : e->settings.paths;
+    *end = c && c->nranges > after ? c->range[after].first : lgv_engine_paths(e);
     return *first < *end;
 }
 

@@ -20,6 +20,7 @@ enum lgv_status lgv_engine_with(struct lgv_model *m, const struct lgv_settings *
 enum lgv_status lgv_engine_end(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err);
 /* Can paths be stopped on their way and gone on with, also from a file?  Of an engine that is prepared. */
 bool lgv_engine_suspends(const struct lgv_engine *e);
+uint64_t lgv_engine_paths(const struct lgv_engine *e); /* of the ensemble */
 /* The share of its paths that have been collected. */
 double lgv_engine_share(const struct lgv_engine *e);
 /* The first paths that have not been collected: first .. end - 1.  False: there are none. */
