@@ -7,7 +7,8 @@
  *
  * The first equation is solved for q' by Newton's method with the matrix D_2 D_1 S, from q' = q + dt H_p on.  Rotations
  * have left-trivialised derivatives and move by R' exp(hat xi).  For vectors p' = p + (D_1 + D_2) S, where differences
- * of positions divided by dt cancel in the formulas, not in numbers.
+ * of positions divided by dt cancel in the formulas, not in numbers.  Beyond 16 degrees of freedom the matrix is sparse
+ * where its factors are, and factored without pivoting: for short steps it is -M/dt.
  *
  * Bou-Rabee & Owhadi (2009), Stochastic variational integrators, section 4, doi 10.1093/imanum/drn018; Marsden & West
  * (2001), doi 10.1017/S096249290100006X. */
@@ -25,7 +26,16 @@ struct step_end {
     double t;
     const vec *q, *p, *dW;
     vec *end, *size, *A, *scratch; /* q', the sizes of its rows, matrix */
+    vec *entry, *one;              /* sparse: those of D_2 D_1 S, and what they are multiplied with */
 };
+
+#if ACTION_SPARSE
+#define MATRIX SPARSE_NA
+#define WORK SPARSE_NC
+#else
+#define MATRIX (NP * NP)
+#define WORK SYSTEM_SCRATCH(NP)
+#endif
 
 INLINE void end_moves(const vec *x, vec *end) {
 #if ROTATIONS
@@ -41,9 +51,13 @@ INLINE ivec end_correct(struct ctx *c, struct newton *s, void *of) {
     vec *top = c->top;
     ARRAY(back, NP);
     ARRAY(moved, NX);
-    model_action(c, h->t, h->q, h->end, c->dt, h->dW, s->e, 0, 0, h->A);
+    model_action(c, h->t, h->q, h->end, c->dt, h->dW, s->e, 0, 0, ACTION_SPARSE ? h->entry : h->A);
     for (long i = 0; i < NP; i++) s->e[i] += h->p[i];
-    ivec singular = system_solve(SYSTEM_ANY, NP, h->A, s->e, h->scratch);
+#if ACTION_SPARSE
+    for (long k = 0; k < SPARSE_NA; k++) h->A[k] = vec_set(0);
+    sparse_add_tile(0, 0, 1.0, h->one, h->entry, h->A);
+#endif
+    ivec singular = system_solve(ACTION_SPARSE ? SYSTEM_SPARSE : SYSTEM_ANY, NP, h->A, s->e, h->scratch);
     for (long i = 0; i < NP; i++) back[i] = -s->e[i];
     for (long i = 0; i < NX; i++) moved[i] = h->end[i];
     end_moves(back, moved);
@@ -77,10 +91,13 @@ INLINE void discrete_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
     ARRAY(size, NP);
     ARRAY(e, NP);
     ARRAY(end, NX);
-    ARRAY(A, NP * NP);
-    ARRAY(scratch, SYSTEM_SCRATCH(NP));
+    ARRAY(A, MATRIX);
+    ARRAY(scratch, WORK);
+    ARRAY(entry, ACTION_ENTRIES);
+    ARRAY(one, ACTION_SPARSE ? NP : 0);
     const double t = time_at(c, 0);
-    struct step_end h = {t, q, p, dW, end, size, A, scratch};
+    struct step_end h = {t, q, p, dW, end, size, A, scratch, entry, one};
+    for (long i = 0; ACTION_SPARSE && i < NP; i++) one[i] = vec_set(1);
     struct newton s = {.n = NP, .x = move, .e = e, .live = (ivec)(p[0] == p[0])};
     for (long m = 0; m < NM; m++) none[m] = vec_set(0);
     model_K1(c, t, q, p, c->dt, none, 0, move);

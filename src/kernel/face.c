@@ -26,7 +26,8 @@ static const struct lgv_face_row rows[] = {
     {"model_action",
      "(struct ctx *c, double t, const vec *before, const vec *after, double a, const vec *w, vec *S0,\n"
      "                         vec *S1, vec *both, vec *S01)",
-     .counts = "++", .only = LGV_FACE_ACTION, .asked = LGV_FACE_ACTION, .body = lgv_face_action},
+     .counts = "++", .only = LGV_FACE_ACTION, .asked = LGV_FACE_ACTION,
+     .before = lgv_face_before_action, .body = lgv_face_action},
     {"model_stiffness", "(" AT ", vec *Hq, vec *B, vec *W)", .counts = " += Hq != 0",
      .only = LGV_FACE_STIFFNESS, .asked = LGV_FACE_STIFFNESS, .before = lgv_face_before_stiffness,
      .body = lgv_face_stiffness},

@@ -136,7 +136,7 @@ static void texts_before(struct lgv_source *s) {
         const char *file;
         bool wanted;
     } text[] = {
-        {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->newton},
+        {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->newton || s->action},
         {"system.h", solves},     {"newton.h", solves},
         {"stages.h", solves},     {"unsolved.h", !solves},
         {"rotor.h", rotates},     {"kirchhoff.h", s->s->coupled},
@@ -171,6 +171,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         s.newton = sets ? lgv_generate_newton_plan(&s, nodes, sets) : NULL;
         s.large = s.newton != NULL;
         if (s.stiff && m->np > LGV_LARGE_DOF) s.newton = lgv_generate_newton_plan(&s, stiff, 1);
+        s.action = s.discrete && m->np > LGV_LARGE_DOF ? lgv_generate_action_plan(&s) : NULL;
         if (s.large) s.face &= ~(unsigned)(LGV_FACE_K2 | LGV_FACE_ITO); /* noise h(q): no correction */
         constants(&s, method, width, watch->uses);
         lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
@@ -192,8 +193,9 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (watch->sections) lgv_generate_file(&s.out, "sections.h");
         lgv_generate_file(&s.out, "loop.h");
     }
-    bool dense = s.face & (LGV_FACE_K2 | LGV_FACE_ACTION) || (s.stiff && !s.newton);
+    bool dense = s.face & LGV_FACE_K2 || (s.stiff && !s.newton) || (s.discrete && !s.action);
     lgv_generate_newton_free(s.newton);
+    lgv_generate_newton_free(s.action);
     lgv_function_free(&s.K);
     lgv_function_free(&s.H);
     lgv_function_free(&s.V);

@@ -36,7 +36,7 @@ struct lgv_source {
     struct lgv_function H, V;    /* H, and what methods for stiff potentials take for stiff: H or a part of it */
     struct lgv_terms Hq;
     struct lgv_forces slots; /* their values have places in force.h, in this order */
-    struct lgv_newton *newton;
+    struct lgv_newton *newton, *action;
     struct lgv_terms kept[2]; /* of a function, found with what stands in front of it */
     long entries[2];          /* sparse: of G and of the masses */
     struct lgv_error err;     /* why there is no kernel; else graph->failed has it, or memory is out */
@@ -83,7 +83,6 @@ void lgv_face_before_taylor(struct lgv_source *s);
 void lgv_face_taylor(struct lgv_source *s);
 void lgv_face_H(struct lgv_source *s);
 void lgv_face_V3(struct lgv_source *s);
-void lgv_face_action(struct lgv_source *s);
 void lgv_face_start(struct lgv_source *s);
 void lgv_face_before_observe(struct lgv_source *s);
 void lgv_face_observe(struct lgv_source *s);
@@ -125,5 +124,9 @@ void lgv_face_before_newton(struct lgv_source *s);
 void lgv_face_newton(struct lgv_source *s);
 void lgv_face_before_stiffness(struct lgv_source *s);
 void lgv_face_stiffness(struct lgv_source *s);
+/* The matrix of a discrete Lagrangian; NULL when it is dense, or memory is out. */
+struct lgv_newton *lgv_generate_action_plan(struct lgv_source *s);
+void lgv_face_before_action(struct lgv_source *s);
+void lgv_face_action(struct lgv_source *s);
 
 #endif

@@ -161,30 +161,6 @@ void lgv_face_V3(struct lgv_source *s) {
     lgv_function_free(&H);
 }
 
-/* The derivatives of the action of a step by its beginning, by its end, their sum, and by both. */
-void lgv_face_action(struct lgv_source *s) {
-    static const char *const name[] = {"S0", "S1", "both", "S01"};
-    struct lgv_terms t[4] = {0};
-    struct lgv_target target[4];
-    struct lgv_function S;
-    const long n = (long)s->m->np;
-    if (!lgv_model_discrete_action(s->m, s->discrete, false, &S)) {
-        s->out.failed = true;
-        return;
-    }
-    lgv_terms_gradient(s->g, &S, LGV_BEFORE, &t[0]);
-    lgv_terms_gradient(s->g, &S, LGV_AFTER, &t[1]);
-    for (int k = 0; k < 2; k++)
-        for (size_t i = 0; i < t[k].count; i++) lgv_terms_add(s->g, &t[2], t[k].term[i]);
-    lgv_terms_merge(s->g, &t[2]);
-    lgv_terms_hessian(s->g, &S, LGV_BEFORE, LGV_AFTER, &t[3]);
-    for (size_t k = 0; k < 4; k++)
-        target[k] = (struct lgv_target){name[k], &t[k], k < 3 ? n : n * n, k < 3 ? NULL : "NP", true, NULL, false};
-    lgv_emit_targets(&s->out, s->g, target, 4);
-    for (size_t k = 0; k < 4; k++) lgv_terms_free(&t[k]);
-    lgv_function_free(&S);
-}
-
 /* ---- start values and observables ---- */
 
 /* Start values that are numbers, from number i on; a long run of them becomes a table: of thousands of statements the

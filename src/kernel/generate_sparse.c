@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Sparse matrices of the face: a map from the instances of scatter terms, in the order of the text, to their places;
- * and the second derivatives of K for Newton's method on many degrees of freedom.
+ * and the second derivatives of K, or of a discrete Lagrangian, for Newton's method on many degrees of freedom.
  *
  *     model_stiffness(c, t, q, p, Hq, B, W)                       of methods for stiff potentials, dense or sparse
  *     model_K2_sparse(c, t, q, p, a, w, Kq, Kp, Kqq, Kpp)         as model_K2; Kqq, Kpp: entries by rows and columns */
@@ -151,4 +151,61 @@ void lgv_face_stiffness(struct lgv_source *s) {
     lgv_emit_targets(&s->out, s->g, target, 3);
     lgv_terms_free(&own[0]);
     lgv_terms_free(&own[1]);
+}
+
+/* ---- discrete Lagrangians ---- */
+
+/* Their matrix D_2 D_1 S has the pattern of 1 + M H with M = 1 and H itself. */
+struct lgv_newton *lgv_generate_action_plan(struct lgv_source *s) {
+    struct lgv_newton *n = lgv_new(1, sizeof *n);
+    struct lgv_place *one = lgv_new(s->m->np, sizeof *one);
+    struct lgv_function S = {0};
+    struct lgv_error ignore;
+    bool ok = n && one && lgv_model_discrete_action(s->m, s->discrete, false, &S);
+    if (ok) lgv_terms_hessian(s->g, &S, LGV_BEFORE, LGV_AFTER, &n->hessian[0]);
+    if (ok) n->count[0] = lgv_terms_pattern(s->g, &n->hessian[0], LGV_MAX_INSTANCES, &n->place[0]);
+    for (size_t i = 0; one && i < s->m->np; i++) one[i] = (struct lgv_place){(int)i, (int)i};
+    ok = ok && !s->g->failed && n->count[0] >= 0 && n->count[0] <= LGV_SPARSE_LARGEST &&
+         lgv_sparse_make_tiles(&n->plan, (int)s->m->np, 1, n->place[0], n->count[0], one, (long)s->m->np, &ignore) ==
+             LGV_OK;
+    lgv_function_free(&S);
+    free(one);
+    if (ok && n->plan.na <= SPARSE_ENOUGH * (double)n->plan.nc * n->plan.nc) return n;
+    lgv_generate_newton_free(n);
+    return NULL;
+}
+
+void lgv_face_before_action(struct lgv_source *s) {
+    const struct lgv_newton *n = s->action;
+    lgv_text_add(&s->out, "#define ACTION_SPARSE %d\n#define ACTION_ENTRIES %ldL\n", n != NULL, n ? n->count[0] : 0);
+    if (n && !(lgv_sparse_emit(&n->plan, &s->out) &&
+               lgv_generate_map(s, "action_map", &n->hessian[0], n->place[0], (size_t)n->count[0])))
+        s->out.failed = true;
+}
+
+/* The derivatives of the action of a step by its beginning, by its end, their sum, and by both. */
+void lgv_face_action(struct lgv_source *s) {
+    static const char *const name[] = {"S0", "S1", "both", "S01"};
+    const struct lgv_newton *sparse = s->action;
+    struct lgv_terms t[4] = {0};
+    struct lgv_target target[4];
+    struct lgv_function S;
+    const long n = (long)s->m->np;
+    if (!lgv_model_discrete_action(s->m, s->discrete, false, &S)) {
+        s->out.failed = true;
+        return;
+    }
+    lgv_terms_gradient(s->g, &S, LGV_BEFORE, &t[0]);
+    lgv_terms_gradient(s->g, &S, LGV_AFTER, &t[1]);
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < t[k].count; i++) lgv_terms_add(s->g, &t[2], t[k].term[i]);
+    lgv_terms_merge(s->g, &t[2]);
+    if (!sparse) lgv_terms_hessian(s->g, &S, LGV_BEFORE, LGV_AFTER, &t[3]);
+    for (size_t k = 0; k < 3; k++) target[k] = (struct lgv_target){name[k], &t[k], n, NULL, true, NULL, false};
+    target[3] = sparse ? (struct lgv_target){name[3], &sparse->hessian[0], sparse->count[0], NULL, true, "action_map",
+                                             false}
+                       : (struct lgv_target){name[3], &t[3], n * n, "NP", true, NULL, false};
+    lgv_emit_targets(&s->out, s->g, target, 4);
+    for (size_t k = 0; k < 4; k++) lgv_terms_free(&t[k]);
+    lgv_function_free(&S);
 }
