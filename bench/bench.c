@@ -178,7 +178,8 @@ static const struct part {
 } parts[] = {
     {"speed", bench_speed, false},           {"methods", bench_methods, true},
     {"constrained", bench_constrained, true}, {"langevin", bench_langevin, true},
-    {"bodies", bench_bodies, true},          {"compile", bench_compile, false},
+    {"bodies", bench_bodies, true},          {"pairs", bench_pairs, true},
+    {"compile", bench_compile, false},
     {"size", bench_size, false},             {"rings", bench_rings, false},
     {"threads", bench_threads, false},       {"whole", bench_whole, false},
     {"collectors", bench_collectors, false}, {"peers", bench_peers, false},

@@ -59,6 +59,9 @@ void bench_json_row(struct bench *b, const char *table, json_t *row);
 bool bench_write(const char *folder, const char *name, const char *text);
 bool bench_python(const char *folder, const char *file, const char *argument, struct lgv_text *printed);
 
+/* LAMMPS (`lmp`) with a file of the folder: the least of its loop times, per step; 0 when that is not possible. */
+double bench_lammps(const char *folder, const char *file, struct lgv_text *printed);
+
 extern const char *const bench_kubo, *const bench_synchrotron;
 /* The phi^4 ring of n sites with one noise on all of them, by indexed sums; in `text`. */
 const char *bench_lattice(char *text, size_t size, int n);
@@ -69,6 +72,7 @@ void bench_methods(struct bench *b);     /* methods.c: every method beside its f
 void bench_constrained(struct bench *b); /* constrained.c: RATTLE beside its floor, chains */
 void bench_langevin(struct bench *b);    /* langevin.c: BAOAB beside its floors */
 void bench_bodies(struct bench *b);      /* bodies.c: a rigid body beside its floor */
+void bench_pairs(struct bench *b);       /* pairs.c: many bodies with pair forces beside a floor and LAMMPS */
 void bench_speed(struct bench *b);       /* speed.c: flagship kernels against the floors, normals */
 void bench_compile(struct bench *b);     /* system.c: compile latency, ... */
 void bench_size(struct bench *b);        /* ... cost against degrees of freedom */

@@ -63,6 +63,11 @@ double floor_baoab_run(int dof, size_t steps, double dt, unsigned long long seed
  * h = beta R.zz or none.  As floor_rattle_run; state has the quaternion (w, x, y, z) and m. */
 double floor_body_run(bool noise, size_t steps, double dt, unsigned long long seed, double state[7][FLOOR_PATHS]);
 
+/* BRB of many bodies with pair forces (floor_pairs.c), moments of inertia as above: seconds per step of a path, of
+ * which some are side by side; -1 without AVX2 and FMA.  start and end (NULL allowed) have x, q, p, m of each body, 13
+ * numbers. */
+double floor_pairs_run(size_t bodies, size_t steps, double dt, const double *start, double *end);
+
 /* Seconds to make `count` normals (rounded up to a multiple of 32). */
 double floor_normals(size_t count);
 

@@ -92,20 +92,27 @@ static void keep_least(struct chain_row *row, double seconds) {
     if (seconds > 0 && (!(row->seconds > 0) || seconds < row->seconds)) row->seconds = seconds;
 }
 
-static void run_lammps(const char *folder, struct chain_row *row) {
-    char path[512], in[] = "-in", file[] = "chain.in", log[] = "-log", none[] = "none";
-    struct lgv_text printed = {0};
-    if (!lgv_process_find("lmp", path, sizeof path)) return;
-    struct lgv_process p = {.argv = (char *[]){path, in, file, log, none, NULL}, .folder = folder, .seconds = 120,
-                            .limit = 1 << 20, .printed = &printed};
-    if (lgv_process_run(&p) == 0 && printed.data) {
-        row->temperature = after(printed.data, "\ntemperature ");
-        static const char word[] = "Loop time of ";
-        for (const char *at = printed.data; (at = strstr(at, word)); at++) {
-            double seconds = strtod(at + strlen(word), NULL), steps = after(at, " procs for ");
-            if (steps > 0) keep_least(row, seconds / steps);
-        }
+double bench_lammps(const char *folder, const char *file, struct lgv_text *printed) {
+    char path[512], in[] = "-in", script[64], log[] = "-log", none[] = "none";
+    double least = 0;
+    snprintf(script, sizeof script, "%s", file);
+    if (!lgv_process_find("lmp", path, sizeof path)) return 0;
+    struct lgv_process p = {.argv = (char *[]){path, in, script, log, none, NULL}, .folder = folder, .seconds = 120,
+                            .limit = 1 << 20, .printed = printed};
+    if (lgv_process_run(&p) != 0 || !printed->data) return 0;
+    static const char word[] = "Loop time of ";
+    for (const char *at = printed->data; (at = strstr(at, word)); at++) {
+        double seconds = strtod(at + strlen(word), NULL), steps = after(at, " procs for ");
+        if (steps > 0 && (!(least > 0) || seconds / steps < least)) least = seconds / steps;
     }
+    return least;
+}
+
+static void run_lammps(const char *folder, struct chain_row *row) {
+    struct lgv_text printed = {0};
+    double seconds = bench_lammps(folder, "chain.in", &printed);
+    if (seconds > 0) row->temperature = after(printed.data, "\ntemperature ");
+    keep_least(row, seconds);
     lgv_text_free(&printed);
 }
 

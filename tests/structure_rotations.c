@@ -31,6 +31,69 @@ static void test_derivatives(void **state) {
     }
 }
 
+/* ---- pair sums by parts ---- */
+
+#define CROWD(V)                                                                                                       \
+    "parameters: {K: 9, d: 0.3}\ncoordinates: {z: 0.2, 'R[K] in SO3': '[0.3*i, 0.2, -0.1]',\n"                        \
+    "  'x[K] in R3': '[i, 0.3*mod(i, 3), 0.1*i]', 'S[4] in SO3': [0.5, 0.5, 0.5, -0.5]}\npotential: " V "\n"
+
+/* f_q from parts, and from the function itself, at shaken points; rows: of LGV_PART, 0: there are no parts. */
+static void check_parts(const char *text, long rows) {
+    struct lgv_model *m = model_of(text);
+    struct lgv_graph *g = m->graph;
+    struct lgv_function f = {0};
+    struct lgv_factored by = {0};
+    struct lgv_terms whole = {0}, rest = {0}, pull = {0}, back = {0};
+    struct lgv_evaluator e;
+    double *q = lgv_new(m->nx, sizeof *q), *p = lgv_new(m->np, sizeof *p), *xi = lgv_new(m->np, sizeof *xi);
+    double *part = lgv_new((size_t)rows + 1, sizeof *part), *drawn = lgv_new((size_t)rows + 1, sizeof *drawn);
+    double *want = lgv_new(m->np, sizeof *want), *got = lgv_new(2 * m->np, sizeof *got);
+    assert_true(lgv_function_split(g, m->hamiltonian, false, &f));
+    assert_int_equal(lgv_factor(g, &f, &by), rows > 0);
+    if (by.rows != rows) fail_msg("%ld rows of parts, not %ld: %s", by.rows, rows, text);
+    lgv_terms_gradient(g, &f, LGV_Q, &whole);
+    lgv_terms_gradient(g, &by.rest, LGV_Q, &rest);
+    lgv_terms_gradient(g, &by.rest, LGV_PART, &pull);
+    lgv_terms_gradient(g, &by.back, LGV_Q, &back);
+    assert_null(g->failed);
+    assert_true(lgv_eval_begin(&e, g));
+    struct lgv_env env = {.par = m->par,
+                          .space = {[LGV_Q] = q, [LGV_P] = p, [LGV_PART] = part, [LGV_PULL] = drawn}};
+    for (size_t i = 0; i < m->nx; i++) q[i] = lgv_eval_node(&e, m->start[i], &env, NULL);
+    for (size_t i = 0; i < m->np; i++) xi[i] = sin(7.0 * (double)i + 1);
+    lgv_rotations_advance(g, m->np, q, xi, 0.2);
+    lgv_eval_terms(&e, &whole, &env, want, m->np, 1);
+    lgv_eval_terms(&e, &by.parts, &env, part, (size_t)rows, 1);
+    lgv_eval_terms(&e, &pull, &env, drawn, (size_t)rows, 1);
+    lgv_eval_terms(&e, &rest, &env, got, m->np, 1);
+    lgv_eval_terms(&e, &back, &env, got + m->np, m->np, 1);
+    for (size_t i = 0; rows > 0 && i < m->np; i++)
+        assert_near(got[i] + got[m->np + i], want[i], 1e-13 * (1 + fabs(want[i])), text);
+    lgv_eval_end(&e);
+    double *memory[] = {q, p, xi, part, drawn, want, got};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) free(memory[i]);
+    struct lgv_terms *terms[] = {&whole, &rest, &pull, &back};
+    for (size_t i = 0; i < 4; i++) lgv_terms_free(terms[i]);
+    lgv_factored_free(&by);
+    lgv_function_free(&f);
+    lgv_model_free(m);
+}
+
+static void test_parts(void **state) {
+    (void)state;
+    /* sites: three numbers of i = 1..8 and of j = 2..9 */
+    check_parts(CROWD("sum(i=1..K, j=i+1..K, exp(-norm(x[i] + R[i]*[0,0,d] - x[j] - R[j]*[0,0,d])))"), 6 * 8);
+    /* a dipole, and places as they are; other conditions, an index of an index, the number of a body, z */
+    check_parts(CROWD("sum(i=1..K, j=1..K, i != j, dot(R[i]*[0,0,1], x[j])*cos(z*i)/norm(x[i] - x[j]))"), 3 * 9);
+    check_parts(CROWD("sum(i=1..K, j=1..4, z*R[wrap(i+1)].xy*sin(S[j].zz + R[i].zx))"), 2 * 9 + 4);
+    /* three bodies at a time; a function of one body as a factor and alone */
+    check_parts(CROWD("sum(i=1..3, j=i+1..4, k=1..5, trace(R[i]*S[j])*exp(R[k].xx)*R[k].yz)"), 2 * 27 + 5);
+    /* gaps: i is 1, 3, 5, .. only */
+    check_parts(CROWD("sum(i=1..K, j=1..K, i%2 == 1, i < j, R[i].zz*R[j].xz)"), 8);
+    check_parts(CROWD("sum(i=1..K, R[i].zz*x[i].x)"), 0);
+    check_parts(CROWD("sum(i=1..K, j=i+1..K, 1/norm(x[i] - x[j]))"), 0);
+}
+
 /* {m_1, m_2} = -m_3, {R, m}: derivatives along the axes of the body, {m, H} the equations of motion. */
 static void test_bracket(void **state) {
     (void)state;
@@ -292,7 +355,7 @@ int main(void) {
         cmocka_unit_test(test_derivatives), cmocka_unit_test(test_bracket), cmocka_unit_test(test_symplectic),
         cmocka_unit_test(test_momenta),     cmocka_unit_test(test_orders),  cmocka_unit_test(test_law),
         cmocka_unit_test(test_bits),        cmocka_unit_test(test_tilted),
-        cmocka_unit_test(test_many_steps),
+        cmocka_unit_test(test_many_steps), cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

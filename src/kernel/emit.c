@@ -65,7 +65,7 @@ void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node) {
 
 static void reference(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
     static const char *const array[] = {"q[", "p[", "w[-1 + ", "brown[", "zn[", "zu[", "dq[", "dp[", "v[", "lambda[",
-                                        "before[", "after["};
+                                        "before[", "after[", [LGV_PART] = "part[", [LGV_PULL] = "pull["};
     lgv_text_add(out, "%s", array[n->count]);
     lgv_emit_index(out, g, n->aux);
     lgv_text_add(out, "]");
@@ -512,7 +512,7 @@ static bool all_plain(const struct lgv_graph *g, const struct lgv_target *t) {
 /* Unless every entry will be assigned. */
 static void clear(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *t) {
     if (t->map) lgv_text_add(out, "    long at_%s = 0;\n", t->array);
-    if (!t->map && all_plain(g, t)) return;
+    if (!t->map && (t->rows == 0 || all_plain(g, t))) return;
     lgv_text_add(out, "    %s%s%sfor (long z = 0; z < %ld; z++) %s[z] = vec_set(0);\n", t->guarded ? "if (" : "",
                  t->guarded ? t->array : "", t->guarded ? ") " : "", t->rows, t->array);
 }

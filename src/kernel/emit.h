@@ -11,7 +11,7 @@
 struct lgv_target {
     const char *array;
     const struct lgv_terms *terms;
-    long rows;        /* number of entries of the array that must be defined */
+    long rows;        /* number of entries of the array that must be defined; 0: loops add to what is there */
     const char *cols; /* text of the row length of a matrix, NULL for a vector */
     bool guarded;     /* the array may be a null pointer */
     const char

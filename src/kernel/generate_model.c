@@ -90,8 +90,43 @@ static void noise_loops(struct lgv_source *s, bool kick) {
     }
 }
 
+/* H of the increment K. */
+static bool function_H(struct lgv_source *s, struct lgv_function *H) {
+    int a = lgv_expr_ref_at(s->g, LGV_WEIGHTS, 0);
+    bool ok = true;
+    for (size_t k = 0; ok && k < s->K.count; k++) {
+        int body = lgv_expr_only(s->g, s->K.summand[k].body, LGV_WEIGHTS, a);
+        ok = body == 0 || lgv_function_add(s->g, H, s->K.summand[k].nest, body);
+    }
+    return ok && !s->g->failed;
+}
+
+/* Parts of pair sums first, the sums, then what follows from derivatives with respect to parts. */
+static void force_by_parts(struct lgv_source *s, struct lgv_factored *f, const struct lgv_terms *hq, long slots) {
+    struct lgv_terms Hq = {0}, pull = {0}, back = {0};
+    const long n = (long)s->m->np;
+    lgv_terms_gradient(s->g, &f->rest, LGV_Q, &Hq);
+    lgv_terms_gradient(s->g, &f->rest, LGV_PART, &pull);
+    lgv_terms_gradient(s->g, &f->back, LGV_Q, &back);
+    struct lgv_target target[] = {{"F->H", &Hq, n, NULL, false, NULL, false},
+                                  {"F->h", hq, slots, NULL, false, NULL, false},
+                                  {"pull", &pull, f->rows, NULL, false, NULL, false}};
+    struct lgv_target last = {"F->H", &back, 0, NULL, false, NULL, false};
+    lgv_text_add(&s->out, "    vec *const top = c->top, *const part = take(c, %ld), *const pull = take(c, %ld);\n",
+                 f->rows, f->rows);
+    lgv_face_one(s, "part", &f->parts, f->rows, NULL);
+    lgv_emit_targets(&s->out, s->g, target, 3);
+    lgv_emit_targets(&s->out, s->g, &last, 1);
+    lgv_text_add(&s->out, "    c->top = top;\n");
+    lgv_terms_free(&Hq);
+    lgv_terms_free(&pull);
+    lgv_terms_free(&back);
+}
+
 void lgv_face_force(struct lgv_source *s) {
     struct lgv_terms hq = {0};
+    struct lgv_function H = {0};
+    struct lgv_factored parts = {0};
     int slot = 0;
     for (size_t i = 0; i < s->slots.count; i++) {
         struct lgv_term t = s->slots.term[i];
@@ -101,8 +136,13 @@ void lgv_face_force(struct lgv_source *s) {
     }
     struct lgv_target target[] = {{"F->H", &s->Hq, (long)s->m->np, NULL, false, NULL, false},
                                   {"F->h", &hq, slot, NULL, false, NULL, false}};
-    lgv_emit_targets(&s->out, s->g, target, 2);
+    if (s->g->nrotations && function_H(s, &H) && lgv_factor(s->g, &H, &parts))
+        force_by_parts(s, &parts, &hq, slot);
+    else
+        lgv_emit_targets(&s->out, s->g, target, 2);
     noise_loops(s, false);
+    lgv_factored_free(&parts);
+    lgv_function_free(&H);
     lgv_terms_free(&hq);
 }
 

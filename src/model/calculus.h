@@ -116,6 +116,19 @@ struct lgv_cells {
  * or LGV_SPACES.  False with g->failed set. */
 bool lgv_terms_cells(struct lgv_graph *g, const struct lgv_terms *t, enum lgv_space at_zero, struct lgv_cells *out);
 
+/* ---- factor.c ---- */
+
+/* A function whose pair sums see bodies by parts: f = rest with LGV_PART = the values of parts.  With LGV_PULL = the
+ * derivatives of rest with respect to LGV_PART, f_q = rest_q + back_q. */
+struct lgv_factored {
+    struct lgv_function rest, back;
+    struct lgv_terms parts; /* by row of LGV_PART */
+    long rows;
+};
+/* True when there are parts; else, or with g->failed, *out is of no use.  Free it in both cases. */
+bool lgv_factor(struct lgv_graph *g, const struct lgv_function *f, struct lgv_factored *out);
+void lgv_factored_free(struct lgv_factored *x);
+
 /* ---- rotations.c: coordinates in SO(3), as unit quaternions ---- */
 
 /* The nine entries of R in the place of the four nodes of a quaternion. */

@@ -61,6 +61,8 @@ enum lgv_space {
     LGV_BEFORE,  /* coordinates at the beginning of a step, in a discrete Lagrangian */
     LGV_AFTER,   /* ... and at its end */
     LGV_STEP,    /* ... and its width dt, component 0 */
+    LGV_PART,    /* parts of pair sums that know one index, and ... */
+    LGV_PULL,    /* ... derivatives with respect to them; see factor.c */
     LGV_SPACES
 };
 
