@@ -94,11 +94,13 @@ static void test_rows(void **state) {
         {HEAD "hamiltonian: p^2/2 + s^2/2 + q^2\nforce: [r, -q]\nlangevin: {friction: 1 + q^2, temperature: 1}\n",
          "BAOAB", false, 0},
         {HEAD "hamiltonian: p^2/2 + s^2/2 + q^4\n", "ZSs", false, 0},
+        {HEAD "hamiltonian: p^2/2 + s^2/2 + q^4\nmethods: {own: {discrete_lagrangian: "
+         "((q1 - q0)^2 + (r1 - r0)^2)/(2*dt^2) - q0^4}}\n", "own", false, 0},
     };
     bool filled[64] = {false}, absent[64] = {false};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         struct lgv_model *m = model_of(kernels[k].text);
-        struct lgv_method method = *lgv_method_find(kernels[k].method);
+        struct lgv_method method = *lgv_method_for(m, kernels[k].method);
         method.face_separable |= kernels[k].asked;
         method.face_general |= kernels[k].asked;
         char *source = source_of(m, &method, kernels[k].control), *text = plain(generated(source));
