@@ -42,18 +42,18 @@ static enum lgv_status judge(struct lgv_model *m, const double *friction, const 
     for (size_t i = 0; i < count; i++) {
         bool sign = b->kind == LGV_FRICTION_MATRIX || friction[i] >= 0;
         if (!isfinite(friction[i]) || !sign)
-            return lgv_model_fail(err, m->file, m->text, b->line, b->column,
-                                  "the friction is %g here; it must be a finite number that is not negative",
-                                  friction[i]);
+            return lgv_model_fail_at(err, m, b->friction_at[i],
+                                     "the friction is %g here; it must be a finite number%s", friction[i],
+                                     b->kind == LGV_FRICTION_MATRIX ? "" : " that is not negative");
     }
     if (b->kind == LGV_FRICTION_MATRIX && !lgv_semidefinite(n, friction))
         return lgv_model_fail(err, m->file, m->text, b->line, b->column,
                               "the friction matrix must be symmetric and positive semidefinite");
     for (size_t i = 0; i < b->rows; i++)
         if (!(temperature[b->row[i]] >= 0) || !isfinite(temperature[b->row[i]]))
-            return lgv_model_fail(err, m->file, m->text, b->temperature_line, b->temperature_column,
-                                  "the temperature is %g; it must be a finite number that is not negative",
-                                  temperature[b->row[i]]);
+            return lgv_model_fail_at(err, m, b->temperature_at[b->row[i]],
+                                     "the temperature is %g; it must be a finite number that is not negative",
+                                     temperature[b->row[i]]);
     return LGV_OK;
 }
 

@@ -458,6 +458,8 @@ void lgv_model_free(struct lgv_model *m) {
     free(m->bath.friction);
     free(m->bath.temperature);
     free(m->bath.row);
+    free(m->bath.friction_at);
+    free(m->bath.temperature_at);
     free(m->lagrangian_text);
     for (size_t k = 0; k < m->nevents; k++) free(m->event[k].name), free(m->event[k].text);
     free(m->event);

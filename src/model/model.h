@@ -106,6 +106,8 @@ struct lgv_bath {
     size_t rows; /* coordinates that feel the bath: those without the constant friction 0 */
     size_t *row; /* [rows] */
     int line, column, temperature_line, temperature_column; /* in the file */
+    size_t *friction_at;    /* bytes of the file where the entries stand: [np], of a matrix [np][np] */
+    size_t *temperature_at; /* [np] */
 };
 
 struct lgv_model_kind;
