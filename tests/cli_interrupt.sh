@@ -32,6 +32,14 @@ ends() {
     [ $code = $2 ] || die "exit code $code, not $2"
 }
 
+# A run that no one will see the end of says so once its pace is known, also where stderr is no terminal.
+"$LGV" run "$kubo" --paths 1e14 --step 0.001 --until 1000 --no-files > out 2> err &
+pid=$!
+for _ in {1..300}; do ! grep -q 'years' err || break; sleep 0.1; done
+kill -INT $pid
+ends $pid 1
+has err 'warning: at this pace the run ends in' 'years'
+
 # The compiler is ended, and nothing of it is left.
 printf '#!/bin/sh\n[ "$1" != -v ] || exec clang -v\necho $$ > started\nexec sleep 60\n' > slow-cc
 chmod +x slow-cc

@@ -199,6 +199,18 @@ assert "x" not in c and len(c["turned"]["lag"]) == len(c["turned"]["msd"]) > 20
 assert c["turned"]["msd"][-1] > 5, "the mean squared displacement counts turns"
 PY
 
+# Tables of the summary: names of any length stand beside their numbers; correlations have a line of their own.
+sed 's/turned: x/a_rather_long_name_of_an_angle: x/; s/100, corr/100, averages: yes, corr/' ring.yaml > long.yaml
+gives 0 "$LGV" run long.yaml --no-files
+has out 'falls to 1/e at' 'msd / (2 lag)'
+[ "$(grep -c '^  a_rather_long_name_of_an_angle  *[0-9-]' out)" = 2 ] || die "two tables with a long name"
+
+# Where Metropolis accepts few steps the certificate names slow mixing beside the law.
+printf 'coordinates: {x: 0}\npotential: x^4\nlangevin: {friction: 1, temperature: 1}\n' > slow.yaml
+gives 1 "$LGV" run slow.yaml --method OBABO-Metropolis --step 4 --until 40 --paths 64 --no-files
+has out 'FAIL acceptance' 'of the steps accepted paths mix slowly' 'steps that are not accepted reverse momenta'
+hasnot out "stationary averages have no bias"
+
 # Phase volume on a constraint set: exp(-gamma dt) where friction is a multiple of the mass.  On the circle with
 # friction 0.5 and 2 along the axes the factor of g-SVE-QI is between 1/(1 + 2 dt) and 1/(1 + 0.5 dt).
 cat > circle.yaml <<'YAML'

@@ -162,6 +162,12 @@ static void test_bath(void **state) {
     const double *lag = found_array(p, "lag", &lags), *rho = found_array(p, "correlation", &lags);
     const double *rho_error = found_array(p, "correlation_stderr", &lags), *msd = found_array(x, "msd", &lags);
     const double *msd_error = found_array(x, "msd_stderr", &lags);
+    /* exp(-g lag) = 1/e at lag 2; at L = 768 of 1600 the diffusion coefficient is T/g (1 - (1 - exp(-g L))/(g L)) */
+    double decay = lgv_finding_value(p, "decay"), half = lgv_finding_value(x, "half_lag");
+    double diffusion = lgv_finding_value(x, "diffusion"), unsure = lgv_finding_value(x, "diffusion_stderr");
+    print_message("decay %.4f, diffusion %.3f +- %.3f at lag %g\n", decay, diffusion, unsure, half);
+    assert_true(fabs(decay - 2) < 0.02 && half > 400 && half <= 800 && unsure < 0.1);
+    assert_true(fabs(diffusion - (1 - 2 / half)) < 4 * unsure);
     for (size_t k = 0; k < lags && lag[k] < 50; k++) {
         double e = exp(-0.5 * lag[k]), far = 2 * (lag[k] - (1 - e) / 0.5);
         if (fabs(rho[k] - e) > 4 * rho_error[k] + 1e-3) fail_msg("p, lag %g: %g +- %g", lag[k], rho[k], rho_error[k]);

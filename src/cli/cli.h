@@ -108,8 +108,9 @@ void lgv_stop_keeps(bool results);             /* whether there is something to 
 void lgv_stop_removes(const char *directory);  /* then, when it is empty */
 bool lgv_stop_asked(void);
 struct lgv_meter {
-    bool shown, drawn;
+    bool shown, drawn, warns; /* warns: of a run that will not end */
     double begin, last;
+    double first, first_time; /* the first fraction that was done, and when */
 };
 void lgv_meter_begin(struct lgv_meter *meter, bool wanted);
 /* Shows a phase that has no progress to tell. */

@@ -80,6 +80,7 @@ static int run_part(const struct lgv_arguments *a, struct lgv_engine *e, const s
     struct lgv_error err = {0};
     struct lgv_meter meter;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
+    meter.warns = !a->flags.quiet;
     lgv_meter_phase(&meter, "looking at the model and compiling its kernel");
     lgv_engine_on_progress(e, lgv_meter_progress, &meter);
     enum lgv_status status = lgv_engine_prepare(e, &err);

@@ -243,6 +243,7 @@ static int command_resume(const struct lgv_arguments *a) {
     enum lgv_status status = lgv_directory(a->operand, &made, &err);
     if (status) return lgv_complain(&err, status);
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
+    meter.warns = !a->flags.quiet;
     lgv_meter_phase(&meter, "reading the state of the run");
     status = find_state(a->operand, &m, &e, &err);
     if (status) lgv_meter_end(&meter);

@@ -178,6 +178,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     struct lgv_saving saving;
     if (!lgv_saving_begin(&saving, a, dir, &meter)) return LGV_EXIT_INPUT;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
+    meter.warns = !a->flags.quiet;
     lgv_meter_phase(&meter, "looking at the model and compiling its kernel");
     enum lgv_status status = lgv_engine_with(m, s, a->flags.keep_source, &e, err);
     if (!status) status = lgv_saving_run(&saving, e, err);

@@ -138,6 +138,25 @@ void lgv_meter_phase(struct lgv_meter *meter, const char *what) {
     fflush(stderr);
 }
 
+#define PACE_KNOWN 5    /* seconds */
+#define A_LIFE 3.2e9    /* seconds: a hundred years */
+
+/* Once the pace is known: whether there is a life to wait. */
+static void warn_endless(struct lgv_meter *meter, double t, double fraction) {
+    if (meter->first_time == 0) {
+        meter->first = fraction;
+        meter->first_time = t;
+    }
+    double spent = t - meter->first_time;
+    if (spent < PACE_KNOWN || !(fraction > meter->first)) return;
+    double left = spent * (1 - fraction) / (fraction - meter->first);
+    meter->warns = false;
+    if (left < A_LIFE) return;
+    if (meter->drawn) fputs("\r\033[K", stderr);
+    lgv_warn("at this pace the run ends in %.3g years; fewer paths or steps, or Ctrl-C for the results so far",
+             left / (365.25 * 86400));
+}
+
 int lgv_meter_progress(void *user, double fraction) {
     struct lgv_meter *meter = user;
     double t = lgv_seconds(), spent = t - meter->begin;
@@ -146,6 +165,7 @@ int lgv_meter_progress(void *user, double fraction) {
         lgv_meter_end(meter);
         return 1;
     }
+    if (meter->warns && fraction > 0) warn_endless(meter, t, fraction);
     if (!meter->shown || t - meter->last < 0.2) return 0;
     meter->last = t;
     meter->drawn = true;

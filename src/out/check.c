@@ -62,6 +62,7 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu state%s, %s)",
              small && k->symplectic_claim ? k->bath ? contracts : "symplectic to round-off"
              : small                      ? "not seen at this step"
+             : r->metropolis              ? "not symplectic: friction acts, steps that are not accepted reverse momenta"
              : k->bath                    ? "not symplectic, and not contracted by one factor: friction acts"
                                           : "NOT symplectic",
              claim, (unsigned long long)k->defect_states, k->defect_states == 1 ? "" : "s", known);
@@ -96,9 +97,10 @@ static void check_volume(const struct lgv_result *r, const struct lgv_verdict *v
     if (!isfinite(k->volume_expected)) {
         snprintf(c->value, sizeof c->value, "%.4g", k->volume_least);
         snprintf(c->verdict, sizeof c->verdict,
-                 "to %.4g is what a step multiplies it by (%llu state%s, known to %.1g); friction or forces may make "
-                 "it depend on the state",
-                 k->volume_most, (unsigned long long)k->volume_states, k->volume_states == 1 ? "" : "s", v->error);
+                 "to %.4g is what a step multiplies it by (%llu state%s, known to %.1g); %s",
+                 k->volume_most, (unsigned long long)k->volume_states, k->volume_states == 1 ? "" : "s", v->error,
+                 r->metropolis ? "steps that are not accepted reverse momenta"
+                               : "friction or forces may make it depend on the state");
     } else
         snprintf(c->verdict, sizeof c->verdict, "%s by %.10g a step (%llu state%s, known to %.1g)",
                  v->holds == 0 ? "does NOT contract" : "contracts", k->volume_expected,
@@ -127,12 +129,16 @@ static void check_rotation(const struct lgv_verdict *v, struct lgv_check *c) {
 
 static void check_temperature(const struct lgv_result *r, const struct lgv_verdict *v, struct lgv_check *c) {
     const struct lgv_certificate *k = &r->certificate;
-    char bias[80] = "";
+    char bias[160] = "";
     put(c, "temperature",
         "Kinetic temperature over all paths at the end, with its standard error, beside kT. It can differ by the bias "
         "of the method, or because the run has not come to rest.");
     snprintf(c->value, sizeof c->value, "%.4g", v->value);
-    if (r->metropolis)
+    if (r->metropolis && r->acceptance < LGV_LOW_ACCEPTANCE)
+        snprintf(bias, sizeof bias,
+                 "; with %.2g of the steps accepted paths mix slowly: the law, which has no bias from the step, may "
+                 "not be reached", r->acceptance);
+    else if (r->metropolis)
         snprintf(bias, sizeof bias, "; stationary averages have no bias from the step");
     else if (k->bias_order > 0)
         snprintf(bias, sizeof bias, "; stationary averages have a bias of order %g", k->bias_order);
@@ -327,7 +333,7 @@ static void check_acceptance(const struct lgv_result *r, struct lgv_check *c) {
     char lost[80] = "";
     if (r->nconstraints) snprintf(lost, sizeof lost, "; %.3g led to no place, or to one with no way back", r->astray);
     snprintf(c->verdict, sizeof c->verdict, "of all steps were accepted%s%s", lost,
-             low ? ": few; take a smaller step" : "");
+             low ? ": few, so that paths mix slowly; take a smaller step" : "");
     if (low) c->mark = LGV_MARK_BROKEN;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define BLUE "#0072B2"
+#define NAME 41    /* a name in the summary, with its end */
 #define POINTS 600 /* of a curve */
 #define SECTION_POINTS 20000
 
@@ -47,6 +48,14 @@ static const struct table tables[] = {
       {"correlation time", "time", NULL, 4},
       {"effective values", "samples", NULL, 4},
       {"std along a path", "std", NULL, 4}}},
+    {LGV_FOUND_CORRELATIONS,
+     "Correlations in time",
+     "When the autocorrelation has fallen to 1/e, and the mean squared displacement over twice the lag, at half the "
+     "time of a path: the diffusion coefficient of what diffuses.",
+     {{"variance", "variance", NULL, 4},
+      {"falls to 1/e at", "decay", NULL, 4},
+      {"msd / (2 lag)", "diffusion", "diffusion_stderr", 0},
+      {"at lag", "half_lag", NULL, 4}}},
     {LGV_FOUND_EXTREMES,
      "Extremes over every step",
      "The smallest and the largest value that each path had at any step, start included: means over paths, and the "
@@ -73,18 +82,38 @@ static void print_cell(FILE *out, const char *text, size_t width) {
     fprintf(out, "%*s%s", have < width ? (int)(width - have) : 0, "", text);
 }
 
+/* Of the first column of a table: the longest name in it. */
+static size_t name_width(const struct lgv_result *r, const char *group, const bool *shown) {
+    char text[NAME];
+    size_t width = strlen(group);
+    for (size_t i = 0; i < r->nfindings; i++) {
+        if (!of_group(&r->finding[i], group) || (shown && !shown[i])) continue;
+        size_t w = lgv_text_width(lgv_plain(text, sizeof text, r->finding[i].name));
+        width = w > width ? w : width;
+    }
+    return width;
+}
+
+static void print_name(FILE *out, const char *text, size_t width) {
+    size_t have = lgv_text_width(text);
+    fprintf(out, "%s%*s", text, have < width ? (int)(width - have) : 0, "");
+}
+
 void lgv_found_summary(FILE *out, const struct lgv_result *r, const char *bold, const char *off) {
     char text[100];
     bool *shown = lgv_findings_shown(r);
     for (const struct table *t = tables; t < tables + TABLES; t++) {
         if (!any(r, t->group)) continue;
-        fprintf(out, "\n  %s%-17s", bold, t->group);
+        size_t width = name_width(r, t->group, shown);
+        fprintf(out, "\n  %s", bold);
+        print_name(out, t->group, width);
         for (const struct column *c = t->column; c->head; c++) print_cell(out, c->head, 21);
         fprintf(out, "%s\n", off);
         for (size_t i = 0; i < r->nfindings; i++) {
             const struct lgv_finding *f = &r->finding[i];
             if (!of_group(f, t->group) || (shown && !shown[i])) continue;
-            fprintf(out, "  %-17s", lgv_plain(text, 18, f->name));
+            fputs("  ", out);
+            print_name(out, lgv_plain(text, NAME, f->name), width);
             for (const struct column *c = t->column; c->head; c++) print_cell(out, cell(text, 80, f, c), 21);
             fputc('\n', out);
         }

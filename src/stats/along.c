@@ -309,6 +309,14 @@ static bool put_average(const struct object *o, size_t i, struct lgv_result *r) 
            lgv_finding_number(f, "values", (double)o->n) && put_paths(o, i, f) && put_running(o, i, f);
 }
 
+/* Where c has first fallen to 1/e, between two lags on a straight line. */
+static double decay(size_t n, const double *lag, const double *c) {
+    const double level = exp(-1);
+    for (size_t k = 1; k < n; k++)
+        if (c[k] <= level) return lag[k - 1] + (lag[k] - lag[k - 1]) * (c[k - 1] - level) / (c[k - 1] - c[k]);
+    return NAN;
+}
+
 static bool put_correlation(const struct object *o, size_t i, struct lgv_result *r) {
     struct lgv_finding *f = lgv_finding_add(r, LGV_FOUND_CORRELATIONS, r->series[i].name, r->series[i].formula);
     const struct pool *p = o->pool + i * POOLS;
@@ -330,7 +338,13 @@ static bool put_correlation(const struct object *o, size_t i, struct lgv_result 
         c[k] = variance > 0 ? 1 - msd[k] / (2 * variance) : (double)NAN;
         c_error[k] = variance > 0 ? error_of(o, at + 1) / variance : (double)NAN;
     }
-    return lgv_finding_number(f, "variance", variance) && lgv_finding_number(f, "paths", n);
+    size_t half = o->lags - 1;
+    while (half > 1 && lag[half] > (double)(o->n - 1) * o->shape.interval / 2) half--;
+    return lgv_finding_number(f, "variance", variance) && lgv_finding_number(f, "paths", n) &&
+           lgv_finding_number(f, "decay", decay(o->lags, lag, c)) &&
+           lgv_finding_number(f, "half_lag", lag[half]) &&
+           lgv_finding_number(f, "diffusion", msd[half] / (2 * lag[half])) &&
+           lgv_finding_number(f, "diffusion_stderr", msd_error[half] / (2 * lag[half]));
 }
 
 static bool finish(void *object, struct lgv_result *r) {
