@@ -96,6 +96,14 @@ static const struct subject {
      "coordinates: {'R[2] in SO3': uniform}\nmomenta: {m: '[normal(), 2*normal(), 0.1]'}\n"
      "kinetic: {inertia: [1, 2, 2.5]}\npotential: R[1].zz*R[2].xy\nnoise: 0.3*R[1].zx\n",
      0.1, 333, false},
+    {"links with ball joints", "g-BRORB", /* sparse constraints, which take different numbers of iterations */
+     "parameters: {N: 3}\n"
+     "coordinates: {'x[N] in R3': '[i, 0.1*normal(), 0]', 'R[N] in SO3': '[0, pi/2, 0.1*normal()]'}\n"
+     "momenta: {p: maxwellian, m: maxwellian}\nkinetic: {inertia: [0.2, 0.3, 0.15]}\npotential: sum(i=1..N, x[i].z)\n"
+     "constraints: ['x[1] - R[1]*[0,0,0.5]', 'each(i=1..N-1, x[i] + R[i]*[0,0,0.5] - x[i+1] + R[i+1]*[0,0,0.5])']\n"
+     "noise: 0.3*x[2].x*R[1].zx\nlangevin: {friction: {x: 0.5, R: 0.1}, temperature: 0.7}\n"
+     "observe: {pull: 'lambda[2]'}\n",
+     0.05, 64, false},
     {"escape", "P2N2Q2Lob", /* paths that pass the barrier become infinite */
      SMALL "hamiltonian: p^2/2 + q^2/2 - 0.08*q^4\nnoise: beta*q\n", 0.1, 500, true},
 };

@@ -320,8 +320,8 @@ INLINE ivec onto_correct(struct ctx *c, struct newton *s, void *of) {
     constraint_add(c, h->G, h->g, s->e);
     apply_masses(c, h->t, s->x, h->mass, s->e);
 #if ROTATIONS /* moves them itself */
-    for (long i = 0; i < NP; i++) s->e[i] = vec_select(s->live, -s->e[i], vec_set(0));
-    configuration_move(s->e, s->x);
+    for (long i = 0; i < NP; i++) s->e[i] = -s->e[i];
+    configuration_move(s->live, s->e, s->x);
 #endif
     return singular;
 }

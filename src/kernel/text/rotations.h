@@ -80,16 +80,23 @@ INLINE void vectors_move(const vec *x, vec *q) {
         for (long k = 0; k < vector_run[run].count; k++) q[vector_run[run].q + k] += x[vector_run[run].p + k];
 }
 
-/* q moves by x, which has the rows of p: vectors by adding, rotations by turns about axes of the body. */
-INLINE void configuration_move(const vec *x, vec *q) {
-    vectors_move(x, q);
+/* q moves by x, which has the rows of p, in the lanes that are live: vectors by adding, rotations by turns about axes
+ * of the body. */
+INLINE void configuration_move(ivec live, const vec *x, vec *q) {
+    for (long run = 0; run < VECTOR_RUNS; run++)
+        for (long k = 0; k < vector_run[run].count; k++) {
+            vec *to = q + vector_run[run].q + k;
+            *to = vec_select(live, *to + x[vector_run[run].p + k], *to);
+        }
     for (long run = 0; run < ROTATION_RUNS; run++)
         for (long k = 0; k < rotation_run[run].count; k++) {
             const vec *xi = x + rotation_run[run].p + 3 * k;
+            vec *to = q + rotation_run[run].q + 4 * k, turned[4] = {to[0], to[1], to[2], to[3]};
             vec t[4] = {vec_set(1), 0.5 * xi[0], 0.5 * xi[1], 0.5 * xi[2]};
             vec scale = 1.0 / vec_sqrt(1.0 + rotor_dot(t + 1, t + 1));
             for (int i = 0; i < 4; i++) t[i] *= scale;
-            rotor_turn(q + rotation_run[run].q + 4 * k, t);
-            rotor_unit(q + rotation_run[run].q + 4 * k);
+            rotor_turn(turned, t);
+            rotor_unit(turned);
+            for (int i = 0; i < 4; i++) to[i] = vec_select(live, turned[i], to[i]);
         }
 }
