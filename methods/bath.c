@@ -66,7 +66,7 @@ INLINE void bath_midpoint(struct ctx *c, const vec *q, vec *p) {
     constraint_add(c, G, y, p);
     for (long i = 0; i < NP; i++) p[i] = p[i] / A[i];
     singular &= (ivec)(p[0] == p[0]);
-    if (RARELY(vec_any(singular))) lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
+    if (RARELY(vec_any(singular))) lanes_failed(c, &singular, LGV_FAIL_SINGULAR);
 }
 #endif
 

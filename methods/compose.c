@@ -93,7 +93,8 @@ INLINE void metropolis(struct ctx *c, vec work, const vec *before, const vec *ke
     for (int l = 0; l < LANES; l++) {
         if (accept[l] || before[0][l] != before[0][l]) continue;
         if (c->b->fail[l]) { /* on the way: it does not come back */
-            for (long i = 0; i < NP; i++) q[i][l] = p[i][l] = __builtin_nan("");
+            for (long i = 0; i < NX; i++) q[i][l] = __builtin_nan("");
+            for (long i = 0; i < NP; i++) p[i][l] = __builtin_nan("");
             continue;
         }
         c->b->clipped[l]++; /* there is no noise that could be cut */

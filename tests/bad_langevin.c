@@ -124,7 +124,7 @@ static void test_names(void **state) {
         {"BAAOB", "twice side by side"},  {"OO", "twice side by side"},  {"UAB", "either U or A and O"},
         {"UBOBU", "either U or A and O"}, {"AO", "needs B"},             {"AOA", "needs B"},
         {"UO", "needs B"},                {"BO", "needs A"},             {"OBO", "needs A"},
-        {"BABABAOABA", "nine letters"},   {"EEM-GLA", "GLA goes around"},
+        {"BABABAOABA", "9 letters"},      {"EEM-GLA", "GLA goes around"},
         {"RK4-GLA", "symplectic"},        {"Heun-GLA", "symplectic"},    {"BAOAB-GLA", "knows nothing of the bath"},
         {"SVE-Q-GLA", "knows nothing"},   {"LobZ-GLA", "no integrals"},  {"SHAKE-GLA", "hidden constraint"},
         {"XYZ-GLA", "is not a method"},   {"GLA", ""},                   {"-GLA", ""},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Rotations that are none, bodies that no body is, formulas that mix matrices and vectors, methods that know vectors
- * only: each is refused at its place, in words that name the fault. */
+ * only: each is refused at its place, in words that name the fault.  And paths that end. */
 #include "helpers.h"
 
 #define TOP "coordinates: {R in SO3: [0.4, 0, 0]}\nmomenta: {m: [0, 0, 1]}\n"
@@ -166,8 +166,29 @@ static void test_methods(void **state) {
     }
 }
 
+/* A path that is stopped is NaN in all rows: a rotation has four, its momentum three. */
+static void test_stopped(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {'R[3] in SO3': [0, 0, 0]}\nmomenta: {m: [0.1, 0.7, 0.5]}\n"
+                                   "potential: R[1].zz\nstop: R[1].zz < 0.99\n");
+    struct lgv_kernel k;
+    struct lgv_own_block b;
+    struct lgv_kernel_options options = {.events = true};
+    assert_int_equal(lgv_kernel_build(m, lgv_method_find("BAB"), &options, &k, &(struct lgv_error){0}), LGV_OK);
+    assert_true(lgv_block_create(&k, 0, 0.1, 1, 1, &b));
+    k.entry->start(&b.block);
+    b.block.events = true;
+    for (int step = 0; step < 10 && !b.block.fail[0]; step++) k.entry->advance(&b.block, 1);
+    assert_int_equal(b.block.fail[0], LGV_STOPPED);
+    for (size_t i = 0; i < k.nx + k.np; i++) assert_true(isnan(b.block.state[i * k.entry->lanes]));
+    lgv_block_free(&b);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_bodies),
-                                       cmocka_unit_test(test_joints), cmocka_unit_test(test_methods)};
+                                       cmocka_unit_test(test_joints), cmocka_unit_test(test_methods),
+                                       cmocka_unit_test(test_stopped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

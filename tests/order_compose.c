@@ -376,7 +376,7 @@ static void test_names(void **state) {
     assert_non_null(strstr(why, "P2N2Q4Gau has order 4"));
     static const char *const fault[][2] = {{"ABAA", "the same letter stands twice side by side"},
                                            {"bb", "the same letter stands twice side by side"},
-                                           {"ABABABABAB", "a word has nine letters at most"},
+                                           {"ABABABABAB", "a word has 9 letters at most"},
                                            {"BAB-Compensated-4", "-Compensated stands at the end"},
                                            {"BAB-Compensated-Compensated", "-Compensated is there twice"},
                                            {"BAOAB-Compensated", "words of A and B"},

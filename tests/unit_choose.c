@@ -57,6 +57,18 @@ static void test_models(void **state) {
     }
 }
 
+/* Where nothing fits, the method whose refusal tells why is one for the kind of model: here joints, not a bath. */
+static void test_none(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {x in R3: [0, 0, -1], R in SO3: [0, 0, 0]}\nmomenta: {p: [0, 0, 0], "
+                                   "m: [0, 0, 1]}\nkinetic: {mass: 1}\npotential: x.z\nnoise: p.x*R.zz\n"
+                                   "constraints: x + R*[0, 0, 1]\n");
+    const struct lgv_method *method = NULL;
+    assert_int_equal(lgv_method_resolve(m, "auto", &method, NULL, &(struct lgv_error){0}), LGV_OK);
+    assert_string_equal(method->name, "RATTLE");
+    lgv_model_free(m);
+}
+
 /* A name is a name: no reason; what does not exist is refused with the nearest word. */
 static void test_names(void **state) {
     (void)state;
@@ -136,6 +148,7 @@ static void test_table(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models),
+        cmocka_unit_test(test_none),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_callbacks),
         cmocka_unit_test(test_table),

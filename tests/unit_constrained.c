@@ -212,6 +212,83 @@ static void test_quadric(void **state) {
     }
 }
 
+/* The solution that grows from q with the length of the step, by Newton's method in small steps.  False: it ends on the
+ * way.  *least: of the slope along the way, which is 1 at q. */
+static bool follow(const double A[3], const double q[3], const double v[3], double dt, double end[3], double *least) {
+    const int steps = 1000;
+    double G[3], square = 0, e = 0;
+    *least = 1;
+    for (int i = 0; i < 3; i++) G[i] = 2 * A[i] * q[i];
+    for (int i = 0; i < 3; i++) square += G[i] * G[i];
+    for (int k = 1; k <= steps; k++) {
+        double slope = 0, change = 1, s = dt * k / steps;
+        for (int round = 0; round < 20 && fabs(change) > 1e-14 * (1 + fabs(e)); round++) {
+            double g = -1;
+            slope = 0;
+            for (int i = 0; i < 3; i++) {
+                end[i] = q[i] + s * v[i] - e * G[i];
+                g += A[i] * end[i] * end[i];
+                slope += 2 * A[i] * end[i] * G[i] / square;
+            }
+            e += change = g / (slope * square);
+        }
+        if (!(slope > 0) || !(fabs(change) <= 1e-10 * (1 + fabs(e)))) return false;
+        *least = fmin(*least, slope);
+    }
+    return true;
+}
+
+/* Steps of any length on quadrics reach the solution that grows from q, and fail where it ends; what of p is normal
+ * plays no part. */
+static void test_quadric_follows(void **state) {
+    (void)state;
+    static const struct {
+        double A[3], q[3];
+        bool ends; /* for some steps; else for none */
+    } set[] = {{{1, 1, -1}, {1.2, 0.9, 1.118033988749895}, true},
+               {{1, -1, 0}, {2.2360679774997896, 2, 0}, false},
+               {{1, -1, -1}, {2.4494897427831779, 2, 1}, false},
+               {{0.0625, 1, 1}, {0.8, 0.6, 0.7745966692414834}, true}};
+    for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
+        const double *A = set[i].A, *q = set[i].q;
+        char text[400];
+        size_t found = 0, ended = 0;
+        uint64_t seed = 3;
+        double worst = 0;
+        snprintf(text, sizeof text,
+                 "coordinates: {x: %.17g, y: %.17g, z: %.17g}\nmomenta: {u: 0, v: 0, w: 0}\nkinetic: {mass: 1}\n"
+                 "potential: 0\nconstraints: %g*x^2 + %g*y^2 + %g*z^2 - 1\n",
+                 q[0], q[1], q[2], A[0], A[1], A[2]);
+        struct lgv_model *m = model_of(text);
+        struct lgv_kernel k = kernel_of(m, "RATTLE");
+        for (uint64_t path = 0; path < 1500; path++) {
+            double x[6], v[3], G[3], end[3], across = 0, square = 0, slope = 0, bend = 0, push = 0, least;
+            double dt = 5 * uniform_of(&seed);
+            for (int j = 0; j < 3; j++) v[j] = 2 * uniform_of(&seed) - 1;
+            for (int j = 0; j < 3; j++) across += (G[j] = 2 * A[j] * q[j]) * v[j];
+            for (int j = 0; j < 3; j++) square += G[j] * G[j];
+            for (int j = 0; j < 3; j++) v[j] -= across / square * G[j];
+            for (int j = 0; j < 3; j++) {
+                slope += 2 * A[j] * (q[j] + dt * v[j]) * G[j] / square;
+                bend += 2 * A[j] * G[j] * G[j] / square;
+            }
+            if (path % 3 == 1) push = (4 * uniform_of(&seed) - 2) / dt;
+            if (path % 3 == 2) push = (1 - slope) / bend / dt; /* to where the slope is 1 again */
+            for (int j = 0; j < 6; j++) x[j] = j < 3 ? q[j] : v[j - 3] + push * G[j - 3];
+            bool there = follow(A, q, v, dt, end, &least);
+            if (there && least < 0.05) continue; /* a small push decides */
+            assert_int_equal(one_step_of(&k, 0, dt, 1, path, 0, x), there);
+            found += there;
+            ended += !there;
+            for (int j = 0; there && j < 3; j++) worst = fmax(worst, fabs(x[j] - end[j]) / (1 + fabs(end[j])));
+        }
+        print_message("%g, %g, %g: %zu found, %zu ended, difference %.2g\n", A[0], A[1], A[2], found, ended, worst);
+        assert_true(found > 100 && (ended > 100) == set[i].ends && worst < 1e-11);
+        lgv_kernel_free(&k);
+        lgv_model_free(m);
+    }
+}
+
 /* From q + dt v with dt |v| > 1 no move along q reaches the circle, nor does one along a side of a roof beyond its
  * ridge. */
 static void test_no_solution(void **state) {
@@ -238,8 +315,13 @@ static void test_no_solution(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_increments), cmocka_unit_test(test_constant_masses), cmocka_unit_test(test_lagrangians),
-        cmocka_unit_test(test_sparse),     cmocka_unit_test(test_quadric),         cmocka_unit_test(test_no_solution),
+        cmocka_unit_test(test_increments),
+        cmocka_unit_test(test_constant_masses),
+        cmocka_unit_test(test_lagrangians),
+        cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_quadric),
+        cmocka_unit_test(test_quadric_follows),
+        cmocka_unit_test(test_no_solution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

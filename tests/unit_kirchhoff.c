@@ -28,8 +28,8 @@ struct ctx { /* what newton.h needs of it */
     ivec failed;
 };
 
-static void lanes_failed(struct ctx *c, const ivec *mask, long nq, int reason) {
-    (void)nq, (void)reason;
+static void lanes_failed(struct ctx *c, const ivec *mask, int reason) {
+    (void)reason;
     c->failed |= *mask;
 }
 

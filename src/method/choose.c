@@ -13,8 +13,9 @@ enum {
     NOISE = 2,
     NO_NOISE = 4,
     FRICTION = 32,
-    EXPLICIT = 8,     /* the step is explicit on this model */
-    ADDITIVE_TOO = 16 /* additive noise has no limit on the size */
+    EXPLICIT = 8,      /* the step is explicit on this model */
+    ADDITIVE_TOO = 16, /* additive noise has no limit on the size */
+    COUPLED = 64       /* bodies in SE(3) whose inertia couples position and rotation */
 };
 
 /* Limits of size are where the method named, measured on chains and pair potentials, begins to cost several times as
@@ -29,7 +30,7 @@ static const struct row {
      FRICTION,
      0},
     {{"BRORB", "the same with bodies in SE(3) of coupled inertia", "weak order 2; the free motion is implicit"},
-     FRICTION,
+     FRICTION | COUPLED,
      0},
     {{"RATTLE-GLA", "the same with constraints", "OBABO on the constraint set: weak order 2"},
      FRICTION | ON_LAGRANGIAN,
@@ -66,7 +67,7 @@ static const struct row {
      0},
     {{"BRB", "bodies in SE(3) whose inertia couples position and rotation",
       "half a kick, free motion by the Cayley map, half a kick, one force evaluation a step"},
-     0,
+     COUPLED,
      0},
     {{"P1N1Q2Gau", "everything else", "fits every Hamiltonian and keeps quadratic invariants (implicit midpoint)"},
      0,
@@ -83,6 +84,7 @@ static bool applies(const struct row *r, const struct lgv_method *method, const 
     bool lagrangian = m->nconstraints > 0 || lgv_method_lagrangian(method, m, s);
     if ((r->condition & ON_LAGRANGIAN) && !lagrangian) return false;
     if (((r->condition & FRICTION) != 0) != (m->bath.kind != LGV_FRICTION_NONE)) return false;
+    if ((r->condition & COUPLED) && !s->coupled) return false;
     if ((r->condition & NOISE) && m->nnoise == 0) return false;
     if ((r->condition & NO_NOISE) && m->nnoise > 0) return false;
     if ((r->condition & EXPLICIT) && !lgv_method_explicit(method, s)) return false;
@@ -99,7 +101,8 @@ static const struct row *choose(const struct lgv_model *m, const struct lgv_stru
         if (method && applies(&rows[i], method, m, s)) return &rows[i];
         if (((rows[i].condition & ON_LAGRANGIAN) != 0) == lagrangian &&
             ((rows[i].condition & FRICTION) != 0) == (m->bath.kind != LGV_FRICTION_NONE) &&
-            (!s->rotations || strncmp(rows[i].rule.method, s->coupled ? "BR" : "BA", 2) == 0))
+            ((rows[i].condition & COUPLED) == 0 || s->coupled) &&
+            (!s->rotations || (method && lgv_method_turns(method, s->coupled))))
             last = &rows[i];
     }
     return last;

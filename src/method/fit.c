@@ -80,7 +80,7 @@ static const char *first_reason(const struct reason *row, size_t count, const ch
     return NULL;
 }
 
-static bool knows_rotations(const struct lgv_method *method, bool coupled) {
+bool lgv_method_turns(const struct lgv_method *method, bool coupled) {
     if (method->compensated) return false;
     const struct lgv_program *p = method->program;
     for (size_t j = 0; p && j < p->steps; j++)
@@ -104,8 +104,8 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
     bool keeps = method->constrained, dense = !method->kicks || lgv_method_lagrangian(method, m, s);
     const struct reason row[] = {
         {(method->needs & LGV_NEEDS_ROTATIONS) && !s->rotations, "%s turns rotations, and the model has none", 0},
-        {s->rotations && !knows_rotations(method, false), "the model has rotations, and %s knows vectors only", 0},
-        {s->coupled && !knows_rotations(method, true),
+        {s->rotations && !lgv_method_turns(method, false), "the model has rotations, and %s knows vectors only", 0},
+        {s->coupled && !lgv_method_turns(method, true),
          "the model has bodies in SE3 whose inertia couples position and rotation, and %s does not move them: words "
          "with R or X do, as BRB", 0},
         {s->rotations && (!s->flat || !s->quadratic_kinetic || (s->noise_depends & LGV_ON_P)),

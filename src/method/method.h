@@ -200,6 +200,8 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
 bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s);
 unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_structure *s);
 bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s);
+/* Does it have a step for rotations; with coupled: for bodies in SE(3) whose inertia couples position and rotation? */
+bool lgv_method_turns(const struct lgv_method *method, bool coupled);
 /* Does the method work with the Lagrangian of the model, whose velocities are then rows of the state?  Where it can,
  * it works with H: for constant masses. */
 bool lgv_method_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);

@@ -82,7 +82,7 @@ static const char *fault(const char *word, const size_t count[LETTERS]) {
     for (size_t k = 1; word[k]; k++)
         if (toupper((unsigned char)word[k]) == toupper((unsigned char)word[k - 1]))
             return "the same letter stands twice side by side, which is one step of it";
-    if (strlen(word) > LGV_MOST_LETTERS) return "a word has nine letters at most";
+    if (strlen(word) > LGV_MOST_LETTERS) return "a word has " LGV_DIGITS(LGV_MOST_LETTERS) " letters at most";
     if (!count[lgv_letter_of('B')]) return "a word needs B, the kick by the force";
     if (!flights) return "a word needs A, the drift, or U, drift and bath together (R, X, T: rotations turn otherwise)";
     if (count[lgv_letter_of('U')] && (o || flights > 1))

@@ -53,7 +53,7 @@ INLINE void bath_friction(struct ctx *c, const vec *q, vec *gamma) {
     ivec negative = {0};
     model_friction(c, time_at(c, 0), q, gamma);
     for (long j = 0; j < NB; j++) negative |= (ivec)(gamma[j] < 0);
-    if (RARELY(vec_any(negative))) lanes_failed(c, &negative, NP, LGV_FAIL_FRICTION);
+    if (RARELY(vec_any(negative))) lanes_failed(c, &negative, LGV_FAIL_FRICTION);
 #else
     (void)q;
     for (long j = 0; j < NB; j++) gamma[j] = vec_set(bath_rest(c)[NP + j]);

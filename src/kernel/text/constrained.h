@@ -356,7 +356,7 @@ static __attribute__((noinline)) void project_onto(struct ctx *c, vec *q, vec *p
     if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
     project_momentum(c, t, q, G, mass, p, v, mu, &singular, &unsolved);
     lost |= (singular | unsolved) & (ivec)(p[0] == p[0]);
-    if (vec_any(lost)) lanes_failed(c, &lost, NP, reason);
+    if (vec_any(lost)) lanes_failed(c, &lost, reason);
     c->top = top;
 }
 
@@ -380,7 +380,7 @@ INLINE void onto_tangent(struct ctx *c, const vec *q, vec *p) {
     if (MASSES_NEEDED) constraint_masses(c, t, q, v, mass);
     project_momentum(c, t, q, G, mass, p, v, mu, &singular, &lost);
     lost = singular & (ivec)(p[0] == p[0]);
-    if (RARELY(vec_any(lost))) lanes_failed(c, &lost, NP, LGV_FAIL_SINGULAR);
+    if (RARELY(vec_any(lost))) lanes_failed(c, &lost, LGV_FAIL_SINGULAR);
 }
 
 /* Rows for the certificate: the largest |g_k| and |(G v)_k|. */

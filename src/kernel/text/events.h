@@ -57,5 +57,5 @@ INLINE void see_events(struct ctx *c, vec *row, int begin) {
     for (long k = 0; k < EVENTS; k++) row[3 * k * VECS] = x[k];
     c->top = top;
     if (RARELY(vec_any(stop)))
-        fail_lanes(c->b, begin ? 0 : c->step - 1, &stop, NP, c->q, c->p, begin ? LGV_STOPPED_START : LGV_STOPPED);
+        fail_lanes(c->b, begin ? 0 : c->step - 1, &stop, NX + NP, c->q, begin ? LGV_STOPPED_START : LGV_STOPPED);
 }

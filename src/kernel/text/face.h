@@ -52,7 +52,7 @@ struct ctx {
     const struct lgv_callbacks *cb; /* models given as callbacks */
     const double *option;           /* methods compiled ahead of time: their constants */
     const struct lgv_program *program; /* ... and their substeps, when they are made of others */
-    vec *q, *p;                     /* the state, to mark failed lanes */
+    vec *q, *p;                     /* the state, one behind the other, to mark failed lanes */
     const vec *bath, *bathz;        /* friction: E and F of every span of the step, [BATH_SPANS][NM + NB] */
     long span;                      /* which of them a part of the step has */
     vec *extra;                     /* further rows of the state, VECS apart */
@@ -120,8 +120,8 @@ INLINE double num_powi(double x, int n) {
     return r;
 }
 
-INLINE void lanes_failed(struct ctx *c, const ivec *mask, long nq, int reason) {
-    fail_lanes(c->b, c->step, mask, nq, c->q, c->p, reason);
+INLINE void lanes_failed(struct ctx *c, const ivec *mask, int reason) {
+    fail_lanes(c->b, c->step, mask, NX + NP, c->q, reason);
 }
 
 INLINE double num_sign(double x) {

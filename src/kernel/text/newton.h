@@ -55,10 +55,10 @@ INLINE void newton(struct ctx *c, struct newton *s, int most, newton_correct *co
                    newton_settled *settled, void *of) {
     newton_iterate(c, s, most, correct, moving, settled, of);
     ivec left = s->live; /* a copy: what has its address known elsewhere does not live in registers */
-    if (most > 1 && vec_any(left)) lanes_failed(c, &left, NP, LGV_FAIL_NEWTON);
+    if (most > 1 && vec_any(left)) lanes_failed(c, &left, LGV_FAIL_NEWTON);
     if (!vec_any(s->singular)) return;
     ivec bad = most == 1 ? s->singular & s->live : s->singular;
-    lanes_failed(c, &bad, NP, LGV_FAIL_SINGULAR);
+    lanes_failed(c, &bad, LGV_FAIL_SINGULAR);
 }
 
 /* ---- stopping rules ---- */

@@ -19,8 +19,8 @@ SHARED __attribute__((SELDOM)) void noise_rows(const struct lgv_block *b, u64 st
                                                int vecs, noise_drawn *draw, const struct ctx *c);
 
 /* Records a failure for the lanes of mask that have none yet, and makes their state NaN so that they rest. */
-SHARED __attribute__((cold)) void fail_lanes(struct lgv_block *b, u64 step, UNKEPT const ivec *mask, long nq, vec *q,
-                                             vec *p, int reason);
+SHARED __attribute__((cold)) void fail_lanes(struct lgv_block *b, u64 step, UNKEPT const ivec *mask, long rows,
+                                             vec *state, int reason);
 /* Truncated increments, Milstein, Repin & Tretyakov (2002): implicit equations may have no solution for a huge |dW|.
  * Hardly one step in a million has anything to cut: is there any among n of them?  dZ: 0 for none. */
 SHARED int beyond_bounds(const struct lgv_block *b, long n, UNKEPT const vec *dW, UNKEPT const vec *dZ);
@@ -92,15 +92,12 @@ SHARED void noise_given(const double *given, long nm, int want_z, int vecs, vec 
     }
 }
 
-SHARED void fail_lanes(struct lgv_block *b, u64 step, const ivec *mask, long nq, vec *q, vec *p, int reason) {
+SHARED void fail_lanes(struct lgv_block *b, u64 step, const ivec *mask, long rows, vec *state, int reason) {
     PLAIN for (int l = 0; l < LANES; l++) {
         if (!(*mask)[l] || b->fail[l]) continue;
         b->fail[l] = reason;
         b->fail_step[l] = step;
-        PLAIN for (long i = 0; i < nq; i++) {
-            q[i][l] = __builtin_nan("");
-            p[i][l] = __builtin_nan("");
-        }
+        PLAIN for (long i = 0; i < rows; i++) state[i][l] = __builtin_nan("");
     }
 }
 

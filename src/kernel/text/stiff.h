@@ -116,7 +116,7 @@ INLINE ivec stiff_solve(struct ctx *c, double s, const vec *B, const vec *W, vec
 /* Lanes that have failed before are NaN, and stay what they are. */
 INLINE void stiff_failed(struct ctx *c, const vec *q, ivec bad) {
     bad &= (ivec)(q[0] == q[0]);
-    if (RARELY(vec_any(bad))) lanes_failed(c, &bad, NP, LGV_FAIL_INDEFINITE);
+    if (RARELY(vec_any(bad))) lanes_failed(c, &bad, LGV_FAIL_INDEFINITE);
 }
 
 /* The force at x, weights not yet applied: as model_force. */

@@ -72,8 +72,8 @@ static __attribute__((noinline, cold, unused)) void drift_failed(struct ctx *c, 
     if (!vec_any(stuck | singular)) return;
     constraints_met(c, Q, &met); /* the rest was round-off of g, which near the origin is larger than that of q */
     stuck &= ~met;
-    if (!VPRK_CHECKED) lanes_failed(c, &stuck, NP, LGV_FAIL_NEWTON);
-    if (!VPRK_CHECKED) lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
+    if (!VPRK_CHECKED) lanes_failed(c, &stuck, LGV_FAIL_NEWTON);
+    if (!VPRK_CHECKED) lanes_failed(c, &singular, LGV_FAIL_SINGULAR);
     for (long i = 0; i < NP; i++) P[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), P[i]);
     for (long i = 0; i < NX; i++) Q[i] = vec_select(stuck | singular, vec_set(__builtin_nan("")), Q[i]);
 }
@@ -144,21 +144,39 @@ INLINE void tangent_point(struct ctx *c, const vec *q, const struct kept *kept, 
     for (long i = 0; i < NP; i++) Q[i] -= move[i];
 }
 
-/* One quadratic constraint is g(Q) - b e + a e^2 / 2 along the way; g, a and b are counted in units of G M^-1 G^T at
- * q.  The solution comes from q as dt grows from 0: the slope b - a e is positive.  *live: lanes without one. */
-INLINE vec quadric_move(struct ctx *c, const struct kept *kept, const vec *Q, vec *b, ivec *live) {
+/* One quadratic constraint is g - b e + a e^2/2 along the way from Q; g, a and b count in units of G M^-1 G^T at q.
+ * The solution wanted grows from e = 0 at q as dt does: its slope b - a e = sqrt(b^2 - 2 a g) is positive.  At the
+ * tangent point of a step s v, where b = 1 + beta s and g = gamma s^2/2, the root is that of
+ *
+ *     b^2 - 2 a g = (1 + beta s)^2 - a gamma s^2.
+ *
+ * For a gamma < 0 it never vanishes, and the solution exists for all s.  For a gamma > 0 the solution ends at the
+ * first zero; until there b > 0, and beyond the second one b < 0.  For a gamma = 0 it ends at b = 0.  So there is none
+ * where the root is imaginary, or b <= 0 and a g >= 0.  A point Q that lies `normal` away from the tangent point has
+ * the same root and another b and g. */
+struct quadric {
+    vec half, b, g, root; /* a/2; root: NaN where there is no solution */
+    ivec none;
+};
+
+INLINE struct quadric quadric_at(struct ctx *c, const struct kept *kept, const vec *Q, vec normal) {
     ARRAY(G1, JACOBIAN);
     ARRAY(a, 1);
     ARRAY(g, 1);
+    struct quadric x;
     model_g(c, Q, g);
     model_G(c, Q, G1);
     model_bend(c, kept->MG, a);
-    vec inverse = kept->inverse[0], half = 0.5 * a[0] * inverse;
-    g[0] *= inverse;
-    *b = dot(c, G1, kept->MG) * inverse;
-    vec square = *b * *b - 4.0 * half * g[0], root = vec_sqrt(square);
-    *live = (ivec)(square < 0.0);
-    return 2.0 * g[0] / (*b + root);
+    vec inverse = kept->inverse[0];
+    x.half = 0.5 * a[0] * inverse;
+    x.g = g[0] * inverse;
+    x.b = dot(c, G1, kept->MG) * inverse;
+    vec square = x.b * x.b - 4.0 * x.half * x.g, b = x.b - 2.0 * x.half * normal;
+    ivec beyond = (ivec)(b <= 0.0) & (ivec)(x.half * (x.g - (x.b - x.half * normal) * normal) >= 0.0);
+    square = vec_select(beyond, vec_set(-1.0), square);
+    x.none = (ivec)(square < 0.0);
+    x.root = vec_sqrt(square);
+    return x;
 }
 
 /* The same from the tangent point, in the lanes `far` from it: their normal moves are not small against the
@@ -167,28 +185,31 @@ INLINE vec quadric_move(struct ctx *c, const struct kept *kept, const vec *Q, ve
 static __attribute__((noinline, cold, unused)) void quadric_again(struct ctx *c, const ivec *far, vec *w, vec *e,
                                                                   vec *more, ivec *live) {
     struct kept kept = {.G = w + 2 * NP, .MG = w + 3 * NP, .inverse = w + 4 * NP};
-    vec *top = c->top, *Q = w + NP, b, found;
+    vec *top = c->top, *Q = w + NP;
     ARRAY(T, NP);
     ARRAY(normal, 1);
-    ivec none;
     for (long i = 0; i < NP; i++) T[i] = Q[i];
     tangent_point(c, w, &kept, T, normal);
-    found = quadric_move(c, &kept, T, &b, &none);
-    none |= (ivec)(b <= 0.0); /* the step goes beyond where the solution ends */
-    *live = (*live & ~*far) | (none & *far);
+    struct quadric x = quadric_at(c, &kept, T, vec_set(0));
+    vec found = vec_select((ivec)(x.b > 0.0), 2.0 * x.g / (x.b + x.root), (x.b - x.root) / (2.0 * x.half));
+    *live = (*live & ~*far) | (x.none & *far);
     for (long i = 0; i < NP; i++) Q[i] = vec_select(*far, T[i], Q[i]);
     *e = vec_select(*far, normal[0], *e);
-    *more = vec_select(*far, vec_select(none, vec_set(__builtin_nan("")), found), *more);
+    *more = vec_select(*far, found, *more);
     c->top = top;
 }
 
 INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, vec *Q, vec *e, ivec *live) {
-    vec b, more = quadric_move(c, kept, Q, &b, live);
+    vec normal = kept->G[0] * (Q[0] - q[0]);
+    for (long i = 1; i < NP; i++) ADD_PRODUCT(normal, kept->G[i], Q[i] - q[i]);
+    struct quadric x = quadric_at(c, kept, Q, normal * kept->inverse[0]);
+    vec more = 2.0 * x.g / (x.b + x.root);
     /* A proposal must not depend on what of p is normal: its way back has another normal part. */
-    ivec far = VPRK_CHECKED ? ~(ivec){0} : (ivec)(vec_abs(b - 1.0) > 0.5);
+    ivec far = VPRK_CHECKED ? ~(ivec){0} : (ivec)(vec_abs(x.b - 1.0) > 0.5);
+    *live = x.none;
     e[0] = vec_set(0);
     if (RARELY(vec_any(far))) {
-        vec *top = c->top, normal = vec_set(0), found = more;
+        vec *top = c->top, moved = vec_set(0), found = more;
         ARRAY(w, 4 * NP + 1);
         ivec none = *live, lanes = far;
         for (long i = 0; i < NP; i++) {
@@ -198,9 +219,9 @@ INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, 
             w[3 * NP + i] = kept->MG[i];
         }
         w[4 * NP] = kept->inverse[0];
-        quadric_again(c, &lanes, w, &normal, &found, &none);
+        quadric_again(c, &lanes, w, &moved, &found, &none);
         for (long i = 0; i < NP; i++) Q[i] = w[NP + i];
-        e[0] = normal;
+        e[0] = moved;
         more = found;
         *live = none;
         c->top = top;
@@ -387,7 +408,7 @@ INLINE void kicks_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
         for (long i = 0; i < NP; i++) p[i] = vec_select(lost, vec_set(__builtin_nan("")), p[i]);
     } else if (NC > 0 && RARELY(vec_any(singular))) {
         singular &= (ivec)(v[0] == v[0]);
-        lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
+        lanes_failed(c, &singular, LGV_FAIL_SINGULAR);
     }
     for (long m = 0; m < NC; m++) c->extra[m * VECS] = (lam[m] + mu[m]) * (1 / c->dt);
 }

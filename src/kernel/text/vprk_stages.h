@@ -436,9 +436,9 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     if (VPRK_PROJECT) project_momentum(c, time_at(c, 1), q, G, mass, p, v, mu, &singular, &live);
     if (!VPRK_PROJECT && MODEL_L) project_velocity(c, time_at(c, 1), q, G, 0, p, v, mu, &singular, &live);
     live &= (ivec)(p[0] == p[0]);
-    if (vec_any(live)) lanes_failed(c, &live, NP, LGV_FAIL_NEWTON);
+    if (vec_any(live)) lanes_failed(c, &live, LGV_FAIL_NEWTON);
     singular &= (ivec)(p[0] == p[0]);
-    if (vec_any(singular)) lanes_failed(c, &singular, NP, LGV_FAIL_SINGULAR);
+    if (vec_any(singular)) lanes_failed(c, &singular, LGV_FAIL_SINGULAR);
     for (long i = 0; MODEL_L && i < NP; i++) c->extra[i * VECS] = v[i];
     for (long m = 0; m < NC; m++) {
         vec sum = mu[m];
