@@ -83,8 +83,8 @@ static const struct subject {
      "hamiltonian: dot(p, p)/2 + dot(r, r)/2 + x.y + y.y + (dot(x, x) + dot(y-x, y-x))^2/4\nnoise: 0.3*x.x*y.y\n"
      "constraints: ['dot(x, x) - 1', 'dot(y-x, y-x) - 1']\n",
      0.05, 64, false},
-    {"bodies", "BRORB", /* whose equations take different numbers of iterations */
-     "parameters: {K: 3}\ncoordinates: {'x[K] in R3': '[i, 0.1*normal(), 0]', 'R[K] in SO3': uniform}\n"
+    {"bodies", "BRORB", /* different numbers of iterations; a pair sum by parts */
+     "parameters: {K: 8}\ncoordinates: {'x[K] in R3': '[i, 0.1*normal(), 0]', 'R[K] in SO3': uniform}\n"
      "momenta: {p: maxwellian, m: maxwellian(2)}\n"
      "kinetic: {mass: 1.3, inertia: [[1, 0.2, 0], [0.2, 1.4, 0], [0, 0, 2]]}\n"
      "potential: sum(i=1..K, dot(x[i], x[i])/2)"
