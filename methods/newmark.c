@@ -21,7 +21,11 @@
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
-#define METHOD_CARRY FORCE_ROWS
+#define METHOD_CARRY (FORCE_ROWS + (NEWMARK_PUSHED && PENALTIES ? NP : 0))
+#define METHOD_SHIFT (NEWMARK_PUSHED && PENALTIES ? FORCE_ROWS : -1) /* q - x, which multipliers by penalty need */
+#ifndef NEWMARK_PUSHED
+#define NEWMARK_PUSHED 0
+#endif
 
 #ifdef STIFF_BETA
 #include "kernel/text/stiff.h"
@@ -64,12 +68,13 @@ OUTLINE void find_q(struct ctx *c, double t, const vec *x, const vec *p, vec *q,
     c->top = top;
 }
 
-/* The force at q(x); of the noises at x. */
+/* The force at q(x), in the carry; of the noises at x. */
 INLINE void pushed_force(struct ctx *c, double t, const vec *x, const vec *p, struct force *F) {
     vec *top = c->top;
     ARRAY(q, NP);
     if (NHQ > 0) model_force(c, t, x, p, F);
     find_q(c, t, x, p, q, F->H);
+    for (long i = 0; METHOD_SHIFT >= 0 && i < NP; i++) F->H[METHOD_SHIFT + i] = q[i] - x[i];
     c->top = top;
 }
 

@@ -14,11 +14,13 @@
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
-#define METHOD_CARRY FORCE_ROWS
+#define METHOD_CARRY (FORCE_ROWS + (PENALTIES ? NP : 0))
+#define METHOD_SHIFT (PENALTIES ? FORCE_ROWS : -1) /* beta dt^2 a, which multipliers by penalty need */
 
 #ifdef STIFF_BETA
 #include "kernel/text/stiff.h"
 
+/* F is the beginning of what is carried. */
 INLINE void effective_force(struct ctx *c, double t, const vec *x, const vec *p, struct force *F) {
     const double s = STIFF_BETA * c->dt * c->dt;
     vec *top = c->top;
@@ -31,6 +33,7 @@ INLINE void effective_force(struct ctx *c, double t, const vec *x, const vec *p,
     stiff_move(W, F->H, a);
     for (long i = 0; i < NP; i++) a[i] = -a[i];
     stiff_failed(c, x, stiff_solve(c, s, B, W, a));
+    for (long i = 0; PENALTIES && i < NP; i++) F->H[METHOD_SHIFT + i] = s * a[i];
     stiff_bend(B, a, y);
     for (long i = 0; i < NP; i++) ADD_PRODUCT(F->H[i], s, y[i]);
     if (STIFF_THIRD) {

@@ -48,6 +48,10 @@ static const struct subject {
      0.2, 100, false},
     {"stiff pendulum", "PushNewmark-Suzuki4",
      "coordinates: {x: '0.2*normal()', y: -1}\npotential: y + 50*(x^2 + y^2 - 1)^2\nnoise: 0.2*x*y\n", 0.1, 100, false},
+    {"pendulum by penalty", "ZS", /* means over windows of the multiplier */
+     "coordinates: {x: '0.2*normal()', y: -1}\npotential: y\nconstraints: [x^2 + y^2 - 1]\n"
+     "penalty: {omega: 10, window: 0.3}\nnoise: 0.2*x*y\nobserve: {tension: 'lambda[1]'}\n",
+     0.1, 100, false},
     {"stiff pendulum", "Newmark",
      "coordinates: {x: '0.2*normal()', y: -1}\npotential: y + 50*(x^2 + y^2 - 1)^2\nnoise: 0.2*x*y\n", 0.1, 100, false},
     {"sphere", "RATTLE",

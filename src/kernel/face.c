@@ -37,6 +37,8 @@ static const struct lgv_face_row rows[] = {
     /* constraints, with S = sum_k lambda_k g_k */
     {"model_g", "(struct ctx *c, const vec *q, vec *g)", .only = LGV_FACE_CONSTRAINTS, .asked = LGV_FACE_CONSTRAINTS,
      .body = lgv_face_g},
+    {"model_multipliers", "(struct ctx *c, const vec *q, vec *x)", .only = LGV_FACE_MULTIPLIERS,
+     .asked = LGV_FACE_MULTIPLIERS, .body = lgv_face_multipliers},
     {"model_gsize", "(struct ctx *c, const vec *q, vec *g)", .only = LGV_FACE_CONSTRAINTS,
      .asked = LGV_FACE_CONSTRAINTS, .body = lgv_face_gsize},
     {"model_GT", "(struct ctx *c, const vec *q, const vec *lambda, vec *x)", .only = LGV_FACE_CONSTRAINTS,
@@ -106,6 +108,7 @@ static bool of_model(struct lgv_source *s) {
     if (s->watch->tallies) s->face |= LGV_FACE_TALLIES;
     if (s->watch->events) s->face |= LGV_FACE_EVENTS;
     if (s->watch->sections) s->face |= LGV_FACE_SECTIONS;
+    if (s->m->npenalties && s->watch->uses & LGV_USES(LGV_LAMBDA)) s->face |= LGV_FACE_MULTIPLIERS;
     if (s->large) s->face |= LGV_FACE_NEWTON;
     if (s->m->bath.kind == LGV_FRICTION_OF_Q) s->face |= LGV_FACE_FRICTION;
     if (s->m->force) s->face |= LGV_FACE_PUSH;

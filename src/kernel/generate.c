@@ -38,6 +38,9 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  s->s->kinetic_time, s->s->flat, s->large);
     if (s->stiff)
         lgv_text_add(o, "#define STIFF_SPARSE %d\n#define STIFF_DIAGONAL %d\n", s->newton != NULL, s->s->diagonal_mass);
+    if (s->m->npenalties && uses & LGV_USES(LGV_LAMBDA))
+        lgv_text_add(o, "#define PENALTIES %zuL\n#define PENALTY_WINDOW %.17g\n", s->m->npenalties,
+                     s->m->penalty_window);
     if (method->explicit_additive) lgv_text_add(o, "#define MODEL_STEADY_NOISE %d\n", s->s->steady_noise);
     lgv_text_add(o, "#define FACE_WORK %dL\n", s->m->draws[0] + s->m->draws[1] + 8);
     lgv_text_add(o, "#define CONTEXT_SETUP(c, given) ((void)(c), (void)(given))\n#define KERNEL_LINKAGE\n"

@@ -22,7 +22,8 @@ enum {
     LGV_FACE_FRICTION = 1 << 26,    /* friction that is a function of q */
     LGV_FACE_PUSH = 1 << 27,        /* forces without a potential */
     LGV_FACE_EVENTS = 1 << 28,      /* margins of events */
-    LGV_FACE_SECTIONS = 1 << 29     /* Poincare sections, and what is seen there */
+    LGV_FACE_SECTIONS = 1 << 29,    /* Poincare sections, and what is seen there */
+    LGV_FACE_MULTIPLIERS = 1 << 30  /* of constraints by penalty */
 };
 
 struct lgv_source {
@@ -98,6 +99,7 @@ void lgv_face_push(struct lgv_source *s);
 
 void lgv_generate_constraint_sizes(struct lgv_source *s); /* before face.h */
 void lgv_face_g(struct lgv_source *s);
+void lgv_face_multipliers(struct lgv_source *s);
 void lgv_face_gsize(struct lgv_source *s);
 void lgv_face_GT(struct lgv_source *s);
 void lgv_face_before_G(struct lgv_source *s);

@@ -24,6 +24,17 @@ void lgv_face_g(struct lgv_source *s) {
     lgv_terms_free(&t);
 }
 
+/* -omega^2 g of constraints by penalty. */
+void lgv_face_multipliers(struct lgv_source *s) {
+    struct lgv_function f;
+    struct lgv_terms t = {0};
+    if (!lgv_model_penalty_sum(s->m, &f)) return;
+    lgv_terms_gradient(s->g, &f, LGV_LAMBDA, &t);
+    lgv_face_one(s, "x", &t, (long)s->m->npenalties, NULL);
+    lgv_terms_free(&t);
+    lgv_function_free(&f);
+}
+
 /* The same with absolute values: what the round-off of g is a part of. */
 void lgv_face_gsize(struct lgv_source *s) {
     struct lgv_function size;

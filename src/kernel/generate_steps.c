@@ -99,7 +99,10 @@ static void add_step(struct lgv_text *out, const struct lgv_method *step, long n
     if (!out->failed) {
         const char *rename = n.rename.data ? n.rename.data : "", *forget = n.forget.data ? n.forget.data : "";
         lgv_text_add(out, "\n/* ---- step %ld: %s ---- */\n\n%s%s", number, step->name, rename, text.data);
-        lgv_text_add(out, "enum { step_carry_%ld = METHOD_CARRY };\n%s", number, forget);
+        lgv_text_add(out, "#ifndef METHOD_SHIFT\n#define METHOD_SHIFT -1\n#endif\n"
+                          "enum { step_carry_%ld = METHOD_CARRY, step_shift_%ld = METHOD_SHIFT };\n"
+                          "#undef METHOD_SHIFT\n%s",
+                     number, number, forget);
     }
     lgv_text_free(&text);
     lgv_text_free(&n.rename);
@@ -119,6 +122,23 @@ static void add_switch(struct lgv_text *out, const struct lgv_program *p, const 
     lgv_text_add(out, "    }\n}\n");
 }
 
+/* Where the substep that moves q carries what it is shifted by; the shifts of several ones cancel up to dt^4. */
+static void add_shift(struct lgv_text *out, const struct lgv_program *p) {
+    size_t moving = 0, step = 0;
+    for (size_t k = 0; k < p->count; k++) {
+        if (p->step[p->substep[k].step]->moves == LGV_MOVES_P) continue;
+        step = p->substep[k].step;
+        moving++;
+    }
+    if (moving != 1) {
+        lgv_text_add(out, "#define METHOD_SHIFT -1\n");
+        return;
+    }
+    lgv_text_add(out, "#define METHOD_SHIFT (step_shift_%zu < 0 ? -1 : step_shift_%zu", step, step);
+    for (size_t i = 0; i < step; i++) lgv_text_add(out, " + step_carry_%zu", i);
+    lgv_text_add(out, ")\n");
+}
+
 static void add_table(struct lgv_text *out, const struct lgv_program *p) {
     bool begins = false;
     for (size_t k = 0; k < p->count; k++) begins |= p->substep[k].begins;
@@ -127,7 +147,9 @@ static void add_table(struct lgv_text *out, const struct lgv_program *p) {
                       "#define METHOD_CARRY (0",
                  p->count, p->steps);
     for (size_t j = 0; j < p->steps; j++) lgv_text_add(out, " + step_carry_%zu", j);
-    lgv_text_add(out, ")\nstatic const struct {\n    double from, width;\n    long step, span;\n");
+    lgv_text_add(out, ")\n");
+    add_shift(out, p);
+    lgv_text_add(out, "static const struct {\n    double from, width;\n    long step, span;\n");
     lgv_text_add(out, "    int begins, heats;\n}");
     lgv_text_add(out, " program[] = {\n");
     for (size_t k = 0; k < p->count; k++)

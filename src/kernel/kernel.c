@@ -334,6 +334,7 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
         return lgv_method_too_large(method, m, err);
     }
     status = lgv_kernel_watch(m, &out->watch, err);
+    if (out->watch.uses & LGV_USES(LGV_LAMBDA)) out->nextra += 2 * m->npenalties;
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
     for (size_t i = 0; i < out->watch.count && !options->wrapped; i++) out->watch.item[i].period = 0;
     if (!status && options->extremes) status = watch_extremes(method, options->extremes, &out->watch, err);

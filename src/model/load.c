@@ -2,8 +2,8 @@
  *
  * Model files: text to struct lgv_model.  The format is described in docs/model-files.md; this file reads the sections
  * in an order that lets later ones use the names of earlier ones: parameters, coordinates, velocities, momenta, where,
- * Hamiltonian or Lagrangian, stiff, constraints, noise, force, langevin, symmetries, observe, exact, events, stop,
- * sections, methods, run. */
+ * Hamiltonian or Lagrangian, stiff, constraints, penalty, noise, force, langevin, symmetries, observe, exact, events,
+ * stop, sections, methods, run. */
 #include "model/load.h"
 #include <ctype.h>
 #include <math.h>
@@ -25,6 +25,7 @@ enum section {
     LAGRANGIAN,
     STIFF,
     CONSTRAINTS,
+    PENALTY,
     NOISE,
     NOISE_POTENTIAL,
     FORCE,
@@ -41,7 +42,7 @@ enum section {
 };
 static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "velocities",
                                        "hamiltonian", "kinetic", "potential", "lagrangian", "stiff",
-                                       "constraints", "noise",
+                                       "constraints", "penalty", "noise",
                                        "noise_potential", "force", "langevin", "symmetries", "observe", "exact",
                                        "events", "stop", "sections",
                                        "methods", "run"};
@@ -322,7 +323,8 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_momenta(l, at[MOMENTA]) && read_where(l, at[WHERE], false) &&
            (at[LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LAGRANGIAN]) : read_hamiltonian(l, at, key)) &&
            lgv_load_maxwellian(l, false, l->langevin) && lgv_load_stiff(l, at[STIFF]) &&
-           lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_fixman(l, at[LANGEVIN]) &&
+           lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_penalty(l, at[PENALTY]) &&
+           lgv_load_fixman(l, at[LANGEVIN]) &&
            lgv_load_noise(l, at[NOISE], false) &&
            lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_force(l, at[FORCE]) &&
            lgv_load_langevin(l, at[LANGEVIN]) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
@@ -541,6 +543,19 @@ bool lgv_model_constraint_sum(struct lgv_model *m, struct lgv_function *out) {
     for (size_t k = 0; ok && k < m->nconstraint_entries; k++) {
         const struct lgv_constraint *c = &m->constraint[k];
         ok = add_member(g, c->nest, c->body, lgv_expr_ref(g, LGV_LAMBDA, c->weight), out);
+    }
+    if (!ok) lgv_function_free(out);
+    return ok;
+}
+
+bool lgv_model_penalty_sum(struct lgv_model *m, struct lgv_function *out) {
+    struct lgv_graph *g = m->graph;
+    int factor = lgv_expr_scale(g, -1, m->penalty);
+    bool ok = true;
+    *out = (struct lgv_function){0};
+    for (size_t k = 0; ok && k < m->nconstraint_entries; k++) {
+        const struct lgv_constraint *c = &m->constraint[k];
+        ok = add_member(g, c->nest, lgv_expr_mul(g, factor, c->body), lgv_expr_ref(g, LGV_LAMBDA, c->weight), out);
     }
     if (!ok) lgv_function_free(out);
     return ok;

@@ -156,6 +156,11 @@ bool lgv_load_langevin(struct lgv_loader *l, int node);
 
 bool lgv_load_stiff(struct lgv_loader *l, int node);
 
+/* ---- load_penalty.c ---- */
+
+/* Constraints become a part of H: behind them, before what asks for their number. */
+bool lgv_load_penalty(struct lgv_loader *l, int node);
+
 /* ---- load_fixman.c ---- */
 
 /* The Fixman term of `langevin`, if that asks for it, becomes a part of H. */

@@ -35,11 +35,12 @@ static bool add_names(struct lgv_loader *l) {
             return false;
     }
     if (!add_start_names(l)) return false;
-    if (!m->nconstraints || lgv_scope_find(&m->scope, "lambda")) return true;
+    size_t multipliers = m->nconstraints + m->npenalties;
+    if (!multipliers || lgv_scope_find(&m->scope, "lambda")) return true;
     struct lgv_symbol *s = lgv_scope_add(&m->scope, "lambda", LGV_SYM_STATE);
     if (!s) return lgv_yaml_memory(l);
     s->space = LGV_LAMBDA;
-    s->length = (long)m->nconstraints;
+    s->length = (long)multipliers;
     return true;
 }
 

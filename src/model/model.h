@@ -150,6 +150,9 @@ struct lgv_model {
     double *period;   /* [nx] of periodic coordinates, 0 for others, then [nx] where their range begins; or NULL */
     int hamiltonian;  /* node */
     int stiff;        /* node of the stiff part of the potential, or -1 */
+    size_t npenalties; /* constraints by penalty, of which lambda[k] are means; nconstraints is then 0 */
+    int penalty;       /* node of omega^2 */
+    double penalty_window;
     int line, column; /* of the Hamiltonian, potential or Lagrangian in the file */
     char *hamiltonian_text;
     int lagrangian;        /* node of L(q, v, t), or -1 */
@@ -250,6 +253,8 @@ bool lgv_model_discrete_action(struct lgv_model *m, const struct lgv_discrete *d
 bool lgv_model_constraint_sum(struct lgv_model *m, struct lgv_function *out);
 /* The same with the absolute values of the terms of every g_k: what the round-off of g_k is a part of. */
 bool lgv_model_constraint_size(struct lgv_model *m, struct lgv_function *out);
+/* sum_k -omega^2 lambda_k g_k of constraints by penalty. */
+bool lgv_model_penalty_sum(struct lgv_model *m, struct lgv_function *out);
 /* L(q, v, t) as summands; false without a Lagrangian. */
 bool lgv_model_lagrangian(struct lgv_model *m, struct lgv_function *out);
 /* The increment Lagrangian a L(q, v) - sum w_m h_m(q) as summands. */

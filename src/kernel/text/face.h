@@ -30,6 +30,9 @@
 #define BATH_F 0
 #define BATH_OF_Q 0
 #endif
+#ifndef PENALTIES /* multipliers of constraints by penalty: loop.h */
+#define PENALTIES 0L
+#endif
 #ifndef ROTATIONS /* rotations.h */
 #define ROTATIONS 0L
 #define COUPLED 0L

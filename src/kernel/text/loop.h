@@ -41,7 +41,8 @@ ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned 
 #ifndef COMPENSATED
 #define COMPENSATED 0
 #endif
-#define EXTRA_ROWS (NC + (MODEL_L ? NP : 0) + (COMPENSATED ? 2 * NP : 0)) /* velocities, multipliers; or rests */
+/* Velocities, multipliers; or rests; or sums and means of multipliers by penalty. */
+#define EXTRA_ROWS (NC + (MODEL_L ? NP : 0) + (COMPENSATED ? 2 * NP : 0) + 2 * PENALTIES)
 #define BROWN_ROW (NX + NP + EXTRA_ROWS)
 #ifndef START_Q /* start values that observables use are kept as rows */
 #define START_Q 0
@@ -117,6 +118,31 @@ INLINE void add_martingale(struct ctx *c, const vec *dW) {
 #define add_martingale(c, dW) ((void)0)
 #endif
 
+/* Multipliers of constraints by penalty: means of -omega^2 g over windows of time one behind the other.  What is seen
+ * is the mean of the last window that is complete, or so far of the first one.  Where the method moves x for a q that
+ * is shifted by what it carries, g is taken at q (docs/model-files.md). */
+#ifndef METHOD_SHIFT
+#define METHOD_SHIFT -1
+#endif
+#if PENALTIES
+INLINE void see_multipliers(struct ctx *c, const vec *carry) {
+    vec *top = c->top, *sum = c->extra + (EXTRA_ROWS - 2 * PENALTIES) * VECS, *mean = sum + PENALTIES * VECS;
+    const u64 steps = (u64)(PENALTY_WINDOW / c->b->dt + 0.5), window = steps > 0 ? steps : 1;
+    ARRAY(q, NX);
+    ARRAY(x, PENALTIES);
+    for (long i = 0; i < NX; i++) q[i] = METHOD_SHIFT < 0 ? c->q[i] : c->q[i] + carry[METHOD_SHIFT + i];
+    model_multipliers(c, q, x);
+    for (long k = 0; k < PENALTIES; k++) {
+        sum[k * VECS] += x[k];
+        if (c->step < window) mean[k * VECS] = sum[k * VECS] / (double)c->step;
+        if (c->step % window != 0) continue;
+        mean[k * VECS] = sum[k * VECS] / (double)window;
+        sum[k * VECS] = vec_set(0);
+    }
+    c->top = top;
+}
+#endif
+
 /* over: some increment may be beyond its bound. */
 INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ, int over) {
 #if SECTIONS
@@ -143,6 +169,9 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ, in
     (void)brown;
     c->step++;
     c->base = (double)c->step;
+#if PENALTIES
+    see_multipliers(c, carry);
+#endif
 #if SECTIONS
     if (c->b->crossing) see_sections(c, kept, dW, dZ, (vec *)c->b->state + SECTION_ROW * VECS, 0);
     c->top = begin;
@@ -263,7 +292,7 @@ void observe(struct lgv_block *b, vec *top, double *out, long *escape) {
         for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * VECS + g];
         const vec *x = SHOWN(c, b, state);
         model_observe(c, time_at(c, 0), x, x + NX, x + BROWN_ROW, x + START_ROW, x + START_P_ROW, x + NX + NP,
-                      x + BROWN_ROW - NC, seen);
+                      x + BROWN_ROW - NC - PENALTIES, seen);
         OBSERVE_CONSTRAINTS(c, x, seen);
         c->top = top;
         for (long k = 0; k < CONTROLS; k++) seen[CONTROLS + k] = state[CONTROL_ROW + k];
@@ -279,7 +308,7 @@ void tally(struct lgv_block *b, vec *top, long *escape) {
         VEC_ROWS(state, CONTROL_ROW, b->state);
         for (long i = 0; VECS > 1 && i < CONTROL_ROW; i++) state[i] = ((const vec *)b->state)[i * VECS + g];
         model_watch(c, time_at(c, 0), state, state + NX, state + BROWN_ROW, state + START_ROW, state + START_P_ROW,
-                    state + NX + NP, state + BROWN_ROW - NC, x);
+                    state + NX + NP, state + BROWN_ROW - NC - PENALTIES, x);
         widen_extremes((vec *)b->state + TALLY_ROW * VECS + g, VECS, x, TALLIES);
         c->top = top;
     }
@@ -293,7 +322,7 @@ INLINE void tally_here(struct ctx *c, vec *row) {
     ARRAY(x, TALLIES);
     REST(rest, c);
     model_watch(c, time_at(c, 0), c->q, c->p, rest + REST_AT(BROWN_ROW), rest + REST_AT(START_ROW),
-                rest + REST_AT(START_P_ROW), rest, rest + REST_AT(BROWN_ROW) - NC, x);
+                rest + REST_AT(START_P_ROW), rest, rest + REST_AT(BROWN_ROW) - NC - PENALTIES, x);
     extend_extremes(row, VECS, x, TALLIES);
     c->top = top;
 }
