@@ -35,3 +35,17 @@ has err 'not an HDF5 file'
 head -c 3000 run/results.h5 > cut.h5
 gives 2 "$LGV" report cut.h5
 has err cut.h5
+
+# Where no path is left at the end there are no final values to draw, and no temperature; the survival curve is there.
+cat > gone.yaml <<'YAML'
+coordinates: { x: 0 }
+potential: -x^2
+langevin: { friction: 1, temperature: 1 }
+events: { left: abs(x) > 1 }
+stop: left
+run: { step: 0.05, until: 60, paths: 32, outputs: 20 }
+YAML
+gives 0 "$LGV" run gone.yaml --out gone
+grep -q '^  -    temperature  *-  *no path is left' out || die "temperature of no path"
+[ -s gone/report.html ] && hasnot gone/report.html 'Final values of'
+! command -v gnuplot > /dev/null || [ -s gone/survival-left.svg ] || die "no survival curve"

@@ -142,6 +142,7 @@ static void check_temperature(const struct lgv_result *r, const struct lgv_verdi
         snprintf(bias, sizeof bias, "; stationary averages have no bias from the step");
     else if (k->bias_order > 0)
         snprintf(bias, sizeof bias, "; stationary averages have a bias of order %g", k->bias_order);
+    if (isnan(v->value)) snprintf(c->value, sizeof c->value, "-");
     if (!isfinite(v->value))
         snprintf(c->verdict, sizeof c->verdict, "%s", r->interrupted    ? "the run did not come to its end"
                                                      : isinf(v->value) ? "paths run away: the step may be too large"

@@ -204,13 +204,19 @@ static void plan_orientation(const struct lgv_result *r, struct lgv_figure *list
     list[(*count)++] = f;
 }
 
+static bool has_values(const struct lgv_histogram *h) {
+    double sum = h->below + h->above;
+    for (size_t i = 0; h->count && i < h->bins; i++) sum += h->count[i];
+    return sum > 0;
+}
+
 static void plan_histograms(const struct lgv_result *r, const struct lgv_member *m, struct lgv_figure *list,
                             size_t *count) {
     size_t drawn = 0;
     for (size_t i = 0; i < r->nhistograms && drawn < HISTOGRAMS; i++) {
         const struct lgv_histogram *h = &r->histogram[i];
         if (i < r->nseries && lgv_family_large(&m[i])) continue; /* histograms stand in the order of series */
-        if (h->bins == 0 || !any_finite(h->edge, h->bins + 1)) continue;
+        if (h->bins == 0 || !any_finite(h->edge, h->bins + 1) || !has_values(h)) continue; /* no path may be left */
         char name[100];
         struct lgv_figure f = {.kind = LGV_FIGURE_HISTOGRAM,
                                .index = i,

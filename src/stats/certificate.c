@@ -101,7 +101,7 @@ static void keep_worst(double d, double error, double *worst, double *worst_erro
 /* What a step makes of phase volume at one more state. */
 static void keep_volume(const struct lgv_defect *how, struct lgv_certificate *c) {
     double off = fabs(how->volume - c->volume_expected);
-    c->volume_states += isfinite(how->volume);
+    c->volume_states += isfinite(how->volume) ? 1 : 0;
     c->volume_least = fmin(c->volume_least, how->volume);
     c->volume_most = fmax(c->volume_most, how->volume);
     if (!isfinite(c->volume_expected)) c->volume_error = fmax(c->volume_error, how->volume_error);
