@@ -329,6 +329,11 @@ static void test_law(void **state) {
         {"hamiltonian: u^2/2 + w^2/2 + x^2 + y^2\nforce: [(1 - x^2)*u, -w]\n", LGV_LAW_UNKNOWN, nan_},
         {"hamiltonian: u^2/2 + w^2/2 + x^2 + y^2\nforce: [2*w, 2*u]\n", LGV_LAW_UNKNOWN, nan_},
         {"hamiltonian: u^2/2 + w^2/6 + u*w/7 + x^2\nforce: [0.3*(w/3 + u/7), -0.3*(u + w/7)]\n", LGV_LAW_NONE, nan_},
+        {"hamiltonian: u^2/2 + w^2/2 + x^2 + y^2\nforce: [-u, -1e-8*w]\n", LGV_LAW_REST, 0},
+        {"hamiltonian: u^2/2 + w^2/2 + x^2\nforce: [-u, 0]\n", LGV_LAW_REST, 0},
+        {"hamiltonian: u^2/2 + w^2/2 + x^2\nlangevin: {friction: [1, 0], temperature: 0}\n", LGV_LAW_REST, 0},
+        {"hamiltonian: u^2/2 + w^2/2\nlangevin: {friction: [[1, 1], [1, 1]], temperature: 0}\n", LGV_LAW_REST, 0},
+        {"hamiltonian: u^2/2 + w^2/2\nlangevin: {friction: [[1, 1], [1, 2]], temperature: 0}\n", LGV_LAW_REST, 0},
         /* a heavy mass hides nothing; a shift of the velocities is a push; temperatures that happen to be equal */
         {"hamiltonian: u^2/2 + w^2/4000\nlangevin: {friction: 0.5, temperature: 1}\nnoise: y\n", LGV_LAW_MISMATCH,
          nan_},
@@ -360,6 +365,12 @@ static void test_law(void **state) {
         assert_true(isnan(row[i].temperature) ? isnan(law.temperature)
                                               : fabs(law.temperature - row[i].temperature) <= 1e-12);
         assert_true((words.data != NULL) == (law.kind != LGV_LAW_NONE));
+        if (law.kind == LGV_LAW_REST) { /* where some velocities have no friction, rest is not promised */
+            static const char *const some[] = {"[-u - w", ", 0]", "[1, 0]", "[[1, 1], [1, 1]]"};
+            bool partial = false;
+            for (size_t k = 0; k < sizeof some / sizeof *some; k++) partial = partial || strstr(text, some[k]);
+            assert_int_equal(strstr(words.data, "reaches all coordinates") != NULL, partial);
+        }
         lgv_text_free(&words);
         lgv_model_free(m);
     }

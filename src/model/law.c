@@ -136,11 +136,25 @@ struct sums {
     double low, high;    /* least and largest kT of a single coordinate */
     bool diagonal, finite, drag;
     bool drives;         /* some friction is negative */
+    bool partial;        /* some velocities have none */
 };
+
+/* Is a semidefinite matrix definite, also where its rows are of very different size? */
+static bool definite(size_t n, const double *A) {
+    double *B = lgv_new(n * n, sizeof *B);
+    bool ok = B != NULL;
+    for (size_t i = 0; i < n; i++) ok = ok && A[i * (n + 1)] > 0;
+    for (size_t i = 0; ok && i < n * n; i++)
+        B[i] = i % (n + 1) ? A[i] / sqrt(A[i / n * (n + 1)]) / sqrt(A[i % n * (n + 1)]) : 1 - 1e-10;
+    ok = ok && lgv_semidefinite(n, B);
+    free(B);
+    return ok;
+}
 
 static void look_at(const struct sides *s, struct sums *x) {
     const size_t n = s->n;
     x->drives = x->drives || !lgv_semidefinite(n, s->Gamma);
+    x->partial = x->partial || !definite(n, s->Gamma);
     for (size_t i = 0; i < n * n; i++) {
         double G = s->Gamma[i], D = s->D[i];
         x->finite = x->finite && isfinite(G) && isfinite(D);
@@ -204,6 +218,7 @@ static void settle(const struct sums *x, struct lgv_law *out) {
         return;
     }
     if (x->noise == 0) out->kind = x->bottom > 0 ? LGV_LAW_REST : LGV_LAW_NONE; /* a magnetic force keeps H */
+    out->partial = x->partial;
     if (out->kind == LGV_LAW_NONE) return;
     if (out->kind == LGV_LAW_GIBBS && !(out->temperature > 0)) out->kind = LGV_LAW_MISMATCH;
     if (out->kind != LGV_LAW_GIBBS) out->temperature = x->noise == 0 ? 0 : (double)NAN;
@@ -213,15 +228,21 @@ static void settle(const struct sums *x, struct lgv_law *out) {
 
 /* Nothing but the bath. */
 static void bath_alone(struct lgv_model *m, struct lgv_law *out) {
-    double *kT = lgv_new(m->np, sizeof *kT);
+    const size_t n = m->np;
+    const bool matrix = m->bath.kind == LGV_FRICTION_MATRIX;
+    double *kT = lgv_new(n, sizeof *kT), *friction = lgv_new(matrix ? n * n : n, sizeof *friction);
     out->kind = LGV_LAW_MISMATCH;
-    bool one = kT && !lgv_model_bath_values(m, NULL, kT, &(struct lgv_error){0});
+    bool one = kT && friction && !lgv_model_bath_values(m, friction, kT, &(struct lgv_error){0});
+    out->partial = m->bath.rows < n || (one && matrix && !definite(n, friction));
+    for (size_t i = 0; one && m->bath.kind == LGV_FRICTION_DIAGONAL && i < n; i++)
+        out->partial = out->partial || !(friction[i] > 0);
     for (size_t i = 1; one && i < m->bath.rows; i++) one = kT[m->bath.row[i]] == kT[m->bath.row[0]];
     if (one) {
         out->temperature = kT[m->bath.row[0]];
         out->kind = out->temperature > 0 ? LGV_LAW_GIBBS : LGV_LAW_REST;
     }
     free(kT);
+    free(friction);
 }
 
 static bool force_uses(const struct sides *s, enum lgv_space space) {
@@ -304,7 +325,9 @@ static void mismatch_words(const struct lgv_model *m, const struct lgv_law *law,
 void lgv_law_words(const struct lgv_model *m, const struct lgv_law *law, struct lgv_text *t) {
     if (law->kind == LGV_LAW_GIBBS) gibbs_words(m, law, t);
     if (law->kind == LGV_LAW_MISMATCH) mismatch_words(m, law, t);
-    if (law->kind == LGV_LAW_REST) lgv_text_add(t, "none but rest: there is friction and no noise");
+    if (law->kind == LGV_LAW_REST)
+        lgv_text_add(t, "none but rest%s: there is friction and no noise",
+                     law->partial ? ", where the friction reaches all coordinates through the forces" : "");
     if (law->kind == LGV_LAW_UNKNOWN) lgv_text_add(t, "not known: %s", law->why);
     if (law->kind == LGV_LAW_GIBBS && fabs(law->temperature - law->given) > SAME * law->temperature)
         lgv_text_add(t, "; `langevin` has kT = %.6g, and other noise or forces change it", law->given);

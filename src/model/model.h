@@ -302,6 +302,7 @@ struct lgv_law {
     double given;       /* kT of `langevin`; NaN where there is none, or several */
     double low, high;   /* what kT would have to be, by coordinate; NaN where friction or noise couple them */
     int points;         /* random points near the start at which it was seen; 0: everything is constant */
+    bool partial;       /* some velocities have no friction */
     const char *why;    /* it is not known */
 };
 void lgv_model_law(struct lgv_model *m, const struct lgv_structure *s, struct lgv_law *out);
