@@ -186,9 +186,19 @@ static void test_stopped(void **state) {
     lgv_model_free(m);
 }
 
+/* A proposal has to exist wherever it begins, and the exponential has no step for bodies that turn far. */
+static void test_proposals(void **state) {
+    (void)state;
+    char why[200] = "";
+    assert_non_null(lgv_method_find("g-OBRBO-Metropolis"));
+    assert_null(lgv_method_find("g-OBXBO-Metropolis"));
+    lgv_method_explain(NULL, "g-OBXBO-Metropolis", why, sizeof why);
+    if (!strstr(why, "use A, R or T")) fail_msg("%s", why);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_bodies),
                                        cmocka_unit_test(test_joints), cmocka_unit_test(test_methods),
-                                       cmocka_unit_test(test_stopped)};
+                                       cmocka_unit_test(test_stopped), cmocka_unit_test(test_proposals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -429,6 +429,8 @@ static const char *metropolis_fault(const struct lgv_method *base) {
     if (base->constrained && !base->program->step[base->program->substep[0].step]->heats)
         return "-Metropolis with constraints needs a word with O at its ends: where a first drift leads nowhere, no "
                "noise would ever enter";
+    if (base->constrained && strncmp(base->name, "g-", 2) == 0 && strchr(base->name, 'X'))
+        return "-Metropolis needs free motions that always exist, and X loses bodies that turn far: use A, R or T";
     if (!base->constrained && !base->explicit_separable)
         return "-Metropolis goes around explicit steps: others may have no solution";
     return base->symmetric ? NULL : "-Metropolis needs a method that is symmetric in time: only these are reversible";
