@@ -97,6 +97,7 @@ const struct lgv_method lgv_letter_bath = {
     .moves = LGV_MOVES_P,
     .rotations = true,
     .coupled = true,
+    .swings = true,
     .explicit_separable = true,
     .heats = true,
 };

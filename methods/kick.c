@@ -78,6 +78,7 @@ const struct lgv_method lgv_letter_kick = {
     .moves = LGV_MOVES_P,
     .rotations = true,
     .coupled = true,
+    .swings = true,
     .explicit_separable = true,
     .callbacks = &KERNEL_NAME,
     .step = &KERNEL_STEP,

@@ -30,10 +30,12 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     ARRAY(Kp, NP);
     model_K1(c, time_at(c, 0.5), q, p, c->dt, dW, 0, Kp);
     vectors_move(Kp, q);
+    noise_turn(c, q, p, dW);
     ROTATE_ALL(c, q, p, ROTATE)
-#endif
 #if COUPLED
     COUPLED_ALL(c, q, p, ROTATE_COUPLED)
+#endif
+    noise_turn(c, q, p, dW);
 #endif
     c->top = top;
 }
@@ -44,7 +46,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     {                                                                                                                  \
         .name = letter, .doc = text, .source = "rotate.c",                                                             \
         .constants = "#define ROTATE " function "\n#define ROTATE_COUPLED " body "\n", .needs = LGV_NEEDS_ROTATIONS,   \
-        .face_separable = LGV_FACE_K1, .moves = LGV_MOVES_Q, .rotations = true, .coupled = !(turns),                   \
+        .face_separable = LGV_FACE_K1, .moves = LGV_MOVES_Q, .rotations = true, .swings = true, .coupled = !(turns),   \
         .explicit_separable = turns, .breaks_body_axes = turns                                                         \
     }
 const struct lgv_method lgv_letter_cayley = LETTER("R", "free motions (R: rotations by the Cayley map, implicit)",

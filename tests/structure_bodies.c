@@ -275,6 +275,101 @@ static void test_offset(void **state) {
     lgv_model_free(moved);
 }
 
+/* ---- noise that is linear in momenta: on the dual of the algebra, whose orbits it keeps ---- */
+
+#define SWINGS                                                                                                         \
+    "parameters: {s: 0.6}\ncoordinates: {R in SO3: [0.1, 0.2, 0.3],\n"                                                \
+    "  b in SE3 coupled: {position: [0.1, 0.2, 0.3], rotation: [0.4, 0.1, -0.3]}}\n"                                  \
+    "momenta: {m: [0.3, 1, 0.2], p: {linear: [1, 0.2, -0.3], angular: [0.5, 1, 0.2]}}\n"                              \
+    "kinetic: {inertia: {R: [1, 1.4, 0.9], b: " INERTIA "}}\npotential: '0'\n"                                        \
+    "noise: [s*(m.x + 0.4*m.z + p.linear.x - p.angular.y), s*(m.y + 0.3*p.linear.z + p.angular.z)]\n"                 \
+    "symmetries: {space: {R: '[0,0,1]*R'}, along: {b: {position: '[1,0,0]*b.rotation'}},\n"                            \
+    "  turned: {b: {position: 'cross([0,0,1], b.position)*b.rotation', rotation: '[0,0,1]*b.rotation'}}}\n"           \
+    "observe: {mm: 'dot(m, m)', PP: 'dot(p.linear, p.linear)', mP: 'dot(p.linear, p.angular)'}\n"                     \
+    "run: {step: 0.1, until: 50, paths: 32}\n"
+
+static void test_swings(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(SWINGS);
+    static const char *const name[] = {"space", "along", "turned", "mm", "PP", "mP"};
+    for (size_t w = 0; w < 2; w++) {
+        struct lgv_settings settings = settings_of(m);
+        struct lgv_result r;
+        snprintf(settings.method, sizeof settings.method, "%s", words[w]);
+        run_with(m, &settings, LGV_OK, &r);
+        assert_true(r.certificate.symplectic_defect < 1e-10);
+        for (size_t k = 0; k < 6; k++)
+            if (!(series_of(&r, name[k])->drift < 1e-12))
+                fail_msg("%s: %s off by %g", words[w], name[k], series_of(&r, name[k])->drift);
+        assert_true(series_of(&r, "H")->drift > 0.1);
+        lgv_result_clear(&r);
+    }
+    lgv_model_free(m);
+}
+
+/* Of a ball with noise s m.e_k in all directions m is a Brownian motion on a sphere, <m> = m0 exp(-s^2 t); with noise
+ * s P.e_k beside it P is one too, and nothing else moves it. */
+static void test_sphere(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *method;
+    } row[] = {{"coordinates: {R in SO3: [0.1, 0.2, 0.3]}\nmomenta: {m: [0, 0, 1]}\npotential: '0'\n"
+                "noise: [0.7*m.x, 0.7*m.y, 0.7*m.z]\nobserve: {up: m.z}\n", "BAB"},
+               {"coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {linear: [0, 0, 1], angular: [0.1, 0.3, 0.2]}}\n"
+                "kinetic: {inertia: {b: {angular: 1e6, linear: 1}}}\npotential: '0'\n"
+                "noise: [0.7*p.angular.x, 0.7*p.angular.y, 0.7*p.angular.z, 0.3*p.linear.y]\n"
+                "observe: {up: p.linear.z}\n", "BXB"}};
+    enum { PATHS = 6000 };
+    for (size_t i = 0; i < 2; i++) {
+        struct lgv_model *m = model_of(row[i].text);
+        struct lgv_kernel k = kernel_of(m, row[i].method);
+        double *value = final_values(&k, 0.02, 50, PATHS, 5, 1), mean = 0, square = 0, want = exp(-0.49);
+        size_t at = watch_number(&k, "up");
+        for (size_t p = 0; p < PATHS; p++) {
+            double v = value[p * k.watch.count + at];
+            mean += v / PATHS;
+            square += v * v / PATHS;
+        }
+        double error = sqrt((square - mean * mean) / PATHS);
+        print_message("<up>: %.4f (%.4f), %.4f\n", mean, error, want);
+        if (!(fabs(mean - want) < 4 * error)) fail_msg("<up> is %g, not %g", mean, want);
+        free(value);
+        lgv_kernel_free(&k);
+        lgv_model_free(m);
+    }
+}
+
+/* ---- the stationary law ---- */
+
+/* <m_i (I^-1 m)_i> = kT for each of the six momenta of a coupled body, <U_v v> follows: within 4 standard errors. */
+static void test_law(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(
+        "coordinates: {b in SE3 coupled: {}}\nkinetic: {inertia: {b: {angular: [1, 2, 5], linear: [4, 2, 1]}}}\n"
+        "potential: dot(b*[0,0,0.3], b*[0,0,0.3])\nlangevin: {friction: 1.5, temperature: 0.8}\n"
+        "observe: {T1: p_b.angular.x^2, T3: p_b.angular.z^2/5, T4: p_b.linear.x^2/4, T6: p_b.linear.z^2,\n"
+        "  virial: 'dot(b*[0,0,0.3], b*[0,0,0.3])*2/3'}\n");
+    static const char *const name[] = {"T1", "T3", "T4", "T6", "virial"};
+    struct lgv_kernel k = kernel_of(m, "BRORB");
+    enum { PATHS = 4000 };
+    double *value = final_values(&k, 0.05, 300, PATHS, 11, 1);
+    for (size_t o = 0; o < 5; o++) {
+        double mean = 0, square = 0;
+        size_t at = watch_number(&k, name[o]);
+        for (size_t p = 0; p < PATHS; p++) {
+            double v = value[p * k.watch.count + at];
+            mean += v / PATHS;
+            square += v * v / PATHS;
+        }
+        double error = sqrt((square - mean * mean) / PATHS);
+        print_message("%s: %.4f (%.4f)\n", name[o], mean, error);
+        if (!(fabs(mean - 0.8) < 4 * error)) fail_msg("<%s> is %g", name[o], mean);
+    }
+    free(value);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
 static void test_bits(void **state) {
     (void)state;
     struct lgv_model *m = model_of(MIXED);
@@ -295,6 +390,7 @@ int main(void) {
         cmocka_unit_test(test_same),      cmocka_unit_test(test_parts),   cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_bracket),   cmocka_unit_test(test_momenta), cmocka_unit_test(test_symplectic),
         cmocka_unit_test(test_orders),    cmocka_unit_test(test_offset),  cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_swings),    cmocka_unit_test(test_sphere),  cmocka_unit_test(test_law),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

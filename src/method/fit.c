@@ -80,12 +80,29 @@ static const char *first_reason(const struct reason *row, size_t count, const ch
     return NULL;
 }
 
-bool lgv_method_turns(const struct lgv_method *method, bool coupled) {
+static bool is_rotating(const struct lgv_method *method) {
+    return method->rotations;
+}
+
+static bool is_coupled(const struct lgv_method *method) {
+    return method->coupled;
+}
+
+static bool is_swinging(const struct lgv_method *method) {
+    return method->swings;
+}
+
+/* What is said of a method holds, or of all steps it is made of. */
+static bool knows(const struct lgv_method *method, bool (*holds)(const struct lgv_method *method)) {
     if (method->compensated) return false;
     const struct lgv_program *p = method->program;
     for (size_t j = 0; p && j < p->steps; j++)
-        if (!(coupled ? p->step[j]->coupled : p->step[j]->rotations)) return false;
-    return p || (coupled ? method->coupled : method->rotations);
+        if (!holds(p->step[j])) return false;
+    return p || holds(method);
+}
+
+bool lgv_method_turns(const struct lgv_method *method, bool coupled) {
+    return knows(method, coupled ? is_coupled : is_rotating);
 }
 
 bool lgv_method_keeps(const struct lgv_method *method, const struct lgv_structure *s, size_t symmetry) {
@@ -108,9 +125,14 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
         {s->coupled && !lgv_method_turns(method, true),
          "the model has bodies in SE3 whose inertia couples position and rotation, and %s does not move them: words "
          "with R or X do, as BRB", 0},
-        {s->rotations && (!s->flat || !s->quadratic_kinetic || (s->noise_depends & LGV_ON_P)),
-         "with rotations %s needs a kinetic energy with constant masses and inertia, and noise that does not depend on "
-         "momenta", 0},
+        {s->rotations && (!s->flat || !s->quadratic_kinetic), "with rotations %s needs a kinetic energy with constant "
+                                                              "masses and inertia", 0},
+        {s->rotations && (s->noise_depends & LGV_ON_P) && (!knows(method, is_swinging) || s->bath),
+         "with rotations %s needs noise that does not depend on momenta; words as BAB, without a bath, know noise that "
+         "is linear in them", 0},
+        {s->rotations && (s->noise_depends & LGV_ON_P) && (s->noise_turns || s->noise_curved),
+         "with rotations %s needs noise that does not depend on momenta, or is linear in them with constant factors",
+         0},
         {m->nconstraints && !keeps, "the model has constraints, and %s does not keep them", 0},
         {for_constraints && !m->nconstraints, "%s is for models with constraints; without any it would be EEM", 0},
         {for_constraints && !s->flat, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", 0},

@@ -112,6 +112,7 @@ struct lgv_method {
     bool bath_f;         /* ... and with F beside E: src/kernel/bath.c */
     bool leaves_group;   /* it takes rotations for vectors */
     bool rotations;      /* it knows coordinates in SO(3); a method made of others does when all of them do */
+    bool swings;         /* ... and noise that is linear in their momenta */
     bool coupled;        /* ... and bodies in SE(3) whose inertia couples position and rotation */
     bool forced;         /* it knows forces (`force`) */
     bool forced_ends;    /* variational methods: at the ends of the step, F(q, p, t) and variable masses too */

@@ -93,7 +93,7 @@ static void noise_structure(struct lgv_model *m, struct lgv_structure *s) {
         if (lgv_terms_use(m->graph, &d.p, LGV_USES(LGV_P))) s->noise_curved = true;
         if (lgv_terms_use(m->graph, &d.p, LGV_USES(LGV_Q) | LGV_USES(LGV_P)) || (uses & LGV_USES(LGV_P)))
             s->noise_turns = true;
-        if (jumps) s->additive = false;
+        if (jumps || (d.p.count && m->graph->nrotations)) s->additive = false; /* s.m turns m: no constant field */
         if (lgv_terms_use(m->graph, &d.q, moving) || lgv_terms_use(m->graph, &d.p, moving)) s->additive = false;
         lgv_gradients_free(&d);
     }

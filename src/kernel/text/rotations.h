@@ -74,6 +74,39 @@ INLINE void rotations_turn(const vec *x, vec *q) {
         }
 }
 
+#if !MODEL_NOISE_OF_Q
+/* Half of the flow of noise h = s.m of the momenta of bodies, s constant, exactly: g exp(u), Ad*_exp(u) m with
+ * u = s dW/2 (Arnaudon, De Castro & Holm (2018), doi 10.1007/s00332-017-9404-3: noise on coadjoint orbits). */
+INLINE void noise_turn(struct ctx *c, vec *q, vec *p, const vec *dW) {
+    vec *top = c->top;
+    ARRAY(K, NP);
+    model_K1(c, time_at(c, 0.5), q, p, 0.0, dW, 0, K);
+    for (long run = 0; run < ROTATION_RUNS; run++)
+        for (long k = 0; k < rotation_run[run].count; k++) {
+            const vec *u = K + rotation_run[run].p + 3 * k; /* twice the turn */
+            vec turn[4], sinc, *x = q + rotation_run[run].q + 4 * k;
+            rotor_sinc(0.0625 * rotor_dot(u, u), &sinc, &turn[0]);
+            for (int i = 0; i < 3; i++) turn[1 + i] = 0.25 * sinc * u[i];
+            rotor_turn(x, turn);
+            rotor_turn_back(p + rotation_run[run].p + 3 * k, turn);
+            rotor_unit(x);
+        }
+#if COUPLED
+    for (long run = 0; run < COUPLED_RUNS; run++)
+        for (long k = 0, n = 3 * coupled_run[run].count; 3 * k < n; k++) {
+            const vec *w = K + coupled_run[run].p + 3 * k, *v = w - n;
+            vec u[6], turn[4], y[3], *x = q + coupled_run[run].q, *m = p + coupled_run[run].p + 3 * k;
+            for (int i = 0; i < 3; i++) u[i] = 0.5 * w[i], u[3 + i] = 0.5 * v[i];
+            kirchhoff_exponential_map(u, turn, y);
+            kirchhoff_move(turn, y, x - n + 3 * k, x + 4 * k, m, m - n);
+        }
+#endif
+    c->top = top;
+}
+#else
+#define noise_turn(c, q, p, dW) ((void)(c), (void)(dW))
+#endif
+
 /* Vectors move by x, which has the rows of p. */
 INLINE void vectors_move(const vec *x, vec *q) {
     for (long run = 0; run < VECTOR_RUNS; run++)
