@@ -76,7 +76,7 @@ void bench_pairs(struct bench *b);       /* pairs.c: many bodies with pair force
 void bench_speed(struct bench *b);       /* speed.c: flagship kernels against the floors, normals */
 void bench_compile(struct bench *b);     /* system.c: compile latency, ... */
 void bench_size(struct bench *b);        /* ... cost against degrees of freedom */
-void bench_rings(struct bench *b);       /* ... implicit methods on large systems */
+void bench_implicit(struct bench *b);    /* ... implicit methods on large systems */
 void bench_threads(struct bench *b);     /* ... threads */
 void bench_whole(struct bench *b);       /* ... everything around the kernel */
 void bench_collectors(struct bench *b);  /* collectors.c: the cost of looking along the way */

@@ -79,38 +79,69 @@ static void size_row(struct bench *b, const char *method, const char *title, int
     bench_kernel_close(&k);
 }
 
-/* Verlet and implicit methods on the same ring, and how much more these cost. */
-static void ring_rows(struct bench *b, int n, double dt) {
-    static const char *const method[] = {"P2N2Q2Lob", "P1N1Q2Gau", "P2N2Q4Gau", "IEM"};
-    enum { COUNT = sizeof method / sizeof *method };
-    char text[TEXT];
+/* Implicit methods beside Verlet on the same model, and how much more they cost. */
+struct implicit {
+    const char *title, *text;
+    int dof;
+    const char *method[3];
+};
+
+static void implicit_rows(struct bench *b, const struct implicit *m, double dt) {
+    enum { COUNT = 1 + sizeof m->method / sizeof *m->method };
     struct bench_kernel k[COUNT] = {0};
     struct contender c[COUNT] = {0};
-    unsigned long long steps = 4 + 20000 / (unsigned)n;
-    bench_ring(text, sizeof text, n);
-    for (int i = 0; i < COUNT; i++)
-        if (bench_kernel_open(&k[i], text, NULL, method[i], NULL, dt, steps))
-            c[i] = (struct contender){method[i], bench_kernel_run, &k[i], 0};
+    unsigned long long steps = 4 + 20000 / (unsigned)m->dof;
+    for (int i = 0; i < COUNT; i++) {
+        const char *method = i ? m->method[i - 1] : "P2N2Q2Lob";
+        if (method && bench_kernel_open(&k[i], m->text, NULL, method, NULL, dt, steps))
+            c[i] = (struct contender){method, bench_kernel_run, &k[i], 0};
+    }
     bench_race(c, COUNT, b->quick ? 5 : 30);
     for (int i = 0; i < COUNT; i++) {
         if (!k[i].ready) continue;
         double iterations = (double)k[i].block.block.iterations / (double)k[i].steps, ratio = c[i].best / c[0].best;
-        printf("  %-10s %5d %6.3g %6u %12.1f %10.2f %10.2f %9.2f\n", method[i], n, dt, k[i].kernel.entry->lanes,
-               1e9 * c[i].best, 1e9 * c[i].best / n, iterations, ratio);
-        bench_json_row(b, "ring",
-                       json_pack("{s:s,s:i,s:f,s:f,s:f,s:f}", "method", method[i], "dof", n, "step", dt, "ns",
-                                 1e9 * c[i].best, "iterations", iterations, "ratio", ratio));
+        printf("  %-8s %-10s %6d %6.3g %6u %12.1f %10.2f %10.2f %9.2f\n", m->title, c[i].name, m->dof, dt,
+               k[i].kernel.entry->lanes, 1e9 * c[i].best, 1e9 * c[i].best / m->dof, iterations, ratio);
+        bench_json_row(b, "implicit",
+                       json_pack("{s:s,s:s,s:i,s:f,s:f,s:f,s:f}", "model", m->title, "method", c[i].name, "dof", m->dof,
+                                 "step", dt, "ns", 1e9 * c[i].best, "iterations", iterations, "ratio", ratio));
         bench_kernel_close(&k[i]);
     }
 }
 
-void bench_rings(struct bench *b) {
-    static const int sites[] = {100, 1000, 10000};
-    printf("\nImplicit methods on large systems (ring of Fermi, Pasta, Ulam and Tsingou with one noise), one core\n");
-    printf("  %-10s %5s %6s %6s %12s %10s %10s %9s\n", "", "dof", "step", "lanes", "ns per step", "per dof",
+/* A square of n x n sites with springs between neighbours, round in both directions: omega_max = sqrt(8). */
+static const char *square(char *text, size_t size, int n) {
+    snprintf(text, size,
+             "name: square\n"
+             "parameters: { N: %d, n: %d, b: 0.5, v: 0.3, s: 0.01 }\n"
+             "coordinates: { \"x[N]\": 0 }\n"
+             "momenta: { p: \"normal(0, v)\" }\n"
+             "where: { \"V(r)\": \"r^2/2 + b*r^4/4\" }\n"
+             "hamiltonian: sum(i=1..N, p[i]^2/2) + sum(i=0..n-1, j=1..n, V(x[i*n + wrap(j+1, n)] - x[i*n + j])"
+             " + V(x[mod(i+1, n)*n + j] - x[i*n + j]))\n"
+             "noise: s*sum(i=1..N, x[i]^2/2)\n",
+             n * n, n);
+    return text;
+}
+
+void bench_implicit(struct bench *b) {
+    static const int sites[] = {10, 100, 1000, 10000, 100000};
+    static const double omega_dt[] = {0.3, 1, 2};
+    char text[TEXT];
+    printf("\nImplicit methods on large systems, one core: the ring of Fermi, Pasta, Ulam and Tsingou and a square of\n"
+           "sites, with one noise\n");
+    printf("  %-8s %-10s %6s %6s %6s %12s %10s %10s %9s\n", "", "", "dof", "step", "lanes", "ns per step", "per dof",
            "iterations", "/ Verlet");
-    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
-        for (double dt = 0.05; dt < 0.11; dt += 0.05) ring_rows(b, sites[i], dt);
+    for (int k = 0; k < 3; k++) {
+        struct implicit lattice = {"square", square(text, sizeof text, 64), 4096, {"P1N1Q2Gau", "P2N2Q4Gau"}};
+        implicit_rows(b, &lattice, omega_dt[k] / sqrt(8));
+    }
+    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
+        const char *ring_text = bench_ring(text, sizeof text, sites[i]);
+        struct implicit ring = {"ring", ring_text, sites[i], {"P1N1Q2Gau", "P2N2Q4Gau", "IEM"}};
+        implicit_rows(b, &ring, 0.05);
+        for (int k = 0; k < 3; k++) implicit_rows(b, &ring, omega_dt[k] / 2);
+    }
 }
 
 void bench_size(struct bench *b) {

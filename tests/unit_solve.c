@@ -450,16 +450,16 @@ static void test_newton_linear(void **state) {
 static void test_newton_pace(void **state) {
     (void)state;
     struct newton s = {.last = vec_set(0)};
-    vec rate, one = vec_set(1);
-    assert_true(vec_all(still_falling(&s, one, one, one, 0, &rate)) && rate[0] == 0.0);
-    assert_true(vec_all(still_falling(&s, vec_set(1e-8), one, one, 0, &rate)) && fabs(rate[0] - 1e-4) < 1e-12);
-    assert_true(vec_all(still_falling(&s, vec_set(1e-16), one, one, 0, &rate)));          /* 1e-8 after 1e-4: 1e-12 */
-    assert_false(vec_any(still_falling(&s, vec_set(1e-26), one, one, 0, &rate)));         /* 1e-13 after 1e-8: 1e-18 */
+    vec rate, one = vec_set(1), none = vec_set(0);
+    assert_true(vec_all(still_falling(&s, one, one, one, none, &rate)) && rate[0] == 0.0);
+    assert_true(vec_all(still_falling(&s, vec_set(1e-8), one, one, none, &rate)) && fabs(rate[0] - 1e-4) < 1e-12);
+    assert_true(vec_all(still_falling(&s, vec_set(1e-16), one, one, none, &rate))); /* 1e-8 after 1e-4: 1e-12 */
+    assert_false(vec_any(still_falling(&s, vec_set(1e-26), one, one, none, &rate))); /* 1e-13 after 1e-8: 1e-18 */
     s.last = vec_set(1e-8);
-    assert_true(vec_all(still_falling(&s, vec_set(1e-24), one, one, 1e-3, &rate))); /* 1e-12, a thousandth of it left */
+    assert_true(vec_all(still_falling(&s, vec_set(1e-24), one, one, vec_set(1e-3), &rate))); /* a thousandth is left */
     s.last = vec_set(1e-13);
-    assert_true(vec_all(still_falling(&s, vec_set(1e-24), one, vec_set(0), 0, &rate)));   /* grows, above the floor */
-    assert_false(vec_any(still_falling(&s, vec_set(1e-24), one, vec_set(1e4), 0, &rate))); /* rests below it */
+    assert_true(vec_all(still_falling(&s, vec_set(1e-24), one, none, none, &rate)));   /* grows, above the floor */
+    assert_false(vec_any(still_falling(&s, vec_set(1e-24), one, vec_set(1e4), none, &rate))); /* rests below it */
 }
 
 int main(void) {

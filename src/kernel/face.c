@@ -109,7 +109,7 @@ static bool of_model(struct lgv_source *s) {
     if (s->watch->events) s->face |= LGV_FACE_EVENTS;
     if (s->watch->sections) s->face |= LGV_FACE_SECTIONS;
     if (s->m->npenalties && s->watch->uses & LGV_USES(LGV_LAMBDA)) s->face |= LGV_FACE_MULTIPLIERS;
-    if (s->large) s->face |= LGV_FACE_NEWTON;
+    if (s->large && s->newton) s->face |= LGV_FACE_NEWTON;
     if (s->m->bath.kind == LGV_FRICTION_OF_Q) s->face |= LGV_FACE_FRICTION;
     if (s->m->force) s->face |= LGV_FACE_PUSH;
     if (s->m->nconstraints) {

@@ -172,7 +172,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         lgv_algebra_forces(s.g, &s.K, &s.Hq, &s.slots)) {
         const struct lgv_function *const nodes[] = {&s.K, &s.K}, *const stiff[] = {&s.V, &s.H};
         s.newton = sets ? lgv_generate_newton_plan(&s, nodes, sets) : NULL;
-        s.large = s.newton != NULL;
+        s.large = s.newton || (sets && m->np > LGV_DENSE_DOF); /* then without factors */
         if (s.stiff && m->np > LGV_LARGE_DOF) s.newton = lgv_generate_newton_plan(&s, stiff, 1);
         s.action = s.discrete && m->np > LGV_LARGE_DOF ? lgv_generate_action_plan(&s) : NULL;
         if (s.large) s.face &= ~(unsigned)(LGV_FACE_K2 | LGV_FACE_ITO); /* noise h(q): no correction */

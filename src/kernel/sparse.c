@@ -344,8 +344,7 @@ static enum lgv_status make_tiles(struct lgv_sparse *s, struct work *w, struct l
 
 #define MOST_OPERATIONS 3e7 /* some hundredths of a second a step and path */
 
-/* Multiplications of one factorisation. */
-static double operations(const struct lgv_sparse *s) {
+double lgv_sparse_operations(const struct lgv_sparse *s) {
     double sum = 0;
     for (int i = 0; i < s->nc; i++)
         for (int p = s->a_row[i]; p < s->a_diagonal[i]; p++) {
@@ -364,11 +363,11 @@ static enum lgv_status make_either(struct lgv_sparse *s, int rows, const struct 
     enum lgv_status status = rows_of(g, ng, rows, s->nq, &s->g_row, &s->g_col, &s->ng, err);
     if (status == LGV_OK) status = rows_of(m, nm, s->nq, s->nq, &s->m_row, &s->m_col, &s->nm, err);
     if (status == LGV_OK) status = s->sets ? make_tiles(s, &w, err) : make(s, &w, err);
-    if (status == LGV_OK && operations(s) > MOST_OPERATIONS)
+    if (status == LGV_OK && lgv_sparse_operations(s) > MOST_OPERATIONS)
         status = lgv_fail(err, LGV_CANNOT_RUN,
                           "%d %s are coupled too densely: solving them takes %.2g operations, and this version "
                           "stops at %.2g",
-                          s->nc, kind(s), operations(s), MOST_OPERATIONS);
+                          s->nc, kind(s), lgv_sparse_operations(s), MOST_OPERATIONS);
     int *const scratch[] = {w.t_col, w.t_row, w.t_at, w.place, w.mark, w.p_row, w.p_col, w.l_row, w.l_col};
     for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++) free(scratch[i]);
     if (status != LGV_OK) lgv_sparse_free(s);

@@ -37,6 +37,8 @@ enum lgv_status lgv_sparse_make(struct lgv_sparse *s, int nc, int nq, const stru
 enum lgv_status lgv_sparse_make_tiles(struct lgv_sparse *s, int nq, int sets, const struct lgv_place *h, long nh,
                                        const struct lgv_place *m, long nm, struct lgv_error *err);
 void lgv_sparse_free(struct lgv_sparse *s);
+/* Multiplications of one factorisation. */
+double lgv_sparse_operations(const struct lgv_sparse *s);
 /* Position of an entry in rows like g_row, g_col; -1 when it is none. */
 int lgv_sparse_find(const int *row, const int *col, int i, int j);
 /* #define SPARSE_NC, SPARSE_NQ, SPARSE_NG, SPARSE_NM, SPARSE_NA, SPARSE_NP (and SPARSE_SETS, SPARSE_NB) and the arrays

@@ -87,11 +87,11 @@ INLINE ivec still_moving(long n, const vec *e, const vec *x, const vec *base, do
  *
  * Where errors fall by a factor a round, they may do so in parts, each with its own: a large part that is gone at once
  * hides how slow the others are.  `least` is the smallest factor that is believed. */
-INLINE ivec still_falling(struct newton *s, vec e, vec x, vec base, double least, vec *rate) {
+INLINE ivec still_falling(struct newton *s, vec e, vec x, vec base, vec least, vec *rate) {
     e = vec_sqrt(e);
     vec size = vec_sqrt(x), whole = vec_sqrt(base) + size;
     ivec first = (ivec)(s->last == 0.0);
-    vec part = vec_select(first, vec_set(1), e / s->last), left = vec_max(part, vec_set(least));
+    vec part = vec_select(first, vec_set(1), e / s->last), left = vec_max(part, least);
     ivec done = (vec_finite(part) & (ivec)(left * e <= PACE_ROUND * FUSED(part, whole, size))) | (ivec)(e == 0.0);
     ivec stalled = ~first & (ivec)(part >= 0.5) & (ivec)(e <= PACE_FLOOR * whole);
     s->last = e;

@@ -193,7 +193,7 @@ INLINE ivec motion_moving(struct ctx *c, struct newton *s, void *of) {
     struct motion *h = of;
     vec rate;
     (void)c;
-    return still_falling(s, square_move(h->radius, h->move), h->moved, h->place, 0.1, &rate);
+    return still_falling(s, square_move(h->radius, h->move), h->moved, h->place, vec_set(0.1), &rate);
 }
 
 /* Of p its part in the cotangent space at q decides where the motion leads: lam begins with the rest. */

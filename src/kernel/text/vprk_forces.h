@@ -76,7 +76,7 @@ INLINE ivec reaction_moving(struct ctx *c, struct newton *s, void *of) {
         ADD_PRODUCT(x, s->x[i] - h->base[i], s->x[i] - h->base[i]);
         ADD_PRODUCT(base, h->base[i], h->base[i]);
     }
-    return still_falling(s, e, x, base, 0.1, &rate);
+    return still_falling(s, e, x, base, vec_set(0.1), &rate);
 }
 
 INLINE void forces_after(struct ctx *c, const vec *q, vec *p) {
