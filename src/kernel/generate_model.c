@@ -220,15 +220,26 @@ static size_t start_numbers(struct lgv_source *s, const int *node, const char *n
     return end;
 }
 
+/* Each value has a block of its own; of many values some stand together, since finding the nodes of a block takes
+ * a look at all of them. */
+#define MANY_VALUES 4096
+#define VALUES_TOGETHER 256
+
 static void start_values(struct lgv_source *s, const int *node, const char *name, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+    const size_t most = n > MANY_VALUES ? VALUES_TOGETHER : 1;
+    for (size_t i = 0; i < n;) {
         i = start_numbers(s, node, name, n, i);
+        size_t count = n - i < most ? n - i : most;
         if (i == n) return;
         lgv_text_add(&s->out, "    {\n");
-        lgv_emit_nodes(&s->out, s->g, &node[i], 1, true);
-        lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", name, i);
-        lgv_emit_value(&s->out, s->g, node[i]);
-        lgv_text_add(&s->out, ";\n    }\n");
+        lgv_emit_nodes(&s->out, s->g, &node[i], count, true);
+        for (size_t k = i; k < i + count; k++) {
+            lgv_text_add(&s->out, "    %s[%zu] = vec_set(0) + ", name, k);
+            lgv_emit_value(&s->out, s->g, node[k]);
+            lgv_text_add(&s->out, ";\n");
+        }
+        lgv_text_add(&s->out, "    }\n");
+        i += count;
     }
 }
 
