@@ -37,6 +37,9 @@ static void test_files(void **state) {
         {"coordinates: {x: 0.5}\nvelocities: {v: 0.1}\nlagrangian: 1 - sqrt(1 - v^2)\n" OWN GOOD, 6, 26,
          "needs a model with a Hamiltonian"},
         {BODY OWN "(R1 - R0)/dt\n", 6, 26, "this is a matrix"},
+        {MODEL OWN "((x1 - x0)/dt)^2/2 + cos(x0) + sqrt(-1 - x0^2)\n", 6, 26, "no value at short steps"},
+        {"coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {}}\npotential: '0'\n" OWN "b0.position.x\n", 6, 26,
+         "does not move bodies in SE3 whose inertia couples"},
         {BODY OWN "trace(transpose(R0)*R1)/dt^2 - R0.zz\n", 6, 26, "no discrete Lagrangian of the model"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

@@ -244,6 +244,7 @@ static void apart(struct look *k, double dt, uint64_t *seed) {
 static bool judge(struct lgv_loader *l, int formula, int noise, struct look *k, struct lgv_discrete *d) {
     struct lgv_model *m = l->m;
     uint64_t seed = 77;
+    int points = 0, undefined = 0;
     d->symmetric = true;
     d->invariant = ~0u;
     for (int number = -1; number < LOOKS; number++) {
@@ -254,6 +255,8 @@ static bool judge(struct lgv_loader *l, int formula, int noise, struct look *k, 
         if (!isfinite(p + f + v)) continue; /* no point of the model */
         double pace = 1 / (1 + f / fmax(p, 1e-3) + v / fmax(largest(k->at.x, m->nx), 1e-3));
         double far = off_model(k, 1e-4 * pace), near = off_model(k, 1e-5 * pace);
+        points++;
+        undefined += isnan(near);
         if (near > 0.01 && near > 0.5 * far)
             return lgv_yaml_fail(l, formula,
                                  "this is no discrete Lagrangian of the model: with q1 = q0 + dt H_p a short step does "
@@ -267,7 +270,8 @@ static bool judge(struct lgv_loader *l, int formula, int noise, struct look *k, 
         for (size_t i = 0; i < m->nsymmetries; i++)
             if (off_invariant(k, &m->symmetry[i], 0.1 * pace) > SAME) d->invariant &= ~(1u << i);
     }
-    return true;
+    return undefined == 0 || undefined < points ||
+           lgv_yaml_fail(l, formula, "this has no value at short steps near the start, where the model has one");
 }
 
 static bool examine(struct lgv_loader *l, int formula, int noise, struct lgv_discrete *d) {
@@ -295,6 +299,10 @@ static bool read_entry(struct lgv_loader *l, int key, int entry) {
     if (m->lagrangian_only)
         return lgv_yaml_fail(l, formula, "a discrete Lagrangian needs a model with a Hamiltonian, and this Lagrangian "
                                          "has none in closed form");
+    for (size_t k = 0; k < m->graph->nrotations; k++)
+        if (m->graph->rotation[k].coupled)
+            return lgv_yaml_fail(l, formula, "a discrete Lagrangian does not move bodies in SE3 whose inertia couples "
+                                             "position and rotation");
     struct lgv_discrete *d = &m->discrete[m->ndiscrete++];
     if (!(d->name = lgv_copy(lgv_yaml_node(l, key)->text))) return lgv_yaml_memory(l);
     if (!lgv_load_number(l, formula, "a discrete Lagrangian (the ends of a step are NAME0 and NAME1)", ENDS,

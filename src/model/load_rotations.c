@@ -93,22 +93,34 @@ static bool from_euler(struct lgv_loader *l, int node, const char *place, unsign
     return true;
 }
 
-static bool from_quaternion(struct lgv_loader *l, int node, const char *place, unsigned allow, int out[4]) {
-    double x, size = 0;
-    bool numbers = true;
-    if (!read_list(l, node, place, allow, 4, out)) return false;
-    for (int k = 0; k < 4; k++) {
-        numbers = numbers && lgv_expr_is_const(l->m->graph, out[k], &x);
-        if (numbers) size += x * x;
+/* The largest of `count` numbers, -1 where one of them is a formula of parameters or indices. */
+static double largest_number(const struct lgv_graph *g, int count, const int *formula) {
+    double x, largest = 0;
+    for (int k = 0; k < count; k++) {
+        if (!lgv_expr_is_const(g, formula[k], &x)) return -1;
+        largest = fmax(largest, fabs(x));
     }
-    if (numbers && !(size > 0)) return lgv_yaml_fail(l, node, "the quaternion 0 is no rotation");
-    lgv_rotations_normalise(l->m->graph, out);
+    return largest;
+}
+
+static bool from_quaternion(struct lgv_loader *l, int node, const char *place, unsigned allow, int out[4]) {
+    struct lgv_graph *g = l->m->graph;
+    if (!read_list(l, node, place, allow, 4, out)) return false;
+    const double largest = largest_number(g, 4, out);
+    if (largest == 0) return lgv_yaml_fail(l, node, "the quaternion 0 is no rotation");
+    double x = 0;
+    if (largest > 0 && (largest < 1e-100 || largest > 1e100)) /* squares would be 0 or infinite */
+        for (int k = 0; k < 4; k++)
+            if (lgv_expr_is_const(g, out[k], &x)) out[k] = lgv_expr_const(g, x / largest);
+    lgv_rotations_normalise(g, out);
     return true;
 }
 
 static bool from_vector(struct lgv_loader *l, int node, const char *place, unsigned allow, int out[4]) {
     int vector[3];
     if (!read_list(l, node, place, allow, 3, vector)) return false;
+    if (largest_number(l->m->graph, 3, vector) > 1e15)
+        return lgv_yaml_fail(l, node, "the angle of this rotation is too large: a number has 16 digits");
     lgv_rotations_vector(l->m->graph, vector, out);
     return true;
 }
@@ -318,7 +330,8 @@ bool lgv_load_inertia(struct lgv_loader *l, int node, int *out) {
         const char *name = lgv_yaml_node(l, key)->text;
         size_t k = 0;
         while (k < l->ncoordinates && (l->coordinate[k].dim != 4 || strcmp(l->coordinate[k].name, name) != 0)) k++;
-        if (k == l->ncoordinates) return lgv_yaml_fail(l, key, "there is no rotation %.60s", name);
+        if (k == l->ncoordinates)
+            return lgv_yaml_fail(l, key, "there is no rotation %.60s; inertia is given as name: inertia", name);
         if (at[k] >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
         at[k] = value;
         if (!l->coordinate[k].coupled && !read_tensor(l, value, tensor[k])) return false;
