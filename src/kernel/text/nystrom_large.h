@@ -238,6 +238,6 @@ INLINE void nystrom_large(struct ctx *c, const vec *q, const vec *p, const vec *
 #if LARGE_FACTORS
     large_newton(c, &again, x);
 #else
-    lanes_failed(c, &again.slow, NP, LGV_FAIL_NEWTON);
+    lanes_failed(c, &again.slow, LGV_FAIL_NEWTON);
 #endif
 }
