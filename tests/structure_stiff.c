@@ -295,8 +295,8 @@ static void test_indefinite(void **state) {
     (void)state;
     static const char *const text[] = {
         "coordinates: {q: 1}\nmomenta: {p: 0}\nhamiltonian: p^2/2 - q^2\n",
-        "coordinates: {x: 1, y: 1}\nmomenta: {px: 0, py: 0}\n"
-        "hamiltonian: px^2/2 + px*py/10 + py^2/2 + 3*x^2 - 1.03*y^2\n",
+        ("coordinates: {x: 1, y: 1}\nmomenta: {px: 0, py: 0}\n"
+         "hamiltonian: px^2/2 + px*py/10 + py^2/2 + 3*x^2 - 1.03*y^2\n"),
         "parameters: {N: 40}\ncoordinates: {'x[N]': i}\npotential: sum(i=2..N, (x[i] - x[i-1])^2/10) - x[20]^2\n"};
     static const char *const method[] = {"ZS", "Newmark", "OneStepNewmark", "ZS-Suzuki4"};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
