@@ -122,6 +122,36 @@ static void test_points(void **state) {
     }
 }
 
+/* On a body {m_x, m_y} = -m_z, and {h(R), s.m} is the derivative of h about the axis s of the body. */
+static void test_bodies_commute(void **state) {
+    (void)state;
+    static const struct {
+        const char *noise;
+        int commutes;
+        double order;
+    } row[] = {
+        {"[b.rotation.xx, b.rotation.zz]", 1, 1},
+        {"[p.angular.x, p.angular.y]", 0, 0.5},
+        {"[p.angular.x, 0.3*p.angular.x]", 1, 1},
+        {"[p.angular.x, b.rotation.xx]", 1, 1},
+        {"[p.angular.x, b.rotation.zz]", 0, 0.5},
+        {"[p.angular.x, p.linear.x]", 1, 1},
+        {"[p.angular.x, p.linear.y]", 0, 0.5}, /* {m_x, P_y} = -P_z */
+        {"[p.linear.x, p.linear.y]", 1, 1},
+        {"[p.linear.x + p.angular.x, 2*p.linear.x + 3*p.angular.x]", 1, 1},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const char *why;
+        char text[300];
+        snprintf(text, sizeof text, "coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {}}\npotential: '0'\nnoise: %s\n",
+                 row[i].noise);
+        struct lgv_structure s = structure_of(text);
+        double order = lgv_method_strong_order(lgv_method_find("BRB"), &s, 2, &why);
+        if (s.commutes != row[i].commutes || order != row[i].order)
+            fail_msg("noise %s: commutes %d, order %g", row[i].noise, s.commutes, order);
+    }
+}
+
 /* Noises that commute while t < 1 (to round-off) but not later: what counts is the time of the run. */
 static void test_run_times(void **state) {
     (void)state;
@@ -285,6 +315,7 @@ int main(void) {
         cmocka_unit_test(test_jumps),
         cmocka_unit_test(test_symmetries),
         cmocka_unit_test(test_bath_commutes),
+        cmocka_unit_test(test_bodies_commute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

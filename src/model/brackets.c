@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Do the noises commute?  grad {h_i, h_j} = 0 for all pairs, {f, g} = f_q . g_p - f_p . g_q. */
+ * Do the noises commute?  grad {h_i, h_j} = 0 for all pairs, {f, g} = f_q . g_p - f_p . g_q, with rotations also
+ * - m.(f_m x g_m) (rotations.c): noises m_x and m_y of a body do not. */
 #include "model/brackets.h"
 #include <math.h>
 #include <stdlib.h>
@@ -59,6 +60,16 @@ static void bracket_sizes(struct lgv_graph *g, int f, int h, struct lgv_terms *s
     lgv_halves_free(&x);
 }
 
+/* With rotations: derivatives are directional ones, and what they are made of is their own terms. */
+static void gradient_sizes(struct lgv_graph *g, const struct lgv_terms *d, struct lgv_terms *size) {
+    for (int part = 0; part < 2; part++)
+        for (size_t i = 0; i < d[part].count && !g->failed; i++) {
+            struct lgv_term t = d[part].term[i];
+            t.value = lgv_diff_magnitude(g, t.value);
+            lgv_terms_add(g, &size[part], t);
+        }
+}
+
 /* Every value at most round-off of its size?  -1 when one is not a number. */
 static int all_zero(const double *value, const double *size, size_t n) {
     int zero = 1;
@@ -114,7 +125,10 @@ static struct verdict examine_pair(struct lgv_model *m, int f, int h) {
     if ((g->node[node].uses & STATE) && lgv_gradients_of(m, node, &d) && d.q.count + d.p.count) {
         bool time = (g->node[node].uses & LGV_USES_TIME) != 0;
         struct lgv_terms part[2] = {d.q, d.p};
-        bracket_sizes(g, f, h, size);
+        if (g->nrotations)
+            gradient_sizes(g, part, size);
+        else
+            bracket_sizes(g, f, h, size);
         v.answer = vanishes(m, part, size, time ? LGV_TIMED_POINTS : LGV_POINTS, &v.points);
         v.decided = v.answer < 0 ? LGV_DECIDED_UNDEFINED : LGV_DECIDED_POINTS;
         if (v.answer == 1 && lgv_diff_uses(g, node, LGV_KINKS, LGV_USES_TIME)) v = kinks;
@@ -147,8 +161,9 @@ void lgv_brackets_commute(struct lgv_model *m, struct lgv_structure *s) {
     struct verdict v = {1, m->nnoise > 1 ? LGV_DECIDED_FORMULAS : LGV_DECIDED_TRIVIALLY, 0};
     if (s->bath && s->noise_turns) { /* the bracket of a kick of p and the flow of h is that of h_p */
         v = (struct verdict){0, LGV_DECIDED_FORMULAS, 0};
-    } else if (m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH) {
-        bool many = m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS || m->graph->nrotations;
+    } else if (m->nnoise > 1 && !s->additive &&
+               (s->noise_depends == LGV_ON_BOTH || (m->graph->nrotations && (s->noise_depends & LGV_ON_P)))) {
+        bool many = m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS;
         int *h = many ? NULL : lgv_model_noises(m);
         v = h ? examine_pairs(m, h) : (struct verdict){-1, LGV_DECIDED_SIZE, 0};
         free(h);
