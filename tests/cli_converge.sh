@@ -49,6 +49,30 @@ has err 'did you mean momenta'
 gives 2 "$LGV" converge "$kubo" "${few[@]}" --observe q --reference exact
 has err 'needs a method as reference'
 
+# Joints with noise, and bodies of coupled inertia, have a reference, too.
+cat > hinged.yaml <<'YAML'
+coordinates: { "b in SE3": { position: [0, 0, -1] } }
+momenta: { p: { angular: [0.1, 0.2, 0] } }
+potential: b.position.z
+constraints: "b*[0,0,1]"
+noise: 0.1*b.position.x
+run: { step: 0.05, until: 0.2, paths: 4 }
+YAML
+gives 4 "$LGV" converge hinged.yaml --levels 2 --no-files
+has out 'reference  g-BRB'
+cat > swimmer.yaml <<'YAML'
+coordinates: { "b in SE3 coupled": {} }
+momenta: { p: { linear: [1, 0, 0.2], angular: [0.1, 0.2, 0] } }
+kinetic: { inertia: { b: { angular: [1, 2, 3], linear: [3, 2, 1] } } }
+potential: 0.1*b.position.z
+run: { step: 0.05, until: 1, paths: 1 }
+YAML
+gives 0 "$LGV" converge swimmer.yaml --levels 3 --no-files
+has out 'reference  BRB-6' 'as expected: 2'
+gives 0 "$LGV" check swimmer.yaml
+has out 'structure'
+hasnot out 'equations linear'
+
 # A reference of lower order, and paths that have lost the solution: no verdict, and what would do.
 cat > still.yaml <<'YAML'
 name: still

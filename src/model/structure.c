@@ -133,7 +133,7 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
         lgv_terms_hessian(g, &K, LGV_P, LGV_P, &t[2]);
         bool jumps = bent(m, LGV_JUMPS, state);
         out->separable = t[0].count == 0 && !(jumps && mixed(g, &K));
-        out->linear = !m->bath.fixman && !bent(m, LGV_KINKS, state);
+        out->linear = !g->nrotations && !m->bath.fixman && !bent(m, LGV_KINKS, state);
         for (int k = 0; k < 3; k++) out->linear &= !lgv_terms_use(g, &t[k], state);
         for (size_t i = 0; i < K.count; i++)
             out->time_dependent |= (g->node[K.summand[i].body].uses & LGV_USES_TIME) != 0;

@@ -160,17 +160,20 @@ static enum lgv_status read_methods(struct study *s, struct lgv_model *model, co
  * something wrong would agree with itself. */
 static const struct lgv_method *choose_reference(const struct study *s, const struct lgv_model *m) {
     static const char *const noisy[] = {"VZc",       "LobZ", "MRT32",     "P2N2Q4Gau",   "P1N1Q2Gau",
-                                        "P2N2Q2Lob", "Heun", "RATTLE-Jc", "Lobatto3-W1", "BAB", "ABA", NULL};
+                                        "P2N2Q2Lob", "Heun", "RATTLE-Jc", "Lobatto3-W1", "BAB", "ABA",
+                                        "RATTLE",    "g-BRB", "BRB",    "BXB",         NULL};
     static const char *const noisy_large[] = {"VZc",  "MRT32",     "LobZ",   "P2N2Q2Lob", "P1N1Q2Gau",
-                                              "Heun", "RATTLE-Jc", "RATTLE", "BAB", "ABA", NULL};
+                                              "Heun", "RATTLE-Jc", "RATTLE", "BAB",       "ABA",
+                                              "g-BRB", "BRB",      "BXB",    NULL};
     static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", "Lobatto4", "Lobatto3",
-                                        "BAB-6", "BAB-8", "RATTLE-6", NULL};
+                                        "BAB-6", "BAB-8", "RATTLE-6", "BRB-6", "BXB-6", NULL};
     static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE-6", "RATTLE",
-                                              "BAB-4", "BAB-6", NULL};
+                                              "BAB-4", "BAB-6", "BRB-4", "BXB-4", NULL};
     const struct lgv_method *best = NULL;
     bool large = m->np > LGV_REFERENCE_DOF;
     double order = 0;
-    static const char *const bath[] = {"UBU", "BAOAB", "BUB", "OBABO", "ABOBA", "RATTLE-GLA", NULL};
+    static const char *const bath[] = {"UBU", "BAOAB", "BUB", "OBABO", "ABOBA", "RATTLE-GLA",
+                                       "g-BAOAB", "BRORB", "OBRBO", NULL};
     for (const char *const *name = m->bath.kind ? bath : m->nnoise ? (large ? noisy_large : noisy)
                                    : large ? quiet_large
                                            : quiet;
