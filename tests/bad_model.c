@@ -154,6 +154,7 @@ static const struct bad sections[] = {
     {"coordinates: {'x[0]': 0}\nhamiltonian: 1\n", 1, 18, "the length of x is 0"},
     {"coordinates: {'x[2.5]': 0}\nhamiltonian: 1\n", 1, 18, "whole number"},
     {"parameters: {N: 2.5}\ncoordinates: {'x[N]': 0}\nhamiltonian: 1\n", 2, 18, "must be a whole number"},
+    {"parameters: {N: 1e9}\ncoordinates: {'x[N]': 0}\nhamiltonian: 1\n", 2, 18, "a whole number below 1e9"},
     {"coordinates: {'x[100001]': 0}\nhamiltonian: 1\n", 1, 16, "more than 100000 degrees of freedom"},
     {"coordinates: {'x[50000] in R3': 0}\nhamiltonian: 1\n", 1, 16, "more than 100000 degrees of freedom"},
     {"coordinates: {x in R4: 0}\nhamiltonian: 1\n", 1, 20, "expected R2, R3, SO3 or SE3"},

@@ -35,6 +35,7 @@ static void test_files(void **state) {
         {BODY("[[1, 0, 0], [0.1, 1, 0], [0, 0, 1]]"), 3, 20, "symmetric"},
         {BODY("[[1, 2, 0], [2, 1, 0], [0, 0, 1]]"), 3, 20, "all must be positive"},
         {BODY("[1, 1]"), 3, 20, "expected 3 numbers, found 2"},
+        {BODY("{R: {angular: 1, linear: 2}}"), 3, 24, "declared with `in SE3 coupled`"},
         {BODY("{S: 1}"), 3, 21, "there is no rotation S"},
         {TOP "kinetic: {mass: 2}\npotential: R.zz\n", 3, 11, "an inertia, not a mass"},
         {TOP "kinetic: {mass: {R: 1}}\npotential: R.zz\n", 3, 11, "an inertia, not a mass"},

@@ -20,12 +20,12 @@ done
 sed -i 's/g + s\*q/g/' friction.yaml
 for m in SVE-Q EEM; do
     "$LGV" run friction.yaml --method $m --no-files --set g=30 > out 2> err || true
-    has err 'friction times step is 3: beyond 2 this method is unstable'
+    has err 'friction over mass times step is 3: beyond 2 this method is unstable'
 done
 gives 0 "$LGV" run friction.yaml --method BBK --no-files --set g=30
 has err 'not exact in it'
 gives 0 "$LGV" run friction.yaml --method BAOAB --no-files --set g=30
-hasnot err 'friction times'
+hasnot err 'friction over mass'
 has out 'friction a step'
 gives 0 "$LGV" run friction.yaml --method BAOAB --no-files
 hasnot out 'friction a step'

@@ -54,8 +54,8 @@ static int index_name(struct lgv_parser *p, long length) {
     if (s && s->kind == LGV_SYM_PARAMETER) {
         s->fixed = true;
         if (s->number == floor(s->number) && fabs(s->number) < 1e9) return lgv_expr_iconst(p->g, (long)s->number);
-        lgv_parser_error(p, at, "the parameter %s = %g is used as an index and must be a whole number", name,
-                         s->number);
+        lgv_parser_error(p, at, "the parameter %s = %g is used as an index and must be a whole number%s", name,
+                         s->number, s->number == floor(s->number) ? " below 1e9" : "");
         return 0;
     }
     double x;

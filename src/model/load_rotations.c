@@ -214,6 +214,9 @@ static bool read_entries(struct lgv_loader *l, int node, int I[9]) {
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
     bool matrix = n->kind == LGV_YAML_SEQUENCE && n->count > 0 && lgv_yaml_node(l, n->first)->kind == LGV_YAML_SEQUENCE;
     int moment[3];
+    if (n->kind == LGV_YAML_MAPPING)
+        return lgv_yaml_fail(l, node, "an inertia is a number, three moments or a matrix here; one with parts "
+                                      "(angular, linear, coupling) is that of a body declared with `in SE3 coupled`");
     if (matrix) return read_matrix(l, node, "an inertia", I);
     if (n->kind == LGV_YAML_SCALAR) {
         struct lgv_value v;

@@ -171,19 +171,23 @@ bool lgv_friction_line(const struct lgv_certificate *k, char *out, size_t size) 
     bool unstable = k->friction_limit > 0 && k->friction_step > k->friction_limit;
     *out = '\0';
     if (!(k->friction_step > FAST)) return false;
-    snprintf(out, size, "friction times step is %.3g: %s", k->friction_step,
-             unstable            ? "beyond 2 this method is unstable; take a smaller step, or one that has the flow of "
-                                   "the bath, as BAOAB"
+    const char *advice = isnan(k->start_constraint)
+                             ? "take a smaller step, or one that has the flow of the bath, as BAOAB"
+                             : "take a smaller step, or friction in proportion to the masses, with which the flow of "
+                               "the bath is exact";
+    snprintf(out, size, "friction over mass times step is %.3g: %s%s", k->friction_step,
+             unstable            ? "beyond 2 this method is unstable; "
              : k->friction_exact ? "the flow of the bath is exact, but motion within 1/friction is not resolved"
-                                 : "this method is not exact in it; take a smaller step, or one that has the flow of "
-                                   "the bath, as BAOAB");
+                                 : "this method is not exact in it; ",
+             unstable || !k->friction_exact ? advice : "");
     return !k->friction_exact;
 }
 
 static void check_friction(const struct lgv_result *r, const char *line, struct lgv_check *c) {
     put(c, "friction a step",
-        "The largest rate of friction times the step. Where it is large, momenta forget within a step what they were: "
-        "methods with the exact flow of the bath stay stable, others are inaccurate, or unstable.");
+        "The largest rate of friction (friction over mass or inertia) times the step. Where it is large, momenta "
+        "forget within a step what they were: methods with the exact flow of the bath stay stable, others are "
+        "inaccurate, or unstable.");
     snprintf(c->value, sizeof c->value, "%.3g", r->certificate.friction_step);
     snprintf(c->verdict, sizeof c->verdict, "%s", strchr(line, ':') + 2);
 }
