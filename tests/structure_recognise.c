@@ -143,8 +143,8 @@ static void test_bodies_commute(void **state) {
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const char *why;
         char text[300];
-        snprintf(text, sizeof text, "coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {}}\npotential: '0'\nnoise: %s\n",
-                 row[i].noise);
+        snprintf(text, sizeof text,
+                 "coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {}}\npotential: '0'\nnoise: %s\n", row[i].noise);
         struct lgv_structure s = structure_of(text);
         double order = lgv_method_strong_order(lgv_method_find("BRB"), &s, 2, &why);
         if (s.commutes != row[i].commutes || order != row[i].order)
