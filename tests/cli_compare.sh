@@ -197,3 +197,24 @@ has err 'lgv compare follows all paths to the end'
 has err 'lgv converge follows all paths to the end'
 gives 0 "$LGV" run bath.yaml --mlmc --tolerance 0.2 --no-files
 has err 'mlmc follows all paths to the end'
+
+# Bodies of coupled inertia, with a bath and without, and joints with noise have a reference.
+cat > swimmer.yaml <<'YAML'
+coordinates: { "b in SE3 coupled": {} }
+momenta: { p: { linear: [1, 0, 0.2], angular: [0.1, 0.2, 0] } }
+kinetic: { inertia: { b: { angular: [1, 2, 3], linear: [3, 2, 1] } } }
+potential: 0.1*b.position.z
+run: { step: 0.05, until: 0.2, paths: 4 }
+YAML
+sed '$i langevin: { friction: 1, temperature: 1 }' swimmer.yaml > warm.yaml
+cat > jointed.yaml <<'YAML'
+coordinates: { "b in SE3": { position: [0, 0, -1] } }
+potential: b.position.z
+constraints: "b*[0,0,1]"
+noise: 0.1*b.position.x
+run: { step: 0.05, until: 0.2, paths: 4 }
+YAML
+for f in swimmer warm jointed; do
+    gives 0 "$LGV" compare $f.yaml --methods auto --no-files
+    has out 'bias ± stderr'
+done

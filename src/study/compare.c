@@ -273,10 +273,13 @@ static enum lgv_status along_time(struct lgv_comparing *x, const struct lgv_comp
 
 /* The most accurate first: order 3/2 with noise and order 4 without where its equations stay small. */
 static enum lgv_status choose_reference(struct lgv_comparing *x) {
-    static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "Lobatto3-W1", "BAB"};
-    static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "RATTLE", "BAB"};
-    static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE", "BAB-4"};
-    static const char *const bath[] = {"UBU", "BAOAB", "OBABO", "RATTLE-GLA", "UBU", "BAOAB", "BAOAB"};
+    static const char *const small[] = {"LobZ", "VZc", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "Lobatto3-W1",
+                                        "BAB",  "RATTLE", "BRB", NULL};
+    static const char *const large[] = {"VZc", "P2N2Q2Lob", "P2N2Q4Gau", "P1N1Q2Gau", "RATTLE-Jc", "RATTLE", "BAB",
+                                        "BRB", NULL};
+    static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE", "BAB-4",
+                                        "BRB-4", NULL};
+    static const char *const bath[] = {"UBU", "BAOAB", "OBABO", "RATTLE-GLA", "BRORB", NULL};
     const char *const *good = x->m->bath.kind                 ? bath
                               : x->m->np > LGV_REFERENCE_DOF ? large
                               : x->m->nnoise                 ? small
@@ -293,8 +296,8 @@ static enum lgv_status choose_reference(struct lgv_comparing *x) {
     x->out->weak = x->out->ladder_reference ? LGV_BIAS_REFERENCE : x->given[0] ? LGV_BIAS_EXPECTED : LGV_BIAS_NONE;
     if (x->reference || (!x->reference_wanted && !x->out->ladder_reference)) return LGV_OK;
     enum lgv_status status = lgv_model_structure(x->m, &structure, x->err);
-    for (size_t i = 0; !status && !x->reference && i < sizeof small / sizeof *small; i++) {
-        const struct lgv_method *m = lgv_method_find(good[i]);
+    for (; !status && !x->reference && *good; good++) {
+        const struct lgv_method *m = lgv_method_find(*good);
         if (m && !lgv_method_refusal(m, x->m, &structure, why, sizeof why)) x->reference = m;
     }
     if (!status && !x->reference)
