@@ -9,7 +9,7 @@ numbers() { # of the results in a directory, without what is measured by a clock
     "$LGV" report "$1" --json --out "$work/pages" |
         grep -vE '"(seconds|paths_seconds|compile_seconds|path_steps_per_second|command|threads|date)"'
 }
-model=("$kubo" --paths 960 --step 0.001 --until 100 --no-report --quiet)
+model=("$kubo" --paths 960 --step 0.0004 --until 100 --no-report --quiet)
 gives 0 "$LGV" run "${model[@]}" --out whole
 [ ! -e whole/checkpoint.lgv ] || die "the state of a finished run is left"
 numbers whole > whole.txt

@@ -16,28 +16,28 @@ static const char barrier[] =
     "langevin: {friction: 0.3, temperature: 0.15}\n"
     "observe: {square: x^2}\nevents: {over: x > 0, far: x > 1.6 or x < -1.7}\nstop: p > 1.5 + 0.02*t\n"
     "sections: {plane: x}\n"
-    "run: {method: BAOAB, step: 0.05, until: 30000, paths: 88, outputs: 60, seed: 4, keep: '3,40', bins: 10,\n"
+    "run: {method: BAOAB, step: 0.05, until: 1500, paths: 88, outputs: 60, seed: 4, keep: '3,40', bins: 10,\n"
     "  averages: yes, correlations: yes, extremes: [x, H], quantiles: sketch, histograms2: [[x, p]], density: yes}\n";
 static const char sphere[] =
     "name: sphere\ncoordinates: {x in R3: [1, 0, 0]}\nmomenta: {p: [0, 1, 0.4]}\n"
     "hamiltonian: dot(p, p)/2 + x.z\nconstraints: dot(x, x) - 1\nnoise: [0.3*x.z, 0.2*x.x]\n"
     "symmetries: {vertical: [-x.y, x.x, 0]}\n"
-    "run: {method: RATTLE, step: 0.02, until: 4000, paths: 40, outputs: 30, seed: 2, keep: 2}\n";
+    "run: {method: RATTLE, step: 0.02, until: 400, paths: 40, outputs: 30, seed: 2, keep: 2}\n";
 /* More rows in the state than q and p: what is rounded off. */
 static const char exactly[] =
     "name: carried\nparameters: {a: 1}\ncoordinates: {x: 0.2, y: 0.1}\nmomenta: {p: 0.05*normal(), q: 0.1}\n"
     "hamiltonian: (p^2 + q^2 + x^2 + y^2)/2 + x^2*y - y^3/3\n"
-    "run: {method: RKN6-Compensated, step: 0.1, until: 60000, paths: 20, outputs: 40, keep: '0,19'}\n";
+    "run: {method: RKN6-Compensated, step: 0.1, until: 3000, paths: 20, outputs: 40, keep: '0,19'}\n";
 
 static void good(enum lgv_status status) {
     if (status != LGV_OK) fail_msg("%s", err.message);
 }
 
+/* Stops every few chunks of steps, however fast these are. */
 static int calls;
-static int stop_at_once(void *user, double fraction) {
+static int stop_often(void *user, double fraction) {
     (void)user;
-    calls += fraction > 0;
-    return fraction > 0;
+    return fraction > 0 && ++calls % 9 == 0;
 }
 
 /* Every array but those of times that were measured. */
@@ -66,7 +66,7 @@ static void go_on(struct lgv_model *m, const char *lanes, const struct lgv_resul
     enum lgv_status status = LGV_INTERRUPTED;
     good(lgv_engine_create(m, &e, &err));
     good(lgv_engine_set(e, "lanes", lanes, &err));
-    lgv_engine_on_progress(e, stop_at_once, NULL);
+    lgv_engine_on_progress(e, stop_often, NULL);
     calls = 0;
     int times = 0;
     for (; status == LGV_INTERRUPTED; times++) {
@@ -76,19 +76,19 @@ static void go_on(struct lgv_model *m, const char *lanes, const struct lgv_resul
         if (status != LGV_INTERRUPTED || times % 2) continue;
         if (times == 2) { /* a look on the way changes nothing */
             assert_int_equal(lgv_engine_finish(e, &r, &err), LGV_INTERRUPTED);
-            assert_true(r->interrupted && r->alive[1] > 0);
+            assert_true(r->interrupted && r->alive[0] > 0);
             lgv_result_free(r);
         }
         good(lgv_engine_save(e, file, &err));
         good(lgv_engine_create(m, &f, &err));
         good(lgv_engine_set(f, "lanes", times % 4 ? lanes : "2", &err)); /* and with other widths of blocks */
-        lgv_engine_on_progress(f, stop_at_once, NULL);
+        lgv_engine_on_progress(f, stop_often, NULL);
         good(lgv_engine_load(f, file, &err));
         lgv_engine_free(e);
         e = f;
     }
     good(status);
-    assert_true(calls > 2 && times > 2);
+    assert_true(times > 5);
     lgv_engine_on_progress(e, NULL, NULL); /* the certificate takes its time */
     assert_int_equal(lgv_engine_finish(e, &r, &err), wanted);
     same_results(whole, r);
@@ -151,6 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_barrier), cmocka_unit_test(test_sphere),
                                        cmocka_unit_test(test_carried), cmocka_unit_test(test_nonsense)};
     if (!mkdtemp(folder)) return 1;
+    lgv_crew_pause = 0;
     snprintf(file, sizeof file, "%s/state", folder);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(file);

@@ -4,6 +4,8 @@
  * and every study runs on. */
 #include "run/run.h"
 
+double lgv_crew_pause = 0.1;
+
 unsigned lgv_crew_run(struct lgv_crew *c, unsigned threads, lgv_crew_work *work, void *user) {
     uint64_t first = atomic_load(&c->next), units = (c->end > first ? c->end - first : 0) + c->beside;
     if (threads > units) threads = (unsigned)units;
@@ -35,7 +37,7 @@ void lgv_crew_no_memory(struct lgv_crew *c) {
 void lgv_crew_tell(struct lgv_crew *c, double fraction) {
     if (!c->progress || atomic_flag_test_and_set(&c->telling)) return;
     double t = lgv_seconds();
-    if (t - c->told >= 0.1) {
+    if (t - c->told >= lgv_crew_pause) {
         c->told = t;
         if (c->progress(c->user, fraction < 1 ? fraction : 1)) atomic_store(&c->stop, 1);
     }

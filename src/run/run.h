@@ -186,6 +186,7 @@ unsigned lgv_crew_run(struct lgv_crew *c, unsigned threads, lgv_crew_work *work,
 bool lgv_crew_next(struct lgv_crew *c, uint64_t *unit); /* false: there is no more to do */
 bool lgv_crew_stopped(struct lgv_crew *c);
 void lgv_crew_no_memory(struct lgv_crew *c); /* everybody stops */
+extern double lgv_crew_pause; /* seconds from one time that progress is told to the next; tests want more of them */
 /* Tells the progress, a few times a second; where the answer is not 0 everybody stops. */
 void lgv_crew_tell(struct lgv_crew *c, double fraction);
 
