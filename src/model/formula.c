@@ -383,7 +383,8 @@ static struct lgv_value inside(struct lgv_parser *p, struct lgv_value v, int out
     return v;
 }
 
-static struct lgv_value name_value(struct lgv_parser *p) {
+/* Brackets are nested through primary and its callers, names are not: their variables stay out of that stack. */
+static __attribute__((noinline)) struct lgv_value name_value(struct lgv_parser *p) {
     char name[LGV_MAX_NAME];
     size_t at = p->start;
     memcpy(name, p->name, sizeof name);
@@ -568,9 +569,8 @@ static void add_up(struct lgv_parser *p, struct terms *s, struct lgv_value *v) {
     s->count = 0;
 }
 
-static struct lgv_value expression(struct lgv_parser *p) {
-    struct lgv_value v = term(p);
-    if (p->failed || (p->kind != '+' && p->kind != '-')) return v;
+/* What follows the first term. */
+static __attribute__((noinline)) struct lgv_value sum_from(struct lgv_parser *p, struct lgv_value v) {
     struct terms s;
     s.count = 0;
     s.most = v.dim > 3 ? 10 : 32;
@@ -588,6 +588,11 @@ static struct lgv_value expression(struct lgv_parser *p) {
     }
     add_up(p, &s, &v);
     return v;
+}
+
+static struct lgv_value expression(struct lgv_parser *p) {
+    struct lgv_value v = term(p);
+    return p->failed || (p->kind != '+' && p->kind != '-') ? v : sum_from(p, v);
 }
 
 bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct lgv_value *out, int *nest,
