@@ -227,7 +227,8 @@ static void test_points(void **state) {
     (void)state;
     double error[2];
     for (uint64_t k = 0; k < 2; k++) {
-        double *x = seen_of(TRIANGLE("0"), "RATTLE", 32 << k, 1, 1), *y = seen_of(POINTS("0"), "RATTLE", 32 << k, 1, 1);
+        const uint64_t steps = UINT64_C(32) << k;
+        double *x = seen_of(TRIANGLE("0"), "RATTLE", steps, 1, 1), *y = seen_of(POINTS("0"), "RATTLE", steps, 1, 1);
         differ(x, y, 1, &error[k]);
         free(x);
         free(y);
