@@ -5,8 +5,12 @@
 #   make run        ... and run a first example
 #   make test       ... and every test, then again with sanitizers, then a clang build with warnings as errors
 #   make bench      speed against the hand-written floor
+#   make lint       clang-tidy and cppcheck; a part of make test
+#   make soak       a long run that is killed a hundred times, against one that is left alone
 #   make install    PREFIX=/usr/local DESTDIR=
+#   make python     the Python package in an environment of its own, build/python, and a first run in it
 #   make docs       writes docs/reference
+#   make site       the documentation as a site, build/site/site/index.html (MkDocs, from PyPI)
 #   make clean
 # CC=clang chooses the compiler, JOBS=n the number of parallel jobs, SETUP=true leaves out the package check.
 
@@ -20,7 +24,7 @@ ifneq ($(origin CC),default)
 COMPILER := -DCMAKE_C_COMPILER=$(CC)
 endif
 
-.PHONY: all setup build run test test-plain test-sanitize test-clang bench install docs clean
+.PHONY: all setup build run test test-plain test-sanitize test-clang bench lint soak python install docs site clean
 .NOTPARALLEL:
 
 all: build
@@ -39,7 +43,7 @@ run: setup
 	@echo
 	@echo "Report: $(CURDIR)/build/kubo/report.html"
 
-test: test-plain test-sanitize test-clang
+test: test-plain test-sanitize test-clang lint
 
 test-plain: build
 	$(CTEST) --test-dir build --output-on-failure --parallel $(JOBS) --output-log $(CURDIR)/build/ctest.txt
@@ -59,12 +63,28 @@ bench: build
 	@$(CMAKE) --build build --target bench --parallel $(JOBS)
 	build/bench
 
+lint: build
+	@scripts/lint
+
+soak: build
+	@LGV=build/lgv scripts/soak
+
+# Packages of the system serve where nothing can be downloaded.
+PYTHON ?= python3
+python: setup
+	@$(CMAKE) -S . -B build $(COMPILER) $(CMAKE_FLAGS) > /dev/null
+	@$(CMAKE) --build build --target lgv_shared --parallel $(JOBS)
+	@PYTHON=$(PYTHON) scripts/python build/python
+
 install: build
 	@$(CMAKE) -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@DESTDIR=$(DESTDIR) $(CMAKE) --install build
 
 docs: build
 	build/lgv reference docs/reference
+
+site:
+	@scripts/site build/site
 
 clean:
 	rm -rf build build-sanitize build-clang

@@ -110,9 +110,7 @@ void bench_kernel_close(struct bench_kernel *k) {
     k->ready = false;
 }
 
-/* Time of the processor, on the thread that asks: a step that is longer than a time slice is interrupted on a busy
- * machine. */
-static double thread_seconds(void) {
+double bench_thread_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -125,9 +123,9 @@ double bench_kernel_run(void *bench_kernel) {
     b->step = 0;
     b->iterations = 0;
     k->kernel.entry->start(b);
-    double begin = thread_seconds();
+    double begin = bench_thread_now();
     k->kernel.entry->advance(b, k->steps);
-    return (thread_seconds() - begin) / ((double)k->steps * k->kernel.entry->lanes);
+    return (bench_thread_now() - begin) / ((double)k->steps * k->kernel.entry->lanes);
 }
 
 /* ---- the private cache ---- */

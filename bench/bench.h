@@ -30,6 +30,8 @@ struct contender {
  * what is timed within the same milliseconds can be compared. */
 void bench_race(struct contender *c, size_t count, int rounds);
 double bench_now(void);
+/* Time of the processor, on the thread that asks: what is longer than a time slice is interrupted on a busy machine. */
+double bench_thread_now(void);
 
 /* A kernel with one block, timed on the calling thread without anything of the run around it. */
 struct bench_kernel {

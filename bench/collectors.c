@@ -49,8 +49,9 @@ static const struct collectors {
 };
 
 /* A run of 1024 paths, put together from pieces that are short enough to be left alone by other work: the unit whose
- * paths are kept, two other units, and five others.  What begins and ends a run is in all of them, and drops out. */
-enum { KEPT, TWO, FIVE, PIECES };
+ * paths are kept, four other units, and sixteen others.  What begins and ends a run is in all of them, and drops out.
+ * From 4 to 16 units the sketch gets as many new bins a unit as in the whole run; from fewer on it gets more. */
+enum { KEPT, FEW, MORE, PIECES };
 struct looking {
     struct lgv_engine *engine;
     struct lgv_model *model;
@@ -58,16 +59,16 @@ struct looking {
 };
 
 static double run_one(void *what) {
-    static const uint64_t first[PIECES] = {0, 1, 4}, count[PIECES] = {1, 2, 5}, units = PATHS / LGV_UNIT;
+    static const uint64_t first[PIECES] = {0, 1, 5}, count[PIECES] = {1, 4, 16}, units = PATHS / LGV_UNIT;
     struct looking *l = what;
     for (int i = 0; i < PIECES; i++) {
         lgv_engine_clear(l->engine);
-        double begin = bench_now();
+        double begin = bench_thread_now();
         if (lgv_engine_run(l->engine, LGV_UNIT * first[i], LGV_UNIT * count[i], NULL) != LGV_OK) return 0;
-        double spent = bench_now() - begin;
+        double spent = bench_thread_now() - begin;
         if (!(l->best[i] > 0) || spent < l->best[i]) l->best[i] = spent;
     }
-    const double unit = (l->best[FIVE] - l->best[TWO]) / 3, kept = l->best[KEPT] - (l->best[TWO] - 2 * unit);
+    const double unit = (l->best[MORE] - l->best[FEW]) / 12, kept = l->best[KEPT] - (l->best[FEW] - 4 * unit);
     return ((double)(units - 1) * unit + kept) / ((double)PATHS * OUTPUTS * STEPS_PER_OUTPUT);
 }
 

@@ -10,7 +10,8 @@
  *
  *     p' = p - dt/2 Gamma M^-1 (p + p') + sqrt(2 kT Gamma) dW + G^T lambda,     G M^-1 p' = 0,
  *
- * whose stationary law is exact: the Gaussian with covariance kT P M P^T. */
+ * whose stationary law is exact: the Gaussian with covariance kT P M P^T.  Masses off the diagonal and matrices Gamma
+ * have it in modes. */
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
@@ -20,7 +21,48 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
     (void)c, (void)q, (void)p, (void)carry;
 }
 
-#if NB && BATH_MIDPOINT
+#if NB && BATH_MIDPOINT && BATH_DENSE
+/* In modes, p = T z: A = 1 + dt/2 Gamma M^-1 is diagonal there.  Constraints are dense. */
+INLINE void bath_midpoint(struct ctx *c, const vec *q, vec *p) {
+    const double *T = bath_matrix(c, 0), *from = bath_matrix(c, 1);
+    ARRAY(z, NB);
+    ARRAY(v, NP);
+    ARRAY(G, NC * NP);
+    ARRAY(MG, NC * NP);
+    ARRAY(y, NC);
+    ivec singular;
+    for (long j = 0; j < NB; j++) {
+        const double *k = bath_channel(c, j), x = 0.5 * c->dt * ((1.0 - k[0]) / k[1]); /* k: of the rate, as relax */
+        z[j] = vec_set(0);
+        for (long i = 0; i < NP; i++) ADD_PRODUCT(z[j], from[j * NP + i], p[i]);
+        z[j] = FUSED(1.0 - x, z[j], k[2] * bath_E(c)[j]);
+    }
+    for (long i = 0; i < NP; i++) {
+        p[i] = vec_set(0);
+        for (long j = 0; j < NB; j++) ADD_PRODUCT(p[i], T[i * NB + j], z[j]);
+    }
+    bath_relax(c, q, 0.5 * c->dt, p);
+    model_G(c, q, G);
+    for (long k = 0; k < NC; k++) { /* A^-1 G^T, and M^-1 of it */
+        for (long i = 0; i < NP; i++) MG[k * NP + i] = G[k * NP + i];
+        bath_relax(c, q, 0.5 * c->dt, MG + k * NP);
+        apply_masses(c, 0.0, q, 0, MG + k * NP);
+    }
+    for (long i = 0; i < NP; i++) v[i] = p[i];
+    apply_masses(c, 0.0, q, 0, v);
+    for (long k = 0; k < NC; k++) {
+        y[k] = vec_set(0);
+        for (long i = 0; i < NP; i++) ADD_PRODUCT(y[k], -G[k * NP + i], v[i]);
+    }
+    constraint_system(c, G, MG, y, &singular);
+    for (long i = 0; i < NP; i++) v[i] = vec_set(0);
+    constraint_add(c, G, y, v);
+    bath_relax(c, q, 0.5 * c->dt, v);
+    for (long i = 0; i < NP; i++) p[i] += v[i];
+    singular &= (ivec)(p[0] == p[0]);
+    if (RARELY(vec_any(singular))) lanes_failed(c, &singular, LGV_FAIL_SINGULAR);
+}
+#elif NB && BATH_MIDPOINT
 /* A = 1 + dt/2 Gamma M^-1 is diagonal: p' = A^-1 (r + G^T lambda), G M^-1 A^-1 G^T lambda = -G M^-1 A^-1 r. */
 INLINE void bath_midpoint(struct ctx *c, const vec *q, vec *p) {
     ARRAY(gamma, NB);
@@ -96,6 +138,8 @@ const struct lgv_method lgv_letter_bath = {
     .source = "bath.c",
     .moves = LGV_MOVES_P,
     .rotations = true,
+    .reduced = true,
+    .curved = true,
     .coupled = true,
     .swings = true,
     .explicit_separable = true,

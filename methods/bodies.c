@@ -22,7 +22,7 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 }
 
 #if ROTATIONS
-#define RATES (ON_GROUP ? NP : NX) /* rows that move the configuration */
+#define RATES (ON_GROUP && NX ? NP : NX) /* rows that move the configuration */
 
 INLINE void add_cross(double a, const vec *x, const vec *y, vec *out) {
     for (int k = 0; k < 3; k++) {
@@ -34,21 +34,10 @@ INLINE void add_cross(double a, const vec *x, const vec *y, vec *out) {
 /* q moved by u, which has RATES rows. */
 INLINE void moved(const vec *q, const vec *u, vec *out) {
     for (long i = 0; i < NX; i++) out[i] = ON_GROUP ? q[i] : q[i] + u[i];
-    if (!ON_GROUP) return;
+    if (!ON_GROUP || !NX) return;
     vectors_move(u, out);
     rotations_turn(u, out);
-#if COUPLED
-    for (long run = 0; run < COUPLED_RUNS; run++)
-        for (long k = 0, n = 3 * coupled_run[run].count; 3 * k < n; k++) {
-            const vec *w = u + coupled_run[run].p + 3 * k, *v = w - n;
-            vec *x = out + coupled_run[run].q - n + 3 * k, *turned = out + coupled_run[run].q + 4 * k, turn[4], y[3];
-            vec both[6] = {w[0], w[1], w[2], v[0], v[1], v[2]};
-            kirchhoff_exponential_map(both, turn, y);
-            kirchhoff_shift(turned, y, x);
-            rotor_turn(turned, turn);
-            rotor_unit(turned);
-        }
-#endif
+    coupled_move(u, out);
 }
 
 #if COUPLED
@@ -68,6 +57,7 @@ INLINE void coupled_rates(const vec *q, const vec *p, const vec *u, vec *Kq, con
             add_cross(-1, p + at, w, Kq + at);
             add_cross(-1, p + linear, v, Kq + at);
             add_cross(-1, p + linear, w, Kq + linear);
+            if (!NX) continue; /* momenta alone */
             if (ON_GROUP) {
                 vec once[6];
                 for (int i = 0; i < 6; i++) once[i] = vec_set(0);
@@ -99,6 +89,7 @@ INLINE void rates(const vec *q, const vec *p, const vec *u, vec *Kq, const vec *
             const long at = rotation_run[run].p + 3 * k;
             const vec *x = q + rotation_run[run].q + 4 * k, *w = Kp + at;
             add_cross(-1, p + at, w, Kq + at);
+            if (!NX) continue; /* momenta alone */
             if (ON_GROUP) {
                 vec once[3] = {vec_set(0), vec_set(0), vec_set(0)};
                 for (int i = 0; i < 3; i++) rate[at + i] = w[i];
@@ -164,8 +155,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 #ifdef LGV_HOST
 #define BODIES                                                                                                         \
     .family = "baseline", .source = "bodies.c", .face_separable = LGV_FACE_K1, .face_general = LGV_FACE_K1,            \
-    .rotations = true, .coupled = true, .forced = true, .explicit_separable = true, .explicit_always = true,           \
-    .aliases = ""
+    .rotations = true, .coupled = true, .varies = true, .reduced = true, .forced = true, .explicit_separable = true,   \
+    .explicit_always = true, .aliases = ""
 #define MARUYAMA                                                                                                       \
     BODIES, .needs = LGV_NEEDS_ROTATIONS, .order = 1, .strong_order = 1, .strong_noncommuting = 1,                     \
             .strong_additive = 1, .weak_order = 1, .bath = true, .bath_f = true, .bath_strong = 1, .bath_weak = 1,     \

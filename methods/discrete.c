@@ -6,9 +6,10 @@
  *     p = -D_1 S(q, q'),     p' = D_2 S(q, q').
  *
  * The first equation is solved for q' by Newton's method with the matrix D_2 D_1 S, from q' = q + dt H_p on.  Rotations
- * have left-trivialised derivatives and move by R' exp(hat xi).  For vectors p' = p + (D_1 + D_2) S, where differences
- * of positions divided by dt cancel in the formulas, not in numbers.  Beyond 16 degrees of freedom the matrix is sparse
- * where its factors are, and factored without pivoting: for short steps it is -M/dt.
+ * have left-trivialised derivatives and move by R' exp(hat xi), bodies in SE(3) with coupled inertia by g' exp(xi).
+ * For vectors p' = p + (D_1 + D_2) S, where differences of positions divided by dt cancel in the formulas, not in
+ * numbers.  Beyond 16 degrees of freedom the matrix is sparse where its factors are, and factored without pivoting:
+ * for short steps it is -M/dt.
  *
  * Bou-Rabee & Owhadi (2009), Stochastic variational integrators, section 4, doi 10.1093/imanum/drn018; Marsden & West
  * (2001), doi 10.1017/S096249290100006X. */
@@ -41,6 +42,7 @@ INLINE void end_moves(const vec *x, vec *end) {
 #if ROTATIONS
     vectors_move(x, end);
     rotations_turn(x, end);
+    coupled_move(x, end);
 #else
     for (long i = 0; i < NP; i++) end[i] += x[i];
 #endif
@@ -108,6 +110,13 @@ INLINE void discrete_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
     for (long run = 0; run < VECTOR_RUNS; run++)
         for (long k = 0; k < vector_run[run].count; k++)
             size[vector_run[run].p + k] = vec_abs(q[vector_run[run].q + k]);
+#if COUPLED
+    for (long run = 0; run < COUPLED_RUNS; run++)
+        for (long k = 0, n = 3 * coupled_run[run].count; k < n; k++) { /* linear components are along the body */
+            const vec *x = q + coupled_run[run].q - n + k - k % 3;
+            size[coupled_run[run].p - n + k] = vec_sqrt(rotor_dot(x, x));
+        }
+#endif
 #else
     for (long i = 0; i < NP; i++) size[i] = vec_abs(q[i]);
 #endif
@@ -148,6 +157,8 @@ const struct lgv_method lgv_method_discrete = {
     .weak_order = 1,
     .symplectic = true,
     .rotations = true,
+    .coupled = true,
+    .varies = true,
     .claims = "Symplectic; keeps momentum maps of symmetries that leave the discrete Lagrangian as it is, J+ = J-.",
 };
 #endif

@@ -40,6 +40,7 @@ const struct lgv_method lgv_letter_drift = {
     .face_separable = LGV_FACE_K1,
     .moves = LGV_MOVES_Q,
     .rotations = true,
+    .reduced = true,
     .swings = true,
     .explicit_separable = true,
     .callbacks = &KERNEL_NAME,

@@ -50,6 +50,7 @@ const struct lgv_method lgv_method_euler = {
     .strong_additive = 1,
     .weak_order = 1,
     .symplectic = true,
+    .linear = LGV_LINEAR_VERLET, /* conjugate to it */
     .explicit_separable = true,
     .linear_momentum_maps = true,
     .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.",

@@ -116,7 +116,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE, .face_general = LGV_FACE_K1 | LGV_FACE_FORCE, .order = 1,          \
     .strong_order = 1, .strong_noncommuting = 0.5, .strong_additive = 1, .weak_order = 1, .bath = true,                \
     .forced = true, .needs_drag = true, .bath_f = true, .bath_strong = 1, .explicit_separable = true,                  \
-    .rotations = true
+    .rotations = true, .linear = LGV_LINEAR_VERLET
 const struct lgv_method lgv_method_sve_q = {
     AS_FORCES,
     .name = "SVE-Q",

@@ -223,6 +223,7 @@ const struct lgv_method lgv_method_galerkin = {
     .strong_additive = 1,
     .weak_order = 1,
     .symplectic = true,
+    .linear = LGV_LINEAR_TABLE,
     .linear_momentum_maps = true,
     .callbacks = &KERNEL_NAME,
     .step = &KERNEL_STEP,

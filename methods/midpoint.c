@@ -67,13 +67,15 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
     ARRAY(Kpp, NP * NP);
     struct midpoint rule = {time_at(c, 0.5), q, p, dW, m, K, Kqq, Kqp, Kpp};
     struct newton s = {.n = 2 * NP, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
+    const int rounds = MODEL_LINEAR ? 1 : NEWTON_MAX;
     /* The guess: none for linear equations, which one iteration solves; else an Euler step. */
     if (!MODEL_LINEAR) model_K1(c, rule.t, q, p, c->dt, dW, K, K + NP);
     for (long i = 0; i < NP; i++) {
         x[i] = MODEL_LINEAR ? vec_set(0) : K[NP + i];
         x[NP + i] = MODEL_LINEAR ? vec_set(0) : -K[i];
     }
-    newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, midpoint_correct, midpoint_moving, midpoint_settled, &rule);
+    newton_iterate(c, &s, rounds, midpoint_correct, midpoint_moving, midpoint_settled, &rule);
+    newton_end(c, &s, rounds);
     for (long i = 0; i < NP; i++) {
         q[i] += x[i];
         p[i] += x[NP + i];
@@ -106,6 +108,7 @@ const struct lgv_method lgv_method_midpoint = {
     .strong_additive = 1,
     .weak_order = 1,
     .symplectic = true,
+    .linear = LGV_LINEAR_FREE,
     .symmetric = true,
     .quadratic_invariants = true,
     .linear_momentum_maps = true,

@@ -29,43 +29,11 @@
 
 #ifdef STIFF_BETA
 #include "kernel/text/stiff.h"
-
-struct backward {
-    double t, s;
-    const vec *x, *p;
-    vec *H, *B, *W;
-    ivec indefinite;
-};
-
-INLINE ivec backward_correct(struct ctx *c, struct newton *s, void *of) {
-    struct backward *h = of;
-    model_stiffness(c, h->t, s->x, h->p, h->H, h->B, h->W);
-    stiff_move(h->W, h->H, s->e);
-    for (long i = 0; i < NP; i++) s->e[i] = FUSED(h->s, s->e[i], s->x[i] - h->x[i]);
-    ivec bad = stiff_solve(c, h->s, h->B, h->W, s->e);
-    h->indefinite = (s->live & bad) | (~s->live & h->indefinite); /* where it ends */
-    return bad & ~vec_finite(s->e[0]);
-}
-
-INLINE ivec backward_moving(struct ctx *c, struct newton *s, void *of) {
-    struct backward *h = of;
-    (void)c;
-    return still_moving(NP, s->e, s->x, h->x, NEWTON_RATE);
-}
+#include "kernel/text/backward.h"
 
 /* q + beta dt^2 M^-1 V'(q) = x, and V' at q. */
-OUTLINE void find_q(struct ctx *c, double t, const vec *x, const vec *p, vec *q, vec *H) {
-    vec *top = c->top;
-    ARRAY(B, STIFF_B);
-    ARRAY(W, STIFF_W);
-    ARRAY(e, NP);
-    struct backward rule = {.t = t, .s = STIFF_BETA * c->dt * c->dt, .x = x, .p = p, .H = H, .B = B, .W = W};
-    struct newton s = {.n = NP, .x = q, .e = e, .live = (ivec)(x[0] == x[0])};
-    for (long i = 0; i < NP; i++) q[i] = x[i];
-    newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, backward_correct, backward_moving, 0, &rule);
-    stiff_failed(c, x, rule.indefinite);
-    model_stiffness(c, t, q, p, H, 0, 0);
-    c->top = top;
+INLINE void find_q(struct ctx *c, double t, const vec *x, const vec *p, vec *q, vec *H) {
+    backward_solve(c, t, STIFF_BETA * c->dt * c->dt, x, p, MODEL_LINEAR, q, H);
 }
 
 /* The force at q(x), in the carry; of the noises at x. */
@@ -198,6 +166,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     .linear_momentum_maps = true, .only_shifts = true
 const struct lgv_method lgv_method_newmark = {
     NEWMARK,
+    .linear = LGV_LINEAR_PULLED,
     .name = "Newmark",
     .aliases = "",
     .paper = "Newmark (1959), J. Eng. Mech. Div. 85, 67; Kane, Marsden, Ortiz & West (2000), Int. J. Numer. Meth. "
@@ -211,6 +180,7 @@ const struct lgv_method lgv_method_newmark = {
 };
 const struct lgv_method lgv_method_push_newmark = {
     NEWMARK,
+    .linear = LGV_LINEAR_VERLET,
     .name = "PushNewmark",
     .aliases = "pushforward-newmark",
     .paper = "Skeel, Zhang & Schlick (1997), SIAM J. Sci. Comput. 18, 203; Tao & Owhadi (2016), IMA J. Numer. Anal. "
@@ -226,6 +196,7 @@ const struct lgv_method lgv_method_push_newmark = {
 };
 const struct lgv_method lgv_method_one_step_newmark = {
     NEWMARK,
+    .linear = LGV_LINEAR_PULLED,
     .name = "OneStepNewmark",
     .aliases = "",
     .paper = "Tao & Owhadi (2016), IMA J. Numer. Anal. 36, 80",

@@ -63,6 +63,7 @@ const struct lgv_method lgv_method_rk4 = {
     .explicit_separable = true,
     .explicit_always = true,
     .forced = true,
+    .linear = LGV_LINEAR_RK4,
     .claims = "Not symplectic: the energy drifts slowly, with sign and size set by the step.",
     .callbacks = &KERNEL_NAME,
     .step = &KERNEL_STEP,

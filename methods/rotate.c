@@ -9,8 +9,8 @@
  *
  *     (dtau^-1_{dt xi})^* I xi = m,     R+ = R T,     m+ = T^T m
  *
- * is the equation of R and X.  They move bodies in SE(3) whose inertia couples position and rotation, too
- * (text/kirchhoff.h).  The word BR is the stochastic variational Euler method on SO(3) of Bou-Rabee & Owhadi
+ * is the equation of R and X.  All of them move bodies in SE(3) whose inertia couples position and rotation, too, T by
+ * screws (text/kirchhoff.h).  The word BR is the stochastic variational Euler method on SO(3) of Bou-Rabee & Owhadi
  * (2009), doi 10.1093/imanum/drn018, in the momentum that is canonical; BRB is its symmetric form (Lie-Verlet).  R and
  * X keep the momentum maps of rotations in space, and of rotations about an axis of the body that its inertia allows,
  * to round-off. */
@@ -46,8 +46,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     {                                                                                                                  \
         .name = letter, .doc = text, .source = "rotate.c",                                                             \
         .constants = "#define ROTATE " function "\n#define ROTATE_COUPLED " body "\n", .needs = LGV_NEEDS_ROTATIONS,   \
-        .face_separable = LGV_FACE_K1, .moves = LGV_MOVES_Q, .rotations = true, .swings = true, .coupled = !(turns),   \
-        .explicit_separable = turns, .breaks_body_axes = turns                                                         \
+        .face_separable = LGV_FACE_K1, .moves = LGV_MOVES_Q, .rotations = true, .swings = true, .coupled = true,       \
+        .reduced = true, .explicit_separable = turns, .breaks_body_axes = turns                                        \
     }
 const struct lgv_method lgv_letter_cayley = LETTER("R", "free motions (R: rotations by the Cayley map, implicit)",
                                                    "rotor_cayley", "kirchhoff_cayley", false),
@@ -55,5 +55,5 @@ const struct lgv_method lgv_letter_cayley = LETTER("R", "free motions (R: rotati
                             LETTER("X", "free motions (X: rotations by the exponential, implicit)",
                                    "rotor_exponential", "kirchhoff_exponential", false),
                         lgv_letter_turns = LETTER("T", "free motions (T: rotations by turns about their axes)",
-                                                  "rotor_planarly", "kirchhoff_cayley", true);
+                                                  "rotor_planarly", "kirchhoff_screws", true);
 #endif

@@ -17,12 +17,16 @@
  *
  *     C_q = sum_r [2 h_r,qq u_r - 2 (y_r . g)_qq u_r - u_r . M_q . u_r].
  *
+ * So it is with rotations, on a submanifold of a group: M is constant in the frame of the body, the second derivatives
+ * are those along direction i of the ones along j, which do not commute, and {h_m, {h_n, T}} is again the product of
+ * gradients along the constraint set that the order 3/2 needs (methods/verlet.c).
+ *
  * Forces without a potential and friction as a force (VPRK_DRAG) are in vprk_forces.h.
  *
  * For constant masses (H-face) V = H_p(P).  Methods with one multiplier and all forces at q and q' (VPRK_KICKS) are
  * then kicks and a drift, and only lam is unknown: g(q + dt H_p(p + F + G(q)^T lam)) = 0, in closed form for one
  * quadratic constraint.  All others are in vprk_stages.h: the multipliers alone for constant masses, else Newton's
- * method for all stages. */
+ * method for all stages.  Lagrangians with rotations are in vprk_group.h. */
 #include "kernel/text/constrained_file.h"
 
 /* Compiled with the library it is the form of kicks and a drift, with the coefficients of the method at run time: the
@@ -124,7 +128,10 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
         apply_masses(c, t, q, mass, u);
         model_S2(c, q, y, Sqq);
         for (long i = 0; i < NP; i++)
-            for (long j = 0; j < NP; j++) ADD_PRODUCT(x[i], 2.0 * (hqq[i * NP + j] - Sqq[i * NP + j]), u[j]);
+            for (long j = 0; j < NP; j++) { /* derivatives along i of those along j */
+                const long at = ROTATIONS ? j * NP + i : i * NP + j;
+                ADD_PRODUCT(x[i], 2.0 * (hqq[at] - Sqq[at]), u[j]);
+            }
         if (MODEL_L) { /* u . M_q . u from L_q at u, -u and 0: L is quadratic in v */
             for (long k = 0; k < NM; k++) axis[k] = vec_set(0);
             for (int sign = -1; sign <= 1; sign++) {
@@ -141,6 +148,9 @@ INLINE void correction_gradient(struct ctx *c, double t, const vec *q, const vec
 
 #ifndef LGV_HOST
 #include "kernel/text/vprk_stages.h"
+#if MODEL_L && ROTATIONS
+#include "kernel/text/vprk_group.h"
+#endif
 #include "kernel/text/vprk_forces.h"
 #endif
 
@@ -162,7 +172,11 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     kicks_step(c, q, p, dW, dZ, carry);
 #else
     (void)carry;
+#if MODEL_L && ROTATIONS
+    group_step(c, q, p, dW, dZ);
+#else
     stages_step(c, q, p, dW, dZ);
+#endif
 #endif
 #if FORCES_APART
     forces_after(c, q, p);

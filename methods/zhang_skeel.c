@@ -5,6 +5,7 @@
  * With A(x) = M + beta dt^2 V''(x) and A a = -V'(x) they are velocity Verlet with the force
  *
  *     ZS        M a - beta^2 dt^4/2 a.V'''.a
+ *     ZSEuler   the same, but variational Euler: a whole kick, then the drift (order 1)
  *     ZSs       M a
  *     StiffZSs  M a, where A = M + beta dt^2 V1'' has the declared stiff part V1 of V only
  *
@@ -50,19 +51,30 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
     (void)dZ;
+#ifdef STIFF_EULER
+    struct force F = CARRIED_FORCE(carry);
+    ARRAY(Kp, NP);
+    model_kick(c, p, &F, c->dt, dW);
+    model_K1(c, time_at(c, 0), q, p, c->dt, dW, 0, Kp);
+    for (long i = 0; i < NP; i++) q[i] += Kp[i];
+    effective_force(c, time_at(c, 1), q, p, &F);
+#else
     stiff_verlet(c, q, p, dW, carry, effective_force);
+#endif
 }
 #endif
 
 #ifdef LGV_HOST
-#define STIFF                                                                                                          \
-    .family = "stiff", .source = "zhang_skeel.c", .order = 2, .strong_order = 1, .strong_noncommuting = 0.5,           \
-    .strong_additive = 1, .weak_order = 1, .symmetric = true, .carries_width = true,                                   \
+#define STIFF_ANY                                                                                                      \
+    .family = "stiff", .source = "zhang_skeel.c", .strong_order = 1, .strong_noncommuting = 0.5,                       \
+    .strong_additive = 1, .weak_order = 1, .carries_width = true,                                                      \
     .paper = "Zhang & Skeel (1997), Appl. Numer. Math. 25, 297; Tao & Owhadi (2016), IMA J. Numer. Anal. 36, 80"
+#define STIFF STIFF_ANY, .order = 2, .symmetric = true
 #define STIFF_NEEDS LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_QUADRATIC_KINETIC | LGV_NEEDS_FLAT
 #define STIFF_FACE LGV_FACE_K1 | LGV_FACE_FORCE | LGV_FACE_STIFFNESS
 const struct lgv_method lgv_method_zs = {
     STIFF,
+    .linear = LGV_LINEAR_VERLET,
     .name = "ZS",
     .needs = STIFF_NEEDS,
     .aliases = "zhang-skeel z&s",
@@ -76,8 +88,24 @@ const struct lgv_method lgv_method_zs = {
     .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them. "
               "Stable for linear forces of any frequency when beta >= 1/4.",
 };
+const struct lgv_method lgv_method_zs_euler = {
+    STIFF_ANY,
+    .name = "ZSEuler",
+    .needs = STIFF_NEEDS,
+    .aliases = "",
+    .doc = "Variational Euler with the force of ZS, with the number beta: order 1, one linear system a step.",
+    .constants = "#define STIFF_THIRD 1\n#define STIFF_EULER 1\n",
+    .face_separable = STIFF_FACE | LGV_FACE_V3,
+    .face_general = STIFF_FACE | LGV_FACE_V3,
+    .order = 1,
+    .symplectic = true,
+    .linear_momentum_maps = true,
+    .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them. "
+              "Stable for linear forces of any frequency when beta >= 1/4.",
+};
 const struct lgv_method lgv_method_zss = {
     STIFF,
+    .linear = LGV_LINEAR_VERLET,
     .name = "ZSs",
     .needs = STIFF_NEEDS,
     .aliases = "z&ss",
@@ -93,6 +121,7 @@ const struct lgv_method lgv_method_zss = {
 };
 const struct lgv_method lgv_method_stiff_zss = {
     STIFF,
+    .linear = LGV_LINEAR_SPLIT,
     .name = "StiffZSs",
     .aliases = "",
     .doc = "ZSs with the number beta and the second derivatives of the stiff part of the potential only, which the "
@@ -101,6 +130,8 @@ const struct lgv_method lgv_method_stiff_zss = {
     .needs = STIFF_NEEDS | LGV_NEEDS_SPLIT,
     .face_separable = STIFF_FACE | LGV_FACE_SPLIT,
     .face_general = STIFF_FACE | LGV_FACE_SPLIT,
+    .linear_momentum_maps = true,
+    .only_shifts = true,
     .claims = "Reversible; keeps linear momenta where V1 has the symmetry too. Stable for linear forces when beta >= "
               "(1 + largest frequency^2 of V0/least of V1)/4.",
 };

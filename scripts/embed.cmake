@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Writes a C file holding the text of other files, as declared in src/kernel/embedded.h:
+# Writes a C file holding the text of other files, as declared in src/base/embedded.h:
 #   cmake -DOUT=embedded.c "-DFILES=a.h|b.c" -P embed.cmake
+# or, with -DHEADER=, -DTYPE= and -DNAME=, as another header declares it.
 # The texts are arrays of numbers, because ISO C promises string literals of 4095 characters only.
 
 string(REPLACE "|" ";" files "${FILES}")
+if(NOT DEFINED NAME)
+    set(HEADER base/embedded.h)
+    set(TYPE lgv_embedded)
+    set(NAME lgv_embedded)
+endif()
 set(texts "")
 set(rows "")
 set(count 0)
@@ -21,5 +27,5 @@ if(count EQUAL 0)
     set(rows "    {NULL, NULL},\n")
 endif()
 
-file(WRITE "${OUT}" "/* Written by scripts/embed.cmake. */\n#include \"kernel/embedded.h\"\n\n${texts}
-const struct lgv_embedded lgv_embedded[] = {\n${rows}};\nconst size_t lgv_embedded_count = ${count};\n")
+file(WRITE "${OUT}" "/* Written by scripts/embed.cmake. */\n#include \"${HEADER}\"\n\n${texts}
+const struct ${TYPE} ${NAME}[] = {\n${rows}};\nconst size_t ${NAME}_count = ${count};\n")

@@ -50,6 +50,23 @@ struct lgv_error {
 };
 
 LGV_API const char *lgv_version(void);
+/* What it was built from and with: commit, compiler, libraries; lines "name: value". */
+LGV_API const char *lgv_build(void);
+
+/* The options of "run", of a study ("converge", "compare", "mlmc", "sweep") or of nothing else: row number index = 0,
+ * 1, ..., 0 behind the last.  Studies and "check" take those of "run", too. */
+struct lgv_option_info {
+    const char *name;     /* as lgv_run_set and lgv_study_set take it */
+    const char *type;     /* "number", "whole number", "word", "yes or no", "program", "list of names", "text" */
+    const char *standard; /* default as text; "" for none */
+    const char *unit, *doc;
+    double low, high; /* of numbers: both are allowed; else 0 */
+};
+LGV_API int lgv_options(const char *command, size_t index, struct lgv_option_info *out);
+
+/* The JSON document of `lgv methods --json`, or of `lgv methods NAME --json`; free() it.  NULL when there is no such
+ * method or no memory. */
+LGV_API char *lgv_methods_json(const char *name);
 
 /* ---- models ---------------------------------------------------------------------------------------------------- */
 
@@ -116,7 +133,20 @@ LGV_API enum lgv_status lgv_model_from_callbacks(const struct lgv_callbacks *cal
 
 LGV_API enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, double value,
                                       struct lgv_error *err);
+/* Names, formulas and values as a JSON document: name text parameters coordinates momenta hamiltonian noise
+ * constraints observe symmetries ...; free() it.  NULL when memory is out. */
+LGV_API char *lgv_model_json(struct lgv_model *model);
 LGV_API void lgv_model_free(struct lgv_model *model);
+
+/* The equations of a model of formulas: what the file says (H or L, noises, constraints, abbreviations), or the
+ * equations of motion in the sense of Stratonovich or Ito.  Small models have an equation for every coordinate and
+ * momentum, derived from the formulas; large ones, and those with rotations, one for all of a kind.
+ * Plain text has one equation a line, LaTeX is an `aligned` environment for $$ $$, MathML one <math> element.
+ * free() *out. */
+enum lgv_equations { LGV_EQUATIONS_DEFINITION, LGV_EQUATIONS_STRATONOVICH, LGV_EQUATIONS_ITO };
+enum lgv_markup { LGV_PLAIN, LGV_LATEX, LGV_MATHML };
+LGV_API enum lgv_status lgv_model_equations(const struct lgv_model *model, enum lgv_equations which,
+                                            enum lgv_markup markup, char **out, struct lgv_error *err);
 
 /* ---- runs ------------------------------------------------------------------------------------------------------ */
 
@@ -238,7 +268,7 @@ struct lgv_array {
     const char *name, *unit, *doc;
     enum lgv_array_type type;
     int ndim;
-    size_t shape[3]; /* ndim of them; the last index is the fastest */
+    size_t shape[4]; /* ndim of them; the last index is the fastest */
     const void *data;
 };
 /* 1 and *out filled, or 0 when there is no such array (or no memory).  Names, numbers and texts stay valid as long as
@@ -262,7 +292,41 @@ LGV_API const struct lgv_verdict *lgv_result_verdicts(const struct lgv_result *r
 /* The JSON document of `lgv run --json`; free() it.  NULL when memory is out. */
 LGV_API char *lgv_result_json(const struct lgv_result *result);
 LGV_API enum lgv_status lgv_result_write(const struct lgv_result *result, const char *path, struct lgv_error *err);
+/* A result again from its file. */
+LGV_API enum lgv_status lgv_result_read(const char *path, struct lgv_result **out, struct lgv_error *err);
+/* Figures and report.html in a directory that exists.  Without gnuplot the report has no figures. */
+LGV_API enum lgv_status lgv_result_report(const struct lgv_result *result, const char *dir, struct lgv_error *err);
+/* The software and the papers behind the method of the run as BibTeX; free() it.  NULL when memory is out. */
+LGV_API char *lgv_result_cite(const struct lgv_result *result);
 LGV_API void lgv_result_free(struct lgv_result *result);
+
+/* ---- studies --------------------------------------------------------------------------------------------------- */
+
+/* Questions that take many runs, or none: what the commands converge, compare, run --mlmc ("mlmc"), sweep and check do,
+ * with the same options.  The model must outlive the study.
+ *
+ *     lgv_study_create(model, "converge", &study, &err);
+ *     lgv_study_set(study, "methods", "midpoint,verlet", &err);
+ *     lgv_study_execute(study, &err);
+ *     char *document = lgv_study_json(study);  */
+struct lgv_study;
+LGV_API enum lgv_status lgv_study_create(struct lgv_model *model, const char *kind, struct lgv_study **out,
+                                         struct lgv_error *err);
+/* An option of the study or of a run, as text.  `over` of a sweep may be set up to four times, one axis each. */
+LGV_API enum lgv_status lgv_study_set(struct lgv_study *study, const char *option, const char *value,
+                                      struct lgv_error *err);
+LGV_API void lgv_study_on_progress(struct lgv_study *study, lgv_progress *progress, void *user);
+/* LGV_OK, LGV_FAILED_PATHS (paths failed, or something claimed does not hold) and LGV_INTERRUPTED leave a result; the
+ * latter perhaps none, when it came before there was anything.  What was found before is forgotten. */
+LGV_API enum lgv_status lgv_study_execute(struct lgv_study *study, struct lgv_error *err);
+/* The document that the command prints with --json; free() it.  NULL: no result, or no memory. */
+LGV_API char *lgv_study_json(const struct lgv_study *study);
+/* Array number index of a sweep, over [point][observable] and perhaps [time]; the last axis runs fastest.  0 behind the
+ * last; other studies have none.  They stay valid until the study is executed again or freed. */
+LGV_API int lgv_study_arrays(const struct lgv_study *study, size_t index, struct lgv_array *out);
+/* Figures and report.html in a directory that exists; `check` has none. */
+LGV_API enum lgv_status lgv_study_report(const struct lgv_study *study, const char *dir, struct lgv_error *err);
+LGV_API void lgv_study_free(struct lgv_study *study);
 
 #ifdef __cplusplus
 }

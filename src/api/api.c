@@ -12,6 +12,15 @@ const char *lgv_version(void) {
     return LGV_VERSION;
 }
 
+char *lgv_methods_json(const char *name) {
+    const struct lgv_method *m = name ? lgv_method_find(name) : NULL;
+    return name && !m ? NULL : lgv_json_methods(m);
+}
+
+char *lgv_model_json(struct lgv_model *model) {
+    return model ? lgv_json_model(model) : NULL;
+}
+
 /* ---- runs ---- */
 
 /* A run is an engine that runs all its paths at once. */
@@ -163,10 +172,32 @@ char *lgv_result_json(const struct lgv_result *result) {
     return result ? lgv_json_result(result) : NULL;
 }
 
+char *lgv_result_cite(const struct lgv_result *result) {
+    return result ? lgv_cite(result) : NULL;
+}
+
 enum lgv_status lgv_result_write(const struct lgv_result *result, const char *path, struct lgv_error *err) {
     if (!result || !path) return lgv_fail(err, LGV_BAD_INPUT, "no result or no file name");
     if (!*path) return lgv_fail(err, LGV_BAD_INPUT, "the name of the file is empty");
     return lgv_hdf5_write(result, path, err);
+}
+
+enum lgv_status lgv_result_read(const char *path, struct lgv_result **out, struct lgv_error *err) {
+    if (out) *out = NULL;
+    if (!path || !out) return lgv_fail(err, LGV_BAD_INPUT, "no file name, or no place for the result");
+    struct lgv_result *r = lgv_new(1, sizeof *r);
+    enum lgv_status status = r ? lgv_hdf5_read(path, r, err) : lgv_fail_memory(err);
+    if (status == LGV_OK)
+        *out = r;
+    else
+        free(r);
+    return status;
+}
+
+enum lgv_status lgv_result_report(const struct lgv_result *result, const char *dir, struct lgv_error *err) {
+    if (!result || !dir) return lgv_fail(err, LGV_BAD_INPUT, "no result or no directory");
+    lgv_figures(result, dir, err);
+    return lgv_report(result, dir, err);
 }
 
 void lgv_result_free(struct lgv_result *result) {

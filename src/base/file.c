@@ -124,3 +124,10 @@ void lgv_file_name(char *out, size_t size, const char *prefix, const char *text,
     if (end + 10 > size) end = size > 10 ? size - 10 : 0;
     if (end > start) snprintf(out + end, size - end, "-%08x", (unsigned)lgv_hash(LGV_HASH_START, text, strlen(text)));
 }
+
+char *lgv_join(const char *dir, const char *name) {
+    struct lgv_text t = {0};
+    lgv_text_add(&t, "%s/%s", dir, name);
+    if (t.failed) lgv_text_free(&t);
+    return t.data;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Small dense matrices on the host: elimination with row interchanges, and what follows from it. */
+ * Small dense matrices on the host: elimination with row interchanges, and what follows from it; Jacobi's method for
+ * symmetric ones. */
 #include "base/base.h"
 #include <math.h>
 
@@ -60,4 +61,39 @@ int lgv_linear_dependent(int n, long double *A, long double least) {
         for (int j = 0; j < n && size > 0; j++) A[i * n + j] /= size;
     }
     return eliminate(n, 0, A, A, least, &sign);
+}
+
+void lgv_linear_rotate(size_t n, double *A, double *Q, size_t i, size_t j) {
+    double a = A[i * n + j];
+    if (a == 0) return;
+    double tau = (A[j * n + j] - A[i * n + i]) / (2 * a);
+    double t = (tau >= 0 ? 1 : -1) / (fabs(tau) + sqrt(1 + tau * tau)), c = 1 / sqrt(1 + t * t), s = t * c;
+    for (size_t k = 0; k < n; k++) {
+        double x = A[k * n + i], y = A[k * n + j];
+        A[k * n + i] = c * x - s * y;
+        A[k * n + j] = s * x + c * y;
+    }
+    for (size_t k = 0; k < n; k++) {
+        double x = A[i * n + k], y = A[j * n + k];
+        A[i * n + k] = c * x - s * y;
+        A[j * n + k] = s * x + c * y;
+        if (!Q) continue;
+        x = Q[k * n + i], y = Q[k * n + j];
+        Q[k * n + i] = c * x - s * y;
+        Q[k * n + j] = s * x + c * y;
+    }
+}
+
+void lgv_linear_diagonalise(size_t n, double *A, double *Q) {
+    for (size_t i = 0; i < n * n; i++) Q[i] = i % (n + 1) == 0;
+    for (int sweep = 0; sweep < 60; sweep++) {
+        double off = 0, all = 0;
+        for (size_t i = 0; i < n * n; i++) {
+            all += A[i] * A[i];
+            if (i % (n + 1)) off += A[i] * A[i];
+        }
+        if (off <= 1e-34 * all) return;
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i + 1; j < n; j++) lgv_linear_rotate(n, A, Q, i, j);
+    }
 }

@@ -15,9 +15,15 @@ static bool same_name(const char *a, const char *b) {
     return *a == *b;
 }
 
+const struct lgv_flag *lgv_command_flag(const struct lgv_command *c, size_t k) {
+    size_t n = c->study ? c->study->count : 0;
+    return k < n ? &c->study->option[k] : k - n < c->nflags ? &c->flag[k - n] : NULL;
+}
+
 static const struct lgv_flag *find_flag(const struct lgv_command *c, const char *name) {
-    for (size_t k = 0; k < c->nflags; k++)
-        if (same_name(c->flag[k].name, name)) return &c->flag[k];
+    const struct lgv_flag *f;
+    for (size_t k = 0; (f = lgv_command_flag(c, k)); k++)
+        if (same_name(f->name, name)) return f;
     return NULL;
 }
 
@@ -39,10 +45,12 @@ static bool fail(const struct lgv_command *c, const char *format, ...) {
 }
 
 static bool unknown_flag(const struct lgv_command *c, const char *given, const char *name) {
-    size_t n = c->nflags + lgv_run_option_count + 1, count = 0;
+    const struct lgv_flag *f;
+    size_t n = lgv_run_option_count + 1, count = 0;
+    for (size_t k = 0; lgv_command_flag(c, k); k++) n++;
     const char **known = lgv_new(n, sizeof *known);
     char(*option)[LGV_WORD_SIZE] = lgv_new(n, sizeof *option);
-    for (size_t k = 0; known && k < c->nflags; k++) known[count++] = c->flag[k].name;
+    for (size_t k = 0; known && (f = lgv_command_flag(c, k)); k++) known[count++] = f->name;
     for (size_t k = 0; known && option && c->run_options && k < lgv_run_option_count; k++)
         known[count++] = lgv_flag_name(&lgv_run_options[k], option[k], sizeof option[k]);
     if (known) known[count++] = "help";
@@ -81,6 +89,12 @@ static bool take_set(struct lgv_arguments *a, const char *value) {
 
 static bool take_flag(struct lgv_arguments *a, const struct lgv_flag *f, const char *value) {
     if (f->offset == LGV_FLAG_SET) return take_set(a, value);
+    if (f->offset == LGV_FLAG_OVER) {
+        if (a->flags.study.nover == LGV_SWEEP_AXES)
+            return fail(a->command, "--over is given more than %d times", LGV_SWEEP_AXES);
+        a->flags.study.over[a->flags.study.nover++] = value;
+        return true;
+    }
     char *field = (char *)&a->flags + f->offset;
     if (f->argument) {
         if (!*value) return fail(a->command, "--%s: the %s is empty", f->name, f->argument);
@@ -110,7 +124,7 @@ static bool read_flag(struct lgv_arguments *a, int argc, char **argv, int *i) {
     } else {
         if (strcmp(given, "-h") == 0) return a->flags.help = true;
         for (size_t k = 0; k < c->nflags && given[1] && !given[2]; k++)
-            if (c->flag[k].letter == given[1]) flag = &c->flag[k];
+            if (c->flag[k].letter == given[1]) flag = &c->flag[k]; /* those of studies have no letters */
     }
     if (!flag && !option) return unknown_flag(c, given, given + (given[1] == '-' ? 2 : 1));
     if (flag && !flag->argument) return equals ? fail(c, "--%s takes no value", flag->name) : take_flag(a, flag, NULL);
@@ -293,7 +307,7 @@ void lgv_warn_events(const struct lgv_model *m, const char *command) {
 char *lgv_output_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix) {
     char name[80];
     struct lgv_text t = {0};
-    if (a->flags.no_files || (a->flags.json && !a->flags.out)) return NULL;
+    if (a->flags.no_files || (a->flags.json && !a->flags.out) || lgv_silent()) return NULL;
     if (a->flags.out) return lgv_copy(a->flags.out);
     lgv_file_name(name, sizeof name, "lgv", m->name, true);
     lgv_text_add(&t, "%s%s", name, suffix);

@@ -1,148 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * lgv check: what a model is, which methods fit it, and whether what the file and the method claim holds.
- *
- * Structure comes from the formulas; the symplecticity defect and the drift of momentum maps are measured by a short
- * run of the chosen method. */
+ * lgv check: what lgv_examine finds out, for people or as JSON. */
 #include "cli/check.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define DERIVATIVE_LIMIT 1e-6 /* finite differences of order 2 leave about 1e-9 */
-#define MOST_ENTRIES 4000000
 
 static const struct lgv_flag flags[] = {
     {"set", 0, "NAME=VALUE", LGV_FLAG_SET, "a parameter of the model, or a run option; may be given many times"},
     {"json", 0, NULL, offsetof(struct lgv_flags, json), "one JSON document on standard output and nothing else"},
 };
 
-static void problem(struct lgv_examination *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void problem(struct lgv_examination *x, const char *format, ...) {
-    if (!lgv_grow(&x->problem, &x->capacity, x->nproblems + 1, sizeof *x->problem)) return;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(x->problem[x->nproblems].text, sizeof x->problem->text, format, args);
-    va_end(args);
-    x->nproblems++;
-}
-
-/* ---- looking ---- */
-
-/* Entries of one quarter of the Hessian that are not identically zero; -1 when there are too many to count. */
-static long count_quarter(struct lgv_graph *g, const struct lgv_function *f, enum lgv_space rows, enum lgv_space cols) {
-    struct lgv_terms terms = {0};
-    struct lgv_place *place = NULL;
-    lgv_terms_hessian(g, f, rows, cols, &terms);
-    long count = g->failed ? -1 : lgv_terms_pattern(g, &terms, MOST_ENTRIES, &place);
-    free(place);
-    lgv_terms_free(&terms);
-    return count;
-}
-
-static long count_entries(struct lgv_model *m) {
-    struct lgv_function f;
-    bool coupled = m->bath.fixman && m->nconstraints > LGV_DENSE_CONSTRAINTS; /* a formula of very many derivatives */
-    if (coupled || !lgv_function_split(m->graph, m->hamiltonian, false, &f)) return -1;
-    long qq = count_quarter(m->graph, &f, LGV_Q, LGV_Q), qp = count_quarter(m->graph, &f, LGV_Q, LGV_P),
-         pp = count_quarter(m->graph, &f, LGV_P, LGV_P);
-    lgv_function_free(&f);
-    return qq < 0 || qp < 0 || pp < 0 ? -1 : qq + 2 * qp + pp;
-}
-
-double lgv_examination_drift(const struct lgv_examination *x, size_t i) {
-    for (size_t k = 0; x->measured && k < x->result.nseries; k++) {
-        const struct lgv_series *s = &x->result.series[k];
-        if (s->kind == LGV_OBSERVABLE_MOMENTUM && strcmp(s->name, x->model->symmetry[i].name) == 0) return s->drift;
-    }
-    return (double)NAN;
-}
-
-bool lgv_method_is_explicit(const struct lgv_method *m, const struct lgv_structure *s) {
-    return lgv_method_explicit(m, s);
-}
-
-/* False: the model cannot be run, which *err explains. */
-static bool measure(struct lgv_examination *x, const struct lgv_settings *settings, struct lgv_error *err) {
-    struct lgv_settings s = *settings;
-    s.until = s.start + LGV_CHECK_STEPS * s.step;
-    s.paths = LGV_CHECK_PATHS;
-    s.outputs = LGV_CHECK_STEPS;
-    s.threads = 1;
-    s.bins = 0;
-    s.averages = s.correlations = false; /* a short run has no use for them, and can be shorter than burn_in */
-    s.check_states = s.check_states ? s.check_states : 4;
-    snprintf(s.keep, sizeof s.keep, "0");
-    enum lgv_status status = lgv_engine_once(x->model, &s, NULL, NULL, NULL, &x->result, err);
-    x->measured = status != LGV_BAD_INPUT && status != LGV_CANNOT_RUN;
-    if (!x->measured) snprintf(x->unmeasured, sizeof x->unmeasured, "%s", err->message);
-    return status != LGV_BAD_INPUT;
-}
-
-/* ---- judging ---- */
-
-static void not_invariant(struct lgv_examination *x, size_t i) {
-    int worst = x->structure.symmetry[i].worst;
-    char what[40];
-    snprintf(what, sizeof what,
-             worst > 0              ? "noise %d is"
-             : worst == LGV_WORST_H ? "H is"
-                                    : "the constraints are",
-             worst);
-    problem(x, "symmetry %s: %s not invariant, the change along it reaches %.2g of its parts at random points",
-            x->model->symmetry[i].name, what, x->structure.symmetry[i].residual);
-}
-
-static void judge(struct lgv_examination *x) {
-    const struct lgv_certificate *c = &x->result.certificate;
-    if (!(x->derivative_error <= DERIVATIVE_LIMIT))
-        problem(x, "derivatives: the gradients differ from finite differences by %.2g (relative)", x->derivative_error);
-    for (size_t i = 0; i < x->model->nsymmetries && i < x->structure.nsymmetries; i++)
-        if (!x->structure.symmetry[i].invariant && !x->structure.symmetry[i].unknown) not_invariant(x, i);
-    if (!x->method_fits) problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
-    if (x->measured && c->symplectic_claim && c->symplectic_defect_error <= LGV_DEFECT_KNOWN &&
-        c->symplectic_defect > fmax(LGV_DEFECT_LIMIT, c->symplectic_defect_error))
-        problem(x, c->bath ? "method %s is to contract the symplectic form by one factor, but is off by %.2g"
-                           : "method %s claims to be symplectic, but its defect is %.2g",
-                x->method->name, c->symplectic_defect);
-    if (x->measured && x->result.failed) {
-        char line[300];
-        lgv_failure_line(&x->result, line, sizeof line);
-        problem(x, "short run of %d steps: %s", LGV_CHECK_STEPS, line);
-    }
-}
-
-static int examine(const struct lgv_arguments *a, const struct lgv_settings *settings, struct lgv_examination *x) {
-    struct lgv_error err = {0};
-    lgv_settings_times(settings, x->model);
-    enum lgv_status status = lgv_method_resolve(x->model, settings->method, &x->method, &x->chosen, &err);
-    if (status == LGV_OK) status = lgv_model_structure(x->model, &x->structure, &err);
-    if (status != LGV_OK) return lgv_complain(&err, status);
-    x->step = settings->step;
-    lgv_model_law(x->model, &x->structure, &x->law);
-    x->derivative_error = lgv_model_derivative_error(x->model);
-    x->hessian_entries = count_entries(x->model);
-    x->method_fits = !lgv_method_refusal(x->method, x->model, &x->structure, x->method_why, sizeof x->method_why);
-    if (x->method_fits && !measure(x, settings, &err)) return lgv_complain(&err, LGV_BAD_INPUT);
-    judge(x);
+static int examine(const struct lgv_arguments *a, const struct lgv_examination *x) {
     int code = x->nproblems ? LGV_EXIT_BROKEN : LGV_EXIT_DONE;
     if (x->method_fits && !x->measured) lgv_warn("nothing was measured: %s", x->unmeasured);
     lgv_warn_unused(x->model);
-    if (a->flags.json) return lgv_print_json(lgv_examination_json(x), code);
-    lgv_examination_print(x);
+    if (!a->flags.json) {
+        lgv_examination_print(x);
+        return lgv_finish(code);
+    }
+    char *json = lgv_examination_json(x);
+    struct lgv_error err = {0};
+    if (!json) return lgv_complain(&err, lgv_fail_memory(&err));
+    puts(json);
+    free(json);
     return lgv_finish(code);
 }
 
 static int command_check(const struct lgv_arguments *a) {
     struct lgv_error err = {0};
     struct lgv_settings settings;
+    struct lgv_model *m = NULL;
     struct lgv_examination x = {0};
-    enum lgv_status status = lgv_arguments_model(a, &x.model, &settings, &err);
-    int code = status == LGV_OK ? examine(a, &settings, &x) : lgv_complain(&err, status);
-    lgv_result_clear(&x.result);
-    free(x.problem);
-    lgv_model_free(x.model);
+    enum lgv_status status = lgv_arguments_model(a, &m, &settings, &err);
+    if (!status) status = lgv_examine(m, &settings, &x, &err);
+    int code = status == LGV_OK ? examine(a, &x) : lgv_complain(&err, status);
+    lgv_examination_clear(&x);
+    lgv_model_free(m);
     return code;
 }
 
@@ -152,7 +45,8 @@ const struct lgv_command lgv_command_check = {
     .summary = "what a model is, which methods fit, and whether its claims hold",
     .about =
         "Reads a model file and says what it is: degrees of freedom, structure recognised from the formulas, whether "
-        "the noises commute, which methods fit and the order to expect of them. Derivatives are compared with finite "
+        "the noises commute, which methods fit and the order to expect of them, and how the step stands to the highest "
+        "frequency at the start. Derivatives are compared with finite "
         "differences, declared symmetries are checked, and a short run of the chosen method measures the "
         "symplecticity defect and the drift of the momentum maps.\n\n"
         "Exit code 1 when something claimed does not hold.",

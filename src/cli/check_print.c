@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The findings of `lgv check` for people and as JSON. */
+ * The findings of `lgv check` for people. */
 #include "cli/check.h"
 
 #include <math.h>
@@ -18,10 +18,6 @@ static void commutes_text(const struct lgv_examination *x, char *out, size_t siz
     lgv_structure_commutes(s, x->model->nnoise, how, sizeof how);
     snprintf(out, size, "%s%s",
              x->model->nnoise == 0 || s->commutes < 0 ? "" : s->commutes ? "yes: " : "no: ", how);
-}
-
-static double weak_order(const struct lgv_examination *x, const struct lgv_method *m) {
-    return lgv_method_weak_order(m, &x->structure, x->model->nnoise, NULL);
 }
 
 /* ---- for people ---- */
@@ -158,17 +154,17 @@ static void print_methods(const struct lgv_examination *x, const struct look *l)
             continue;
         }
         composable |= m->symmetric && m->order == 2 && !m->bath;
-        printf("  fits    %-16s ", m->name);
+        printf("  fits    %-21s ", m->name);
         if (m->metropolis)
             printf("no order, no bias at rest, ");
-        else if (is_random(x) && isnan(weak_order(x, m)))
+        else if (is_random(x) && isnan(lgv_examination_weak(x, m)))
             printf("no order: loses paths at every step, ");
         else if (is_random(x))
             printf("strong %g, weak %g, ", lgv_method_strong_order(m, &x->structure, x->model->nnoise, NULL),
-                   weak_order(x, m));
+                   lgv_examination_weak(x, m));
         else
             printf("order %g, ", lgv_method_strong_order(m, &x->structure, 0, NULL));
-        printf("%s here, %s\n", lgv_method_is_explicit(m, &x->structure) ? "explicit" : "implicit",
+        printf("%s here, %s\n", lgv_method_explicit(m, &x->structure) ? "explicit" : "implicit",
                m->symplectic        ? x->model->force ? "symplectic but for the force" : "symplectic"
                : m->contraction     ? "contracts as friction does"
                                     : "not symplectic");
@@ -202,9 +198,9 @@ static void print_defect(const struct lgv_certificate *c) {
     if (contracts)
         snprintf(claim, sizeof claim, "a step is to contract the symplectic form by %.10g", c->form);
     else
-        snprintf(claim, sizeof claim, "the method %s to be symplectic",
-                 c->symplectic_claim ? "claims" : "does not claim");
-    row(contracts ? "form contraction" : "symplectic defect",
+        snprintf(claim, sizeof claim, "the method %s to be %s", c->symplectic_claim ? "claims" : "does not claim",
+                 c->reduced ? "a Poisson map" : "symplectic");
+    row(contracts ? "form contraction" : c->reduced ? "Poisson defect" : "symplectic defect",
         "%.2g%s at %llu state%s of a short run, known to %.1g (%s)", c->symplectic_defect, contracts ? " off" : "",
         (unsigned long long)c->defect_states, c->defect_states == 1 ? "" : "s", c->symplectic_defect_error, claim);
 }
@@ -221,7 +217,7 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
     else if (isnan(strong))
         row("expected order", "none (%s)", reason);
     else
-        row("expected order", "strong %g, weak %g (%s)", strong, weak_order(x, x->method), reason);
+        row("expected order", "strong %g, weak %g (%s)", strong, lgv_examination_weak(x, x->method), reason);
     if (!x->measured)
         row("symplectic defect", "not measured");
     else if (!isfinite(c->symplectic_defect))
@@ -231,6 +227,11 @@ static void print_choice(const struct lgv_examination *x, const struct look *l) 
     char friction[200];
     if (x->measured) lgv_friction_line(c, friction, sizeof friction);
     if (x->measured && friction[0]) row("friction", "%s", friction);
+    if (x->stability.frequency > 0)
+        row("highest frequency", "%.4g at the start: period %.4g, %.3g steps", x->stability.frequency,
+            2 * acos(-1) / x->stability.frequency, 2 * acos(-1) / x->stability.frequency / x->step);
+    if (x->stability.text[0])
+        row("stability", "%s%s", x->stability.stable == 0 ? "NOT stable: " : "", x->stability.text);
     row("keeps", "%s%s", x->model->force ? "Without the force: " : "", x->method->claims);
 }
 
@@ -255,112 +256,4 @@ void lgv_examination_print(const struct lgv_examination *x) {
         printf("  %sFAIL%s ", l->bad, l->off);
         lgv_wrap(stdout, x->problem[i].text, 7, 7);
     }
-}
-
-/* ---- JSON ---- */
-
-static json_t *real(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *text(const char *s) {
-    char plain[600];
-    return json_string(lgv_plain(plain, sizeof plain, s));
-}
-
-static json_t *symmetries_json(const struct lgv_examination *x) {
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < x->model->nsymmetries && i < x->structure.nsymmetries; i++)
-        json_array_append_new(list,
-                              json_pack("{s:o s:o s:o s:o s:s}", "name", text(x->model->symmetry[i].name), "invariant",
-                                        x->structure.symmetry[i].unknown
-                                            ? json_null()
-                                            : json_boolean(x->structure.symmetry[i].invariant),
-                                        "drift", real(lgv_examination_drift(x, i)), "residual",
-                                        real(x->structure.symmetry[i].residual), "decided",
-                                        x->structure.symmetry[i].unknown              ? "no"
-                                        : x->structure.symmetry[i].decided_by_formula ? "formulas"
-                                                                                      : "points"));
-    return list;
-}
-
-static json_t *method_json(const struct lgv_examination *x, const struct lgv_method *m, const char *why) {
-    const char *reason;
-    double strong = lgv_method_strong_order(m, &x->structure, x->model->nnoise, &reason);
-    return json_pack("{s:s s:b s:o s:o s:o s:o s:b s:b s:f}", "name", m->name, "fits", !why, "reason",
-                     why ? text(why) : json_null(), "strong_order", why ? json_null() : real(strong), "weak_order",
-                     why ? json_null() : real(weak_order(x, m)), "order_reason", why ? json_null() : text(reason),
-                     "explicit", lgv_method_is_explicit(m, &x->structure), "symplectic", m->symplectic,
-                     "symplectic_violation", m->violation);
-}
-
-static json_t *methods_json(const struct lgv_examination *x, bool names) {
-    json_t *list = json_array();
-    const struct lgv_method *m;
-    for (size_t i = 0; list && (m = lgv_method_listed(x->model, i)); i++) {
-        char buffer[400];
-        const char *why = lgv_method_refusal(m, x->model, &x->structure, buffer, sizeof buffer);
-        if (!names)
-            json_array_append_new(list, method_json(x, m, why));
-        else if (!why)
-            json_array_append_new(list, json_string(m->name));
-    }
-    return list;
-}
-
-static json_t *problems_json(const struct lgv_examination *x) {
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < x->nproblems; i++) json_array_append_new(list, text(x->problem[i].text));
-    return list;
-}
-
-static json_t *unused_json(const struct lgv_examination *x) {
-    json_t *list = json_array();
-    const struct lgv_symbol *s;
-    for (size_t k = 0; list && (s = lgv_model_unused(x->model, k, &k)); k++)
-        json_array_append_new(list, text(s->name));
-    return list;
-}
-
-json_t *lgv_examination_json(const struct lgv_examination *x) {
-    static const char *const decided[] = {"trivially", "formulas", "points", "kinks", "undefined", "size"};
-    const struct lgv_structure *s = &x->structure;
-    const struct lgv_certificate *c = &x->result.certificate;
-    const char *reason = "";
-    double strong = lgv_method_strong_order(x->method, s, x->model->nnoise, &reason), n = (double)x->model->np;
-    bool fits = x->method_fits;
-    json_t *d =
-        json_pack("{s:o s:o s:I s:I s:b s:s s:s s:o s:s s:o s:o s:o}", "model", text(x->model->name), "file",
-                  text(x->model->file), "dof", (json_int_t)x->model->np, "noises", (json_int_t)x->model->nnoise,
-                  "separable", s->separable, "kinetic", s->quadratic_kinetic ? "quadratic" : "general",
-                  "noise_depends_on", (const char *[]){"nothing", "q", "p", "qp"}[s->noise_depends & 3],
-                  "noise_commutes", s->commutes < 0 ? json_null() : json_boolean(s->commutes), "noise_commutes_decided",
-                  decided[s->commutes_decided], "predicted_strong_order", fits ? real(strong) : json_null(),
-                  "predicted_weak_order", fits ? real(weak_order(x, x->method)) : json_null(), "order_reason",
-                  fits ? text(reason) : json_null());
-    char commutes[200];
-    lgv_structure_commutes(s, x->model->nnoise, commutes, sizeof commutes);
-    json_t *more = json_pack(
-        "{s:o s:o s:o s:o s:o s:o s:o s:o s:s s:o s:b s:b s:b s:b s:b s:o s:I s:b s:o}", "unused", unused_json(x),
-        "noise_commutes_reason", text(commutes), "derivative_error", real(x->derivative_error), "symplectic_defect",
-        x->measured ? real(c->symplectic_defect) : json_null(), "symplectic_defect_error",
-        x->measured ? real(c->symplectic_defect_error) : json_null(), "symmetries",
-        symmetries_json(x), "methods", methods_json(x, true), "method_details", methods_json(x, false), "method",
-        x->method->name, "method_reason", x->chosen ? text(x->chosen) : json_null(), "method_fits", fits,
-        "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear, "additive", s->additive,
-        "time_dependent", s->time_dependent, "hessian_entries",
-        x->hessian_entries < 0 ? json_null() : json_integer(x->hessian_entries), "hessian_size",
-        (json_int_t)(4 * n * n), "holds", x->nproblems == 0, "problems", problems_json(x));
-    struct lgv_text law = {0};
-    lgv_law_words(x->model, &x->law, &law);
-    json_object_set_new(more, "stationary_law", law.data ? text(law.data) : json_null());
-    json_object_set_new(more, "stationary_temperature", real(x->law.temperature));
-    lgv_text_free(&law);
-    if (d && more && json_object_update(d, more) == 0) {
-        json_decref(more);
-        return d;
-    }
-    json_decref(d);
-    json_decref(more);
-    return NULL;
 }

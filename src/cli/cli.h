@@ -13,20 +13,15 @@
 enum { LGV_EXIT_DONE = 0, LGV_EXIT_BROKEN = 1, LGV_EXIT_INPUT = 2, LGV_EXIT_CANNOT = 3, LGV_EXIT_UNKNOWN = 4 };
 
 struct lgv_flags {
+    struct lgv_study_texts study; /* the first: offsets in it are offsets here */
     bool help, json, quiet, no_files, no_report, full, all, keep_checkpoint;
-    const char *out, *keep_source, *increments, *part, *checkpoint, *paths, *threads, *until_stderr, *max_time;
-    const char *methods, *kind, *observe, *steps, *largest, *levels, *target, *reference; /* converge */
+    const char *out, *keep_source, *increments, *part, *checkpoint, *checkpoint_steps, *paths, *threads, *until;
+    const char *until_stderr, *max_time;
+    const char *path, *last, *every; /* replay */
     bool mlmc;
-    const char *expect, *reference_step, *ladder, *ladder_paths, *tolerance; /* compare, run --mlmc */
+    const char *format; /* explain */
 };
 
-struct lgv_flag {
-    const char *name;     /* without the dashes */
-    char letter;          /* short form, or 0 */
-    const char *argument; /* what the value is, NULL for a switch */
-    size_t offset;        /* in struct lgv_flags: bool, or const char * when there is an argument */
-    const char *doc;
-};
 #define LGV_FLAG_SET SIZE_MAX /* offset of --set: may be given many times, kept in lgv_arguments.given */
 
 /* A run option or --set NAME=VALUE of the command line, in the order given.  The texts belong to argv, except names. */
@@ -55,18 +50,27 @@ struct lgv_command {
     const char *about;    /* paragraphs separated by "\n\n" */
     const char *examples; /* lines */
     bool run_options;
+    const struct lgv_study_kind *study; /* its options are flags, too; or NULL */
     const struct lgv_flag *flag;
     size_t nflags;
     int (*run)(const struct lgv_arguments *a);
 };
 extern const struct lgv_command *const lgv_commands[];
 extern const size_t lgv_command_count;
-extern const struct lgv_command lgv_command_run, lgv_command_resume, lgv_command_merge, lgv_command_compare,
-    lgv_command_converge, lgv_command_check, lgv_command_methods, lgv_command_report, lgv_command_reproduce,
-    lgv_command_reference;
+extern const struct lgv_command lgv_command_run, lgv_command_resume, lgv_command_merge, lgv_command_replay,
+    lgv_command_sweep, lgv_command_compare, lgv_command_converge, lgv_command_check, lgv_command_explain,
+    lgv_command_new, lgv_command_completion, lgv_command_schema,
+    lgv_command_methods, lgv_command_report, lgv_command_cite, lgv_command_reproduce, lgv_command_reference;
+
+/* main.c: the whole program; returns the exit code. */
+int lgv_main(int argc, char **argv);
+/* Of several processes that run one command together (lgv-mpi), is this one that prints nothing and writes no files? */
+bool lgv_silent(void);
 
 /* ---- arguments.c ---- */
 
+/* Flag number k of a command, those of its study first; NULL behind the last. */
+const struct lgv_flag *lgv_command_flag(const struct lgv_command *c, size_t k);
 /* False: a message was printed, the caller ends with LGV_EXIT_INPUT (or _CANNOT when memory is out). */
 bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv, struct lgv_arguments *out);
 void lgv_arguments_free(struct lgv_arguments *a);
@@ -120,9 +124,7 @@ void lgv_meter_end(struct lgv_meter *meter);
 
 /* ---- methods.c ---- */
 
-size_t lgv_method_needs(const struct lgv_method *m, const char **word); /* at most 4 words; returns their number */
 #define LGV_ADDITIVE_QUADRATIC " where H = p.M^-1 p/2 + U(q) with constant masses" /* behind such an order */
-const char *lgv_cli_explicit(const struct lgv_method *m);
 const char *lgv_cli_order(double order, char out[16]); /* "-" for NaN: there is none */
 /* Orders for the tables: of methods that are for a bath those in a bath, of others those with noise. */
 bool lgv_cli_of_bath(const struct lgv_method *m);
@@ -131,8 +133,17 @@ double lgv_cli_weak(const struct lgv_method *m);
 #define LGV_CLI_ORDERS                                                                                                 \
     "order: without noise; strong and weak: with one noise or commuting noises, of methods for a bath "                \
     "(`langevin`) with constant friction and no other noise."
-const char *lgv_method_increments(const struct lgv_method *m); /* what a step uses of the noise */
-json_t *lgv_method_json(const struct lgv_method *m);
+
+/* ---- new.c ---- */
+
+/* The name of template number k of `lgv new`, NULL behind the last. */
+const char *lgv_template_name(size_t k, char *out, size_t size);
+
+/* ---- completion.c ---- */
+
+/* Prints the text, or writes it to the file of --out, and frees it; with --json and a field as a document of that one
+ * field.  Returns the exit code. */
+int lgv_put_text(const struct lgv_arguments *a, struct lgv_text *t, const char *field);
 
 /* ---- run.c ---- */
 
@@ -141,13 +152,17 @@ json_t *lgv_method_json(const struct lgv_method *m);
 enum lgv_status lgv_directory(const char *dir, bool *made, struct lgv_error *err);
 /* The same without the lock, for files of names that nobody else writes: several lgv may do so at once. */
 enum lgv_status lgv_directory_shared(const char *dir, bool *made, struct lgv_error *err);
-char *lgv_join(const char *dir, const char *name); /* dir/name; NULL: no memory */
 /* Summary or JSON of a result, its files in dir (NULL: none); returns the exit code.  status is that of the run. */
 int lgv_run_show(const struct lgv_arguments *a, struct lgv_result *r, const char *dir, enum lgv_status status);
 /* An old report must not stay beside new results. */
 void lgv_forget_report(const char *dir);
 /* Figures and report.html in dir; missing gnuplot is a warning.  Returns the exit code: `code` when all is well. */
 int lgv_pages(const struct lgv_result *r, const char *dir, int code);
+
+/* ---- report.c ---- */
+
+/* FILE, or FILE/results.h5 when it is a directory; malloc'd. */
+char *lgv_results_of(const char *file);
 
 /* ---- mlmc.c ---- */
 
@@ -160,8 +175,11 @@ int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struc
     {"checkpoint", 0, "SECONDS", offsetof(struct lgv_flags, checkpoint),                                               \
      "how often the state of the run is saved to the directory, for `lgv resume` (default 600; 0: only when it is "    \
      "interrupted)"},                                                                                                  \
+        {"checkpoint-steps", 0, "N", offsetof(struct lgv_flags, checkpoint_steps),                                     \
+         "save it also after about N steps of all paths together"},                                                    \
         {"keep-checkpoint", 0, NULL, offsetof(struct lgv_flags, keep_checkpoint),                                      \
-         "keep the state of the finished run: `lgv resume DIR --paths N` adds paths to it"},                           \
+         "keep the state of the finished run: `lgv resume DIR --paths N` adds paths to it; with extendable=yes "     \
+         "it is always kept"},                                                                                         \
         {"until-stderr", 0, "NAME=E", offsetof(struct lgv_flags, until_stderr),                                        \
          "add paths until the standard error of the mean of an observable at the end is at most E; `paths` is the "    \
          "number to begin with"},                                                                                      \
@@ -172,9 +190,11 @@ int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struc
 struct lgv_saving {
     const char *dir; /* NULL: it is not */
     double interval, last;
+    double every, last_share, path_steps; /* steps between two savings, the share done at the last one, all steps */
     double share; /* of the paths that were collected before */
     double until; /* when the time is over; 0: never */
     bool due, keep, over;
+    bool saved; /* there is a state to go on from */
     const char *goal; /* observable whose standard error has a limit, with its size; NULL: none */
     size_t goal_size, series; /* its number */
     double limit;

@@ -8,24 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define USUAL_PATHS 2048 /* at most, unless --paths asks for more: files say how many paths a run has */
-
 #define AT(field) offsetof(struct lgv_flags, field)
 static const struct lgv_flag flags[] = {
-    {"methods", 0, "A,B,C", AT(methods), "methods to measure, separated by commas (default: the method of the file)"},
-    {"kind", 0, "strong|weak", AT(kind),
-     "strong: RMS over paths of the distance to the solution; weak: error of a mean (default strong)"},
-    {"observe", 0, "NAME,...", AT(observe),
-     "what the errors are of: state, positions, momenta, or anything observed; each has its own orders (default: state "
-     "for strong errors, H for weak ones)"},
-    {"steps", 0, "H1,H2,...", AT(steps), "the steps: whole multiples of the smallest one"},
-    {"largest", 0, "H", AT(largest), "the largest of the steps H, H/2, H/4, ... (default: the step of the file)"},
-    {"levels", 0, "N", AT(levels), "number of steps H, H/2, H/4, ... (default 5)"},
-    {"target", 0, "SE", AT(target),
-     "double the number of paths until the standard error of every order is below SE (at most 4 million paths)"},
-    {"reference", 0, "METHOD|exact", AT(reference),
-     "what the solution is: the exact solution of the model file, or a fine solution of the same paths by a method "
-     "(default: exact for strong errors when the file has it, else the best method that fits and is not under test)"},
     {"set", 0, "NAME=VALUE", LGV_FLAG_SET, "a parameter of the model, or a run option; may be given many times"},
     {"out", 'o', "DIR", AT(out),
      "directory of convergence.json, the figure and report.html (default lgv-NAME-converge, or none with --json)"},
@@ -36,42 +20,10 @@ static const struct lgv_flag flags[] = {
 
 /* ---- options ---- */
 
-static enum lgv_status read_number(const char *name, const char *text, double low, double high, double *out,
-                                   struct lgv_error *err) {
-    char *end;
-    if (!text) return LGV_OK;
-    *out = strtod(text, &end);
-    if (end != text && !*end && *out >= low && *out <= high) return LGV_OK;
-    char plain[80];
-    return lgv_fail(err, LGV_BAD_INPUT, "--%s: \"%s\" is not a number from %g to %g", name,
-                    lgv_plain(plain, sizeof plain, text), low, high);
-}
-
 static bool was_given(const struct lgv_arguments *a, const char *name) {
     for (size_t i = 0; i < a->ngiven; i++)
         if (strcmp(a->given[i].name, name) == 0) return true;
     return false;
-}
-
-static enum lgv_status read_options(const struct lgv_arguments *a, struct lgv_settings *s,
-                                    struct lgv_convergence_options *o, struct lgv_error *err) {
-    const struct lgv_flags *f = &a->flags;
-    double levels = 0;
-    *o = (struct lgv_convergence_options){
-        .methods = f->methods, .observe = f->observe, .steps = f->steps, .reference = f->reference};
-    if (f->kind && strcmp(f->kind, "weak") != 0 && strcmp(f->kind, "strong") != 0)
-        return lgv_fail(err, LGV_BAD_INPUT, "--kind is strong or weak");
-    o->weak = f->kind && strcmp(f->kind, "weak") == 0;
-    if (f->steps && (f->largest || f->levels))
-        return lgv_fail(err, LGV_BAD_INPUT, "--steps names all steps; --largest and --levels go without it");
-    if (f->target && was_given(a, "paths"))
-        return lgv_fail(err, LGV_BAD_INPUT, "--target finds the number of paths itself; leave out --paths");
-    enum lgv_status status = read_number("largest", f->largest, 1e-300, 1e300, &o->largest, err);
-    if (!status) status = read_number("levels", f->levels, 2, LGV_CONVERGE_LEVELS, &levels, err);
-    if (!status) status = read_number("target", f->target, 1e-6, 1, &o->target, err);
-    o->levels = (size_t)levels;
-    if (!was_given(a, "paths") && s->paths > USUAL_PATHS) s->paths = USUAL_PATHS;
-    return status;
 }
 
 /* ---- output ---- */
@@ -168,7 +120,7 @@ static int command_converge(const struct lgv_arguments *a) {
     if (status != LGV_OK) return lgv_complain(&err, status);
     char *dir = lgv_output_directory(a, m, "-converge");
     bool made = false;
-    status = read_options(a, &settings, &options, &err);
+    status = lgv_converge_read(&a->flags.study, was_given(a, "paths"), &settings, &options, &err);
     if (status == LGV_OK && dir) status = lgv_directory(dir, &made, &err);
     int code = status == LGV_OK ? study(a, m, &settings, &options, dir) : lgv_complain(&err, status);
     if (made) rmdir(dir); /* succeeds only when nothing was written */
@@ -202,12 +154,13 @@ const struct lgv_command lgv_command_converge = {
         "is too coarse for; the message then says why, and which --until would do.\n\n"
         "Exit code 1: a strong order is worse, paths failed, the study was interrupted or --target was not reached. "
         "Exit code 4: none of that, but there is an order without a verdict. Paths default to those of the file, at "
-        "most " LGV_DIGITS(USUAL_PATHS) ".",
+        "most " LGV_DIGITS(LGV_CONVERGE_PATHS) ".",
     .examples = "  lgv converge kubo.yaml --methods P1N1Q2Gau,P2N2Q2Lob --largest 0.02 --levels 6 --until 3.2\n"
                 "  lgv converge synchrotron.yaml --methods VZc --steps 0.16,0.08,0.04 --until 3.2 --set beta=2\n"
                 "  lgv converge kubo.yaml --observe positions,momenta --until 3.2\n"
                 "  lgv converge anharmonic.yaml --kind weak --observe H --until 4 --target 0.1 --json\n",
     .run_options = true,
+    .study = &lgv_study_kinds[LGV_STUDY_CONVERGE],
     .flag = flags,
     .nflags = sizeof flags / sizeof *flags,
     .run = command_converge,

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reading experiment.yaml and judging its claims.
+ * Reading experiment.yaml, judging its claims, drawing its figures.
  *
  *     title: ...      source: ...      about: ...
  *     runs:   [ { name: strong, command: converge kubo.yaml --kind strong, quick: --paths 256, full: --paths 2000 } ]
  *     claims: [ { claim: order of the midpoint rule, measure: "strong:methods[method=P1N1Q2Gau].order",
  *                 error: "strong:methods[method=P1N1Q2Gau].order_stderr", expect: 1, within: 0.05 } ]
+ *     figures: [ { name: error, title: .., xlabel: t, ylabel: .., log: yes, x: "strong:time",
+ *                  lines: [ { title: midpoint, y: "a:methods[0].observables.*.means", against: .., of: [x, y] } ] } ]
  *
- * A claim holds when |measured - expect| <= within + 3 standard errors, or with below: / above: when the number is. */
+ * A claim holds when |measured - expect| <= within + 3 standard errors, or with below: / above: when the number is.
+ * What can be measured: measure.c. */
 #include "cli/experiment.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <libfyaml.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char *scalar(struct fy_node *map, const char *key) {
     size_t size;
@@ -53,11 +56,15 @@ static const char *forbidden_word(const char *words) {
     return NULL;
 }
 
-static enum lgv_status check_run(const char *file, const struct lgv_experiment_run *r, struct lgv_error *err) {
+static bool good_name(const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    return *name && *name != '.' && !name[strspn(name, letters)];
+}
+
+static enum lgv_status check_run(const char *file, const struct lgv_experiment_run *r, struct lgv_error *err) {
     static const char *const known[] = {"run", "compare", "converge", "check"};
     size_t n = strcspn(r->command, " \t\n"), k = 0;
-    if (!*r->name || *r->name == '.' || r->name[strspn(r->name, letters)])
+    if (!good_name(r->name))
         return lgv_fail(err, LGV_BAD_INPUT, "%s: the name of a run must be made of letters, digits, _, - and .", file);
     while (k < 4 && (strlen(known[k]) != n || strncmp(r->command, known[k], n) != 0)) k++;
     if (k == 4)
@@ -80,13 +87,43 @@ static enum lgv_status read_run(const char *file, struct fy_node *n, struct lgv_
     return check_run(file, r, err);
 }
 
+/* The place under `key`, and for what is measured itself `against` and `of` beside it. */
+static enum lgv_status read_measure(const char *file, struct fy_node *n, const char *key, bool whole,
+                                    struct lgv_measure *m, struct lgv_error *err) {
+    struct fy_node *of = whole ? sequence(n, "of") : NULL;
+    size_t count = of ? (size_t)fy_node_sequence_item_count(of) : 0;
+    *m = (struct lgv_measure){.path = scalar(n, key), .against = whole ? scalar(n, "against") : NULL};
+    char *length = whole ? scalar(n, "length") : NULL;
+    m->length = length && strcmp(length, "yes") == 0;
+    free(length);
+    if (count && !(m->of = lgv_new(count, sizeof *m->of))) return lgv_fail_memory(err);
+    for (; m->nof < count; m->nof++) {
+        size_t size;
+        const char *text = fy_node_get_scalar(fy_node_sequence_get_by_index(of, (int)m->nof), &size);
+        if (!text || !(m->of[m->nof] = lgv_copy_n(text, size)))
+            return lgv_fail(err, LGV_BAD_INPUT, "%s: of: must be a list of names", file);
+    }
+    const char *const place[] = {m->path, m->against};
+    for (int k = 0; k < 2; k++)
+        if (place[k] && !strchr(place[k], ':'))
+            return lgv_fail(err, LGV_BAD_INPUT, "%s: '%s' must be RUN:path", file, place[k]);
+    return LGV_OK;
+}
+
+static void free_measure(struct lgv_measure *m) {
+    for (size_t i = 0; i < m->nof; i++) free(m->of[i]);
+    free(m->of);
+    free(m->path);
+    free(m->against);
+}
+
 static enum lgv_status read_claim(const char *file, struct fy_node *n, struct lgv_claim *c, struct lgv_error *err) {
     if (fy_node_get_type(n) != FYNT_MAPPING) return lgv_fail(err, LGV_BAD_INPUT, "%s: a claim must be a mapping", file);
-    *c = (struct lgv_claim){.text = scalar(n, "claim"),
-                            .measure = scalar(n, "measure"),
-                            .error = scalar(n, "error"),
-                            .sigmas = 3,
-                            .measured = NAN};
+    *c = (struct lgv_claim){.text = scalar(n, "claim"), .sigmas = 3, .measured = NAN};
+    enum lgv_status status = read_measure(file, n, "measure", true, &c->measure, err);
+    if (status == LGV_OK) status = read_measure(file, n, "error", false, &c->error, err);
+    if (status == LGV_OK) status = read_measure(file, n, "at", false, &c->at, err);
+    if (status != LGV_OK) return status;
     if (number_of(n, "below", &c->expect))
         c->kind = LGV_CLAIM_BELOW;
     else if (number_of(n, "above", &c->expect))
@@ -95,11 +132,62 @@ static enum lgv_status read_claim(const char *file, struct fy_node *n, struct lg
         c->expect = NAN;
     number_of(n, "within", &c->within);
     number_of(n, "sigmas", &c->sigmas);
-    if (!c->text || !c->measure || !strchr(c->measure, ':') || !isfinite(c->expect) || !isfinite(c->within))
+    if (!c->text || !c->measure.path || !isfinite(c->expect) || !isfinite(c->within))
         return lgv_fail(err, LGV_BAD_INPUT,
                         "%s: claim '%s' needs measure: RUN:path and a number under expect:, below: or above:", file,
                         c->text ? c->text : "?");
     return LGV_OK;
+}
+
+static enum lgv_status read_line(const char *file, struct fy_node *figure, struct fy_node *n,
+                                 struct lgv_experiment_line *l, struct lgv_error *err) {
+    if (fy_node_get_type(n) != FYNT_MAPPING) return lgv_fail(err, LGV_BAD_INPUT, "%s: a line must be a mapping", file);
+    bool own = fy_node_mapping_lookup_by_string(n, "x", (size_t)-1) != NULL;
+    *l = (struct lgv_experiment_line){.title = scalar(n, "title")};
+    enum lgv_status status = read_measure(file, n, "y", true, &l->y, err);
+    if (status == LGV_OK) status = read_measure(file, own ? n : figure, "x", false, &l->x, err);
+    if (status == LGV_OK && (!l->title || !l->y.path || !l->x.path))
+        status = lgv_fail(err, LGV_BAD_INPUT, "%s: a line needs title, y: RUN:path and x: here or in the figure",
+                          file);
+    return status;
+}
+
+static enum lgv_status read_figure(const char *file, struct fy_node *n, struct lgv_experiment_figure *f,
+                                   struct lgv_error *err) {
+    if (fy_node_get_type(n) != FYNT_MAPPING)
+        return lgv_fail(err, LGV_BAD_INPUT, "%s: a figure must be a mapping", file);
+    struct fy_node *lines = sequence(n, "lines");
+    char *log = scalar(n, "log");
+    *f = (struct lgv_experiment_figure){.name = scalar(n, "name"),
+                                        .title = scalar(n, "title"),
+                                        .xlabel = scalar(n, "xlabel"),
+                                        .ylabel = scalar(n, "ylabel"),
+                                        .log = log && strcmp(log, "yes") == 0};
+    free(log);
+    if (!f->name || !good_name(f->name) || !f->title || !lines)
+        return lgv_fail(err, LGV_BAD_INPUT, "%s: a figure needs title, lines: [...] and a name of letters, digits, "
+                        "_, - and .", file);
+    size_t count = (size_t)fy_node_sequence_item_count(lines);
+    f->line = lgv_new(count + 1, sizeof *f->line);
+    enum lgv_status status = f->line ? LGV_OK : lgv_fail_memory(err);
+    while (status == LGV_OK && f->nlines < count) {
+        struct fy_node *line = fy_node_sequence_get_by_index(lines, (int)f->nlines);
+        status = read_line(file, n, line, &f->line[f->nlines++], err);
+    }
+    return status;
+}
+
+static void free_figure(struct lgv_experiment_figure *f) {
+    for (size_t i = 0; i < f->nlines; i++) {
+        free_measure(&f->line[i].x);
+        free_measure(&f->line[i].y);
+        free(f->line[i].title);
+    }
+    free(f->line);
+    free(f->name);
+    free(f->title);
+    free(f->xlabel);
+    free(f->ylabel);
 }
 
 enum lgv_status lgv_experiment_read(const char *dir, const char *name, struct lgv_experiment *out,
@@ -121,17 +209,23 @@ enum lgv_status lgv_experiment_read(const char *dir, const char *name, struct lg
     if (text && !claims)
         status = lgv_fail(err, LGV_BAD_INPUT, "%s: expected title, runs: [...] and claims: [...]", file.data);
     if (claims) {
+        struct fy_node *figures = sequence(root, "figures");
         int nruns = fy_node_sequence_item_count(runs), nclaims = fy_node_sequence_item_count(claims);
+        int nfigures = figures ? fy_node_sequence_item_count(figures) : 0;
         out->title = scalar(root, "title");
         out->source = scalar(root, "source");
         out->about = scalar(root, "about");
         out->run = lgv_new((size_t)nruns + 1, sizeof *out->run);
         out->claim = lgv_new((size_t)nclaims + 1, sizeof *out->claim);
-        if (!out->run || !out->claim) status = lgv_fail_memory(err);
+        out->figure = lgv_new((size_t)nfigures + 1, sizeof *out->figure);
+        if (!out->run || !out->claim || !out->figure) status = lgv_fail_memory(err);
         for (int i = 0; !status && i < nruns; i++)
             status = read_run(file.data, fy_node_sequence_get_by_index(runs, i), &out->run[out->nruns++], err);
         for (int i = 0; !status && i < nclaims; i++)
             status = read_claim(file.data, fy_node_sequence_get_by_index(claims, i), &out->claim[out->nclaims++], err);
+        for (int i = 0; !status && i < nfigures; i++)
+            status = read_figure(file.data, fy_node_sequence_get_by_index(figures, i), &out->figure[out->nfigures++],
+                                 err);
     }
     if (doc) fy_document_destroy(doc);
     free(text);
@@ -149,9 +243,12 @@ void lgv_experiment_free(struct lgv_experiment *e) {
     }
     for (size_t i = 0; i < e->nclaims; i++) {
         free(e->claim[i].text);
-        free(e->claim[i].measure);
-        free(e->claim[i].error);
+        free_measure(&e->claim[i].measure);
+        free_measure(&e->claim[i].error);
+        free_measure(&e->claim[i].at);
     }
+    for (size_t i = 0; i < e->nfigures; i++) free_figure(&e->figure[i]);
+    free(e->figure);
     free(e->run);
     free(e->claim);
     free(e->name);
@@ -164,86 +261,74 @@ void lgv_experiment_free(struct lgv_experiment *e) {
 
 /* ---- claims ---- */
 
-/* Does entry[key] equal text, as a word or as a number (to 1e-9)? */
-static bool matches(const json_t *entry, const char *key, const char *text) {
-    const json_t *v = json_object_get(entry, key);
-    if (json_is_string(v)) return strcmp(json_string_value(v), text) == 0;
-    double want = strtod(text, NULL), have = json_number_value(v);
-    return json_is_number(v) && fabs(have - want) <= 1e-9 * fmax(1, fabs(want));
-}
-
-/* key=text,key=text,... */
-static bool matches_all(const json_t *entry, const char *selector) {
-    char key[64], text[128];
-    int used;
-    for (;; selector += used + 1) {
-        if (sscanf(selector, "%63[^=]=%127[^],]%n", key, text, &used) != 2 || !matches(entry, key, text)) return false;
-        if (selector[used] != ',') return true;
-    }
-}
-
-static const json_t *select_entry(const json_t *list, const char *selector) {
-    if (!json_is_array(list)) return NULL;
-    if (isdigit((unsigned char)selector[0])) return json_array_get(list, strtoul(selector, NULL, 10));
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (matches_all(json_array_get(list, i), selector)) return json_array_get(list, i);
-    return NULL;
-}
-
-/* The entry that the path begins with, and the length of its name.  Names of observables have dots and brackets of
- * their own, as in L.x and msd[2].y: the longest name is meant. */
-static const json_t *named_entry(const json_t *object, const char *path, size_t *length) {
-    const json_t *found = NULL;
-    const char *key;
-    json_t *value;
-    *length = 0;
-    json_object_foreach((json_t *)object, key, value) {
-        size_t n = strlen(key);
-        if (n <= *length || strncmp(path, key, n) != 0 || !strchr(".[", path[n])) continue;
-        found = value;
-        *length = n;
-    }
-    return found;
-}
-
-bool lgv_experiment_number(const json_t *document, const char *path, double *out) {
-    const json_t *at = document;
-    while (at && *path) {
-        size_t n = strcspn(path, "]");
-        if (path[0] == '[') {
-            at = select_entry(at, path + 1);
-            n += path[n] == ']';
-        } else {
-            at = named_entry(at, path, &n);
-        }
-        path += n;
-        if (*path == '.') path++;
-    }
-    if (json_is_boolean(at))
-        *out = json_is_true(at);
-    else if (json_is_number(at))
-        *out = json_number_value(at);
-    else
-        return false;
-    return true;
-}
-
-static bool measured(const struct lgv_experiment *e, const char *where, double *out) {
-    const char *colon = where ? strchr(where, ':') : NULL;
-    for (size_t i = 0; colon && i < e->nruns; i++)
-        if (strlen(e->run[i].name) == (size_t)(colon - where) &&
-            strncmp(e->run[i].name, where, (size_t)(colon - where)) == 0)
-            return e->run[i].result && lgv_experiment_number(e->run[i].result, colon + 1, out);
-    return false;
+/* The largest entry of what is measured, or the entry of `at` that stands there. */
+static bool measured(const struct lgv_experiment *e, const struct lgv_measure *m, const struct lgv_measure *at,
+                     double *out) {
+    struct lgv_list list, place = {0};
+    size_t index = 0;
+    bool known = lgv_experiment_measure(e, m, &list) && lgv_list_largest(&list, &index);
+    if (known && at->path) known = lgv_experiment_measure(e, at, &place) && place.count == list.count;
+    if (known) *out = at->path ? place.value[index] : list.value[index];
+    lgv_list_free(&list);
+    lgv_list_free(&place);
+    return known;
 }
 
 void lgv_experiment_judge(struct lgv_experiment *e) {
+    static const struct lgv_measure nowhere;
     for (size_t i = 0; i < e->nclaims; i++) {
         struct lgv_claim *c = &e->claim[i];
-        c->known = measured(e, c->measure, &c->measured) && (!c->error || measured(e, c->error, &c->uncertainty));
+        c->known = measured(e, &c->measure, &c->at, &c->measured) &&
+                   (!c->error.path || measured(e, &c->error, &nowhere, &c->uncertainty));
         double slack = c->within + c->sigmas * c->uncertainty;
         c->holds = c->known && (c->kind == LGV_CLAIM_BELOW   ? c->measured <= c->expect
                                 : c->kind == LGV_CLAIM_ABOVE ? c->measured >= c->expect
                                                              : fabs(c->measured - c->expect) <= slack);
     }
+}
+
+/* ---- figures ---- */
+
+/* An old figure must not pass for a new one. */
+static void remove_figure(const char *dir, const char *name) {
+    static const char *const ending[] = {"svg", "png", "pdf"};
+    for (int k = 0; k < 3; k++) {
+        struct lgv_text file = {0};
+        lgv_text_add(&file, "%s/%s.%s", dir, name, ending[k]);
+        if (!file.failed) unlink(file.data);
+        lgv_text_free(&file);
+    }
+}
+
+static enum lgv_status draw_figure(const struct lgv_experiment *e, struct lgv_experiment_figure *f, const char *dir,
+                                   struct lgv_error *err) {
+    struct lgv_list *list = lgv_new(2 * f->nlines + 1, sizeof *list);
+    struct lgv_curve *curve = lgv_new(f->nlines + 1, sizeof *curve);
+    enum lgv_status status = list && curve ? LGV_OK : lgv_fail_memory(err);
+    remove_figure(dir, f->name);
+    for (size_t i = 0; status == LGV_OK && i < f->nlines; i++) {
+        const struct lgv_experiment_line *l = &f->line[i];
+        struct lgv_list *x = &list[2 * i], *y = &list[2 * i + 1];
+        if (!lgv_experiment_measure(e, &l->x, x) || !lgv_experiment_measure(e, &l->y, y) || x->count != y->count)
+            status = lgv_fail(err, LGV_CANNOT_RUN,
+                              "%s: line '%s' of figure %s: its lists are missing or have different lengths", e->name,
+                              l->title, f->name);
+        curve[i] = (struct lgv_curve){l->title, x->value, y->value, y->count};
+    }
+    struct lgv_curves all = {f->name, f->title, f->xlabel, f->ylabel, f->log, f->nlines, curve};
+    if (status == LGV_OK) status = lgv_curves_draw(&all, dir, err);
+    f->drawn = status == LGV_OK;
+    for (size_t i = 0; list && i < 2 * f->nlines; i++) lgv_list_free(&list[i]);
+    free(list);
+    free(curve);
+    return status;
+}
+
+enum lgv_status lgv_experiment_draw(struct lgv_experiment *e, const char *dir, struct lgv_error *err) {
+    enum lgv_status status = LGV_OK;
+    for (size_t i = 0; i < e->nfigures; i++) {
+        enum lgv_status one = draw_figure(e, &e->figure[i], dir, status == LGV_OK ? err : NULL);
+        if (status == LGV_OK) status = one;
+    }
+    return status;
 }

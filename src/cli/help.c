@@ -72,8 +72,8 @@ void lgv_help_command(FILE *out, const struct lgv_command *c) {
     fprintf(out, "Usage: lgv %s%s%s [flags]\n\n", c->name, c->operand ? " " : "", c->operand ? c->operand : "");
     lgv_wrap(out, c->about, 0, 0);
     fputs("\nFlags:\n", out);
-    for (size_t k = 0; k < c->nflags; k++)
-        print_row(out, c->flag[k].letter, c->flag[k].name, c->flag[k].argument, c->flag[k].doc);
+    const struct lgv_flag *f;
+    for (size_t k = 0; (f = lgv_command_flag(c, k)); k++) print_row(out, f->letter, f->name, f->argument, f->doc);
     print_row(out, 'h', "help", NULL, "this text");
     if (c->run_options) {
         fputs("\nRun options (also in the run: section of the model file, and by --set):\n", out);

@@ -6,9 +6,16 @@
 #include <string.h>
 
 const struct lgv_command *const lgv_commands[] = {
-    &lgv_command_run,   &lgv_command_resume,  &lgv_command_merge,  &lgv_command_compare,   &lgv_command_converge,
-    &lgv_command_check, &lgv_command_methods, &lgv_command_report, &lgv_command_reproduce, &lgv_command_reference};
+    &lgv_command_run,      &lgv_command_resume, &lgv_command_merge,   &lgv_command_replay,
+    &lgv_command_sweep,    &lgv_command_compare, &lgv_command_converge, &lgv_command_check,
+    &lgv_command_explain,  &lgv_command_new,     &lgv_command_schema,   &lgv_command_completion,
+    &lgv_command_methods,  &lgv_command_report,   &lgv_command_cite,
+    &lgv_command_reproduce, &lgv_command_reference};
 const size_t lgv_command_count = sizeof lgv_commands / sizeof *lgv_commands;
+
+bool lgv_silent(void) {
+    return lgv_peers && lgv_peers->number > 0;
+}
 
 static const struct lgv_command *find_command(const char *name) {
     for (size_t k = 0; k < lgv_command_count; k++)
@@ -17,9 +24,9 @@ static const struct lgv_command *find_command(const char *name) {
 }
 
 static int unknown_command(const char *name) {
-    const char *known[16];
+    const char *known[32];
     size_t count = 0;
-    while (count < lgv_command_count && count < 15) {
+    while (count < lgv_command_count && count < 31) {
         known[count] = lgv_commands[count]->name;
         count++;
     }
@@ -48,13 +55,14 @@ static int help(int argc, char **argv) {
     return lgv_finish(LGV_EXIT_DONE);
 }
 
-int main(int argc, char **argv) {
+int lgv_main(int argc, char **argv) {
     if (argc < 2) {
         lgv_help_overview(stderr);
         return LGV_EXIT_INPUT;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        printf("lgv %s\n", lgv_version());
+        const char *built = strchr(lgv_build(), '\n'); /* behind the version itself */
+        printf("lgv %s\n%s", lgv_version(), built ? built + 1 : "");
         return lgv_finish(LGV_EXIT_DONE);
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

@@ -4,51 +4,12 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct lgv_flag flags[] = {
     {"json", 0, NULL, offsetof(struct lgv_flags, json), "one JSON document on standard output and nothing else"},
 };
-
-size_t lgv_method_needs(const struct lgv_method *m, const char **word) {
-    size_t n = 0;
-    if (m->needs & LGV_NEEDS_NO_NOISE) word[n++] = "no noise";
-    if (m->needs & LGV_NEEDS_NOISE_OF_Q) word[n++] = "noise h(q)";
-    if (m->needs & LGV_NEEDS_FLAT)
-        word[n++] = "constant masses";
-    else if (m->needs & LGV_NEEDS_SEPARABLE)
-        word[n++] = "separable";
-    if (m->needs & LGV_NEEDS_CONSTRAINTS) word[n++] = "constraints";
-    if (m->needs & LGV_NEEDS_ROTATIONS) word[n++] = "rotations";
-    return n;
-}
-
-const char *lgv_cli_explicit(const struct lgv_method *m) {
-    return m->explicit_always      ? "all models"
-           : m->explicit_separable ? "separable models"
-           : m->explicit_additive  ? "additive noise"
-                                   : "none";
-}
-
-static json_t *words(const char *const *word, size_t n) {
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < n; i++) json_array_append_new(list, json_string(word[i]));
-    return list;
-}
-
-static json_t *aliases(const struct lgv_method *m) {
-    json_t *list = json_array();
-    for (const char *s = m->aliases ? m->aliases : ""; list && *s;) {
-        size_t n = strcspn(s, " ");
-        json_array_append_new(list, json_stringn(s, n));
-        s += n + (s[n] == ' ');
-    }
-    return list;
-}
-
-const char *lgv_method_increments(const struct lgv_method *m) {
-    return m->needs & LGV_NEEDS_NO_NOISE ? "none" : m->uses_dz ? "dW and dZ" : "dW";
-}
 
 /* Methods whose steps are proposals have no order. */
 const char *lgv_cli_order(double order, char out[16]) {
@@ -69,27 +30,6 @@ double lgv_cli_strong(const struct lgv_method *m) {
 
 double lgv_cli_weak(const struct lgv_method *m) {
     return lgv_cli_of_bath(m) ? m->bath_weak : m->weak_order;
-}
-
-static json_t *order_of(double order) {
-    return isnan(order) ? json_null() : json_real(order);
-}
-
-json_t *lgv_method_json(const struct lgv_method *m) {
-    const char *need[5];
-    size_t n = lgv_method_needs(m, need);
-    bool bath = m->bath && !m->metropolis;
-    return json_pack("{s:s s:o s:s s:s s:o s:o s:o s:o s:o s:o s:b s:b s:s s:b s:b s:s s:s s:b s:o s:o}", "name",
-                     m->name, "aliases", aliases(m), "family", m->family, "paper", m->paper, "needs", words(need, n),
-                     "order", order_of(m->order), "strong_order", order_of(m->strong_order),
-                     "strong_order_noncommuting", order_of(m->strong_noncommuting),
-                     "strong_order_additive", order_of(m->strong_additive),
-                     "weak_order", order_of(m->weak_order), "symplectic",
-                     m->symplectic, "explicit", m->explicit_always || m->explicit_separable, "explicit_for",
-                     lgv_cli_explicit(m), "quadratic_invariants", m->quadratic_invariants, "momentum_maps",
-                     m->linear_momentum_maps, "claims", m->claims, "doc", m->doc, "uses_dz", m->uses_dz,
-                     "bath_strong_order", bath ? order_of(m->bath_strong) : json_null(), "bath_weak_order",
-                     bath ? order_of(m->bath_weak) : json_null());
 }
 
 static void join_needs(const struct lgv_method *m, char *out, size_t size) {
@@ -137,12 +77,13 @@ static void print_table(void) {
         char order[16], strong[16], weak[16];
         printf("%-21s %-18s %5s %6s %5s  %-10s %-16s %-15s %s\n", m->name, m->family, lgv_cli_order(m->order, order),
                lgv_cli_order(lgv_cli_strong(m), strong), lgv_cli_order(lgv_cli_weak(m), weak),
-               m->symplectic ? "yes" : "no", lgv_cli_explicit(m), need, m->aliases ? m->aliases : "");
+               m->symplectic ? "yes" : "no", lgv_method_explicit_for(m), need, m->aliases ? m->aliases : "");
     }
     print_rule();
     print_compositions();
     lgv_wrap(stdout,
-             "Words of up to nine letters A (drift) and B (kick), such as ABABA, are splittings; for a bath they have "
+             "Words of up to " LGV_DIGITS(LGV_MOST_LETTERS) " letters A (drift) and B (kick), such as ABABA, are "
+             "splittings; for a bath they have "
              "O (its exact flow) too, or U in the place of A and O (drift and bath together, exactly): BAOAB, OBABO, "
              "UBU, with constraints g-BAOAB. NAME-GLA is a symplectic method NAME between two halves of O, NAME-GLA1 "
              "one followed by O. NAME-Metropolis accepts or rejects the steps of a symmetric word with O or of "
@@ -185,7 +126,7 @@ static void print_method(const struct lgv_method *m) {
                  m->bath_weak);
         print_field("in a bath", text);
     }
-    print_field("explicit for", lgv_cli_explicit(m));
+    print_field("explicit for", lgv_method_explicit_for(m));
     print_field("increments", lgv_method_increments(m));
     print_field("symplectic", m->symplectic ? "yes" : "no");
     print_field("keeps", m->claims);
@@ -200,11 +141,12 @@ static int command_methods(const struct lgv_arguments *a) {
         return LGV_EXIT_INPUT;
     }
     if (a->flags.json) {
-        json_t *list = json_array();
-        if (m && list) json_array_append_new(list, lgv_method_json(m)); /* also one that only its name makes */
-        for (size_t i = 0; list && !m && i < lgv_method_count; i++)
-            json_array_append_new(list, lgv_method_json(lgv_method_at(i)));
-        return lgv_print_json(list, LGV_EXIT_DONE);
+        char *text = lgv_json_methods(m);
+        struct lgv_error err = {0};
+        if (!text) return lgv_complain(&err, lgv_fail_memory(&err));
+        puts(text);
+        free(text);
+        return lgv_finish(LGV_EXIT_DONE);
     }
     if (m)
         print_method(m);

@@ -7,36 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static enum lgv_status read_options(const struct lgv_flags *f, struct lgv_mlmc_options *o, struct lgv_error *err) {
-    const struct lgv_option row[] = {
-        {.name = "tolerance",
-         .type = LGV_REAL,
-         .low = 1e-300,
-         .high = 1e300,
-         .offset = offsetof(struct lgv_mlmc_options, tolerance)},
-        {.name = "largest",
-         .type = LGV_REAL,
-         .low = 1e-300,
-         .high = 1e300,
-         .offset = offsetof(struct lgv_mlmc_options, largest)},
-        {.name = "levels",
-         .type = LGV_COUNT,
-         .low = 2,
-         .high = LGV_MLMC_LEVELS,
-         .offset = offsetof(struct lgv_mlmc_options, levels)},
-    };
-    const char *given[] = {f->tolerance, f->largest, f->levels};
-    *o = (struct lgv_mlmc_options){.observe = f->observe};
-    if (!f->tolerance)
-        return lgv_fail(err, LGV_BAD_INPUT, "--mlmc needs --tolerance E, the root mean square error to reach");
-    for (size_t i = 0; i < 3; i++) {
-        struct lgv_error why;
-        if (given[i] && lgv_option_set(row, 3, o, row[i].name, given[i], &why) != LGV_OK)
-            return lgv_fail(err, LGV_BAD_INPUT, "--%s", why.message);
-    }
-    return LGV_OK;
-}
-
 static int estimate(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s,
                     const struct lgv_mlmc_options *o, const char *dir) {
     struct lgv_error err = {0};
@@ -79,8 +49,8 @@ int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struc
     struct lgv_error err = {0};
     struct lgv_mlmc_options o;
     bool made = false;
-    enum lgv_status status = read_options(&a->flags, &o, &err);
-    char *dir = a->flags.out && !a->flags.no_files ? lgv_copy(a->flags.out) : NULL;
+    enum lgv_status status = lgv_mlmc_read(&a->flags.study, &o, &err);
+    char *dir = a->flags.out && !a->flags.no_files && !lgv_silent() ? lgv_copy(a->flags.out) : NULL;
     if (!status && dir) status = lgv_directory(dir, &made, &err);
     int code = status == LGV_OK ? estimate(a, m, s, &o, dir) : lgv_complain(&err, status);
     if (made) rmdir(dir);

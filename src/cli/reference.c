@@ -34,8 +34,8 @@ static void add_run_options(struct lgv_text *t) {
 static void command_page(struct lgv_text *t, const struct lgv_command *c) {
     lgv_text_add(t, "# lgv %s\n\n" NOTE "    lgv %s%s%s [flags]\n\n%s\n\n## Flags\n\n| flag | meaning |\n|---|---|\n",
                  c->name, c->name, c->operand ? " " : "", c->operand ? c->operand : "", c->about);
-    for (size_t k = 0; k < c->nflags; k++) {
-        const struct lgv_flag *f = &c->flag[k];
+    const struct lgv_flag *f;
+    for (size_t k = 0; (f = lgv_command_flag(c, k)); k++) {
         lgv_text_add(t, "| `--%s%s%s`", f->name, f->argument ? " " : "", f->argument ? f->argument : "");
         if (f->letter) lgv_text_add(t, ", `-%c`", f->letter);
         lgv_text_add(t, " | ");
@@ -50,6 +50,15 @@ static void command_page(struct lgv_text *t, const struct lgv_command *c) {
     if (c->examples) lgv_text_add(t, "\n## Examples\n\n```\n%s```\n", c->examples);
     lgv_text_add(t, "\nExit code: 0 done, 1 ran but paths failed or a claim does not hold, 2 bad input, 3 could not "
                     "run, 4 ran but there is no verdict (converge).\n");
+}
+
+static const char *momentum_maps(const struct lgv_method *m) {
+    bool split = m->needs & LGV_NEEDS_SPLIT;
+    if (!m->linear_momentum_maps) return "no";
+    if (m->only_shifts)
+        return split ? "of symmetries that shift, if the stiff part has them too" : "of symmetries that shift";
+    return split ? "of symmetries that act linearly or by shifts, if the stiff part has them too"
+                 : "of symmetries that act linearly or by shifts";
 }
 
 static void method_page(struct lgv_text *t, const struct lgv_method *m) {
@@ -74,10 +83,10 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
                      m->bath_weak);
     lgv_text_add(t, "| [increments](../noise.md) | %s |\n", lgv_method_increments(m));
     lgv_text_add(t, "| symplectic | %s |\n| explicit for | %s |\n", m->symplectic ? "yes" : "no",
-                 lgv_cli_explicit(m));
+                 lgv_method_explicit_for(m));
     lgv_text_add(t, "| quadratic invariants kept | %s |\n| momentum maps kept | %s |\n",
                  m->quadratic_invariants ? "yes" : "no",
-                 m->linear_momentum_maps ? "of symmetries that act linearly or by shifts" : "no");
+                 momentum_maps(m));
     lgv_text_add(t, "| source | [methods/%s](../../methods/%s) |\n\n%s\n\n    lgv run FILE --method %s\n", m->source,
                  m->source, m->claims, m->name);
 }
@@ -110,7 +119,8 @@ static void composition_rows(struct lgv_text *t) {
                     "depend on the model: on a double pendulum with springs omega^2/2 |g|^2 for rods, ZS(0.4) is "
                     "lost by t = 8 at omega dt^2 = 0.40, whatever the step, and holds to t = 1000 at 0.20. "
                     "Symmetric ones can be composed, `ZS(0.4)-Suzuki4`, "
-                    "and all but OneStepNewmark stand in the middle of `-GLA`.\n");
+                    "and all but OneStepNewmark stand in the middle of `-GLA`. `Impulse` and `MOLLY` have a whole "
+                    "number of inner steps there, `Impulse(4)`; alone they have 8.\n");
 }
 
 /* Pages are called by what stands in front of a number in parentheses. */
@@ -130,7 +140,7 @@ static void index_page(struct lgv_text *t) {
         char order[16], strong[16], weak[16];
         lgv_text_add(t, "| [%s](method-%.*s.md) | %s | %s | %s | %s | %s | ", m->name, page_length(m->name),
                      m->name, lgv_cli_order(m->order, order), lgv_cli_order(lgv_cli_strong(m), strong),
-                     lgv_cli_order(lgv_cli_weak(m), weak), m->symplectic ? "yes" : "no", lgv_cli_explicit(m));
+                     lgv_cli_order(lgv_cli_weak(m), weak), m->symplectic ? "yes" : "no", lgv_method_explicit_for(m));
         cell(t, m->doc);
         lgv_text_add(t, " |\n");
     }

@@ -18,8 +18,7 @@ static char *directory_of(const char *file) {
     return !slash ? lgv_copy(".") : slash == file ? lgv_copy("/") : lgv_copy_n(file, (size_t)(slash - file));
 }
 
-/* FILE, or FILE/results.h5 when it is a directory. */
-static char *results_of(const char *file) {
+char *lgv_results_of(const char *file) {
     struct stat info;
     if (stat(file, &info) != 0 || !S_ISDIR(info.st_mode)) return lgv_copy(file);
     struct lgv_text t = {0};
@@ -53,7 +52,7 @@ static int write_pages(const struct lgv_arguments *a, const struct lgv_result *r
 static int command_report(const struct lgv_arguments *a) {
     struct lgv_error err = {0};
     struct lgv_result r = {0};
-    char *file = results_of(a->operand);
+    char *file = lgv_results_of(a->operand);
     char *dir = !file ? NULL : a->flags.out ? lgv_copy(a->flags.out) : directory_of(file);
     enum lgv_status status = dir ? lgv_hdf5_read(file, &r, &err) : lgv_fail_memory(&err);
     if (status == LGV_OK && r.unsealed)

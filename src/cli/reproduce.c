@@ -123,6 +123,18 @@ static void do_run(const struct lgv_experiment *e, struct lgv_experiment_run *r,
     while (nstore) free(store[--nstore]);
 }
 
+/* A figure that is missing is worth a warning, and no more. */
+static void draw(struct lgv_experiment *e, const char *out) {
+    struct lgv_text dir = {0};
+    struct lgv_error err = {0};
+    bool made;
+    lgv_text_add(&dir, "%s/%s", out, e->name);
+    if (!dir.failed && e->nfigures && lgv_directory(dir.data, &made, &err) == LGV_OK)
+        lgv_experiment_draw(e, dir.data, &err);
+    if (err.status != LGV_OK) lgv_warn("%s", err.message);
+    lgv_text_free(&dir);
+}
+
 /* ---- telling ---- */
 
 static const char *expectation(const struct lgv_claim *c, char *out, size_t size) {
@@ -137,7 +149,7 @@ static const char *expectation(const struct lgv_claim *c, char *out, size_t size
 static const char *measurement(const struct lgv_claim *c, char *out, size_t size) {
     if (!c->known)
         snprintf(out, size, "not measured");
-    else if (c->error)
+    else if (c->error.path)
         lgv_text_with_error(out, size, c->measured, c->uncertainty);
     else
         snprintf(out, size, "%.4g", c->measured);
@@ -158,22 +170,25 @@ static json_t *claims_json(const struct lgv_experiment *e) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < e->nclaims; i++) {
         const struct lgv_claim *c = &e->claim[i];
+        json_t *error = c->known && c->error.path ? json_real(c->uncertainty) : json_null();
         json_array_append_new(list, json_pack("{s:s, s:s, s:f, s:o, s:o, s:b}", "claim", c->text, "kind",
                                               c->kind == LGV_CLAIM_BELOW   ? "below"
                                               : c->kind == LGV_CLAIM_ABOVE ? "above"
                                                                            : "equals",
                                               "expected", c->expect, "measured",
-                                              c->known ? json_real(c->measured) : json_null(), "stderr",
-                                              c->known && c->error ? json_real(c->uncertainty) : json_null(), "holds",
-                                              c->holds));
+                                              c->known ? json_real(c->measured) : json_null(), "stderr", error,
+                                              "holds", c->holds));
     }
     return json_pack("{s:s, s:s?, s:s?, s:o}", "name", e->name, "title", e->title, "source", e->source, "claims", list);
 }
 
-/* Every SVG that the runs of an experiment drew, at most `most` a run. */
+/* The figures of an experiment, and every SVG that its runs drew, at most `most` a run. */
 static void put_pictures(struct lgv_text *page, const struct lgv_experiment *e, const char *out, size_t most) {
+    char dir[1400];
+    snprintf(dir, sizeof dir, "%s/%s", out, e->name);
+    for (size_t i = 0; i < e->nfigures; i++)
+        if (e->figure[i].drawn) lgv_page_figure(page, dir, e->figure[i].name, e->figure[i].title, "");
     for (size_t i = 0; i < e->nruns; i++) {
-        char dir[1400];
         snprintf(dir, sizeof dir, "%s/%s/%s", out, e->name, e->run[i].name);
         struct dirent **entry;
         int n = scandir(dir, &entry, NULL, alphasort);
@@ -253,6 +268,7 @@ static int reproduce(const struct lgv_arguments *a, const char *dir, char **name
         }
         if (status == LGV_OK) {
             lgv_experiment_judge(&e);
+            draw(&e, out);
             for (size_t k = 0; k < e.nclaims; k++, total++) broken += !e.claim[k].holds;
             if (!a->flags.json) print_claims(&e);
             json_array_append_new(list, claims_json(&e));

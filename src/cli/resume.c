@@ -15,6 +15,7 @@
 
 #define STATE "checkpoint.lgv"
 #define BEFORE "checkpoint-before.lgv"
+#define TOLD_BYTES 2e8 /* of memory: less is not worth a line */
 
 /* ---- saving ---- */
 
@@ -44,20 +45,33 @@ static bool read_goal(struct lgv_saving *s, const struct lgv_arguments *a) {
 
 bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const char *dir, struct lgv_meter *meter) {
     double time = 0;
-    *s = (struct lgv_saving){.dir = dir, .interval = 600, .keep = a->flags.keep_checkpoint, .meter = meter};
+    *s = (struct lgv_saving){.dir = dir, .interval = 600, .keep = a->flags.keep_checkpoint, .last_share = -1,
+                             .meter = meter};
     if (a->flags.checkpoint && !read_number(a, "checkpoint", a->flags.checkpoint, "a number of seconds", &s->interval))
         return false;
+    const char *steps = a->flags.checkpoint_steps;
+    if (steps && !read_number(a, "checkpoint-steps", steps, "a number of steps", &s->every)) return false;
     if (a->flags.max_time && !read_number(a, "max-time", a->flags.max_time, "a number of seconds", &time)) return false;
     s->last = lgv_seconds();
     if (a->flags.max_time) s->until = s->last + time;
     return read_goal(s, a);
 }
 
+/* Is it time to save, by the clock or by what has been done since? */
+static bool due(struct lgv_saving *s, double share) {
+    if (s->interval > 0 && lgv_seconds() - s->last >= s->interval) return true;
+    if (!(s->every > 0)) return false;
+    if (!(s->last_share >= 0) || share < s->last_share) s->last_share = share; /* what this sitting began with */
+    return (share - s->last_share) * s->path_steps >= s->every;
+}
+
 static int watch(void *user, double fraction) {
     struct lgv_saving *s = user;
-    if (lgv_meter_progress(s->meter, fraction > 0 ? s->share + (1 - s->share) * fraction : 0)) return 1;
+    double share = fraction > 0 ? s->share + (1 - s->share) * fraction : 0;
+    if (lgv_meter_progress(s->meter, share)) return 1;
     if (s->until > 0 && fraction > 0 && lgv_seconds() >= s->until) return s->over = true;
-    if (!s->dir || s->interval <= 0 || lgv_seconds() - s->last < s->interval) return 0;
+    if (!s->dir || !(fraction > 0) || !due(s, share)) return 0;
+    s->last_share = share;
     return s->due = true;
 }
 
@@ -67,6 +81,7 @@ static enum lgv_status save(struct lgv_saving *s, struct lgv_engine *e, struct l
     if (!status && rename(state, before) != 0 && errno != ENOENT)
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot rename %s: %s", state, strerror(errno));
     if (!status) status = lgv_engine_save(e, state, err);
+    s->saved = !status || (before && access(before, F_OK) == 0); /* the one before is good, too */
     free(state);
     free(before);
     s->last = lgv_seconds();
@@ -122,6 +137,15 @@ static enum lgv_status prepare(struct lgv_saving *s, struct lgv_engine *e, struc
     return lgv_fail(err, LGV_BAD_INPUT, "--until-stderr: there is no observable %.*s", (int)s->goal_size, s->goal);
 }
 
+/* A step that is too large for the method is told before time is spent on it. */
+static void warn_unstable(struct lgv_engine *e) {
+    const struct lgv_kernel *k = lgv_engine_kernel(e);
+    struct lgv_stability stability;
+    lgv_method_stability(k->method, lgv_engine_model(e), &k->structure, lgv_engine_step(e),
+                         LGV_STABILITY_QUICKLY, &stability);
+    if (stability.stable == 0) lgv_warn("the step may be too large: %s", stability.text);
+}
+
 enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
     struct lgv_error why = {0};
     bool again = true;
@@ -129,10 +153,16 @@ enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struc
     enum lgv_status status = prepare(s, e, err);
     if (status) return status;
     if (!lgv_engine_suspends(e)) s->dir = NULL;
+    s->keep = s->keep || lgv_engine_extendable(e);
+    s->path_steps = lgv_engine_path_steps(e);
+    if (s->meter->warns && lgv_engine_bytes(e) > TOLD_BYTES && !lgv_silent())
+        fprintf(stderr, "lgv: the run needs about %.1f GB of memory\n", lgv_engine_bytes(e) / 1e9);
+    if (s->meter->warns) warn_unstable(e);
     while (again) {
         s->share = lgv_engine_share(e);
         status = lgv_engine_continue(e, err);
-        again = status == LGV_INTERRUPTED && !s->over && !lgv_stop_asked();
+        if (status && status != LGV_INTERRUPTED) return status; /* of this process alone, perhaps */
+        again = !lgv_peers_any(s->over || lgv_stop_asked()) && status == LGV_INTERRUPTED;
         if (status == LGV_OK) status = grow(s, e, &again, err);
         bool whole = status == LGV_OK && !again;
         if ((status == LGV_INTERRUPTED || (whole && s->keep)) && s->dir && save(s, e, &why) != LGV_OK)
@@ -144,7 +174,7 @@ enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struc
 
 void lgv_saving_tell(const struct lgv_saving *s) {
     fprintf(stderr, "lgv: %s; the results are of the part that was done", s->over ? "the time is over" : "interrupted");
-    if (s->dir) fprintf(stderr, ", `lgv resume %s` goes on", s->dir);
+    if (s->dir && s->saved) fprintf(stderr, ", `lgv resume %s` goes on", s->dir);
     fputc('\n', stderr);
 }
 
@@ -162,6 +192,9 @@ void lgv_saving_end(struct lgv_saving *s, bool complete) {
 #define AT(field) offsetof(struct lgv_flags, field)
 static const struct lgv_flag flags[] = {
     {"paths", 0, "N", AT(paths), "so many paths instead: more than there were, when their number was a multiple of 16"},
+    {"until", 0, "T", AT(until),
+     "a later end, of a run with extendable=yes: a whole number of intervals between outputs, of which there are more "
+     "then; the bits are those of a run that had it, and that number of outputs, from the beginning"},
     {"threads", 0, "N", AT(threads), "threads of this machine to use (default: all)"},
     LGV_CHECKPOINT_FLAGS,
     {"no-report", 0, NULL, AT(no_report), "write results.h5 only, without figures and report"},
@@ -185,19 +218,21 @@ static enum lgv_status open_state(const char *file, struct lgv_model **m, struct
 static enum lgv_status find_state(const char *dir, struct lgv_model **m, struct lgv_engine **e, struct lgv_error *err) {
     char *file[2] = {lgv_join(dir, STATE), lgv_join(dir, BEFORE)};
     struct lgv_error why[2] = {{0}};
-    bool there[2] = {false, false};
+    bool there[2] = {false, false}, cannot = false;
     enum lgv_status status = file[0] && file[1] ? LGV_BAD_INPUT : lgv_fail_memory(err);
     for (int k = 0; status == LGV_BAD_INPUT && k < 2; k++) {
         there[k] = access(file[k], F_OK) == 0;
         if (!there[k]) continue;
         status = open_state(file[k], m, e, &why[k]);
         if (status && !lgv_stop_asked()) lgv_warn("%s", why[k].message);
+        cannot = cannot || status == LGV_CANNOT_RUN; /* no memory, no compiler: the state may be good */
         if (status) status = LGV_BAD_INPUT;
         if (!status && k && there[0]) lgv_warn("the state before it is used: %s", file[k]);
     }
     if (status == LGV_BAD_INPUT)
-        lgv_fail(err, status, there[0] || there[1] ? "%s has no state of a run that could be used"
-                                                   : "%s has no " STATE ": there is nothing to go on with", dir);
+        status = lgv_fail(err, cannot ? LGV_CANNOT_RUN : status,
+                          there[0] || there[1] ? "%s has no state of a run that could be used"
+                                               : "%s has no " STATE ": there is nothing to go on with", dir);
     free(file[0]);
     free(file[1]);
     return status;
@@ -206,6 +241,7 @@ static enum lgv_status find_state(const char *dir, struct lgv_model **m, struct 
 static enum lgv_status set_options(const struct lgv_arguments *a, struct lgv_engine *e, struct lgv_error *err) {
     enum lgv_status status = LGV_OK;
     if (a->flags.threads) status = lgv_engine_option(e, "threads", a->flags.threads, err);
+    if (!status && a->flags.until) status = lgv_engine_extend(e, a->flags.until, err);
     if (!status && a->flags.paths) status = lgv_engine_option(e, "paths", a->flags.paths, err);
     return status;
 }
@@ -239,8 +275,8 @@ static int command_resume(const struct lgv_arguments *a) {
         fprintf(stderr, "lgv: there is no directory %s\n", a->operand);
         return LGV_EXIT_INPUT;
     }
-    if (!lgv_saving_begin(&s, a, a->operand, &meter)) return LGV_EXIT_INPUT;
-    enum lgv_status status = lgv_directory(a->operand, &made, &err);
+    if (!lgv_saving_begin(&s, a, lgv_silent() ? NULL : a->operand, &meter)) return LGV_EXIT_INPUT;
+    enum lgv_status status = lgv_silent() ? LGV_OK : lgv_directory(a->operand, &made, &err);
     if (status) return lgv_complain(&err, status);
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
     meter.warns = !a->flags.quiet;
@@ -256,15 +292,17 @@ static int command_resume(const struct lgv_arguments *a) {
 const struct lgv_command lgv_command_resume = {
     .name = "resume",
     .operand = "DIR",
-    .summary = "go on with a run that was interrupted or killed, or add paths to one",
+    .summary = "go on with a run that was interrupted or killed, or give one more paths or a later end",
     .about =
         "Goes on with the run whose state is in a directory: one that a signal has stopped, that was killed, or that "
-        "ended with --keep-checkpoint and is to have more paths. Model, parameters and options are those of the state. "
+        "ended with --keep-checkpoint and is to have more paths or, with extendable=yes, a later end. Model, "
+        "parameters and options are those of the state. "
         "The results have the bits of a run that was never stopped, whatever the number of threads. Paths go on from "
         "where they were when the state was saved. A state that is damaged is refused, and the one "
         "before it is used.",
     .examples = "  lgv run kubo.yaml --out kubo            # ... Ctrl-C\n  lgv resume kubo\n"
-                "  lgv run kubo.yaml --out kubo --keep-checkpoint\n  lgv resume kubo --paths 50000\n",
+                "  lgv run kubo.yaml --out kubo --keep-checkpoint\n  lgv resume kubo --paths 50000\n"
+                "  lgv run kubo.yaml --out kubo --set extendable=yes --outputs 100\n  lgv resume kubo --until 40\n",
     .flag = flags,
     .nflags = sizeof flags / sizeof *flags,
     .run = command_resume,

@@ -28,23 +28,12 @@ static const struct lgv_flag flags[] = {
     LGV_CHECKPOINT_FLAGS,
     {"mlmc", 0, NULL, AT(mlmc),
      "multilevel Monte Carlo: the mean of one observable at the end, to a tolerance, with as few steps as possible"},
-    {"tolerance", 0, "E", AT(tolerance), "--mlmc: root mean square error to reach"},
-    {"observe", 0, "NAME", AT(observe), "--mlmc: the observable (default H)"},
-    {"largest", 0, "H", AT(largest), "--mlmc: step of level 0 (default: the step of the run); level l has H/2^l"},
-    {"levels", 0, "N", AT(levels), "--mlmc: most levels (default 12)"},
     {"keep-source", 0, "FILE", AT(keep_source), "write the generated C of the kernel to FILE"},
     {"json", 0, NULL, AT(json), "one JSON document on standard output and nothing else"},
     {"quiet", 'q', NULL, AT(quiet), "no summary and no progress"},
 };
 
 /* ---- files ---- */
-
-char *lgv_join(const char *dir, const char *name) {
-    struct lgv_text t = {0};
-    lgv_text_add(&t, "%s/%s", dir, name);
-    if (t.failed) lgv_text_free(&t);
-    return t.data;
-}
 
 static enum lgv_status make_directory(const char *dir, bool *made, struct lgv_error *err) {
     char *path = lgv_copy(dir);
@@ -180,7 +169,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
     meter.warns = !a->flags.quiet;
     lgv_meter_phase(&meter, "looking at the model and compiling its kernel");
-    enum lgv_status status = lgv_engine_with(m, s, a->flags.keep_source, &e, err);
+    enum lgv_status status = lgv_engine_with(m, s, lgv_silent() ? NULL : a->flags.keep_source, &e, err);
     if (!status) status = lgv_saving_run(&saving, e, err);
     bool complete = status == LGV_OK;
     if (complete || status == LGV_INTERRUPTED) status = lgv_engine_end(e, &r, err);
@@ -222,7 +211,8 @@ static int command_run(const struct lgv_arguments *a) {
     enum lgv_status status = lgv_arguments_model(a, &m, &settings, &err);
     if (status != LGV_OK) return lgv_complain(&err, status);
     int code;
-    if (!a->flags.mlmc && (a->flags.tolerance || a->flags.observe || a->flags.largest || a->flags.levels)) {
+    const struct lgv_study_texts *t = &a->flags.study;
+    if (!a->flags.mlmc && (t->tolerance || t->observe || t->largest || t->levels)) {
         fprintf(stderr, "lgv: --tolerance, --observe, --largest and --levels belong to --mlmc\n");
         lgv_model_free(m);
         return LGV_EXIT_INPUT;
@@ -234,6 +224,11 @@ static int command_run(const struct lgv_arguments *a) {
     }
     if (a->flags.part && (a->flags.mlmc || a->flags.increments)) {
         fputs("lgv: --part is for ensembles with noise by seed: not with --mlmc or --increments\n", stderr);
+        lgv_model_free(m);
+        return LGV_EXIT_INPUT;
+    }
+    if (a->flags.part && lgv_peers) {
+        fputs("lgv: --part is for ensembles in parts; several processes at once need none\n", stderr);
         lgv_model_free(m);
         return LGV_EXIT_INPUT;
     }
@@ -279,6 +274,7 @@ const struct lgv_command lgv_command_run = {
                 "  lgv run kubo.yaml --part 3/100 --out kubo-parts\n"
                 "  lgv run anharmonic.yaml --until 20 --mlmc --tolerance 0.002 --observe H --largest 0.5\n",
     .run_options = true,
+    .study = &lgv_study_kinds[LGV_STUDY_MLMC],
     .flag = flags,
     .nflags = sizeof flags / sizeof *flags,
     .run = command_run,

@@ -22,7 +22,9 @@ bool lgv_collection_begin(struct lgv_collection *c, const struct lgv_layout *lay
 void lgv_collection_end(struct lgv_collection *c) {
     lgv_statistics_end(&c->statistics);
     lgv_suspended_free(c->suspended, c->nsuspended);
+    lgv_suspended_free(c->ended, c->nended);
     free(c->suspended);
+    free(c->ended);
     free(c->report.snapshot);
     free(c->range);
     *c = (struct lgv_collection){0};
@@ -33,15 +35,23 @@ struct lgv_range lgv_unit_range(uint64_t unit, uint64_t paths) {
     return (struct lgv_range){unit * LGV_UNIT, end < paths ? end : paths};
 }
 
-bool lgv_collection_suspend(struct lgv_collection *c, struct lgv_suspended s) {
-    if (!lgv_grow(&c->suspended, &c->suspended_room, c->nsuspended + 1, sizeof s)) {
+static bool insert(struct lgv_suspended **list, size_t *count, size_t *room, struct lgv_suspended s) {
+    if (!lgv_grow(list, room, *count + 1, sizeof s)) {
         lgv_suspended_free(&s, 1);
         return false;
     }
-    size_t at = c->nsuspended++;
-    for (; at > 0 && c->suspended[at - 1].unit > s.unit; at--) c->suspended[at] = c->suspended[at - 1];
-    c->suspended[at] = s;
+    size_t at = (*count)++;
+    for (; at > 0 && (*list)[at - 1].unit > s.unit; at--) (*list)[at] = (*list)[at - 1];
+    (*list)[at] = s;
     return true;
+}
+
+bool lgv_collection_suspend(struct lgv_collection *c, struct lgv_suspended s) {
+    return insert(&c->suspended, &c->nsuspended, &c->suspended_room, s);
+}
+
+bool lgv_collection_ended(struct lgv_collection *c, struct lgv_suspended s) {
+    return insert(&c->ended, &c->nended, &c->ended_room, s);
 }
 
 bool lgv_collection_gap(const struct lgv_collection *c, uint64_t paths, struct lgv_range *out) {
@@ -101,6 +111,10 @@ bool lgv_collection_merge(struct lgv_collection *c, const struct lgv_collection 
     for (size_t i = 0; i < other->nsuspended; i++) {
         struct lgv_suspended s;
         if (!lgv_suspended_copy(&other->suspended[i], &s) || !lgv_collection_suspend(c, s)) return false;
+    }
+    for (size_t i = 0; i < other->nended; i++) {
+        struct lgv_suspended s;
+        if (!lgv_suspended_copy(&other->ended[i], &s) || !lgv_collection_ended(c, s)) return false;
     }
     return true;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define NUMBER(n) ((unsigned long long)(n))
-#define MOST_KEPT (256u << 20) /* bytes that a unit may have observed and be suspended all the same */
 
 /* ---- making and ending ---- */
 
@@ -33,7 +32,7 @@ void lgv_engine_clear(struct lgv_engine *e) {
     e->collected = NULL;
 }
 
-static void unprepare(struct lgv_engine *e) {
+void lgv_engine_unprepare(struct lgv_engine *e) {
     lgv_engine_clear(e);
     lgv_layout_free(e->layout);
     free(e->description);
@@ -48,7 +47,7 @@ static void drop_kernel(struct lgv_engine *e) {
 
 void lgv_engine_free(struct lgv_engine *e) {
     if (!e) return;
-    unprepare(e);
+    lgv_engine_unprepare(e);
     drop_kernel(e);
     lgv_increments_free(&e->increments);
     free(e->keep_source);
@@ -121,7 +120,7 @@ static enum lgv_status prepare(struct lgv_engine *e, struct lgv_error *err) {
     e->changes = e->model->changes;
     if (!status && !(e->description = lgv_engine_describe(e))) status = lgv_fail_memory(err);
     if (status == LGV_BAD_INPUT) lgv_settings_place(s, e->model, err);
-    if (status) unprepare(e);
+    if (status) lgv_engine_unprepare(e);
     return status;
 }
 
@@ -130,7 +129,7 @@ enum lgv_status lgv_engine_ready(struct lgv_engine *e, struct lgv_error *err) {
     if (changed && e->collected)
         return lgv_fail(err, LGV_BAD_INPUT,
                         "the model was changed after its paths were run; lgv_engine_clear forgets these");
-    if (changed) unprepare(e);
+    if (changed) lgv_engine_unprepare(e);
     return e->layout ? LGV_OK : prepare(e, err);
 }
 
@@ -152,7 +151,7 @@ static enum lgv_status set_parameter(struct lgv_engine *e, const char *name, con
     if (end == value || *end || !isfinite(x))
         return lgv_fail(err, LGV_BAD_INPUT, "the parameter %s must be a finite number, not '%.80s'", name, value);
     enum lgv_status status = lgv_model_set(e->model, name, x, err);
-    if (status == LGV_OK) unprepare(e);
+    if (status == LGV_OK) lgv_engine_unprepare(e);
     return status;
 }
 
@@ -237,7 +236,7 @@ enum lgv_status lgv_engine_option(struct lgv_engine *e, const char *name, const 
     }
     e->settings = s;
     if (row->offset != offsetof(struct lgv_settings, threads))
-        unprepare(e);
+        lgv_engine_unprepare(e);
     else if (e->layout)
         e->layout->plan.threads = (unsigned)(e->layout->settings.threads = s.threads);
     return LGV_OK;
@@ -248,7 +247,7 @@ enum lgv_status lgv_engine_increments(struct lgv_engine *e, const char *path, st
     struct lgv_increments fresh = {0};
     enum lgv_status status = path ? lgv_increments_read(path, e->model->nnoise, &fresh, err) : LGV_OK;
     if (status != LGV_OK) return status;
-    unprepare(e);
+    lgv_engine_unprepare(e);
     lgv_increments_free(&e->increments);
     e->increments = fresh;
     e->settings.increments = path ? &e->increments : NULL;
@@ -257,7 +256,7 @@ enum lgv_status lgv_engine_increments(struct lgv_engine *e, const char *path, st
 
 /* ---- running ---- */
 
-static bool collecting(struct lgv_engine *e) {
+bool lgv_engine_collecting(struct lgv_engine *e) {
     if (e->collected) return true;
     if ((e->collected = lgv_new(1, sizeof *e->collected)) && lgv_collection_begin(e->collected, e->layout)) return true;
     free(e->collected);
@@ -316,7 +315,10 @@ static bool note_units(struct lgv_collection *c, const struct lgv_plan *part, st
     bool ok = true;
     c->suspended = NULL;
     c->nsuspended = c->suspended_room = 0;
-    for (size_t i = 0; i < report->nsuspended; i++) ok = lgv_collection_suspend(c, report->suspended[i]) && ok;
+    for (size_t i = 0; i < report->nsuspended; i++) {
+        bool ended = lgv_suspended_step(&report->suspended[i]) == part->steps;
+        ok = (ended ? lgv_collection_ended : lgv_collection_suspend)(c, report->suspended[i]) && ok;
+    }
     report->nsuspended = 0;
     size_t s = 0;
     for (uint64_t from = part->first_unit, unit = from; ok && unit <= report->next_unit; unit++) {
@@ -337,10 +339,6 @@ static bool note_units(struct lgv_collection *c, const struct lgv_plan *part, st
     return ok;
 }
 
-static bool suspends(const struct lgv_plan *plan) {
-    return lgv_suspend_values(plan) <= MOST_KEPT / sizeof(double);
-}
-
 /* The paths of a range, and the units on their way if these are asked for. */
 static enum lgv_status run_range(struct lgv_engine *e, struct lgv_range r, bool resume, struct lgv_error *err) {
     struct lgv_collection *c = e->collected;
@@ -348,7 +346,8 @@ static enum lgv_status run_range(struct lgv_engine *e, struct lgv_range r, bool 
     struct lgv_run_report report;
     part.first_unit = (r.first + LGV_UNIT - 1) / LGV_UNIT; /* an empty range begins behind the last path */
     part.end_unit = (r.end + LGV_UNIT - 1) / LGV_UNIT;
-    part.suspend = suspends(&part);
+    part.suspend = lgv_layout_suspends(e->layout);
+    part.ends = part.suspend && e->layout->settings.extendable;
     part.resume = resume ? c->suspended : NULL;
     part.nresume = resume ? c->nsuspended : 0;
     enum lgv_status status =
@@ -376,7 +375,7 @@ enum lgv_status lgv_engine_run(struct lgv_engine *e, uint64_t first, uint64_t co
     enum lgv_status status = lgv_engine_ready(e, err);
     if (!status) status = check_range(e, first, count, err);
     if (status) return status;
-    if (!collecting(e)) return lgv_fail_memory(err);
+    if (!lgv_engine_collecting(e)) return lgv_fail_memory(err);
     return run_range(e, (struct lgv_range){first, first + count}, false, err);
 }
 
@@ -385,7 +384,7 @@ enum lgv_status lgv_engine_continue(struct lgv_engine *e, struct lgv_error *err)
     enum lgv_status status = lgv_engine_ready(e, err);
     if (!status) status = not_stopped(e->collected, "the last range", err);
     if (status) return status;
-    if (!collecting(e)) return lgv_fail_memory(err);
+    if (!lgv_engine_collecting(e)) return lgv_fail_memory(err);
     const uint64_t paths = e->layout->settings.paths;
     struct lgv_range gap;
     while (!status && (lgv_collection_gap(e->collected, paths, &gap) || e->collected->nsuspended)) {
@@ -406,7 +405,7 @@ enum lgv_status lgv_engine_absorb(struct lgv_engine *e, const struct lgv_collect
     for (size_t i = 0; !status && i < c->nsuspended; i++)
         status = not_twice(e, lgv_unit_range(c->suspended[i].unit, e->layout->settings.paths), err);
     if (status) return status;
-    if (collecting(e) && lgv_collection_merge(e->collected, c, snapshots(e))) return LGV_OK;
+    if (lgv_engine_collecting(e) && lgv_collection_merge(e->collected, c, snapshots(e))) return LGV_OK;
     lgv_engine_clear(e); /* it is neither the old sum nor the new one */
     return lgv_fail_memory(err);
 }
@@ -489,11 +488,31 @@ enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, s
 }
 
 bool lgv_engine_suspends(const struct lgv_engine *e) {
-    return suspends(&e->layout->plan) && e->model->text && !e->layout->settings.increments;
+    return lgv_layout_suspends(e->layout) && e->model->text && !e->layout->settings.increments;
+}
+
+bool lgv_engine_extendable(const struct lgv_engine *e) {
+    return e->layout->settings.extendable;
+}
+
+double lgv_engine_path_steps(const struct lgv_engine *e) {
+    return (double)e->layout->plan.steps * (double)e->layout->settings.paths;
+}
+
+double lgv_engine_bytes(const struct lgv_engine *e) {
+    return lgv_layout_bytes(e->layout);
 }
 
 uint64_t lgv_engine_paths(const struct lgv_engine *e) {
     return e->layout ? e->layout->settings.paths : e->settings.paths;
+}
+
+struct lgv_model *lgv_engine_model(const struct lgv_engine *e) {
+    return e->model;
+}
+
+double lgv_engine_step(const struct lgv_engine *e) {
+    return e->layout ? e->layout->plan.dt : e->settings.step;
 }
 
 double lgv_engine_share(const struct lgv_engine *e) {

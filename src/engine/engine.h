@@ -6,7 +6,7 @@
 #ifndef LGV_ENGINE_H
 #define LGV_ENGINE_H
 
-#include "out/out.h"
+#include "engine/study.h"
 
 /* A run in one go: an engine used once.  Returns LGV_OK, LGV_FAILED_PATHS or LGV_INTERRUPTED with a valid result; else
  * *out is empty.  keep_source: file for the generated C, or NULL. */
@@ -20,7 +20,12 @@ enum lgv_status lgv_engine_with(struct lgv_model *m, const struct lgv_settings *
 enum lgv_status lgv_engine_end(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err);
 /* Can paths be stopped on their way and gone on with, also from a file?  Of an engine that is prepared. */
 bool lgv_engine_suspends(const struct lgv_engine *e);
+bool lgv_engine_extendable(const struct lgv_engine *e); /* of one that is prepared */
+double lgv_engine_bytes(const struct lgv_engine *e); /* of memory that a run needs, about; of one that is prepared */
 uint64_t lgv_engine_paths(const struct lgv_engine *e); /* of the ensemble */
+double lgv_engine_path_steps(const struct lgv_engine *e); /* of all paths, of one that is prepared */
+struct lgv_model *lgv_engine_model(const struct lgv_engine *e);
+double lgv_engine_step(const struct lgv_engine *e); /* dt of an engine that is prepared */
 /* The share of its paths that have been collected. */
 double lgv_engine_share(const struct lgv_engine *e);
 /* The first paths that have not been collected: first .. end - 1.  False: there are none. */
@@ -31,6 +36,10 @@ enum lgv_status lgv_engine_option(struct lgv_engine *e, const char *name, const 
 
 /* All paths of the settings, and the result: what was collected before is forgotten, and afterwards nothing is. */
 enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err);
+
+/* A later end; the paths go on, with the bits of a run that had it from the beginning and the same distance of outputs
+ * (extend.c says when that is possible).  When it fails after the model was looked at, nothing is collected. */
+enum lgv_status lgv_engine_extend(struct lgv_engine *e, const char *until, struct lgv_error *err);
 
 /* The kernel it is prepared with; NULL: none yet. */
 const struct lgv_kernel *lgv_engine_kernel(const struct lgv_engine *e);

@@ -2,11 +2,11 @@
  *
  * Parts of an ensemble as files, and what parts must agree in.
  *
- *     "LGVPART5"   8 bytes; the digit is the version of this format
+ *     "LGVPART6"   8 bytes; the digit is the version of this format
  *     mark         the number below as this machine writes it: order of bytes
  *     size         of the body
  *     body         recipe (recipe.c), description, number of paths, ranges, counts, states for the certificate,
- *                  statistics, units on their way (run/suspend.c)
+ *                  statistics, units on their way (run/suspend.c), units that have ended, if they are kept
  *     hash         of all before it
  *
  * Numbers have eight bytes.  The description is text, a line "name<tab>value" for everything that results depend on:
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "LGVPART5"
+#define MAGIC "LGVPART6"
 #define MARK UINT64_C(0x0102030405060708)
 #define HEAD (8 + 2 * sizeof(uint64_t))
 #define MOST ((size_t)1 << 36) /* bytes of a file */
@@ -104,6 +104,15 @@ static void add_counts(struct lgv_text *out, const struct lgv_run_report *r) {
     lgv_text_append(out, (const char *)count, sizeof count);
 }
 
+static void add_units(struct lgv_text *out, const struct lgv_suspended *list, size_t count) {
+    lgv_text_append_count(out, count);
+    for (size_t i = 0; i < count; i++) {
+        lgv_text_append_count(out, list[i].unit);
+        lgv_text_append_count(out, list[i].size);
+        lgv_text_append(out, list[i].data, list[i].size);
+    }
+}
+
 static void add_body(const struct lgv_engine *e, struct lgv_text *out) {
     const struct lgv_collection *c = e->collected;
     size_t n = e->layout->plan.nsnapshots * LGV_UNIT * (e->kernel.nx + e->kernel.np);
@@ -117,12 +126,8 @@ static void add_body(const struct lgv_engine *e, struct lgv_text *out) {
     lgv_text_append_count(out, n);
     if (n) lgv_text_append(out, (const char *)c->report.snapshot, n * sizeof(double));
     lgv_statistics_save(&c->statistics, out);
-    lgv_text_append_count(out, c->nsuspended);
-    for (size_t i = 0; i < c->nsuspended; i++) {
-        lgv_text_append_count(out, c->suspended[i].unit);
-        lgv_text_append_count(out, c->suspended[i].size);
-        lgv_text_append(out, c->suspended[i].data, c->suspended[i].size);
-    }
+    add_units(out, c->suspended, c->nsuspended);
+    add_units(out, c->ended, c->nended);
 }
 
 enum lgv_status lgv_engine_save(struct lgv_engine *e, const char *path, struct lgv_error *err) {
@@ -216,7 +221,7 @@ static void take_counts(struct lgv_run_report *r, struct lgv_bytes *b) {
 }
 
 /* False: no memory. */
-static bool take_suspended(struct lgv_collection *c, struct lgv_bytes *b, uint64_t paths) {
+static bool take_units(struct lgv_collection *c, struct lgv_bytes *b, uint64_t paths, bool ended) {
     uint64_t count = lgv_bytes_count(b), next = 0;
     for (uint64_t i = 0; i < count && !b->bad; i++) {
         uint64_t unit = lgv_bytes_count(b), size = lgv_bytes_count(b);
@@ -225,7 +230,7 @@ static bool take_suspended(struct lgv_collection *c, struct lgv_bytes *b, uint64
             break;
         }
         struct lgv_suspended s = {unit, lgv_copy_n(b->at, (size_t)size), (size_t)size};
-        if (!s.data || !lgv_collection_suspend(c, s)) return false;
+        if (!s.data || !(ended ? lgv_collection_ended : lgv_collection_suspend)(c, s)) return false;
         b->at += size;
         b->left -= (size_t)size;
         next = unit + 1;
@@ -239,7 +244,8 @@ static bool take_body(struct lgv_collection *c, struct lgv_bytes *b, uint64_t pa
     take_counts(&c->report, b);
     if (lgv_bytes_count(b) != snapshots) b->bad = true;
     if (!b->bad) lgv_bytes_take(b, c->report.snapshot, snapshots * sizeof(double));
-    return b->bad || (lgv_statistics_load(&c->statistics, b) && take_suspended(c, b, paths));
+    return b->bad || (lgv_statistics_load(&c->statistics, b) && take_units(c, b, paths, false) &&
+                      take_units(c, b, paths, true));
 }
 
 static enum lgv_status take(struct lgv_engine *e, struct lgv_bytes *b, const char *path, struct lgv_error *err) {

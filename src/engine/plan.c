@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DENSE_VALUES 1000000 /* of all observables and kept paths */
 #define KEPT_VALUES 1e8      /* the same when asked for */
@@ -22,11 +23,14 @@ static enum lgv_status count_steps(const struct lgv_settings *s, uint64_t *steps
     return LGV_OK;
 }
 
-/* The output steps and every `every` steps; 0: at most LGV_DENSE_TIMES of these, and fewer of many values. */
-static uint64_t *dense_steps(uint64_t steps, uint64_t every, size_t values, const uint64_t *output, size_t noutputs,
-                             size_t *count) {
+/* Steps between times of kept paths where that is not said: at most LGV_DENSE_TIMES times, and fewer of many values. */
+static uint64_t dense_every(uint64_t steps, size_t values) {
     uint64_t most = values && DENSE_VALUES / values < LGV_DENSE_TIMES ? DENSE_VALUES / values : LGV_DENSE_TIMES;
-    if (!every) every = most ? (steps + most - 1) / most : steps;
+    return most ? (steps + most - 1) / most : steps;
+}
+
+/* The output steps and every `every` steps. */
+static uint64_t *dense_steps(uint64_t steps, uint64_t every, const uint64_t *output, size_t noutputs, size_t *count) {
     uint64_t *at = lgv_new((size_t)(steps / every) + noutputs + 1, sizeof *at), next = 0;
     for (size_t i = 0, n = 0; at && i < noutputs;) {
         at[n] = next < output[i] ? next : output[i];
@@ -81,6 +85,14 @@ static enum lgv_status kept_paths(const struct lgv_settings *s, uint64_t **out, 
     return LGV_OK;
 }
 
+/* Output times whose states the certificate has.  Of a run that may go on to a later time those in halves of the last
+ * power of two: whatever the time is then, those of them that have been are among these. */
+static void choose_snapshots(const struct lgv_settings *s, size_t outputs, size_t snapshot[4]) {
+    size_t power = 1;
+    while (power <= outputs / 2) power *= 2;
+    for (size_t i = 0; i < 4; i++) snapshot[i] = s->extendable ? (i ? power >> (3 - i) : 0) : outputs * i / 4;
+}
+
 static enum lgv_status make_plan(const struct lgv_settings *s, struct lgv_layout *w, struct lgv_error *err) {
     uint64_t steps = 0;
     size_t ntimes;
@@ -89,7 +101,7 @@ static enum lgv_status make_plan(const struct lgv_settings *s, struct lgv_layout
     if (status) return status;
     w->time_step = output_steps(steps, s->outputs, &ntimes);
     if (!w->time_step) return lgv_fail_memory(err);
-    for (size_t i = 0; i < 4; i++) w->snapshot[i] = (ntimes - 1) * i / 4;
+    choose_snapshots(s, ntimes - 1, w->snapshot);
     w->plan = (struct lgv_plan){.t0 = s->start,
                                 .dt = step,
                                 .steps = steps,
@@ -193,9 +205,9 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
                         "keep_every: %zu kept paths every %llu of %llu steps are %.3g values; at most %g can be kept",
                         w->nkept, (unsigned long long)s->keep_every, (unsigned long long)p->steps,
                         values * (double)(p->steps / s->keep_every), KEPT_VALUES);
-    uint64_t every = w->nkept ? s->keep_every : p->steps; /* nothing to keep: no times but the outputs */
-    w->dense_step = dense_steps(p->steps, every, w->nkept * w->plan.kernel->watch.count, w->time_step, p->ntimes,
-                                &p->ndense);
+    w->every = w->nkept ? s->keep_every : p->steps; /* nothing to keep: no times but the outputs */
+    if (!w->every) w->every = dense_every(p->steps, w->nkept * w->plan.kernel->watch.count);
+    w->dense_step = dense_steps(p->steps, w->every, w->time_step, p->ntimes, &p->ndense);
     w->dense_unit = units_of(w->kept, w->nkept, &p->ndense_units);
     if (!w->dense_step || !w->dense_unit) return lgv_fail_memory(err);
     p->dense_step = w->dense_step;
@@ -264,14 +276,53 @@ static enum lgv_status check_increments(const struct lgv_settings *s, const stru
     return lgv_increments_check(&w->plan, err);
 }
 
+static double threads_of(const struct lgv_layout *w) {
+    return w->plan.threads ? w->plan.threads : (double)omp_get_num_procs();
+}
+
+bool lgv_layout_suspends(const struct lgv_layout *w) {
+    return lgv_suspend_values(&w->plan) <= LGV_MOST_SUSPENDED / sizeof(double);
+}
+
+/* Where units are kept when they have ended: in memory, and once more while they are saved. */
+static double ends_bytes(const struct lgv_layout *w) {
+    const struct lgv_plan *p = &w->plan;
+    double units = ceil((double)p->paths / LGV_UNIT), dense = (double)p->ndense_units;
+    double times = dense * (double)p->ndense + fmax(0, units - dense) * (double)p->ntimes;
+    double values = times * (double)p->kernel->watch.count + units * (double)p->kernel->nstate;
+    return w->settings.extendable ? 2 * values * LGV_UNIT * sizeof(double) : 0;
+}
+
+/* Does not depend on the number of paths, except for values that are stored by path number, which have a limit, and for
+ * `extendable`. */
+double lgv_layout_bytes(const struct lgv_layout *w) {
+    double unit = lgv_layout_suspends(w) ? (double)lgv_suspend_values(&w->plan) * sizeof(double) : 0;
+    return lgv_statistics_bytes(&w->shape, threads_of(w)) + threads_of(w) * unit + ends_bytes(w);
+}
+
 static enum lgv_status check_memory(const struct lgv_layout *w, struct lgv_error *err) {
-    double threads = w->plan.threads ? w->plan.threads : (double)omp_get_num_procs();
-    double bytes = lgv_statistics_bytes(&w->shape, threads);
-    if (bytes <= LGV_MOST_BYTES) return LGV_OK;
-    return lgv_fail(err, LGV_CANNOT_RUN,
-                    "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
-                    "outputs",
-                    w->plan.ntimes, w->plan.kernel->watch.count, bytes / 1e9);
+    double bytes = lgv_statistics_bytes(&w->shape, threads_of(w)), all = lgv_layout_bytes(w);
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (bytes > LGV_MOST_BYTES)
+        return lgv_fail(err, LGV_CANNOT_RUN,
+                        "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
+                        "outputs",
+                        w->plan.ntimes, w->plan.kernel->watch.count, bytes / 1e9);
+    if (w->settings.extendable && !lgv_layout_suspends(w))
+        return lgv_fail(err, LGV_CANNOT_RUN,
+                        "extendable: %zu output times and %zu observables are too many to keep; ask for fewer",
+                        w->plan.ntimes, w->plan.kernel->watch.count);
+    if (machine > 0 && all > machine && ends_bytes(w) > 0.5 * all)
+        return lgv_fail(err, LGV_CANNOT_RUN,
+                        "extendable: the run needs %.1f GB of memory for what all %llu paths observe, and this machine "
+                        "has %.1f GB; ask for fewer outputs, observables or paths",
+                        all / 1e9, (unsigned long long)w->plan.paths, machine / 1e9);
+    if (machine > 0 && all > machine)
+        return lgv_fail(err, LGV_CANNOT_RUN,
+                        "the run needs %.1f GB of memory for %zu output times and %zu observables in %.0f threads, and "
+                        "this machine has %.1f GB; ask for fewer outputs, observables or threads",
+                        all / 1e9, w->plan.ntimes, w->plan.kernel->watch.count, threads_of(w), machine / 1e9);
+    return LGV_OK;
 }
 
 enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings *asked, struct lgv_layout *w,

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 
 #define LGV_MAX_PAIRS 16
+#define LGV_MOST_SUSPENDED (256u << 20) /* bytes that a unit may have observed and be suspended all the same */
 
 /* The plan of an ensemble with the arrays it refers to; it must not move. */
 struct lgv_layout {
@@ -14,6 +15,7 @@ struct lgv_layout {
     struct lgv_plan plan;
     struct lgv_shape shape;
     uint64_t *time_step, *kept, *dense_step, *dense_unit;
+    uint64_t every; /* steps between two times of kept paths */
     size_t nkept, snapshot[4];
     double *centre;                         /* of sketches: what path 0 has at its start */
     size_t npairs, pair[2 * LGV_MAX_PAIRS]; /* series that have a histogram together */
@@ -23,6 +25,8 @@ enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings 
                                  struct lgv_error *err);
 enum lgv_status lgv_layout_steps(struct lgv_layout *w, struct lgv_error *err);
 enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel *k, struct lgv_error *err);
+bool lgv_layout_suspends(const struct lgv_layout *w); /* what a unit observes can be kept until it ends */
+double lgv_layout_bytes(const struct lgv_layout *w); /* of memory that a run needs, about */
 void lgv_layout_free(struct lgv_layout *w); /* and what it consists of */
 
 struct lgv_range { /* paths first .. end - 1 */
@@ -37,6 +41,8 @@ struct lgv_collection {
     size_t nranges;
     struct lgv_suspended *suspended; /* units on their way, ascending; not in the ranges */
     size_t nsuspended, suspended_room;
+    struct lgv_suspended *ended; /* where units of the ranges have ended, if that is kept (`extendable`); ascending */
+    size_t nended, ended_room;
 };
 /* False: no memory, and the statistics are lost. */
 bool lgv_collection_begin(struct lgv_collection *c, const struct lgv_layout *layout);
@@ -47,6 +53,7 @@ void lgv_report_add(struct lgv_run_report *r, const struct lgv_run_report *other
 bool lgv_ranges_add(struct lgv_collection *c, struct lgv_range r);
 /* Takes over what s holds, also when memory is out. */
 bool lgv_collection_suspend(struct lgv_collection *c, struct lgv_suspended s);
+bool lgv_collection_ended(struct lgv_collection *c, struct lgv_suspended s);
 /* The first paths that are neither collected nor on their way.  False: there are none. */
 bool lgv_collection_gap(const struct lgv_collection *c, uint64_t paths, struct lgv_range *out);
 struct lgv_range lgv_unit_range(uint64_t unit, uint64_t paths);
@@ -95,6 +102,8 @@ enum lgv_status lgv_engine_agree(const struct lgv_engine *e, const char *descrip
 /* engine.c: takes in what another has collected. */
 enum lgv_status lgv_engine_absorb(struct lgv_engine *e, const struct lgv_collection *c, const char *whose,
                                   struct lgv_error *err);
+bool lgv_engine_collecting(struct lgv_engine *e); /* there is something to collect in; false: no memory */
+void lgv_engine_unprepare(struct lgv_engine *e);
 enum lgv_status lgv_engine_ready(struct lgv_engine *e, struct lgv_error *err); /* prepared, and nothing has changed */
 
 #endif

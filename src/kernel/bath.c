@@ -52,8 +52,7 @@ static struct lgv_bath_modes *create(size_t channels, size_t np, bool dense) {
 
 /* ---- modes ---- */
 
-/* A = C C^T, C lower triangular in the place of A.  False: not positive definite. */
-static bool cholesky(size_t n, double *A) {
+bool lgv_bath_cholesky(size_t n, double *A) {
     for (size_t j = 0; j < n; j++) {
         for (size_t k = 0; k < j; k++)
             for (size_t i = j; i < n; i++) A[i * n + j] -= A[i * n + k] * A[j * n + k];
@@ -63,42 +62,6 @@ static bool cholesky(size_t n, double *A) {
         for (size_t i = 0; i < j; i++) A[i * n + j] = 0;
     }
     return true;
-}
-
-/* One rotation of Jacobi's method in the plane (i, j). */
-static void rotate(size_t n, double *A, double *Q, size_t i, size_t j) {
-    double a = A[i * n + j];
-    if (a == 0) return;
-    double tau = (A[j * n + j] - A[i * n + i]) / (2 * a);
-    double t = (tau >= 0 ? 1 : -1) / (fabs(tau) + sqrt(1 + tau * tau)), c = 1 / sqrt(1 + t * t), s = t * c;
-    for (size_t k = 0; k < n; k++) {
-        double x = A[k * n + i], y = A[k * n + j];
-        A[k * n + i] = c * x - s * y;
-        A[k * n + j] = s * x + c * y;
-    }
-    for (size_t k = 0; k < n; k++) {
-        double x = A[i * n + k], y = A[j * n + k];
-        A[i * n + k] = c * x - s * y;
-        A[j * n + k] = s * x + c * y;
-        x = Q[k * n + i], y = Q[k * n + j];
-        Q[k * n + i] = c * x - s * y;
-        Q[k * n + j] = s * x + c * y;
-    }
-}
-
-/* A symmetric matrix becomes diagonal: Q^T A Q. */
-static void diagonalise(size_t n, double *A, double *Q) {
-    for (size_t i = 0; i < n * n; i++) Q[i] = i % (n + 1) == 0;
-    for (int sweep = 0; sweep < 60; sweep++) {
-        double off = 0, all = 0;
-        for (size_t i = 0; i < n * n; i++) {
-            all += A[i] * A[i];
-            if (i % (n + 1)) off += A[i] * A[i];
-        }
-        if (off <= 1e-34 * all) return;
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = i + 1; j < n; j++) rotate(n, A, Q, i, j);
-    }
 }
 
 /* S = C^T Gamma C, with Gamma a matrix or a diagonal. */
@@ -132,10 +95,10 @@ static void transformations(size_t n, const double *C, const double *Q, struct l
 static struct lgv_bath_modes *dense_modes(size_t n, const double *friction, bool matrix, double *inverse, double kT) {
     struct lgv_bath_modes *b = create(n, n, true);
     double *S = lgv_new((2 * n + 1) * n, sizeof *S), *Q = S ? S + n * n : NULL, *before = S ? Q + n * n : NULL;
-    if (b && S && cholesky(n, inverse)) {
+    if (b && S && lgv_bath_cholesky(n, inverse)) {
         congruent(n, inverse, friction, matrix, S);
         for (size_t k = 0; k < n; k++) before[k] = S[k * (n + 1)];
-        diagonalise(n, S, Q);
+        lgv_linear_diagonalise(n, S, Q);
         transformations(n, inverse, Q, b);
         for (size_t i = 0; i < n * n; i++) b->rest[i] = matrix ? friction[i] : i % (n + 1) ? 0 : friction[i / n];
         for (size_t j = 0; j < n; j++) { /* round-off of what a mode consists of is no friction */
@@ -209,10 +172,10 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
         return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
                               "friction needs positive masses: H_pp must be positive definite");
     if (status || !*out) return status ? status : lgv_fail_memory(err);
-    if ((*out)->exact || !m->nconstraints || !dense) return LGV_OK;
+    if ((*out)->exact || !dense || m->nconstraints <= LGV_DENSE_MIXED) return LGV_OK;
     return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
-                          "with constraints and masses off the diagonal or a friction matrix the friction must be the "
-                          "same multiple of the mass everywhere");
+                          "with more than %d constraints and masses off the diagonal or a friction matrix the friction "
+                          "must be the same multiple of the mass everywhere", LGV_DENSE_MIXED);
 }
 
 /* ---- a span ---- */

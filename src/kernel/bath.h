@@ -42,4 +42,8 @@ void lgv_bath_fill(const struct lgv_bath_modes *b, size_t noises, unsigned spans
 void lgv_bath_switch_off(const struct lgv_bath_modes *b, size_t noises, unsigned spans, double dt, bool accepts,
                          double *numbers);
 
+/* Of a dense matrix [n][n]: A = C C^T with C lower triangular in the place of A, false where A is not positive
+ * definite. */
+bool lgv_bath_cholesky(size_t n, double *A);
+
 #endif

@@ -63,12 +63,16 @@ void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node) {
         lgv_text_add(out, "t%d", node);
 }
 
-static void reference(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n) {
+/* inner: the loop variable that has a value for each lane, -1: lanes are paths. */
+static void reference(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, int inner) {
     static const char *const array[] = {"q[", "p[", "w[-1 + ", "brown[", "zn[", "zu[", "dq[", "dp[", "v[", "lambda[",
                                         "before[", "after[", [LGV_PART] = "part[", [LGV_PULL] = "pull["};
-    lgv_text_add(out, "%s", array[n->count]);
+    bool own = inner >= 0 && n->count == LGV_Q; /* has a column for itself */
+    bool each = inner >= 0 && lgv_index_vars(g, n->aux) & 1u << inner;
+    if (inner >= 0) lgv_text_add(out, each ? "PICK(i%d, " : "vec_set(", inner);
+    lgv_text_add(out, own ? "pairs_%s" : "%s", array[n->count]);
     lgv_emit_index(out, g, n->aux);
-    lgv_text_add(out, "]");
+    lgv_text_add(out, inner < 0 ? "]" : own ? "])" : "][pairs_lane])");
 }
 
 /* +- factor * term, the sign as it stands between terms, or before the first one. */
@@ -170,6 +174,7 @@ struct wanted {
     int *sine, *cosine; /* [argument] node that is marked, 0: none */
     int calls;          /* of functions with long copies */
     int last;
+    int inner;       /* the loop variable that has a value for each lane, -1: none */
     int *inverse_of; /* [base] number of an inverse, from 1 */
     struct inverse *inverse;
     size_t inverses, capacity;
@@ -313,7 +318,8 @@ static void function(struct lgv_text *out, const struct lgv_graph *g, const stru
         [LGV_POW] = "pow",     [LGV_EXP] = "exp",     [LGV_LOG] = "log",   [LGV_SIN] = "sin",   [LGV_COS] = "cos",
         [LGV_TAN] = "tan",     [LGV_ASIN] = "asin",   [LGV_ACOS] = "acos", [LGV_ATAN] = "atan", [LGV_SINH] = "sinh",
         [LGV_COSH] = "cosh",   [LGV_TANH] = "tanh",   [LGV_ABS] = "abs",   [LGV_SIGN] = "sign", [LGV_ERF] = "erf",
-        [LGV_FLOOR] = "floor", [LGV_ATAN2] = "atan2", [LGV_LOWER] = "min", [LGV_UPPER] = "max", [LGV_LESS] = "less"};
+        [LGV_FLOOR] = "floor", [LGV_ATAN2] = "atan2", [LGV_LOWER] = "min", [LGV_UPPER] = "max", [LGV_LESS] = "less",
+        [LGV_PICK] = "pick"};
     const char *f = name[n->op];
     if (uniform && (n->op == LGV_SIGN || n->op >= LGV_LOWER))
         lgv_text_add(out, "num_%s(", f);
@@ -341,10 +347,14 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, co
     if (n->op == LGV_PRODUCT && !uniform) inverses(out, g, k, w);
     lgv_text_add(out, "    const %s t%d = ", uniform ? "double" : "vec", k);
     if (n->op == LGV_REF)
-        reference(out, g, n);
+        reference(out, g, n, w->inner);
     else if (n->op == LGV_INDEX) {
         lgv_text_add(out, "(double)");
         lgv_emit_index(out, g, n->aux);
+    } else if (n->op == LGV_ENTRY) {
+        lgv_text_add(out, "par[");
+        lgv_emit_index(out, g, n->aux);
+        lgv_text_add(out, "]");
     } else if (n->op == LGV_PRODUCT)
         product(out, g, n, w, uniform);
     else
@@ -356,7 +366,7 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, co
 #define MOST_COPIES 32
 
 static bool find_wanted(const struct lgv_graph *g, const int *list, size_t count, struct wanted *w) {
-    *w = (struct wanted){.last = -1};
+    *w = (struct wanted){.last = -1, .inner = -1};
     for (size_t i = 0; i < count; i++)
         if (list[i] > w->last) w->last = list[i];
     w->mark = lgv_new((size_t)w->last + 1, 1);
@@ -421,9 +431,10 @@ static void place_below(struct lgv_text *out, const struct lgv_graph *g, struct 
 }
 
 static void emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom,
-                       struct early *early) {
+                       int inner, struct early *early) {
     struct wanted w;
     if (!find_wanted(g, list, count, &w)) out->failed = true;
+    w.inner = inner;
     bool far = seldom || w.calls > MOST_COPIES;
     for (int k = 0; k <= w.last && !out->failed; k++) {
         const struct lgv_node *n = &g->node[k];
@@ -447,25 +458,37 @@ static void emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const in
 }
 
 void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom) {
-    emit_nodes(out, g, list, count, seldom, &(struct early){0});
+    emit_nodes(out, g, list, count, seldom, -1, &(struct early){0});
 }
 
-int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest) {
-    const struct lgv_nest *n = &g->nest[nest];
-    for (int k = 0; k < n->count; k++) {
-        const struct lgv_level *l = &g->level[n->first + k];
+void lgv_emit_nodes_each(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom,
+                         int inner) {
+    emit_nodes(out, g, list, count, seldom, inner, &(struct early){0});
+}
+
+void lgv_emit_levels(struct lgv_text *out, const struct lgv_graph *g, int nest, int count) {
+    for (int k = 0; k < count; k++) {
+        const struct lgv_level *l = &g->level[g->nest[nest].first + k];
         lgv_text_add(out, "    for (long i%d = ", k);
         lgv_emit_index(out, g, l->low);
         lgv_text_add(out, "; i%d <= ", k);
         lgv_emit_index(out, g, l->high);
         lgv_text_add(out, "; i%d++) {\n", k);
     }
+}
+
+void lgv_emit_condition(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_condition *c) {
+    lgv_emit_index(out, g, c->a);
+    lgv_text_add(out, c->compare == '<' ? " < " : c->compare == 'l' ? " <= " : c->compare == '=' ? " == " : " != ");
+    lgv_emit_index(out, g, c->b);
+}
+
+int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest) {
+    const struct lgv_nest *n = &g->nest[nest];
+    lgv_emit_levels(out, g, nest, n->count);
     for (int k = 0; k < n->ncond; k++) {
-        const struct lgv_condition *c = &g->condition[n->cond + k];
         lgv_text_add(out, "    if (!(");
-        lgv_emit_index(out, g, c->a);
-        lgv_text_add(out, c->compare == '<' ? " < " : c->compare == 'l' ? " <= " : c->compare == '=' ? " == " : " != ");
-        lgv_emit_index(out, g, c->b);
+        lgv_emit_condition(out, g, &g->condition[n->cond + k]);
         lgv_text_add(out, ")) continue;\n");
     }
     return n->count;
@@ -486,7 +509,9 @@ static void body(struct lgv_text *out, const struct lgv_graph *g, const struct l
             }
             list[n++] = target[k].terms->term[i].value;
         }
-    if (n) {
+    if (n && lgv_emit_is_over_pairs(g, target, count, nest)) {
+        lgv_emit_over_pairs(out, g, target, count, nest, list, n);
+    } else if (n) {
         int braces = 1;
         if (nest < 0)
             lgv_text_add(out, "    {\n");
@@ -541,7 +566,7 @@ void lgv_emit_early(struct lgv_text *out, const struct lgv_graph *g, const struc
         for (size_t i = 0; i < early.count; i++) list[i] = early.term[i]->value;
         if (early.count) {
             lgv_text_add(out, "    {\n");
-            emit_nodes(out, g, list, early.count, target->seldom, &early);
+            emit_nodes(out, g, list, early.count, target->seldom, -1, &early);
             lgv_text_add(out, "    }\n");
         }
         for (int nest = 0; nest < (int)g->nnests; nest++) body(out, g, target, 1, nest);

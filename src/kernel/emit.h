@@ -24,6 +24,21 @@ void lgv_emit_targets(struct lgv_text *out, const struct lgv_graph *g, const str
 /* The same for one vector that none of its values is made of: they are stored as soon as they are there, so that
  * compilers let roots and divisions overlap with what follows. */
 void lgv_emit_early(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target);
+/* emit_pairs.c: does the model have sums for which lanes may be instances?  Is it a nest whose lanes are instances of
+ * one path?  Then all terms of all targets in it, whose values are in `list`. */
+bool lgv_emit_has_pairs(const struct lgv_graph *g);
+bool lgv_emit_is_over_pairs(const struct lgv_graph *g, const struct lgv_target *target, size_t count, int nest);
+void lgv_emit_over_pairs(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count,
+                         int nest, const int *list, size_t n);
+/* What lists of near pairs need: behind face.h, before the face.  Writes nothing where there are none. */
+void lgv_emit_near(struct lgv_text *out, const struct lgv_graph *g);
+long lgv_emit_near_lists(const struct lgv_graph *g); /* how many there are */
+/* Opens the first loops of a nest; the text of a condition. */
+void lgv_emit_levels(struct lgv_text *out, const struct lgv_graph *g, int nest, int count);
+void lgv_emit_condition(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_condition *c);
+/* As lgv_emit_nodes, where lanes are values of the loop variable `inner`. */
+void lgv_emit_nodes_each(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom,
+                         int inner);
 /* Opens the loops of a nest; returns the number of braces to close. */
 int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest);
 void lgv_emit_index(struct lgv_text *out, const struct lgv_graph *g, int index);

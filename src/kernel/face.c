@@ -31,6 +31,8 @@ static const struct lgv_face_row rows[] = {
     {"model_stiffness", "(" AT ", vec *Hq, vec *B, vec *W)", .counts = " += Hq != 0",
      .only = LGV_FACE_STIFFNESS, .asked = LGV_FACE_STIFFNESS, .before = lgv_face_before_stiffness,
      .body = lgv_face_stiffness},
+    {"model_stiff", "(" AT ", vec *Vq)", .counts = "++", .only = LGV_FACE_APART, .asked = LGV_FACE_APART,
+     .body = lgv_face_stiff},
     {"model_friction", "(struct ctx *c, double t, const vec *q, vec *x)", .only = LGV_FACE_FRICTION,
      .asked = LGV_FACE_FRICTION, .body = lgv_face_friction},
     {"model_push", "(" AT ", vec *x)", .only = LGV_FACE_PUSH, .asked = LGV_FACE_PUSH, .body = lgv_face_push},

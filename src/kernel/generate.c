@@ -24,6 +24,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
     lgv_generate_file(o, "lanes.h");
     lgv_generate_file(o, "noise.h");
     lgv_generate_file(o, "seldom.h");
+    lgv_generate_file(o, "pivot.h");
     lgv_text_add(o, LGV_SHARED_END "#define VECS %u\n#define COARSE %d\n", width->vecs, width->coarse);
     lgv_text_add(o, "#define NX %zuL\n#define NP %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nx,
                  s->m->np, s->m->nnoise,
@@ -37,7 +38,8 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  (uses & LGV_USES(LGV_DQ)) != 0, (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P),
                  s->s->kinetic_time, s->s->flat, s->large);
     if (s->stiff)
-        lgv_text_add(o, "#define STIFF_SPARSE %d\n#define STIFF_DIAGONAL %d\n", s->newton != NULL, s->s->diagonal_mass);
+        lgv_text_add(o, "#define STIFF_SPARSE %d\n#define STIFF_DIAGONAL %d\n#define STIFF_QUADRATIC %d\n",
+                     s->newton != NULL, s->s->diagonal_mass, s->s->stiff_quadratic);
     if (s->m->npenalties && uses & LGV_USES(LGV_LAMBDA))
         lgv_text_add(o, "#define PENALTIES %zuL\n#define PENALTY_WINDOW %.17g\n", s->m->npenalties,
                      s->m->penalty_window);
@@ -67,7 +69,7 @@ static void bath_constants(struct lgv_source *s, const struct lgv_method *method
                  "#define NB %zuL\n#define BATH_SPANS %uL\n#define BATH_F %d\n#define BATH_DENSE %d\n"
                  "#define BATH_OF_Q %d\n#define BATH_MIDPOINT %d\n",
                  dense ? s->m->np : b->rows, lgv_method_spans(method), method->bath_f, dense,
-                 b->kind == LGV_FRICTION_OF_Q, s->m->nconstraints && !dense);
+                 b->kind == LGV_FRICTION_OF_Q, s->m->nconstraints && !(dense && s->sparse));
     if (all) {
         lgv_text_add(o, "#define BATH_ROW(j) (j)\n");
         return;
@@ -109,6 +111,22 @@ static void rotation_constants(struct lgv_source *s) {
                  kinds[1], runs);
 }
 
+static void near_constants(struct lgv_source *s) {
+    long lists = lgv_emit_near_lists(s->g);
+    if (!lists) return;
+    lgv_text_add(&s->out, "#define NEAR_LISTS %ldL\n#define NEAR_KINDS {", lists);
+    for (size_t i = 0; i < s->g->nnests; i++) {
+        long low[2], high[2];
+        if (!s->g->nest[i].near) continue;
+        const struct lgv_cut *cut = &s->g->cut[s->g->nest[i].near - 1];
+        lgv_near_ranges(s->g, (int)i, low, high);
+        lgv_text_add(&s->out, "{{%ld, %ld}, {%ld, %ld}, %.17g, %.17g, {%.17g, %.17g, %.17g}}, ", low[0], low[1],
+                     high[0] - low[0] + 1, high[1] - low[1] + 1, cut->radius, cut->skin, cut->box[0], cut->box[1],
+                     cut->box[2]);
+    }
+    lgv_text_add(&s->out, "}\n");
+}
+
 static void section_constants(struct lgv_source *s) {
     struct lgv_text way = {0}, first = {0}, count = {0};
     size_t all = 0;
@@ -135,6 +153,7 @@ static void section_constants(struct lgv_source *s) {
 static void texts_before(struct lgv_source *s) {
     bool constrained = s->m->nconstraints || s->constrained, rotates = s->g->nrotations > 0;
     bool solves = constrained || rotates || s->large || s->stiff || s->face & (LGV_FACE_K2 | LGV_FACE_ACTION);
+    bool orbits = rotates && (s->face & LGV_FACE_K2);
     const struct {
         const char *file;
         bool wanted;
@@ -142,8 +161,8 @@ static void texts_before(struct lgv_source *s) {
         {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->newton || s->action},
         {"system.h", solves},     {"newton.h", solves},
         {"stages.h", solves},     {"unsolved.h", !solves},
-        {"rotor.h", rotates},     {"kirchhoff.h", s->s->coupled},
-        {"rotations.h", rotates},
+        {"rotor.h", rotates},     {"kirchhoff.h", s->s->coupled || orbits || (rotates && s->lagrangian)},
+        {"rotations.h", rotates}, {"coadjoint.h", orbits},
         {"constrained.h", constrained}, {"bath.h", s->m->bath.kind != LGV_FRICTION_NONE},
     };
     for (size_t k = 0; k < sizeof text / sizeof *text; k++)
@@ -154,6 +173,16 @@ static void texts_before(struct lgv_source *s) {
 static bool stiff_functions(struct lgv_source *s) {
     int V = s->face & LGV_FACE_SPLIT ? s->m->stiff : s->m->hamiltonian;
     return lgv_function_split(s->g, s->m->hamiltonian, false, &s->H) && lgv_function_split(s->g, V, false, &s->V);
+}
+
+/* Forces of H and of the noises; where they are wanted apart, without the stiff part, and that by itself. */
+static bool forces(struct lgv_source *s) {
+    struct lgv_function K = {0};
+    if (!(s->face & LGV_FACE_APART)) return lgv_algebra_forces(s->g, &s->K, &s->Hq, &s->slots);
+    lgv_terms_gradient(s->g, &s->V, LGV_Q, &s->Vq);
+    bool ok = lgv_model_soft_increment(s->m, &K) && lgv_algebra_forces(s->g, &K, &s->Hq, &s->slots);
+    lgv_function_free(&K);
+    return ok;
 }
 
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *structure,
@@ -167,9 +196,10 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     s.face = s.lagrangian ? 0 : lgv_method_face(method, structure);
     unsigned sets = lgv_method_large(method, m, structure);
     s.stiff = s.face & LGV_FACE_STIFFNESS;
-    if (lgv_model_increment(m, &s.K) && (!s.stiff || stiff_functions(&s)) &&
+    s.g->pairs = width->pairs;
+    if (lgv_model_increment(m, &s.K) && (!(s.face & (LGV_FACE_STIFFNESS | LGV_FACE_SPLIT)) || stiff_functions(&s)) &&
         add_correction(&s, method->constrained ? 0 : method->correction) &&
-        lgv_algebra_forces(s.g, &s.K, &s.Hq, &s.slots)) {
+        forces(&s)) {
         const struct lgv_function *const nodes[] = {&s.K, &s.K}, *const stiff[] = {&s.V, &s.H};
         s.newton = sets ? lgv_generate_newton_plan(&s, nodes, sets) : NULL;
         s.large = s.newton || (sets && m->np > LGV_DENSE_DOF); /* then without factors */
@@ -188,7 +218,10 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (watch->extremes) lgv_text_add(&s.out, "#define EXTREMES 1\n");
         if (watch->events) event_constants(&s);
         if (watch->sections) section_constants(&s);
+        near_constants(&s);
         lgv_generate_file(&s.out, "face.h");
+        if (width->pairs || m->graph->ncuts) lgv_generate_file(&s.out, "near.h");
+        lgv_emit_near(&s.out, s.g);
         lgv_face_write(&s);
         texts_before(&s);
         lgv_generate_method(&s.out, method);
@@ -196,6 +229,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (watch->sections) lgv_generate_file(&s.out, "sections.h");
         lgv_generate_file(&s.out, "loop.h");
     }
+    s.g->pairs = false;
     bool dense = s.face & LGV_FACE_K2 || (s.stiff && !s.newton) || (s.discrete && !s.action);
     lgv_generate_newton_free(s.newton);
     lgv_generate_newton_free(s.action);
@@ -203,6 +237,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     lgv_function_free(&s.H);
     lgv_function_free(&s.V);
     lgv_terms_free(&s.Hq);
+    lgv_terms_free(&s.Vq);
     lgv_forces_free(&s.slots);
     for (int k = 0; k < 2; k++) lgv_terms_free(&s.kept[k]);
     if (dense && m->np > LGV_DENSE_DOF) {

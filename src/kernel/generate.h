@@ -35,7 +35,7 @@ struct lgv_source {
     struct lgv_function K, S, L; /* increments of H and L, sum of the constraints */
     const struct lgv_discrete *discrete; /* a discrete Lagrangian that is the method, or NULL */
     struct lgv_function H, V;    /* H, and what methods for stiff potentials take for stiff: H or a part of it */
-    struct lgv_terms Hq;
+    struct lgv_terms Hq, Vq; /* of the forces: H_q, or what V leaves of it; and V_q, where it is asked for */
     struct lgv_forces slots; /* their values have places in force.h, in this order */
     struct lgv_newton *newton, *action;
     struct lgv_terms kept[2]; /* of a function, found with what stands in front of it */
@@ -126,6 +126,7 @@ void lgv_face_before_newton(struct lgv_source *s);
 void lgv_face_newton(struct lgv_source *s);
 void lgv_face_before_stiffness(struct lgv_source *s);
 void lgv_face_stiffness(struct lgv_source *s);
+void lgv_face_stiff(struct lgv_source *s);
 /* The matrix of a discrete Lagrangian; NULL when it is dense, or memory is out. */
 struct lgv_newton *lgv_generate_action_plan(struct lgv_source *s);
 void lgv_face_before_action(struct lgv_source *s);

@@ -55,16 +55,20 @@ void lgv_face_GT(struct lgv_source *s) {
 
 /* ---- G and the inverse masses ---- */
 
-/* The rows of a body have all three entries: how it moves depends on all of them (vprk_bodies.h).  The number of
- * places; negative: no memory. */
+/* The rows of a body have entries of all its momenta, three or, coupled, six: how it moves depends on all of them
+ * (vprk_bodies.h).  The number of places; negative: no memory. */
 static long add_bodies(const struct lgv_graph *g, struct lgv_place **places, long given) {
     size_t capacity = (size_t)given, count = (size_t)given, unique = 0;
-    for (size_t r = 0; given > 0 && r < g->nrotations; r++)
-        for (long k = 0; k < 9 * g->rotation[r].count; k++) {
-            int p = (int)(g->rotation[r].p + k / 9 * 3);
+    for (size_t r = 0; given > 0 && r < g->nrotations; r++) {
+        const struct lgv_rotations *b = &g->rotation[r];
+        const long n = b->coupled ? 6 : 3, behind = 3 * b->count;
+        for (long k = 0; k < n * n * b->count; k++) {
+            const long i = k % (n * n) / n, j = k % n, p = b->p + k / (n * n) * 3; /* linear ones last */
             if (!lgv_grow(places, &capacity, count + 1, sizeof **places)) return -1;
-            (*places)[count++] = (struct lgv_place){p + (int)(k % 9 / 3), p + (int)(k % 3)};
+            (*places)[count++] = (struct lgv_place){(int)(i < 3 ? p + i : p - behind + i - 3),
+                                                    (int)(j < 3 ? p + j : p - behind + j - 3)};
         }
+    }
     if (given <= 0 || !g->nrotations) return given;
     qsort(*places, count, sizeof **places, lgv_place_order);
     for (size_t i = 0; i < count; i++)

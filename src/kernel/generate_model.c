@@ -307,6 +307,11 @@ void lgv_face_before_observe(struct lgv_source *s) {
                               "    return vec_select((ivec)(y >= from + period), vec_set(from), y);\n}\n");
 }
 
+/* Observables may know the width of a step. */
+static void width_of_step(struct lgv_source *s) {
+    if (s->watch->uses & LGV_USES(LGV_STEP)) lgv_text_add(&s->out, "    const double a = c->dt;\n    (void)a;\n");
+}
+
 void lgv_face_observe(struct lgv_source *s) {
     const struct lgv_watch *watch = s->watch;
     struct lgv_terms t = {0};
@@ -318,6 +323,7 @@ void lgv_face_observe(struct lgv_source *s) {
         if (!(o->family ? observe_family(s, o, k, &t) : lgv_algebra_value(s->g, o->node, (long)k, &t))) break;
     }
     struct lgv_target target = {.array = "out", .terms = &t, .rows = (long)count, .seldom = true};
+    width_of_step(s);
     lgv_emit_early(&s->out, s->g, &target);
     lgv_terms_free(&t);
     for (size_t k = 0; k < count; k++)
@@ -331,6 +337,7 @@ void lgv_face_watch(struct lgv_source *s) {
     struct lgv_terms t = {0};
     for (size_t k = 0; k < watch->tallies; k++)
         if (!lgv_algebra_value(s->g, lgv_model_observed(s->m, &watch->item[watch->tallied[k]]), (long)k, &t)) break;
+    width_of_step(s);
     lgv_face_one(s, "x", &t, (long)watch->tallies, NULL);
     lgv_terms_free(&t);
 }

@@ -3,7 +3,8 @@
  * Sparse matrices of the face: a map from the instances of scatter terms, in the order of the text, to their places;
  * and the second derivatives of K, or of a discrete Lagrangian, for Newton's method on many degrees of freedom.
  *
- *     model_stiffness(c, t, q, p, Hq, B, W)                       of methods for stiff potentials, dense or sparse
+ *     model_stiffness(c, t, q, p, Hq, B, W)                       of methods for stiff potentials, dense or sparse;
+ *                                                                 where forces are apart Hq is that of the stiff part
  *     model_K2_sparse(c, t, q, p, a, w, Kq, Kp, Kqq, Kpp)         as model_K2; Kqq, Kpp: entries by rows and columns */
 #include "kernel/generate.h"
 #include "kernel/sparse.h"
@@ -149,7 +150,7 @@ void lgv_face_stiffness(struct lgv_source *s) {
         lgv_terms_hessian(s->g, &s->V, LGV_Q, LGV_Q, &own[0]);
         lgv_terms_hessian(s->g, &s->H, LGV_P, LGV_P, &own[1]);
     }
-    struct lgv_target target[] = {{"Hq", &s->Hq, n, NULL, true, NULL, false},
+    struct lgv_target target[] = {{"Hq", s->face & LGV_FACE_APART ? &s->Vq : &s->Hq, n, NULL, true, NULL, false},
                                   {"B", B, n * n, "NP", true, NULL, false},
                                   {"W", W, n * n, "NP", true, NULL, false}};
     for (int k = 0; s->newton && k < 2; k++) {
@@ -160,6 +161,10 @@ void lgv_face_stiffness(struct lgv_source *s) {
     lgv_emit_targets(&s->out, s->g, target, 3);
     lgv_terms_free(&own[0]);
     lgv_terms_free(&own[1]);
+}
+
+void lgv_face_stiff(struct lgv_source *s) {
+    lgv_face_one(s, "Vq", &s->Vq, (long)s->m->np, NULL);
 }
 
 /* ---- discrete Lagrangians ---- */

@@ -4,7 +4,7 @@
  * files of its steps, one after the other, and a table of substeps: every name that the text of step number j defines
  * gets the ending _j while it is read, and its macros are forgotten behind it.  So any two methods can
  * stand together. */
-#include "kernel/embedded.h"
+#include "base/embedded.h"
 #include "kernel/generate.h"
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * Building a kernel for a model and a method, and what it observes. */
 #include "kernel/kernel.h"
 #include "kernel/compile.h"
+#include "kernel/emit.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static bool can_be_bound(struct lgv_model *m) {
     struct lgv_place *place = NULL;
     long count = -1;
     if (m->nx != m->np) return false; /* rotations have no place to be far from */
+    if (m->graph->ncuts) return false; /* no force beyond the radius */
     for (size_t i = 0; m->period && i < m->nx; i++)
         if (m->period[i] > 0) return false;
     if (lgv_function_split(m->graph, m->hamiltonian, false, &H)) lgv_terms_gradient(m->graph, &H, LGV_Q, &Hq);
@@ -238,9 +240,11 @@ static unsigned choose_lanes(size_t np, bool dense, bool sparse, bool clang) {
 
 /* gcc is only good at vectors of the hardware width, so there a wide block of a small model is made of several. */
 static struct lgv_width choose_width(size_t np, unsigned lanes, bool clang) {
-    if (clang || lanes <= 4 || 2 * np * lanes / 4 > 64) return (struct lgv_width){lanes, 1, false};
-    return (struct lgv_width){4, lanes / 4, false};
+    if (clang || lanes <= 4 || 2 * np * lanes / 4 > 64) return (struct lgv_width){.lanes = lanes, .vecs = 1};
+    return (struct lgv_width){.lanes = 4, .vecs = lanes / 4};
 }
+
+#define PAIR_LANES 4 /* where lanes are instances of pair sums: the rest of the step does not gain by more */
 
 /* k->entry stays NULL when what was loaded is not a kernel for this library. */
 static enum lgv_status load_entry(const char *source, const struct lgv_compiler *cc, const char *keep, unsigned lanes,
@@ -267,8 +271,14 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     bool sparse = lgv_method_sparse(k->method, m, &k->structure);
     bool dense = (face & LGV_FACE_K2) && !lgv_method_large(k->method, m, &k->structure);
     if (!lanes) lanes = choose_lanes(m->np, dense, sparse, cc.kind == LGV_COMPILER_CLANG);
-    while (!options->lanes && options->paths && lanes > 2 && lanes / 2 >= options->paths) lanes /= 2;
+    const bool near = m->graph->ncuts > 0, few = options->paths && 2 * options->paths <= PAIR_LANES;
+    const bool pairs = few && !options->lanes && lgv_emit_has_pairs(m->graph);
+    const unsigned least = near || pairs ? PAIR_LANES : 2; /* instances of pair sums fill them */
+    if (near && !options->lanes && lanes > 2 * PAIR_LANES) lanes = 2 * PAIR_LANES;
+    while (!options->lanes && options->paths && lanes > least && lanes / 2 >= options->paths) lanes /= 2;
     struct lgv_width width = choose_width(m->np, lanes, cc.kind == LGV_COMPILER_CLANG);
+    if (near) width = (struct lgv_width){.lanes = lanes, .vecs = 1};
+    width.pairs = pairs && width.vecs == 1;
     width.coarse = options->coarse;
     char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, &width, err);
     if (!source) return LGV_CANNOT_RUN;
@@ -291,7 +301,9 @@ enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, st
     enum lgv_status status = lgv_model_structure(m, &k->structure, err);
     if (!status) status = lgv_method_refuse(k->method, m, &k->structure, err);
     if (!status && m->bath.kind) status = lgv_bath_prepare(m, &k->structure, &k->bath, err);
-    if (!status && k->structure.rotations) status = lgv_spin_prepare(m, &k->spin, err);
+    if (!status && k->structure.rotations && lgv_method_spins(k->method, m, &k->structure))
+        status = lgv_spin_prepare(m, &k->spin, err);
+    if (!status && k->method->needs & LGV_NEEDS_QUADRATIC_STIFF) status = lgv_modes_prepare(m, &k->modes, err);
     if (!status && k->method->metropolis && !(k->bath->temperature[0] > 0))
         return lgv_model_fail(err, m->file, m->text, m->bath.temperature_line, m->bath.temperature_column,
                               "%s accepts steps by exp(-w/kT), which needs a temperature above 0", k->method->name);
@@ -361,6 +373,8 @@ void lgv_kernel_free(struct lgv_kernel *k) {
     k->bath = NULL;
     free(k->spin);
     k->spin = NULL;
+    free(k->modes);
+    k->modes = NULL;
 }
 
 size_t lgv_kernel_bath_size(const struct lgv_kernel *k) {

@@ -52,6 +52,7 @@ struct lgv_kernel {
                                     * its Brownian paths with others: lgv_method_common_spans */
     struct lgv_bath_modes *bath;   /* of a Langevin model, else NULL */
     double *spin;                  /* of rotations: spin.c; else NULL */
+    double *modes;                 /* of a quadratic stiff part: modes.c; else NULL */
     const double *par;             /* of the model */
     struct lgv_start_report start; /* how typical start values stand to the constraints */
 };
@@ -88,12 +89,15 @@ void lgv_kernel_bath_off(const struct lgv_kernel *k, double dt, double *numbers)
 void lgv_spin_numbers(const double inertia[3], double *out); /* of principal moments, enum lgv_spin_number */
 void lgv_coupled_numbers(const double inverse[36], double *out); /* enum lgv_coupled_number */
 enum lgv_status lgv_spin_prepare(struct lgv_model *m, double **out, struct lgv_error *err);
+/* modes.c: of the quadratic stiff part of a potential, enum lgv_mode_number, for b->modes; malloc'd likewise. */
+enum lgv_status lgv_modes_prepare(struct lgv_model *m, double **out, struct lgv_error *err);
 /* Can `control` be asked for?  It needs formulas, noise, and a model small enough to write every bracket out. */
 bool lgv_kernel_can_control(const struct lgv_model *m);
 /* A block has `vecs` vecs, each with `lanes` lanes.  coarse: as in the options. */
 struct lgv_width {
     unsigned lanes, vecs;
     bool coarse;
+    bool pairs; /* lanes of pair sums are instances: there are fewer paths than lanes */
 };
 /* generate.c: the C text of a kernel; free() it. */
 char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *s,

@@ -11,24 +11,9 @@
 static void principal_axes(double A[9], double C[9]) {
     for (int i = 0; i < 9; i++) C[i] = i % 4 == 0;
     for (int sweep = 0; sweep < 30; sweep++)
-        for (int i = 0; i < 2; i++)
-            for (int j = i + 1; j < 3; j++) {
-                if (fabs(A[3 * i + j]) <= 1e-17 * (fabs(A[4 * i]) + fabs(A[4 * j]))) continue;
-                double tau = (A[4 * j] - A[4 * i]) / (2 * A[3 * i + j]);
-                double t = (tau >= 0 ? 1 : -1) / (fabs(tau) + sqrt(1 + tau * tau)), c = 1 / sqrt(1 + t * t), s = t * c;
-                for (int k = 0; k < 3; k++) {
-                    double x = A[3 * k + i], y = A[3 * k + j], u = C[3 * k + i], v = C[3 * k + j];
-                    A[3 * k + i] = c * x - s * y;
-                    A[3 * k + j] = s * x + c * y;
-                    C[3 * k + i] = c * u - s * v;
-                    C[3 * k + j] = s * u + c * v;
-                }
-                for (int k = 0; k < 3; k++) {
-                    double x = A[3 * i + k], y = A[3 * j + k];
-                    A[3 * i + k] = c * x - s * y;
-                    A[3 * j + k] = s * x + c * y;
-                }
-            }
+        for (size_t i = 0; i < 2; i++)
+            for (size_t j = i + 1; j < 3; j++)
+                if (fabs(A[3 * i + j]) > 1e-17 * (fabs(A[4 * i]) + fabs(A[4 * j]))) lgv_linear_rotate(3, A, C, i, j);
 }
 
 void lgv_spin_numbers(const double inertia[3], double *out) {
@@ -78,6 +63,30 @@ static void fill(const double inverse[9], double *out) {
     polish(out + LGV_SPIN_TILT);
 }
 
+/* The screws of kirchhoff.h, slow turns first. */
+static void screws(const double inverse[36], double *out) {
+    double A[9], C[9];
+    int order[3] = {0, 1, 2};
+    for (int i = 0; i < 9; i++) A[i] = inverse[6 * (i / 3) + i % 3];
+    principal_axes(A, C);
+    for (int i = 0; i < 2; i++)
+        for (int j = i + 1; j < 3; j++)
+            if (A[4 * order[j]] < A[4 * order[i]]) {
+                int k = order[i];
+                order[i] = order[j];
+                order[j] = k;
+            }
+    for (int n = 0; n < 3; n++) {
+        const int k = order[n];
+        double *a = out + 7 * n, rate = a[0] = A[4 * k];
+        for (int i = 0; i < 3; i++) {
+            a[1 + i] = C[3 * i + k];
+            a[4 + i] = 0;
+            for (int j = 0; j < 3; j++) a[4 + i] += inverse[6 * j + 3 + i] * C[3 * j + k] / rate;
+        }
+    }
+}
+
 void lgv_coupled_numbers(const double inverse[36], double *out) {
     long double A[36], B[36];
     double trace[2] = {0, 0};
@@ -91,6 +100,13 @@ void lgv_coupled_numbers(const double inverse[36], double *out) {
         if (i % 7 == 0) trace[i / 21] += (double)B[i];
     }
     out[LGV_COUPLED_LENGTH] = sqrt(trace[0] / trace[1]);
+    for (int i = 0; i < 9; i++) {
+        A[i] = out[LGV_COUPLED_INERTIA + 6 * (3 + i / 3) + 3 + i % 3];
+        B[i] = i % 4 == 0;
+    }
+    lgv_linear_solve(3, 3, A, B, 0);
+    for (int i = 0; i < 9; i++) out[LGV_COUPLED_LIGHT + i] = (double)((B[i] + B[3 * (i % 3) + i / 3]) / 2);
+    screws(inverse, out + LGV_COUPLED_SCREWS);
 }
 
 enum lgv_status lgv_spin_prepare(struct lgv_model *m, double **out, struct lgv_error *err) {

@@ -15,6 +15,7 @@ enum {
     FRICTION = 32,
     EXPLICIT = 8,      /* the step is explicit on this model */
     ADDITIVE_TOO = 16, /* additive noise has no limit on the size */
+    TURNING = 128,     /* rotations, or momenta without these */
     COUPLED = 64       /* bodies in SE(3) whose inertia couples position and rotation */
 };
 
@@ -65,9 +66,17 @@ static const struct row {
       "explicit: half a kick, free motion, half a kick (Verlet, with rotations Lie-Verlet)"},
      EXPLICIT,
      0},
-    {{"BRB", "bodies in SE(3) whose inertia couples position and rotation",
+    {{"VZc", "noise h(q), bodies in SE(3) whose inertia couples position and rotation, at most 12 degrees of freedom",
+      "strong order 3/2 at one force evaluation a step; the free motion is implicit"},
+     NOISE | COUPLED | ADDITIVE_TOO,
+     12},
+    {{"BRB", "bodies in SE(3) whose inertia couples position and rotation, otherwise",
       "half a kick, free motion by the Cayley map, half a kick, one force evaluation a step"},
      COUPLED,
+     0},
+    {{"BCB", "rotations or momenta in so3* or se3* with other H or noise of momenta",
+      "half a kick, a step along coadjoint orbits by the Cayley map, half a kick"},
+     TURNING,
      0},
     {{"P1N1Q2Gau", "everything else", "fits every Hamiltonian and keeps quadratic invariants (implicit midpoint)"},
      0,
@@ -85,6 +94,7 @@ static bool applies(const struct row *r, const struct lgv_method *method, const 
     if ((r->condition & ON_LAGRANGIAN) && !lagrangian) return false;
     if (((r->condition & FRICTION) != 0) != (m->bath.kind != LGV_FRICTION_NONE)) return false;
     if ((r->condition & COUPLED) && !s->coupled) return false;
+    if ((r->condition & TURNING) && !s->rotations) return false;
     if ((r->condition & NOISE) && m->nnoise == 0) return false;
     if ((r->condition & NO_NOISE) && m->nnoise > 0) return false;
     if ((r->condition & EXPLICIT) && !lgv_method_explicit(method, s)) return false;
@@ -92,19 +102,23 @@ static bool applies(const struct row *r, const struct lgv_method *method, const 
     return !lgv_method_refusal(method, m, s, ignore, sizeof ignore);
 }
 
-/* Where nothing fits it is the last row of its kind, whose refusal tells why. */
-static const struct row *choose(const struct lgv_model *m, const struct lgv_structure *s) {
+/* Where nothing fits it is the last row of its kind, whose refusal tells why; *reason: of the choice. */
+static const struct row *choose(const struct lgv_model *m, const struct lgv_structure *s, const char **reason) {
     bool lagrangian = m->nconstraints || m->lagrangian_only;
     const struct row *last = rows;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct lgv_method *method = lgv_method_find(rows[i].rule.method);
-        if (method && applies(&rows[i], method, m, s)) return &rows[i];
+        if (method && applies(&rows[i], method, m, s)) {
+            *reason = rows[i].rule.reason;
+            return &rows[i];
+        }
         if (((rows[i].condition & ON_LAGRANGIAN) != 0) == lagrangian &&
             ((rows[i].condition & FRICTION) != 0) == (m->bath.kind != LGV_FRICTION_NONE) &&
             ((rows[i].condition & COUPLED) == 0 || s->coupled) &&
             (!s->rotations || (method && lgv_method_turns(method, s->coupled))))
             last = &rows[i];
     }
+    *reason = "no method of the rule fits, and this one comes nearest";
     return last;
 }
 
@@ -168,8 +182,8 @@ enum lgv_status lgv_method_resolve(struct lgv_model *m, const char *name, const 
     struct lgv_structure structure;
     enum lgv_status status = lgv_model_structure(m, &structure, err);
     if (status) return status;
-    const struct row *r = choose(m, &structure);
-    *out = lgv_method_find(r->rule.method);
-    if (chosen) *chosen = r->rule.reason;
+    const char *reason;
+    *out = lgv_method_find(choose(m, &structure, &reason)->rule.method);
+    if (chosen) *chosen = reason;
     return *out ? LGV_OK : lgv_fail_memory(err);
 }

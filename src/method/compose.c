@@ -217,7 +217,8 @@ static const struct {
     const char *word, *names;
 } aliases[] = {
     {"BAB", "LieVerlet"}, {"BRB", "LieVerlet-cay"}, {"BXB", "LieVerlet-exp"}, {"BTB", "LieVerlet-turns"},
-    {"BA", "LieEuler"},   {"BR", "LieEuler-cay"},   {"BX", "LieEuler-exp"},   {"BT", "LieEuler-turns"},
+    {"BA", "LieEuler"},   {"BX", "LieEuler-exp"},   {"BT", "LieEuler-turns"}, {"BCB", "LiePoisson-cay"},
+    {"BEB", "LiePoisson-exp"}, {"BR", "LieEuler-cay LieEuler-spatial"},
 };
 
 /* The words for its letter of free motion. */
@@ -240,6 +241,8 @@ bool lgv_word_fill(const char *name, const void *what, struct lgv_method *m) {
              free_motion(m->program),
              strcmp(name, "BAB") == 0   ? " The same map as P2N2Q2Lob on separable models; Lie-Verlet with rotations."
              : strcmp(name, "ABA") == 0 ? " Position Verlet."
+             : strcmp(name, "BR") == 0  ? " Stochastic variational Euler with rotations; LieEuler-spatial, its form "
+                                          "in space, is the same map on SO(3)."
                                         : "");
     for (size_t k = 0; k < sizeof aliases / sizeof *aliases; k++)
         if (strcmp(aliases[k].word, name) == 0) m->aliases = aliases[k].names;

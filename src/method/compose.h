@@ -23,7 +23,6 @@ struct lgv_program *lgv_program_copy(const struct lgv_program *p);
 void lgv_program_link(struct lgv_program *p);                       /* finds which substeps begin */
 
 /* words.c: splitting words, with and without a bath. */
-#define LGV_MOST_LETTERS 9 /* of a word */
 enum { LGV_FLIES = 1, LGV_HEATS = 2, LGV_KICKS = 4, LGV_TURNS = 8 };
 struct lgv_letter {
     char name;

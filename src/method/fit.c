@@ -22,7 +22,12 @@ unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_struc
 }
 
 bool lgv_method_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
-    return method->constrained && m->lagrangian >= 0 && !s->flat;
+    return method->constrained && m->lagrangian >= 0 && (s->rotations ? !s->spins || method->maps : !s->flat);
+}
+
+bool lgv_method_spins(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    if (lgv_method_curved(method)) return false;
+    return method->constrained ? !lgv_method_lagrangian(method, m, s) : s->spins || !method->varies;
 }
 
 bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
@@ -60,7 +65,7 @@ unsigned lgv_method_common_spans(const struct lgv_method *method, unsigned other
 
 bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s) {
     return method->explicit_always ||
-           (lgv_method_separable(method, s) &&
+           (lgv_method_separable(method, s) && !(s->coupled && method->coupled_implicit) &&
             (method->explicit_separable || (method->explicit_additive && s->steady_noise)));
 }
 
@@ -88,6 +93,18 @@ static bool is_coupled(const struct lgv_method *method) {
     return method->coupled;
 }
 
+static bool is_varying(const struct lgv_method *method) {
+    return method->varies;
+}
+
+static bool is_reduced(const struct lgv_method *method) {
+    return method->reduced;
+}
+
+static bool is_curved(const struct lgv_method *method) {
+    return method->curved;
+}
+
 static bool is_swinging(const struct lgv_method *method) {
     return method->swings;
 }
@@ -101,6 +118,10 @@ static bool knows(const struct lgv_method *method, bool (*holds)(const struct lg
     return p || holds(method);
 }
 
+bool lgv_method_curved(const struct lgv_method *method) {
+    return knows(method, is_curved);
+}
+
 bool lgv_method_turns(const struct lgv_method *method, bool coupled) {
     return knows(method, coupled ? is_coupled : is_rotating);
 }
@@ -109,30 +130,43 @@ bool lgv_method_keeps(const struct lgv_method *method, const struct lgv_structur
     const struct lgv_program *p = method->program;
     bool body_axes = true;
     for (size_t j = 0; p && j < p->steps; j++) body_axes = body_axes && !p->step[j]->breaks_body_axes;
+    if (s->forced) return false; /* a force may change it, and nobody has looked */
     if (method->discrete) return s->symmetry[symmetry].invariant && (method->discrete->invariant >> symmetry & 1);
     return method->linear_momentum_maps && s->symmetry[symmetry].invariant && s->symmetry[symmetry].affine &&
-           (body_axes || !s->symmetry[symmetry].of_body) && (!method->only_shifts || s->symmetry[symmetry].shift);
+           (body_axes || !s->symmetry[symmetry].of_body) && (!method->only_shifts || s->symmetry[symmetry].shift) &&
+           (!(method->needs & LGV_NEEDS_SPLIT) || s->symmetry[symmetry].of_stiff);
 }
 
 /* What has to do with constraints and Lagrangians. */
 static const char *refusal_by_kind(const struct lgv_method *method, const struct lgv_model *m,
                                    const struct lgv_structure *s, char *why, size_t size) {
     bool for_constraints = method->needs & LGV_NEEDS_CONSTRAINTS, corrected = method->correction != 0;
+    bool curved = lgv_method_curved(method), noise_of_p = s->noise_depends & LGV_ON_P;
     bool keeps = method->constrained, dense = !method->kicks || lgv_method_lagrangian(method, m, s);
+    const bool varies = knows(method, is_varying);
+    const bool group = varies && s->rotations && lgv_method_lagrangian(method, m, s);
+    const bool spins = s->spins || (s->flat && s->quadratic_kinetic && m->lagrangian < 0);
     const struct reason row[] = {
         {(method->needs & LGV_NEEDS_ROTATIONS) && !s->rotations, "%s turns rotations, and the model has none", 0},
+        {s->reduced && !knows(method, is_reduced),
+         "the model has momenta in so3* or se3* alone, and %s does not move these: words as BAB, BRB or BCB do", 0},
         {s->rotations && !lgv_method_turns(method, false), "the model has rotations, and %s knows vectors only", 0},
-        {s->coupled && !lgv_method_turns(method, true),
-         "the model has bodies in SE3 whose inertia couples position and rotation, and %s does not move them: words "
-         "with R or X do, as BRB", 0},
-        {s->rotations && (!s->flat || !s->quadratic_kinetic), "with rotations %s needs a kinetic energy with constant "
-                                                              "masses and inertia", 0},
-        {s->rotations && (s->noise_depends & LGV_ON_P) && (!knows(method, is_swinging) || s->bath),
+        {s->coupled && !lgv_method_turns(method, true) && !group,
+         "the model has bodies in SE3 whose inertia couples position and rotation, and %s does not move them; their "
+         "free motion has no closed form, but words with R, X or T have steps for it, as BRB", 0},
+        {s->rotations && method->maps && m->lagrangian < 0,
+         "%s works with a Lagrangian (`lagrangian:` and `velocities:`); with constant inertia the words BX and BXB "
+         "turn bodies in the same way", 0},
+        {s->rotations && noise_of_p && ((!curved && !knows(method, is_swinging)) || s->bath),
          "with rotations %s needs noise that does not depend on momenta; words as BAB, without a bath, know noise that "
          "is linear in them", 0},
-        {s->rotations && (s->noise_depends & LGV_ON_P) && (s->noise_turns || s->noise_curved),
-         "with rotations %s needs noise that does not depend on momenta, or is linear in them with constant factors",
-         0},
+        {s->rotations && noise_of_p && !curved && (s->noise_turns || s->noise_curved),
+         "with rotations %s needs noise that does not depend on momenta, or is linear in them with constant factors; "
+         "words with C or E, as BCB, know other noise of momenta", 0},
+        {s->rotations && !spins && !group && !curved && !(varies && !keeps),
+         "with rotations %s needs a kinetic energy with constant masses and inertia; with others SVE, VE-adjoint and "
+         "RATTLE work on a Lagrangian (`lagrangian:` and `velocities:`), and words with C or E, as BCB, know other "
+         "functions of momenta alone", 0},
         {m->nconstraints && !keeps, "the model has constraints, and %s does not keep them", 0},
         {for_constraints && !m->nconstraints, "%s is for models with constraints; without any it would be EEM", 0},
         {for_constraints && !s->flat, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", 0},
@@ -199,8 +233,14 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
     bool formulas = m->kind->formulas, noise_of_p = s->noise_depends & LGV_ON_P;
     bool third = (method->correction != 0 && !method->constrained) || /* that of RATTLE-Jc has second ones only */
                  (method->face_general & (LGV_FACE_TAYLOR | LGV_FACE_V3));
+    const unsigned second = LGV_FACE_K2 | LGV_FACE_ITO | LGV_FACE_TAYLOR | LGV_FACE_V3 | LGV_FACE_ACTION;
+    const bool near = formulas && m->graph->ncuts, split = face & LGV_FACE_SPLIT;
+    const bool bends = near && (face & second || third ||
+                                (face & LGV_FACE_STIFFNESS && (!split || lgv_near_used(m->graph, m->stiff))));
     bool pairs = m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH;
     const struct reason row[] = {
+        {bends,
+         "%s needs second derivatives of the potential, and sums over near pairs (`cutoff`) have forces only", 0},
         {(needs & LGV_NEEDS_NO_NOISE) && m->nnoise > 0,
          "the model has noise, and %s is a method for models without noise", 0},
         {(needs & LGV_NEEDS_NOISE_OF_Q) && noise_of_p,
@@ -213,6 +253,11 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
          "%s needs a Hamiltonian p.M^-1 p/2 + U(q) with constant masses", 0},
         {(needs & LGV_NEEDS_SPLIT) && m->stiff < 0,
          "%s needs the stiff part of the potential, and the model declares none (`stiff`)", 0},
+        {(needs & LGV_NEEDS_QUADRATIC_STIFF) && !s->stiff_quadratic,
+         "%s needs a stiff part that is quadratic with constant coefficients: the formulas of its second derivatives, "
+         "or of its linear term, have coordinates or t in them, or it bends", 0},
+        {(needs & LGV_NEEDS_QUADRATIC_STIFF) && s->shifted,
+         "%s needs H = p.M^-1 p/2 + U(q), and this one has a term of first degree in p", 0},
         {(needs & LGV_NEEDS_NO_TIME) && s->time_dependent,
          "%s is for models whose formulas do not depend on the time t", 0},
         {(needs & LGV_NEEDS_ONE_NOISE) && pairs,
@@ -239,6 +284,11 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
 const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv_model *m,
                                const struct lgv_structure *s, char *why, size_t size) {
     const char *kind = refusal_by_kind(method, m, s, why, size);
+    if (!kind && s->inertia_fault && !lgv_method_curved(method) && !knows(method, is_varying)) {
+        snprintf(why, size, "%s, which %s does not know; words with C or E, as BCB, do", s->inertia_fault,
+                 method->name);
+        return why;
+    }
     if (!kind) kind = refusal_by_bath(method, m, s, why, size);
     return kind ? kind : refusal_by_form(method, m, s, why, size);
 }
@@ -247,6 +297,8 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
                                   const struct lgv_structure *s, struct lgv_error *err) {
     char why[400];
     if (!lgv_method_refusal(method, m, s, why, sizeof why)) return LGV_OK;
+    if ((method->needs & LGV_NEEDS_QUADRATIC_STIFF) && m->stiff >= 0 && !s->stiff_quadratic)
+        return lgv_model_fail(err, m->file, m->text, m->stiff_line, m->stiff_column, "%s", why);
     char others[1024] = "", composed[64] = "";
     const struct lgv_method *other;
     for (size_t i = 0; (other = lgv_method_listed(m, i)); i++) {
@@ -257,8 +309,11 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
         else
             snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", other->name);
     }
-    return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\n%s%s%s", method->name, m->name, why,
-                    others[0] ? "Methods that fit: " : "No method fits it", others, composed);
+    if (!others[0])
+        return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s, and no other does: %s", method->name,
+                        m->name, why);
+    return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\nMethods that fit: %s%s",
+                    method->name, m->name, why, others, composed);
 }
 
 /* Galerkin methods with more momenta P_i than degrees find them from alpha_i q' = dt alpha_i H_p + dW beta_i h_p, which

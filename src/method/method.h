@@ -24,6 +24,7 @@ enum {
     LGV_NEEDS_STEADY_KINETIC = 512, /* no derivative with respect to p depends on t */
     LGV_NEEDS_ROTATIONS = 1024,
     LGV_NEEDS_SPLIT = 2048,         /* a declared stiff part of the potential */
+    LGV_NEEDS_QUADRATIC_STIFF = 4096, /* ... with constant second derivatives, and no term of first degree in p */
     LGV_NEEDS_SEPARABLE_NOISE = 8   /* every h is a function of q alone, or of the form A(p) + B(q) with H too */
 };
 
@@ -38,7 +39,8 @@ enum {
     LGV_FACE_V3 = 64, /* a . H_qqq . a, third derivatives */
     LGV_FACE_ACTION = 128,    /* derivatives of a discrete Lagrangian */
     LGV_FACE_STIFFNESS = 256, /* second derivatives of the potential, for M + beta dt^2 V'' */
-    LGV_FACE_SPLIT = 512      /* ... of its stiff part only */
+    LGV_FACE_SPLIT = 512,     /* ... of its stiff part only */
+    LGV_FACE_APART = 1024     /* forces of the stiff part and of the rest by themselves */
 };
 
 /* By what a mode of the bath with rate g is contracted in a step. */
@@ -48,6 +50,19 @@ enum lgv_contraction {
     LGV_CONTRACTS_EXPLICITLY, /* 1 - g dt */
     LGV_CONTRACTS_IMPLICITLY, /* 1/(1 + g dt) */
     LGV_CONTRACTS_HALF        /* (1 - g dt/2)/(1 + g dt/2) */
+};
+
+/* What a step does to an oscillator q'' = -omega^2 q, with the number of the method: stability.c. */
+enum lgv_linear {
+    LGV_LINEAR_UNKNOWN,
+    LGV_LINEAR_VERLET,    /* velocity Verlet with omega^2/(1 + number dt^2 omega^2) in the place of omega^2 */
+    LGV_LINEAR_PULLED,    /* the same for (1 + number dt^2 omega^2) q in the place of q */
+    LGV_LINEAR_SPLIT,     /* with a declared stiff part V1: M + number dt^2 V1'' in the place of M */
+    LGV_LINEAR_IMPULSE,   /* ... kicks by V - V1 around as many inner steps as the number says; 0: the exact flow */
+    LGV_LINEAR_MOLLIFIED, /* ... with V - V1 at the mean along these */
+    LGV_LINEAR_FREE,      /* stable for any omega */
+    LGV_LINEAR_RK4,
+    LGV_LINEAR_TABLE      /* by its table: Galerkin methods */
 };
 
 struct lgv_entry; /* kernel/text/abi.h */
@@ -114,6 +129,11 @@ struct lgv_method {
     bool rotations;      /* it knows coordinates in SO(3); a method made of others does when all of them do */
     bool swings;         /* ... and noise that is linear in their momenta */
     bool coupled;        /* ... and bodies in SE(3) whose inertia couples position and rotation */
+    bool coupled_implicit; /* ... by an equation, where the rest of the step is explicit */
+    bool varies;         /* ... and any kinetic energy of them; variational methods: by their Lagrangian */
+    bool maps;           /* ... by that alone: a map of the group has to be there, whatever the inertia */
+    bool reduced;        /* ... and momenta alone, without these */
+    bool curved;         /* ... and any H and noise of their momenta */
     bool forced;         /* it knows forces (`force`) */
     bool forced_ends;    /* variational methods: at the ends of the step, F(q, p, t) and variable masses too */
     bool steady_bath;    /* friction must be constant */
@@ -122,6 +142,8 @@ struct lgv_method {
     enum lgv_contraction contraction; /* of the symplectic form by friction */
     double friction_limit; /* of g dt for a mode with rate g, beyond which it is unstable; 0: none */
     double bias_order;   /* of stationary averages in the step; 0: not known */
+    enum lgv_linear linear; /* what it does to an oscillator; of a method made of others its steps tell */
+    double number;          /* in its name: ZS(0.3); see number.c */
     bool symmetric;     /* its adjoint is itself: it can be composed to higher order */
     unsigned moves;     /* LGV_MOVES_*; 0: both */
     const struct lgv_discrete *discrete; /* the step is that of a discrete Lagrangian of the model, else NULL */
@@ -188,6 +210,7 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
                                   const struct lgv_structure *s, struct lgv_error *err);
 
 /* Limits of what is solved with dense matrices. */
+#define LGV_MOST_LETTERS 9      /* of a splitting word */
 #define LGV_CORRECTED_DOF 64    /* degrees of freedom with the correction of RATTLE-Jc and its relatives */
 #define LGV_SECOND_DOF 200      /* up to here the stages of Lagrangian methods have dense second derivatives */
 #define LGV_LARGE_DOF 16        /* beyond, implicit nodes of separable models are found by nystrom_large.h */
@@ -201,11 +224,15 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
 bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s);
 unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_structure *s);
 bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s);
+/* Does it move rotations with any H and noise of momenta, so that nothing is known of an inertia? */
+bool lgv_method_curved(const struct lgv_method *method);
 /* Does it have a step for rotations; with coupled: for bodies in SE(3) whose inertia couples position and rotation? */
 bool lgv_method_turns(const struct lgv_method *method, bool coupled);
 /* Does the method work with the Lagrangian of the model, whose velocities are then rows of the state?  Where it can,
  * it works with H: for constant masses. */
 bool lgv_method_lagrangian(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+/* Does it need the numbers of free bodies (kernel/spin.c)? */
+bool lgv_method_spins(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* Does it work with sparse constraints? */
 bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* How many sets of unknowns its implicit nodes have when they are found without dense matrices, if these turn out to be
@@ -225,5 +252,28 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
 /* The same for averages. */
 double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                              const char **reason);
+
+/* ---- stability.c ---- */
+
+/* The largest dt omega for which a step stays bounded on an oscillator q'' = -omega^2 q; INFINITY: any, NaN: not
+ * known, or a matter of how V is split. */
+double lgv_method_limit(const struct lgv_method *method);
+
+/* How a step stands to the fastest motion at a typical start, linearised there. */
+struct lgv_stability {
+    double frequency; /* the highest, omega; NaN: not known */
+    double limit;     /* of dt omega, as lgv_method_limit */
+    double largest;   /* step that is stable; INFINITY: any, NaN: not known */
+    double beta;      /* the least number beta for which this step is stable, NaN: not looked for, or none */
+    double penalty;   /* omega dt^2 of constraints by penalty where the method has a limit for it, else NaN */
+    int stable;       /* 1, 0, or -1: not known */
+    char text[480];   /* all this in a sentence */
+};
+#define LGV_PENALTY_LIMIT 0.20 /* of omega dt^2, measured for ZS(0.4) on the double pendulum: beyond, paths are lost */
+/* most: terms of second derivatives that are evaluated one by one; where there are more, nothing is known. */
+#define LGV_STABILITY_QUICKLY 500000 /* some tenths of a second */
+#define LGV_STABILITY_WELL 10000000
+void lgv_method_stability(const struct lgv_method *method, struct lgv_model *m, const struct lgv_structure *s,
+                          double step, size_t most, struct lgv_stability *out);
 
 #endif

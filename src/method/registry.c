@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The registry: every method that has a name, and how a name becomes a method.  A method with a file of its own is
- * described there (methods/NAME.c); the others are made from their names by rules.c, vprk.c, beta.c and compose.c. */
-#include "method/beta.h"
+ * described there (methods/NAME.c); the others are made from their names by rules.c, vprk.c, number.c and compose.c. */
+#include "method/number.h"
 #include "method/compose.h"
 #include "method/rules.h"
 #include "method/vprk.h"
@@ -15,9 +15,11 @@
 extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_midpoint, lgv_method_eem, lgv_method_iem,
     lgv_method_rk4, lgv_method_vz, lgv_method_vzc, lgv_method_mrt32, lgv_method_heun, lgv_method_milstein,
     lgv_method_taylor, lgv_method_pem, lgv_method_sve_q, lgv_method_sve_qi, lgv_method_bbk, lgv_method_body_em,
-    lgv_method_lie_em, lgv_method_body_rk4, lgv_method_rkmk4;
+    lgv_method_lie_em, lgv_method_body_rk4, lgv_method_rkmk4, lgv_method_imex, lgv_method_gautschi,
+    lgv_method_deuflhard, lgv_method_garcia_archilla, lgv_method_hochbruck_lubich, lgv_method_hairer_lubich,
+    lgv_method_grimm_hochbruck;
 
-/* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c, beta.c or compose.c. */
+/* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c, number.c or compose.c. */
 static const struct {
     const char *name, *alias;
     const struct lgv_method *method;
@@ -57,6 +59,9 @@ static const struct {
     {"RATTLE-Jc", NULL, NULL},
     {"RATTLE-weak2", NULL, NULL},
     {"SHAKE", NULL, NULL},
+    {"SVE-exp", NULL, NULL},
+    {"VE-adjoint-exp", NULL, NULL},
+    {"RATTLE-exp", NULL, NULL},
     {"Lobatto3", NULL, NULL},
     {"Lobatto4", NULL, NULL},
     {"Lobatto3-W1", NULL, NULL},
@@ -84,16 +89,28 @@ static const struct {
     {"SVE-QI", NULL, &lgv_method_sve_qi},
     {"BBK", NULL, &lgv_method_bbk},
     {"ZS(0.4)", NULL, NULL},
+    {"ZSEuler(0.4)", NULL, NULL},
     {"ZSs(0.4)", NULL, NULL},
     {"StiffZSs(0.4)", NULL, NULL},
     {"Newmark(0.4)", NULL, NULL},
     {"PushNewmark(0.4)", NULL, NULL},
     {"OneStepNewmark(0.4)", NULL, NULL},
+    {"Impulse(8)", NULL, NULL},
+    {"MOLLY(8)", NULL, NULL},
+    {"IMEX", NULL, &lgv_method_imex},
+    {"Gautschi", NULL, &lgv_method_gautschi},
+    {"Deuflhard", NULL, &lgv_method_deuflhard},
+    {"GarciaArchilla", NULL, &lgv_method_garcia_archilla},
+    {"HochbruckLubich", NULL, &lgv_method_hochbruck_lubich},
+    {"HairerLubich", NULL, &lgv_method_hairer_lubich},
+    {"GrimmHochbruck", NULL, &lgv_method_grimm_hochbruck},
     {"ABA", NULL, NULL},
     {"BAB", NULL, NULL},
     {"BRB", NULL, NULL},
     {"BXB", NULL, NULL},
     {"BTB", NULL, NULL},
+    {"BCB", NULL, NULL},
+    {"BEB", NULL, NULL},
     {"BA", NULL, NULL},
     {"BR", NULL, NULL},
     {"BX", NULL, NULL},
@@ -165,8 +182,8 @@ static const struct lgv_method *made(const char *name, const char *alias) {
     char ignore[200];
     const struct lgv_method *variational = lgv_vprk_find(name);
     if (variational) return variational;
-    const struct lgv_method *stiff = lgv_beta_find(name);
-    if (stiff) return stiff;
+    const struct lgv_method *numbered = lgv_number_find(name);
+    if (numbered) return numbered;
     if (lgv_galerkin_parse(name, &g, ignore, sizeof ignore)) return lgv_galerkin_method(name, alias, &g);
     return lgv_compose_find(name);
 }
@@ -184,7 +201,7 @@ void lgv_method_explain(const struct lgv_model *m, const char *name, char *why, 
     if (toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1]))
         lgv_galerkin_parse(name, &g, why, size);
     lgv_compose_explain(m, name, why, size);
-    lgv_beta_explain(name, why, size);
+    lgv_number_explain(name, why, size);
 }
 
 static bool has_alias(const char *list, const char *name) {

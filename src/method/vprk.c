@@ -150,7 +150,11 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, st
     m->uses_dz = with_dz(t);
     m->kicks = kicks(t);
     m->forced = m->kicks;
-    m->rotations = m->kicks && t->correction == 0; /* text/vprk_bodies.h */
+    if (m->kicks) m->linear = LGV_LINEAR_VERLET; /* or conjugate to it: without constraints */
+    m->rotations = m->coupled = m->kicks; /* text/vprk_bodies.h */
+    m->varies = m->kicks && t->correction == 0 && t->stages <= 2; /* text/vprk_group.h */
+    m->maps = t->exponential;
+    if (m->maps) m->needs |= LGV_NEEDS_ROTATIONS;
     m->forced_ends = m->kicks && t->project && !m->uses_dz && t->correction == 0;
     m->correction = t->correction;
     m->face_general = m->face_separable =
@@ -158,12 +162,14 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, st
     snprintf(
         defines, sizeof defines,
         "#define VPRK_S %dL\n#define VPRK_M %dL\n#define VPRK_DZ %d\n#define VPRK_KICKS %d\n#define VPRK_PROJECT %d\n"
-        "#define VPRK_CORRECTION %.17g\n",
-        t->stages, t->multipliers, m->uses_dz, m->kicks, t->project, t->correction);
+        "#define VPRK_CORRECTION %.17g\n%s",
+        t->stages, t->multipliers, m->uses_dz, m->kicks, t->project, t->correction,
+        t->exponential ? "#define VPRK_EXPONENTIAL 1\n" : "");
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     m->constants = lgv_table_text(defines, "vprk_table", table, count);
-    m->callbacks = m->kicks && t->project ? lgv_method_vprk.callbacks : NULL; /* values as methods/vprk.c has them */
+    /* values as methods/vprk.c has them */
+    m->callbacks = m->kicks && t->project && !m->maps ? lgv_method_vprk.callbacks : NULL;
     double *values = lgv_new(3 + count, sizeof *values);
     if (values) {
         const double head[] = {t->stages, m->uses_dz, t->correction};
@@ -210,6 +216,8 @@ struct lgv_method *lgv_vprk_describe(const char *name, const struct lgv_vprk *t)
 #define WITH_NOISE                                                                                                     \
     "Bou-Rabee & Owhadi, Stochastic variational partitioned Runge-Kutta integrators for constrained systems"
 
+#define ON_GROUPS "Bou-Rabee & Owhadi (2009), Stochastic variational integrators, doi 10.1093/imanum/drn018"
+
 static const struct entry {
     const char *name, *paper, *aliases, *doc;
     int kind; /* 0 Euler, 1 its adjoint, else the number of Lobatto stages */
@@ -218,7 +226,8 @@ static const struct entry {
     double correction;
     bool weights; /* nu and kappa are given, else nu = b */
     double nu[3], kappa[3];
-    bool loose; /* without the last projection */
+    bool loose;       /* without the last projection */
+    bool exponential; /* rotations by exp, on a Lagrangian */
 } entries[] = {
     {.name = "VE",
      .paper = WITH_NOISE,
@@ -277,6 +286,24 @@ static const struct entry {
      .kind = 2,
      .order = 2,
      .loose = true},
+    {.name = "SVE-exp",
+     .paper = ON_GROUPS,
+     .doc = "Stochastic variational Euler on a group with tau = exp, for Lagrangians l(g, xi) with rotations; SVE has "
+            "the Cayley map.",
+     .order = 1,
+     .exponential = true},
+    {.name = "VE-adjoint-exp",
+     .paper = ON_GROUPS,
+     .doc = "Adjoint of SVE-exp: force and noise at the new position.",
+     .kind = 1,
+     .order = 1,
+     .exponential = true},
+    {.name = "RATTLE-exp",
+     .paper = ON_GROUPS,
+     .doc = "Half a step of SVE-exp and half a step of its adjoint; RATTLE has the Cayley map.",
+     .kind = 2,
+     .order = 2,
+     .exponential = true},
     {.name = "Lobatto3",
      .paper = "Jay (1996), doi 10.1137/0733019; with noise: " WITH_NOISE,
      .doc = "Lobatto IIIA-IIIB with 3 stages: order 4 without noise.",
@@ -321,6 +348,7 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
         t.kappa[j] = e->kappa[j];
     }
     t.project = !e->loose;
+    t.exponential = e->exponential;
     t.correction = e->correction;
     if (!fill(e->name, e->doc, &t, m)) return false;
     m->aliases = e->aliases ? e->aliases : "";
@@ -333,7 +361,9 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     m->loose = e->loose;
     m->symmetric = e->kind >= 2 && !e->loose && !m->uses_dz && e->correction == 0;
     m->claims =
-        e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
+        m->maps ? "Symplectic in (g, m), where m is the momentum of the state; keeps momentum maps of symmetries. For "
+                  "Lagrangians without constraints."
+        : e->loose ? "Symplectic; keeps constraints, but not the hidden ones, and momentum maps of symmetries that act "
                    "linearly on the coordinates or shift them."
                  : "Symplectic on the constraint set; keeps constraints and hidden constraints, and momentum maps of "
                    "symmetries that act linearly on the coordinates or shift them.";

@@ -18,6 +18,7 @@ struct lgv_vprk {
     double e[LGV_VPRK_STAGES][LGV_VPRK_STAGES];  /* [multiplier][stage] where g vanishes */
     double am[LGV_VPRK_STAGES][LGV_VPRK_STAGES]; /* [stage][multiplier] */
     bool project;
+    bool exponential; /* rotations by exp, on a Lagrangian: text/vprk_group.h */
     double correction;
 };
 

@@ -18,7 +18,7 @@
  *                               have no bias from the step (methods/compose.c); with constraints every drift is
  *                               followed back, and rejected where it does not return (methods/vprk.c)
  *
- * With rotations A can be R, X or T, of order 2 and symmetric (methods/rotate.c).
+ * With rotations A can be R, X or T (methods/rotate.c), C or E (methods/orbit.c), of order 2 and symmetric.
  *
  * Everything about a word is found from its letters.  All letters are exact flows, so a palindrome is symmetric and has
  * weak order 2.  A word x w with a palindrome w, or a rotation of one, is conjugate to the palindrome x(1/2) w x(1/2):
@@ -35,7 +35,8 @@
 #include <strings.h>
 
 extern const struct lgv_method lgv_method_composed, lgv_letter_drift, lgv_letter_kick, lgv_letter_bath,
-    lgv_letter_flight, lgv_letter_cayley, lgv_letter_exponential, lgv_letter_turns;
+    lgv_letter_flight, lgv_letter_cayley, lgv_letter_exponential, lgv_letter_turns, lgv_letter_orbit,
+    lgv_letter_orbit_exponential;
 
 const struct lgv_letter lgv_letters[] = {
     {'A', LGV_FLIES, &lgv_letter_drift},
@@ -45,6 +46,8 @@ const struct lgv_letter lgv_letters[] = {
     {'R', LGV_FLIES | LGV_TURNS, &lgv_letter_cayley},
     {'X', LGV_FLIES | LGV_TURNS, &lgv_letter_exponential},
     {'T', LGV_FLIES | LGV_TURNS, &lgv_letter_turns},
+    {'C', LGV_FLIES | LGV_TURNS, &lgv_letter_orbit},
+    {'E', LGV_FLIES | LGV_TURNS, &lgv_letter_orbit_exponential},
 };
 #define LETTERS (sizeof lgv_letters / sizeof *lgv_letters)
 
@@ -84,10 +87,11 @@ static const char *fault(const char *word, const size_t count[LETTERS]) {
             return "the same letter stands twice side by side, which is one step of it";
     if (strlen(word) > LGV_MOST_LETTERS) return "a word has " LGV_DIGITS(LGV_MOST_LETTERS) " letters at most";
     if (!count[lgv_letter_of('B')]) return "a word needs B, the kick by the force";
-    if (!flights) return "a word needs A, the drift, or U, drift and bath together (R, X, T: rotations turn otherwise)";
+    if (!flights)
+        return "a word needs A, the drift, or U, drift and bath together (R, X, T, C, E: rotations turn otherwise)";
     if (count[lgv_letter_of('U')] && (o || flights > 1))
         return "U is drift and bath together: a word has either U or A and O";
-    return flights > 1 ? "a word has one kind of free motion: A, R, X or T" : NULL;
+    return flights > 1 ? "a word has one kind of free motion: A, R, X, T, C or E" : NULL;
 }
 
 /* Letters only: looks like a word.  *bath: of a bath. */
@@ -229,11 +233,13 @@ static bool fill_geodesic(const char *name, const void *what, struct lgv_method 
     const struct lgv_method *rattle = ((const void *const *)what)[0], *letter = ((const void *const *)what)[1];
     struct lgv_text constants = {0};
     lgv_text_add(&constants, "#define VPRK_FREE 1\n");
-    if (letter->constants) lgv_text_add(&constants, "%s#define VPRK_ROTATE ROTATE\n", letter->constants);
+    if (letter->constants) lgv_text_add(&constants, "%s#define VPRK_ROTATE ROTATE\n"
+                                                     "#define VPRK_ROTATE_COUPLED ROTATE_COUPLED\n", letter->constants);
     bool ok = !constants.failed && fill_variant(name, rattle, constants.data,
                                                 "RATTLE without forces: a letter of splitting words.", m);
     lgv_text_free(&constants);
     m->needs |= letter->needs;
+    m->coupled = letter->coupled;
     m->breaks_body_axes = letter->breaks_body_axes;
     return ok;
 }
@@ -302,15 +308,15 @@ static bool fill_drag(const char *name, const void *what, struct lgv_method *m) 
                "constraints of SVE";
     m->symplectic = m->quadratic_invariants = m->linear_momentum_maps = false;
     m->bath = m->needs_drag = m->bath_f = true;
-    m->rotations = !implicit; /* inside the free motion of a body friction has no flow */
+    m->coupled = !implicit;
     m->contraction = implicit ? LGV_CONTRACTS_IMPLICITLY : LGV_CONTRACTS_EXPLICITLY;
     m->friction_limit = implicit ? 0 : 2;
     m->order = m->weak_order = m->bath_strong = m->bath_weak = m->bias_order = 1;
     m->strong_order = m->strong_additive = 1;
     m->claims = implicit ? "Contracts the symplectic form of the constraint set by 1/(1 + dt gamma) where Gamma = "
-                           "gamma M; without friction it is variational Euler."
+                           "gamma M, with rotations at temperature 0 only; without friction it is variational Euler."
                          : "Contracts the symplectic form of the constraint set by 1 - dt gamma where Gamma = gamma "
-                           "M; without friction it is variational Euler.";
+                           "M, with rotations at temperature 0 only; without friction it is variational Euler.";
     return true;
 }
 

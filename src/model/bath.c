@@ -189,7 +189,9 @@ static bool at_rest(struct lgv_model *m, struct lgv_evaluator *e, const struct l
     return rest;
 }
 
-enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct lgv_error *err) {
+/* What keeps H from being m.I^-1 m/2 of each body by itself, positive; *known false: no memory, or the graph has
+ * failed. */
+static const char *find_inertia(struct lgv_model *m, double *inverse, bool *known) {
     static const long none[LGV_MAX_LOOPS];
     const size_t plain = lgv_model_bodies(m, false), coupled = lgv_model_bodies(m, true);
     struct inertia x = {.m = m, .inverse = inverse};
@@ -223,6 +225,21 @@ enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct l
     lgv_terms_free(&Hp);
     lgv_terms_free(&Hpp);
     free(zero);
-    if (!ok) return lgv_fail_memory(err);
+    *known = ok;
+    return fault;
+}
+
+enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct lgv_error *err) {
+    bool known;
+    const char *fault = find_inertia(m, inverse, &known);
+    if (!known) return lgv_fail_memory(err);
     return fault ? lgv_model_fail(err, m->file, m->text, m->line, m->column, "%s", fault) : LGV_OK;
+}
+
+const char *lgv_model_inertia_fault(struct lgv_model *m) {
+    bool known = false;
+    double *inverse = lgv_new(9 * lgv_model_bodies(m, false) + 36 * lgv_model_bodies(m, true), sizeof *inverse);
+    const char *fault = inverse ? find_inertia(m, inverse, &known) : NULL;
+    free(inverse);
+    return fault;
 }

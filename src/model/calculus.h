@@ -41,6 +41,7 @@ long lgv_loops_each(const struct lgv_graph *g, int nest, long limit, lgv_visit *
 long lgv_loops_count(const struct lgv_graph *g, int nest, long limit);
 /* Steps of such a walk, empty ranges and failed conditions included; -1 when there are more than `limit`. */
 long lgv_loops_steps(const struct lgv_graph *g, int nest, long limit);
+bool lgv_loops_holds(const struct lgv_graph *g, int nest, const long *vars); /* do its conditions? */
 long lgv_loops_index(const struct lgv_graph *g, int index, const long *vars);
 /* The same formula with the loop variables numbered `from` and above, and the nests that bind them, moved down by `by`:
  * for use inside `by` more loops than it was written in. */
@@ -58,17 +59,29 @@ int lgv_loops_instance(struct lgv_graph *g, int node, const long *vars, int know
 bool lgv_function_add(struct lgv_graph *g, struct lgv_function *f, int nest, int body);
 void lgv_function_free(struct lgv_function *f);
 
+/* ---- near.c: sums over near pairs ---- */
+
+unsigned lgv_index_vars(const struct lgv_graph *g, int index); /* the loop variables it knows, as bits */
+/* The least and the largest value of both indices of a nest of two levels; low > high: it has no instances. */
+void lgv_near_ranges(const struct lgv_graph *g, int nest, long low[2], long high[2]);
+/* As lgv_loops_each for the instances of a near nest whose points in q are at most its radius apart. */
+long lgv_near_each(const struct lgv_graph *g, int nest, const double *q, lgv_visit *visit, void *user);
+/* Does the formula have a sum over near pairs?  Does it have indices as numbers? */
+bool lgv_near_used(const struct lgv_graph *g, int node);
+bool lgv_near_counts(const struct lgv_graph *g, int node);
+
 /* ---- diff.c ---- */
 
 /* The different REF leaves of `node` in the given spaces (mask of LGV_USES bits); malloc'd list, count in *count. */
 int *lgv_diff_leaves(struct lgv_graph *g, int node, unsigned spaces, size_t *count);
 /* Functions that jump: their derivative is 0 wherever it exists.  Functions that jump or bend. */
-#define LGV_JUMPS (1u << LGV_SIGN | 1u << LGV_FLOOR | 1u << LGV_LESS)
+#define LGV_JUMPS (1u << LGV_SIGN | 1u << LGV_FLOOR | 1u << LGV_LESS | 1u << LGV_PICK)
 #define LGV_KINKS (LGV_JUMPS | 1u << LGV_ABS | 1u << LGV_LOWER | 1u << LGV_UPPER)
 long lgv_diff_size(const struct lgv_graph *g, int node); /* nodes it consists of */
 /* Does the formula have one of these operations (mask of 1 << op) on an argument with one of these uses? */
 bool lgv_diff_uses(const struct lgv_graph *g, int node, unsigned operations, unsigned uses);
-bool lgv_diff_uses_param(const struct lgv_graph *g, int node, int number); /* parameter of that number */
+/* ... one of these parameters, or an entry of an array of them that is not known yet? */
+bool lgv_diff_uses_param(const struct lgv_graph *g, int node, int first, long count);
 /* The formula with every jump and kink replaced by a smooth function of the same arguments. */
 int lgv_diff_smoothed(struct lgv_graph *g, int node);
 /* d node / d leaf[i] for all i at once (reverse mode). */

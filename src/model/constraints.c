@@ -116,7 +116,7 @@ static int by_row(const void *a, const void *b) {
     return (x->col > y->col) - (x->col < y->col);
 }
 
-static void residual(struct lgv_projector *c, const double *q, double *out) {
+void lgv_projector_residual(struct lgv_projector *c, const double *q, double *out) {
     struct lgv_env env = {.par = c->m->par, .space = {[LGV_Q] = q}};
     lgv_eval_terms(&c->e, &c->g, &env, out, c->nc, 1);
 }
@@ -251,7 +251,7 @@ static bool damped_step(struct lgv_projector *c, double *q) {
     double before = largest(c->value, c->nc), length = 1;
     lgv_rotations_advance(c->m->graph, c->np, q, c->step, -1);
     for (int k = 0; k < 30; k++) {
-        residual(c, q, c->u);
+        lgv_projector_residual(c, q, c->u);
         if (largest(c->u, c->nc) <= before) return true;
         length /= 2;
         lgv_rotations_advance(c->m->graph, c->np, q, c->step, length);
@@ -266,7 +266,7 @@ static enum outcome project(struct lgv_projector *c, double *q, int *iterations,
     double scale = largest(q, c->nx), far = INFINITY;
     if (!isfinite(scale)) return UNKNOWN;
     for (*iterations = 0; *iterations < MAX_STEPS; ++*iterations) {
-        residual(c, q, c->value);
+        lgv_projector_residual(c, q, c->value);
         if (!jacobian(c, q)) return UNKNOWN;
         scale = fmax(scale, largest(q, c->nx));
         double now = distance(c, worst), size = scale > 0 ? scale : 1;
@@ -473,7 +473,7 @@ static void residuals(struct lgv_projector *c, const double *q, const double *v,
     for (size_t k = 0; k < c->nc; k++) out->size = fmax(out->size, c->value[k]);
     if (out->size == 0) /* like z = 0: round-off of the other coordinates */
         out->size = largest(c->norm, c->nc) * largest(q, c->nx);
-    residual(c, q, c->value);
+    lgv_projector_residual(c, q, c->value);
     for (size_t k = 0; k < c->nc; k++) {
         double hidden = 0, size = 0;
         for (size_t i = c->first[k]; i < c->first[k + 1]; i++) {

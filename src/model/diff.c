@@ -57,21 +57,35 @@ long lgv_diff_size(const struct lgv_graph *g, int node) {
     return size;
 }
 
+/* What the sum over near pairs is made of, which is smooth as a whole. */
+static bool harmless(const struct lgv_graph *g, int node) {
+    for (size_t k = 0; k < g->ncuts; k++)
+        for (int i = 0; i < 5; i++)
+            if (g->cut[k].kink[i] == node) return true;
+    return false;
+}
+
 bool lgv_diff_uses(const struct lgv_graph *g, int node, unsigned operations, unsigned uses) {
     unsigned char *mark = reach(g, node);
     bool found = !mark; /* out of memory: nothing is promised */
-    for (int k = 0; !found && k <= node; k++)
-        found = mark[k] && (operations >> g->node[k].op & 1) && (g->node[k].uses & uses);
+    for (int k = 0; !found && k <= node; k++) {
+        const struct lgv_node *n = &g->node[k]; /* what an `if` picks jumps where its condition does */
+        unsigned here = n->op == LGV_PICK ? g->node[g->arg[n->first].node].uses : n->uses;
+        found = mark[k] && (operations >> n->op & 1) && (here & uses) && !harmless(g, k);
+    }
     free(mark);
     return found;
 }
 
-bool lgv_diff_uses_param(const struct lgv_graph *g, int node, int number) {
+bool lgv_diff_uses_param(const struct lgv_graph *g, int node, int first, long count) {
     if (!(g->node[node].uses & LGV_USES_PARAM)) return false;
     unsigned char *mark = reach(g, node);
     bool found = !mark; /* out of memory: nothing is promised */
-    for (int k = 0; !found && k <= node; k++)
-        found = mark[k] && g->node[k].op == LGV_PARAM && g->node[k].aux == number;
+    for (int k = 0; !found && k <= node; k++) {
+        const struct lgv_node *n = &g->node[k];
+        found = mark[k] && ((n->op == LGV_PARAM && n->aux >= first && n->aux - first < count) ||
+                            (n->op == LGV_ENTRY && count > 1));
+    }
     free(mark);
     return found;
 }
@@ -151,6 +165,8 @@ static int absolute(struct lgv_graph *g, int node) {
 
 static int magnitude_of(struct lgv_graph *g, int node, const int *of) {
     const struct lgv_node n = g->node[node];
+    const struct lgv_arg *arg = g->arg + n.first;
+    if (n.op == LGV_PICK) return lgv_expr_pick(g, arg[0].node, of[arg[1].node], of[arg[2].node]);
     if (n.op == LGV_REF || n.count == 0) return absolute(g, node);
     if (n.op == LGV_LOOP) return lgv_expr_loop(g, n.aux, of[g->arg[n.first].node]);
     int id = n.op == LGV_SUM       ? lgv_expr_const(g, fabs(n.value))
@@ -245,9 +261,35 @@ static int taken(struct adjoint *a, int node) {
     return id;
 }
 
+/* d if(c, a, b) = if(c, da, db), leaf by leaf: an adjoint times a derivative that is not defined where its branch is
+ * not taken would be NaN there. */
+static void hand_branches(struct adjoint *a, int node, int adj, unsigned wanted) {
+    struct lgv_graph *g = a->g;
+    const struct lgv_node n = g->node[node];
+    const int condition = g->arg[n.first].node, yes = g->arg[n.first + 1].node, no = g->arg[n.first + 2].node;
+    size_t count;
+    int *leaf = lgv_diff_leaves(g, node, wanted, &count);
+    int *dy = lgv_new(count + 1, sizeof *dy), *dn = lgv_new(count + 1, sizeof *dn);
+    if (leaf && dy && dn) {
+        lgv_diff_gradient(g, yes, leaf, count, dy);
+        lgv_diff_gradient(g, no, leaf, count, dn);
+        for (size_t i = 0; i < count && !g->failed; i++)
+            give(a, leaf[i], lgv_expr_mul(g, adj, lgv_expr_pick(g, condition, dy[i], dn[i])), 1);
+    } else {
+        out_of_memory(g);
+    }
+    free(leaf);
+    free(dy);
+    free(dn);
+}
+
 static void hand_down(struct adjoint *a, int node, int adj, unsigned wanted) {
     struct lgv_graph *g = a->g;
     const struct lgv_node n = g->node[node];
+    if (n.op == LGV_PICK) {
+        hand_branches(a, node, adj, wanted);
+        return;
+    }
     struct lgv_arg *f = lgv_new((size_t)n.count + 1, sizeof *f);
     if (!f) {
         out_of_memory(g);

@@ -38,14 +38,23 @@ static bool take(void *user, const long *vars) {
     return true;
 }
 
+static void take_near(const struct lgv_graph *g, const double *q, struct sample *s) {
+    if (s->nest < 0 || !g->nest[s->nest].near) return;
+    s->count = 0;
+    lgv_near_each(g, s->nest, q, take, s);
+}
+
 static void take_terms(struct lgv_graph *g, struct lgv_summand summand, enum lgv_space second, struct sample *s) {
     struct lgv_function one = {.summand = &summand, .count = 1};
     *s = (struct sample){.body = summand.body, .nest = summand.nest, .count = 1};
     lgv_terms_gradient(g, &one, LGV_Q, &s->d[0]);
     lgv_terms_gradient(g, &one, second, &s->d[1]);
     if (summand.nest < 0) return;
-    long all = lgv_loops_count(g, summand.nest, LGV_MAX_INSTANCES);
+    s->count = MOST_TERMS;
+    s->every = 1;
+    if (g->nest[summand.nest].near) return; /* taken at each point: of the others there is nothing to see */
     s->count = 0;
+    long all = lgv_loops_count(g, summand.nest, LGV_MAX_INSTANCES);
     s->every = all > MOST_TERMS ? (all + MOST_TERMS - 1) / MOST_TERMS : 1;
     lgv_loops_each(g, summand.nest, LGV_MAX_INSTANCES, take, s);
 }
@@ -126,6 +135,7 @@ static double error_at(struct subject *s, int number, double *g, double *keep) {
     uint64_t pick = 77 + (uint64_t)number;
     if (!lgv_point_make(s->m, &s->e, number, s->points, &at)) return 0;
     struct lgv_env env = lgv_point_env(s->m, &at);
+    for (size_t k = 0; k < s->count; k++) take_near(s->m->graph, at.x, &s->sample[k]);
     gradient_at(s, &env, g);
     double size = 0, worst = 0; /* size of the gradient, per component of the same kind */
     for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[2 * n + i] * size_of(s, at.x, i)));

@@ -73,7 +73,11 @@ static double loop_value(struct lgv_evaluator *e, const struct lgv_node *n, cons
     struct total t = {.e = e, .env = env, .body = e->g->arg[n->first].node};
     const struct lgv_nest *nest = &e->g->nest[n->aux];
     if (vars) memcpy(t.vars, vars, (size_t)nest->base * sizeof *vars);
-    inner(&t, nest, 0);
+    t.count = nest->count;
+    if (nest->near)
+        lgv_near_each(e->g, n->aux, env->space[LGV_Q], add_instance, &t);
+    else
+        inner(&t, nest, 0);
     e->now++;
     return t.sum;
 }
@@ -86,6 +90,7 @@ static double visit(struct lgv_evaluator *e, int node, const struct lgv_env *env
     double x = n->value;
     switch (n->op) {
     case LGV_PARAM: x = env->par[n->aux]; break;
+    case LGV_ENTRY: x = env->par[lgv_loops_index(e->g, n->aux, vars)]; break;
     case LGV_TIME: x = env->t; break;
     case LGV_REF: x = env->space[n->count][lgv_loops_index(e->g, n->aux, vars)]; break;
     case LGV_INDEX: x = (double)lgv_loops_index(e->g, n->aux, vars); break;
@@ -97,6 +102,7 @@ static double visit(struct lgv_evaluator *e, int node, const struct lgv_env *env
         x = 1;
         for (int i = 0; i < n->count; i++) x *= power(visit(e, arg[i].node, env, vars), arg[i].factor);
         break;
+    case LGV_PICK: x = visit(e, arg[visit(e, arg[0].node, env, vars) != 0 ? 1 : 2].node, env, vars); break;
     default: {
         double a = visit(e, arg[0].node, env, vars);
         x = lgv_expr_apply((enum lgv_op)n->op, a, n->count > 1 ? visit(e, arg[1].node, env, vars) : 0);
@@ -112,6 +118,14 @@ double lgv_eval_node(struct lgv_evaluator *e, int node, const struct lgv_env *en
     return visit(e, node, env, vars);
 }
 
+/* All instances; of near pairs those whose values are not 0. */
+static void each(const struct lgv_graph *g, int nest, const struct lgv_env *env, lgv_visit *call, void *user) {
+    if (g->nest[nest].near)
+        lgv_near_each(g, nest, env->space[LGV_Q], call, user);
+    else
+        lgv_loops_each(g, nest, LGV_MAX_INSTANCES, call, user);
+}
+
 double lgv_eval_function(struct lgv_evaluator *e, const struct lgv_function *f, const struct lgv_env *env) {
     double sum = 0;
     for (size_t k = 0; k < f->count; k++) {
@@ -121,7 +135,7 @@ double lgv_eval_function(struct lgv_evaluator *e, const struct lgv_function *f, 
             continue;
         }
         struct total t = {.e = e, .env = env, .body = summand.body, .count = e->g->nest[summand.nest].count};
-        lgv_loops_each(e->g, summand.nest, LGV_MAX_INSTANCES, add_instance, &t);
+        each(e->g, summand.nest, env, add_instance, &t);
         sum += t.sum;
     }
     return sum;
@@ -153,6 +167,6 @@ void lgv_eval_terms(struct lgv_evaluator *e, const struct lgv_terms *t, const st
         if (t->term[i].nest < 0)
             scatter_instance(&s, none);
         else
-            lgv_loops_each(e->g, t->term[i].nest, LGV_MAX_INSTANCES, scatter_instance, &s);
+            each(e->g, t->term[i].nest, env, scatter_instance, &s);
     }
 }

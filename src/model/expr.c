@@ -41,6 +41,7 @@ void lgv_expr_graph_free(struct lgv_graph *g) {
     free(g->level);
     free(g->condition);
     free(g->nest);
+    free(g->cut);
     free(g);
 }
 
@@ -111,7 +112,18 @@ static bool all_finite(const struct lgv_node *n, const struct lgv_arg *arg) {
     return isfinite(sum);
 }
 
+/* Arguments know it of themselves: a walk down would take a time exponential in the depth. */
+static bool is_condition(const struct lgv_graph *g, const struct lgv_node *n, const struct lgv_arg *arg) {
+    if (n->op == LGV_CONST) return n->value == 0 || n->value == 1; /* comparisons of constants are known */
+    if (n->op == LGV_LESS) return true;
+    if (n->op == LGV_SUM)
+        return n->count == 1 && n->value == 1 && arg[0].factor == -1 && g->node[arg[0].node].condition;
+    return (n->op == LGV_LOWER || n->op == LGV_UPPER) && g->node[arg[0].node].condition &&
+           g->node[arg[1].node].condition;
+}
+
 static void inherit(const struct lgv_graph *g, struct lgv_node *n, const struct lgv_arg *arg) {
+    n->condition = is_condition(g, n, arg);
     if (n->op == LGV_REF) {
         n->uses = LGV_USES(n->count) | (g->inode[n->aux].vars ? LGV_USES_LOOPVAR : 0);
         return;
@@ -119,6 +131,7 @@ static void inherit(const struct lgv_graph *g, struct lgv_node *n, const struct 
     if (n->op == LGV_TIME) n->uses = LGV_USES_TIME;
     if (n->op == LGV_PARAM) n->uses = LGV_USES_PARAM;
     if (n->op == LGV_INDEX) n->uses = LGV_USES_LOOPVAR;
+    if (n->op == LGV_ENTRY) n->uses = LGV_USES_PARAM | LGV_USES_LOOPVAR;
     if (n->op == LGV_LOOP) n->uses = LGV_USES_LOOP;
     for (int i = 0; i < n->count; i++) {
         const struct lgv_node *a = &g->node[arg[i].node];
@@ -158,6 +171,11 @@ int lgv_expr_const(struct lgv_graph *g, double value) {
 
 int lgv_expr_param(struct lgv_graph *g, int number) {
     return intern(g, (struct lgv_node){.op = LGV_PARAM, .aux = number}, NULL);
+}
+
+int lgv_expr_entry(struct lgv_graph *g, int index) {
+    if (g->inode[index].op == LGV_ICONST) return lgv_expr_param(g, (int)g->inode[index].value);
+    return intern(g, (struct lgv_node){.op = LGV_ENTRY, .aux = index}, NULL);
 }
 
 int lgv_expr_time(struct lgv_graph *g) {
@@ -403,6 +421,13 @@ int lgv_expr_call2(struct lgv_graph *g, enum lgv_op op, int a, int b) {
     return intern(g, (struct lgv_node){.op = (int)op, .count = 2}, (struct lgv_arg[]){{a, 1}, {b, 1}});
 }
 
+int lgv_expr_pick(struct lgv_graph *g, int condition, int a, int b) {
+    double x;
+    if (lgv_expr_is_const(g, condition, &x)) return x != 0 ? a : b;
+    if (a == b) return a;
+    return intern(g, (struct lgv_node){.op = LGV_PICK, .count = 3}, (struct lgv_arg[]){{condition, 1}, {a, 1}, {b, 1}});
+}
+
 int lgv_expr_loop(struct lgv_graph *g, int nest, int body) {
     double x;
     if (lgv_expr_is_const(g, body, &x) && x == 0) return body;
@@ -416,6 +441,7 @@ int lgv_expr_rebuild(struct lgv_graph *g, const struct lgv_node *n, const struct
     if (n->op == LGV_PRODUCT) return lgv_expr_product(g, 1, arg, (size_t)n->count);
     if (n->op == LGV_POW) return lgv_expr_pow(g, arg[0].node, arg[1].node);
     if (n->op == LGV_LOOP) return lgv_expr_loop(g, n->aux, arg[0].node);
+    if (n->op == LGV_PICK) return lgv_expr_pick(g, arg[0].node, arg[1].node, arg[2].node);
     if (n->count == 1) return lgv_expr_call1(g, (enum lgv_op)n->op, arg[0].node);
     return lgv_expr_call2(g, (enum lgv_op)n->op, arg[0].node, arg[1].node);
 }
@@ -503,7 +529,7 @@ int lgv_expr_iop(struct lgv_graph *g, enum lgv_iop op, int a, int b) {
 
 static bool same_nest(const struct lgv_graph *g, const struct lgv_nest *n, int base, const struct lgv_level *level,
                       int count, const struct lgv_condition *cond, int ncond) {
-    if (n->base != base || n->count != count || n->ncond != ncond) return false;
+    if (n->near || n->base != base || n->count != count || n->ncond != ncond) return false;
     for (int i = 0; i < count; i++)
         if (g->level[n->first + i].low != level[i].low || g->level[n->first + i].high != level[i].high) return false;
     for (int i = 0; i < ncond; i++) {
@@ -528,6 +554,30 @@ int lgv_expr_nest(struct lgv_graph *g, int base, const struct lgv_level *level, 
     if (ncond) memcpy(g->condition + g->nconditions, cond, (size_t)ncond * sizeof *cond);
     g->nlevels += (size_t)count;
     g->nconditions += (size_t)ncond;
+    g->nest[g->nnests] = n;
+    return (int)g->nnests++;
+}
+
+static bool same_cut(const struct lgv_cut *a, const struct lgv_cut *b) {
+    for (int k = 0; k < 3; k++)
+        if (a->row[0][k] != b->row[0][k] || a->row[1][k] != b->row[1][k] || a->box[k] != b->box[k]) return false;
+    return a->dim == b->dim && a->radius == b->radius && a->skin == b->skin;
+}
+
+int lgv_expr_nest_near(struct lgv_graph *g, int nest, const struct lgv_cut *cut) {
+    struct lgv_nest n = g->nest[nest];
+    size_t k = 0;
+    while (k < g->ncuts && !same_cut(&g->cut[k], cut)) k++;
+    if (k == g->ncuts) {
+        if (!lgv_grow(&g->cut, &g->cut_capacity, k + 1, sizeof *g->cut)) return fail(g, "out of memory");
+        g->cut[g->ncuts++] = *cut;
+    }
+    for (int i = 0; i < 5; i++)
+        if (cut->kink[i]) g->cut[k].kink[i] = cut->kink[i];
+    n.near = 1 + (int)k;
+    for (size_t i = 0; i < g->nnests; i++) /* levels and conditions are those of the plain nest */
+        if (g->nest[i].near == n.near && g->nest[i].first == n.first && g->nest[i].cond == n.cond) return (int)i;
+    if (!lgv_grow(&g->nest, &g->nest_capacity, g->nnests + 1, sizeof *g->nest)) return fail(g, "out of memory");
     g->nest[g->nnests] = n;
     return (int)g->nnests++;
 }

@@ -43,7 +43,9 @@ enum lgv_op {
     LGV_ATAN2,
     LGV_LOWER,
     LGV_UPPER,
-    LGV_LESS /* 1 when arg0 < arg1, else 0 */
+    LGV_LESS, /* 1 when arg0 < arg1, else 0 */
+    LGV_PICK, /* arg1 where arg0 is not 0, else arg2: what is not picked may be undefined there */
+    LGV_ENTRY /* aux: integer expression of loop variables, the number of a parameter */
 };
 
 /* What a REF refers to. */
@@ -56,19 +58,21 @@ enum lgv_space {
     LGV_UNIFORM, /* uniform draws of the start values */
     LGV_DQ,      /* direction of a directional derivative, q part; in observables the start value of q */
     LGV_DP,      /* ... p part */
-    LGV_V,       /* velocities of a Lagrangian */
+    LGV_V,       /* velocities of a Lagrangian; in observables H_p, too */
     LGV_LAMBDA,  /* multipliers of the constraints, component k-1 of g_k */
     LGV_BEFORE,  /* coordinates at the beginning of a step, in a discrete Lagrangian */
     LGV_AFTER,   /* ... and at its end */
     LGV_STEP,    /* ... and its width dt, component 0 */
     LGV_PART,    /* parts of pair sums that know one index, and ... */
     LGV_PULL,    /* ... derivatives with respect to them; see factor.c */
+    LGV_MU,      /* in observables the momenta of the variational step that ends here; see load_bodies.c */
     LGV_SPACES
 };
 
 /* Bits of lgv_node.uses: one per space, then these. */
 #define LGV_USES(space) (1u << (space))
 #define LGV_USES_TIME (1u << 16)
+_Static_assert(LGV_SPACES <= 16, "a bit for each space");
 #define LGV_USES_LOOPVAR (1u << 17)
 #define LGV_USES_LOOP (1u << 18)
 #define LGV_USES_PARAM (1u << 19)
@@ -82,6 +86,7 @@ struct lgv_node {
     int op, count, first, aux; /* arguments are graph->arg[first .. first + count - 1] (REF: count is the space) */
     int depth;
     unsigned uses;
+    bool condition; /* its values are 0 and 1: comparisons, and what is made of them by 1 - x, min and max */
     double value;
 };
 
@@ -106,11 +111,24 @@ struct lgv_condition {
 struct lgv_nest {
     int base, count, first;
     int ncond, cond; /* conditions [cond, cond + ncond), checked in the innermost body */
+    int near;        /* 1 + number of its cut-off, 0: none */
+};
+
+/* A sum over near pairs.  Its body is 0 where the points of its two indices are `radius` apart or more: nobody has to
+ * look at such pairs, and nothing depends on who does. */
+struct lgv_cut {
+    int row[2][3];       /* integer expressions: rows of q of the point of the first index, and of the second */
+    int dim;             /* components of a point */
+    double radius, skin; /* lists know pairs up to radius + skin */
+    double box[3];       /* periods, 0: none */
+    int kink[5];         /* nodes of images and switch that jump or bend where the sum does not; 0: none */
 };
 
 /* Rotations among the coordinates, one name with all its entries, each a unit quaternion (w, x, y, z): four rows of q
  * from q on, three of p from p on.  Derivatives with respect to q have the rows of p, see rotations.c.  The 3 count
- * rows before them are those of the positions and linear momenta of bodies whose inertia couples both. */
+ * rows before them are those of the positions and linear momenta of bodies whose inertia couples both.
+ *
+ * A reduced model has momenta alone, in the dual of the algebra: q has no rows, and .q says nothing. */
 #define LGV_MAX_ROTATIONS 64 /* names */
 struct lgv_rotations {
     long q, p, count;
@@ -133,8 +151,12 @@ struct lgv_graph {
     size_t nconditions, condition_capacity;
     struct lgv_nest *nest;
     size_t nnests, nest_capacity;
+    struct lgv_cut *cut;
+    size_t ncuts, cut_capacity;
     struct lgv_rotations rotation[LGV_MAX_ROTATIONS];
     size_t nrotations;
+    bool reduced;
+    bool pairs; /* while a kernel for few paths is written: lanes of pair sums are instances, see emit_pairs.c */
     long work, allowance; /* steps spent, and how many may be: see lgv_expr_work */
     const char *failed;   /* first reason why the graph cannot be trusted any more: out of memory, too large, ... */
 };
@@ -161,6 +183,7 @@ bool lgv_expr_no_memory(const struct lgv_graph *g); /* that is why it failed: no
 /* Builders.  They simplify; on failure g->failed is set and the constant 0 comes back. */
 int lgv_expr_const(struct lgv_graph *g, double value);
 int lgv_expr_param(struct lgv_graph *g, int number);
+int lgv_expr_entry(struct lgv_graph *g, int index); /* the parameter whose number an integer expression is */
 int lgv_expr_time(struct lgv_graph *g);
 int lgv_expr_ref(struct lgv_graph *g, enum lgv_space space, int index);
 int lgv_expr_ref_at(struct lgv_graph *g, enum lgv_space space, long component);
@@ -176,6 +199,7 @@ int lgv_expr_power(struct lgv_graph *g, int a, double exponent);
 int lgv_expr_pow(struct lgv_graph *g, int a, int b);
 int lgv_expr_call1(struct lgv_graph *g, enum lgv_op op, int a);
 int lgv_expr_call2(struct lgv_graph *g, enum lgv_op op, int a, int b);
+int lgv_expr_pick(struct lgv_graph *g, int condition, int a, int b);
 int lgv_expr_loop(struct lgv_graph *g, int nest, int body);
 bool lgv_expr_is_const(const struct lgv_graph *g, int node, double *value);
 double lgv_expr_apply(enum lgv_op op, double a, double b); /* the numerical meaning of a function op */
@@ -191,5 +215,7 @@ int lgv_expr_ivar(struct lgv_graph *g, int depth);
 int lgv_expr_iop(struct lgv_graph *g, enum lgv_iop op, int a, int b);
 int lgv_expr_nest(struct lgv_graph *g, int base, const struct lgv_level *level, int count,
                   const struct lgv_condition *cond, int ncond);
+/* The same nest, over near pairs only. */
+int lgv_expr_nest_near(struct lgv_graph *g, int nest, const struct lgv_cut *cut);
 
 #endif

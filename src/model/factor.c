@@ -34,13 +34,6 @@ struct factoring {
 
 /* ---- indices ---- */
 
-static unsigned index_vars(const struct lgv_graph *g, int index) {
-    const struct lgv_inode *n = &g->inode[index];
-    if (n->op == LGV_ICONST) return 0;
-    if (n->op == LGV_IVAR) return 1u << n->a;
-    return index_vars(g, n->a) | index_vars(g, n->b);
-}
-
 static bool extend(void *user, const long *vars) {
     struct factoring *f = user;
     for (int k = 0; k < f->levels; k++) {
@@ -105,7 +98,7 @@ static bool look(struct factoring *f, int body) {
         const struct lgv_node *n = &g->node[k];
         if (!inside[k]) continue;
         if (n->op == LGV_LOOP) f->vars[k] = ~0u;
-        if (n->op == LGV_REF || n->op == LGV_INDEX) f->vars[k] = index_vars(g, n->aux);
+        if (n->op == LGV_REF || n->op == LGV_INDEX || n->op == LGV_ENTRY) f->vars[k] = lgv_index_vars(g, n->aux);
         if (n->op == LGV_REF)
             f->turns[k] = n->count == LGV_Q && lgv_rotations_at(g, lgv_loops_index(g, n->aux, f->first));
         for (int i = 0; n->op != LGV_REF && i < n->count; i++) {

@@ -22,14 +22,15 @@ static const struct {
     {"sqrt", -1, 1},       {"atan2", LGV_ATAN2, 2}, {"dot", -2, 2},        {"cross", -3, 2},
     {"norm", -4, 1},       {"sum", -5, 0},          {"normal", -6, 0},     {"uniform", -7, 0},
     {"each", -8, 0},       {"floor", LGV_FLOOR, 1}, {"mod", -9, 2},        {"transpose", -10, 1},
-    {"trace", -11, 1},
+    {"trace", -11, 1},     {"ln", LGV_LOG, 1},      {"if", -12, 3},        {"pairs", -14, 0},
+    {"near", -15, 0},
 };
 #define NFUNCTIONS (sizeof functions / sizeof *functions)
 
 bool lgv_formula_is_reserved(const char *name) {
     for (size_t i = 0; i < NFUNCTIONS; i++)
         if (strcmp(functions[i].name, name) == 0) return true;
-    static const char *const words[] = {"pi", "e", "t", "in", "mod", "wrap", "H", "W"};
+    static const char *const words[] = {"pi", "e", "t", "in", "mod", "wrap", "H", "W", "and", "or", "not"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0) return true;
     return false;
@@ -123,11 +124,9 @@ static struct lgv_value combine(struct lgv_parser *p, size_t at, int op, struct 
     return a;
 }
 
-static struct lgv_value expression(struct lgv_parser *p);
-
 static int scalar_argument(struct lgv_parser *p, const char *function) {
     size_t at = p->start;
-    struct lgv_value v = expression(p);
+    struct lgv_value v = lgv_parser_expression(p);
     if (v.dim != 1) lgv_parser_error(p, at, "%s needs a number here, not a %s", function, kind_of(v));
     return v.node[0];
 }
@@ -154,13 +153,13 @@ static struct lgv_value cross_product(struct lgv_parser *p, struct lgv_value a, 
 
 static struct lgv_value vector_call(struct lgv_parser *p, int op, const char *name) {
     size_t at = p->start;
-    struct lgv_value a = expression(p), b = a;
+    struct lgv_value a = lgv_parser_expression(p), b = a;
     if (!p->failed && (a.dim == 1 || a.dim > 3))
         lgv_parser_error(p, at, "%s needs a vector, not a %s", name, kind_of(a));
     if (op != -4) {
         lgv_parser_expect(p, ',', "','");
         at = p->start;
-        b = expression(p);
+        b = lgv_parser_expression(p);
         if (!p->failed && a.dim != b.dim) lgv_parser_error(p, at, "%s needs two vectors of the same dimension", name);
     }
     lgv_parser_expect(p, ')', "')'");
@@ -173,13 +172,33 @@ static struct lgv_value vector_call(struct lgv_parser *p, int op, const char *na
 /* transpose(R), trace(R) */
 static struct lgv_value matrix_call(struct lgv_parser *p, int op, const char *name) {
     size_t at = p->start;
-    struct lgv_value a = expression(p), b = {LGV_MATRIX, {0}};
+    struct lgv_value a = lgv_parser_expression(p), b = {LGV_MATRIX, {0}};
     if (!p->failed && a.dim != LGV_MATRIX) lgv_parser_error(p, at, "%s needs a matrix, not a %s", name, kind_of(a));
     lgv_parser_expect(p, ')', "')'");
     if (p->failed) return number(p, 0);
     for (int k = 0; k < LGV_MATRIX; k++) b.node[k] = a.node[3 * (k % 3) + k / 3];
     struct lgv_arg diagonal[] = {{a.node[0], 1}, {a.node[4], 1}, {a.node[8], 1}};
     return op == -10 ? b : scalar(lgv_expr_sum(p->g, 0, diagonal, 3));
+}
+
+/* if(condition, a, b): numbers, vectors or matrices */
+static struct lgv_value pick(struct lgv_parser *p) {
+    size_t at = p->start;
+    struct lgv_value c = lgv_parser_condition(p), a, b;
+    if (!p->failed && !lgv_parser_is_condition(p->g, c))
+        lgv_parser_error(p, at, "if needs a condition here, as in if(x > 0, a, b)");
+    lgv_parser_expect(p, ',', "',' and the value where the condition holds");
+    a = lgv_parser_expression(p);
+    lgv_parser_expect(p, ',', "',' and the value where the condition does not hold");
+    at = p->start;
+    b = lgv_parser_expression(p);
+    lgv_parser_expect(p, ')', "')'");
+    if (!p->failed && a.dim != b.dim)
+        lgv_parser_error(p, at, "both values of if are of one kind, but these are a %s and a %s", kind_of(a),
+                         kind_of(b));
+    for (int k = 0; !p->failed && k < a.dim; k++)
+        a.node[k] = lgv_expr_pick(p->g, c.node[0], a.node[k], b.node[k]);
+    return p->failed ? number(p, 0) : a;
 }
 
 static struct lgv_value draw(struct lgv_parser *p, int op, size_t at, const char *name) {
@@ -248,7 +267,7 @@ static struct lgv_value macro_call(struct lgv_parser *p, size_t at, const struct
     for (int k = 0; k < macro->nformals; k++) {
         if (k && !lgv_parser_accept(p, ','))
             lgv_parser_error(p, p->start, "%s has %d arguments, here it is given %d", macro->name, macro->nformals, k);
-        arg[k] = expression(p);
+        arg[k] = lgv_parser_expression(p);
     }
     if (p->kind == ',')
         lgv_parser_error(p, p->start, "%s has %d argument%s, here it is given more", macro->name, macro->nformals,
@@ -272,12 +291,13 @@ static struct lgv_value macro_call(struct lgv_parser *p, size_t at, const struct
     q.nloops = q.outer = p->nloops;
     q.nconds = p->nconds;
     q.steps = p->steps;
+    q.pairs = p->pairs;
     for (int k = 0; k < macro->nformals; k++) {
         q.formal[k] = macro->formals[k];
         q.actual[k] = arg[k];
     }
     lgv_parser_next(&q);
-    struct lgv_value v = expression(&q);
+    struct lgv_value v = lgv_parser_expression(&q);
     char b[64];
     if (!q.failed && q.kind) lgv_parser_error(&q, q.start, "unexpected %s", lgv_parser_token(&q, b, sizeof b));
     if (q.failed) lgv_parser_error(p, at, "in %s: %.200s", macro->name, inner.message);
@@ -303,7 +323,9 @@ static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) 
             p->steps = steps;
             return scalar(lgv_expr_loop(p->g, nest, body));
         }
+        if (op <= -14) return lgv_parser_pairs(p, at, name, op == -15);
         if (op == -6 || op == -7) return draw(p, op, at, name);
+        if (op == -12) return pick(p);
         if (op <= -10) return matrix_call(p, op, name);
         if (op <= -2 && op != -9) return vector_call(p, op, name);
         return plain_call(p, at, op, functions[i].args, name);
@@ -362,6 +384,24 @@ static struct lgv_value state(struct lgv_parser *p, size_t at, const struct lgv_
     return v;
 }
 
+static struct lgv_value parameter(struct lgv_parser *p, size_t at, const struct lgv_symbol *s) {
+    struct lgv_graph *g = p->g;
+    if (s->length && p->kind != '[')
+        lgv_parser_error(p, at, "%s is an array of %ld: write %s[i]", s->name, s->length, s->name);
+    else if (!s->length && p->kind == '[')
+        lgv_parser_error(p, p->start, "%s is not an array", s->name);
+    if (p->failed) return number(p, 0);
+    if (!s->length) return scalar(lgv_expr_param(g, s->index));
+    int i = lgv_parser_subscript(p, s->name, s->length);
+    return scalar(lgv_expr_entry(g, lgv_expr_iop(g, LGV_IADD, i, lgv_expr_iconst(g, s->index - 1))));
+}
+
+/* xi, mu, xi_NAME and mu_NAME in `observe`. */
+static bool of_bodies(const struct lgv_parser *p, const char *name) {
+    return (strncmp(name, "xi", 2) == 0 || strncmp(name, "mu", 2) == 0) && (!name[2] || name[2] == '_') &&
+           p->scope->allow & LGV_USES(LGV_MU);
+}
+
 static struct lgv_value unknown_name(struct lgv_parser *p, size_t at, const char *name) {
     const char *known[256];
     size_t n = 0;
@@ -373,7 +413,15 @@ static struct lgv_value unknown_name(struct lgv_parser *p, size_t at, const char
             lgv_parser_error(p, at, "%s is a function: write %s(...)", name, name);
             return number(p, 0);
         }
-    lgv_parser_error(p, at, near ? "unknown name %s; did you mean %s?" : "unknown name %s", name, near);
+    if (of_bodies(p, name)) {
+        const char *none = "unknown name %s; xi and mu are those of rotations and bodies, and the model has none";
+        const char *some = "unknown name %s; velocity and momentum of a body R are xi_R and mu_R";
+        lgv_parser_error(p, at, p->g->nrotations ? some : none, name);
+        return number(p, 0);
+    }
+    const char *alone = "unknown name %s; the model has momenta alone: rotations and bodies need coordinates";
+    const char *plain = p->g->reduced ? alone : "unknown name %s";
+    lgv_parser_error(p, at, near ? "unknown name %s; did you mean %s?" : plain, name, near);
     return number(p, 0);
 }
 
@@ -408,7 +456,7 @@ static __attribute__((noinline)) struct lgv_value name_value(struct lgv_parser *
         }
         return unknown_name(p, at, name);
     }
-    if (s->kind == LGV_SYM_PARAMETER) return scalar(lgv_expr_param(p->g, s->index));
+    if (s->kind == LGV_SYM_PARAMETER) return parameter(p, at, s);
     if (s->kind == LGV_SYM_STATE) return state(p, at, s);
     if (s->kind == LGV_SYM_MACRO) {
         lgv_parser_error(p, at, "%s needs its arguments: write %s(...)", name, name);
@@ -431,7 +479,7 @@ static struct lgv_value primary(struct lgv_parser *p) {
     }
     if (p->kind == 'n') return name_value(p);
     if (lgv_parser_accept(p, '(')) {
-        struct lgv_value v = expression(p);
+        struct lgv_value v = lgv_parser_condition(p);
         lgv_parser_expect(p, ')', "')'");
         return v;
     }
@@ -498,17 +546,12 @@ static struct lgv_value postfix(struct lgv_parser *p) {
 
 /* An exponent made of parameters is fixed now when it is a whole or half number: x^n with n = 2 becomes x*x. */
 static int raised(struct lgv_parser *p, int base, int exponent) {
-    double par[1024] = {0};
     unsigned uses = p->g->node[exponent].uses;
     if (uses == LGV_USES_PARAM) {
         lgv_scope_fix(p->scope, exponent);
-        for (size_t i = 0; i < p->scope->count; i++) {
-            const struct lgv_symbol *s = &p->scope->symbol[i];
-            if (s->kind == LGV_SYM_PARAMETER && s->index < 1024) par[s->index] = s->number;
-        }
         struct lgv_evaluator e;
         if (lgv_eval_begin(&e, p->g)) {
-            struct lgv_env env = {.par = par};
+            struct lgv_env env = {.par = p->scope->par};
             double x = lgv_eval_node(&e, exponent, &env, NULL);
             lgv_eval_end(&e);
             if (2 * x == floor(2 * x) && fabs(x) <= LGV_MAX_POWER) return lgv_expr_power(p->g, base, x);
@@ -590,9 +633,13 @@ static __attribute__((noinline)) struct lgv_value sum_from(struct lgv_parser *p,
     return v;
 }
 
-static struct lgv_value expression(struct lgv_parser *p) {
+struct lgv_value lgv_parser_expression(struct lgv_parser *p) {
     struct lgv_value v = term(p);
     return p->failed || (p->kind != '+' && p->kind != '-') ? v : sum_from(p, v);
+}
+
+bool lgv_decimal_comma(const char *text, size_t at) {
+    return at > 0 && text[at] == ',' && isdigit((unsigned char)text[at - 1]) && isdigit((unsigned char)text[at + 1]);
 }
 
 bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct lgv_value *out, int *nest,
@@ -610,11 +657,15 @@ bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct l
         lgv_parser_expect(&p, '(', "'('");
         *nest = lgv_parser_loops(&p);
     }
-    *out = expression(&p);
+    *out = lgv_parser_expression(&p);
     if (family) lgv_parser_expect(&p, ')', "')'");
     if (!p.failed && p.kind)
         lgv_parser_error(&p, p.start, "unexpected %s%s", lgv_parser_token(&p, b, sizeof b),
-                         p.kind == '=' || p.kind == 'q' ? "; for the equation a = b write a - b" : "");
+                         p.kind == '=' || p.kind == 'q' ? "; for the equation a = b write a - b"
+                         : p.kind && strchr("<>lg!", p.kind)
+                             ? "; a comparison stands in brackets, (a < b) is 1 where it holds and else 0"
+                         : p.kind == ',' && lgv_decimal_comma(text, p.start) ? "; " LGV_DECIMAL_COMMA
+                                                                             : "");
     if (!p.failed && scope->graph->failed) lgv_parser_error(&p, 0, "%s", scope->graph->failed);
     for (int k = 0; !p.failed && k < out->dim; k++) {
         double x;

@@ -6,7 +6,9 @@
  *     unary      := (-|+) unary | power            power := postfix [ ^ unary ]
  *     postfix    := primary { .x | .y | .z }      of a matrix .xx | .xy | ..., of a body .position | .rotation, of its
  *                                                 momentum .linear | .angular
- *     primary    := number | name | name[index] | name(arguments) | (expression) | [expression, expression, ...]
+ *     primary    := number | name | name[index] | name(arguments) | (condition) | [expression, expression, ...]
+ *     condition  := all { or all }                 all := one { and one }
+ *     one        := not one | expression [ (<|>|<=|>=|==|!=) expression ... ]       in if(condition, a, b) and brackets
  *     sum(i=1..N, j=i+1..N, i != j, body)          index arithmetic: + - * / % mod(a,b) wrap(a) wrap(a,n)         */
 #ifndef LGV_FORMULA_H
 #define LGV_FORMULA_H
@@ -17,13 +19,15 @@
 #define LGV_POSE 12  /* of a body in SE3: its rotation as a matrix, then its position */
 #define LGV_PAIR 6   /* of its momentum: linear, then angular */
 #define LGV_COUPLED 13 /* in a declaration: a body whose inertia couples position and rotation */
+#define LGV_SO3_DUAL 14 /* in a declaration: a momentum without a rotation, and one without a body */
+#define LGV_SE3_DUAL 15
 struct lgv_value {
     int dim; /* 1 scalar, 2 or 3 a vector, LGV_MATRIX, LGV_POSE, LGV_PAIR */
     int node[LGV_POSE];
 };
 
 enum lgv_symbol_kind {
-    LGV_SYM_PARAMETER, /* index, number */
+    LGV_SYM_PARAMETER, /* index, number; length: of an array, whose numbers are those from index on */
     LGV_SYM_STATE,     /* space, offset, length (0: not an array), dim; dim 4: a rotation as a unit quaternion; LGV_POSE
                         * and LGV_PAIR: a body, whose rotations or angular momenta begin at `turned` */
     LGV_SYM_VALUE,     /* value */
@@ -47,12 +51,23 @@ struct lgv_symbol {
     bool fixed;       /* a parameter whose value was needed to read the formulas: sizes, ranges, exponents, masses */
 };
 
+/* The section cutoff. */
+struct lgv_cutoff {
+    bool given;
+    double radius, width, skin; /* width: of the shell in which pair sums are switched off */
+    double box[3];              /* periods, 0: none */
+    int dim;                    /* of the box; 0: none is given, 1: the same for all components */
+};
+
 struct lgv_scope {
     struct lgv_graph *graph;
+    struct lgv_cutoff cutoff;
     struct lgv_symbol *symbol;
     size_t count, capacity;
     unsigned allow;    /* LGV_USES bits that may appear */
     const char *place; /* "the Hamiltonian": for messages */
+    const double *par; /* [npar] values of the parameters so far */
+    size_t npar;
     int *draws;        /* counts of normal() and uniform() calls so far, [2]; NULL: not allowed */
 };
 
@@ -67,13 +82,17 @@ bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct l
                        struct lgv_formula_error *err);
 
 /* A declared name: "x", "x[N]", "x in R3", "x[N] in R2", "R in SO3", "body in SE3", "body in SE3
- * coupled".  length 0 when not an array; dim 4: a rotation, LGV_POSE, LGV_COUPLED: a body.  Names start with a
- * letter. */
+ * coupled", "m in so3*", "p in se3*".  length 0 when not an array; dim 4: a rotation, LGV_POSE, LGV_COUPLED: a body,
+ * LGV_SO3_DUAL, LGV_SE3_DUAL.  Names start with a letter. */
 bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, char *name, size_t size, long *length,
                              int *dim, struct lgv_formula_error *err);
 /* "V(r, s)": a macro's head.  False when it is not of that form. */
 bool lgv_formula_macro_head(const char *text, struct lgv_symbol *out, struct lgv_formula_error *err);
 bool lgv_formula_is_name(const char *text);
+/* Bytes of the letter at s, one of ASCII or Greek; 0 when there is none. */
+size_t lgv_formula_letter(const char *s);
+/* The same of what may stand inside a name: a letter, a digit or _. */
+size_t lgv_formula_in_name(const char *s);
 bool lgv_formula_is_reserved(const char *name);
 struct lgv_symbol *lgv_scope_find(const struct lgv_scope *scope, const char *name);
 struct lgv_symbol *lgv_scope_use(const struct lgv_scope *scope, const char *name); /* the same, for a formula */
@@ -81,5 +100,9 @@ struct lgv_symbol *lgv_scope_add(struct lgv_scope *scope, const char *name, enum
 /* The parameters that a formula uses are fixed: its value was taken when it was read. */
 void lgv_scope_fix(const struct lgv_scope *scope, int formula);
 void lgv_scope_free(struct lgv_scope *scope);
+
+/* Whether this is the comma of 0,5, which a locale may suggest. */
+bool lgv_decimal_comma(const char *text, size_t at);
+#define LGV_DECIMAL_COMMA "a number is written with a point: 0.5, not 0,5"
 
 #endif

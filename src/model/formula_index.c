@@ -51,7 +51,7 @@ static int index_name(struct lgv_parser *p, long length) {
         return 0;
     }
     struct lgv_symbol *s = lgv_scope_use(p->scope, name);
-    if (s && s->kind == LGV_SYM_PARAMETER) {
+    if (s && s->kind == LGV_SYM_PARAMETER && !s->length) {
         s->fixed = true;
         if (s->number == floor(s->number) && fabs(s->number) < 1e9) return lgv_expr_iconst(p->g, (long)s->number);
         lgv_parser_error(p, at, "the parameter %s = %g is used as an index and must be a whole number%s", name,
@@ -140,7 +140,9 @@ static bool range_follows(const struct lgv_parser *p) {
     q.err = &ignore;
     if (q.kind != 'n') return false;
     lgv_parser_next(&q);
-    return q.kind == '=';
+    bool named = q.kind == '=';
+    while (named && q.pairs && q.kind && q.kind != 'r' && q.kind != ',') lgv_parser_next(&q); /* d = x[i] - x[j] */
+    return named && (!q.pairs || q.kind == 'r');
 }
 
 static bool condition_follows(const struct lgv_parser *p) {
@@ -213,6 +215,7 @@ int lgv_parser_loops(struct lgv_parser *p) {
         lgv_parser_expect(p, ',', "',' and what to sum");
     }
     if (p->failed) return 0;
+    if (p->pairs) return nest_here(p, base, cond); /* counted by its points */
     p->steps = lgv_loops_steps(p->g, nest_here(p, 0, 0), LGV_MAX_INSTANCES);
     if (p->steps < 0) lgv_parser_error(p, at, "this sum has more than %d terms", LGV_MAX_INSTANCES);
     if (!p->failed && !lgv_expr_work(p->g, p->steps)) lgv_parser_error(p, at, "%s", p->g->failed);
@@ -238,6 +241,21 @@ static bool within(void *user, const long *vars) {
     return false;
 }
 
+/* In pairs(...) a subscript knows one of the two indices: their ranges are walked through one after the other. */
+static void check_pairs(struct lgv_parser *p, size_t at, struct bounds *b) {
+    long low[2], high[2], vars[LGV_MAX_LOOPS] = {0};
+    unsigned known = lgv_index_vars(p->g, b->index);
+    if (known == 3) {
+        lgv_parser_error(p, at, "a subscript in pairs(...) may know one of its two indices only");
+        return;
+    }
+    lgv_near_ranges(p->g, nest_here(p, 0, 0), low, high);
+    for (int k = 0; k < 2; k++) {
+        if (!(known & 1u << k) || !lgv_expr_work(p->g, high[k] - low[k] + 1)) continue;
+        for (vars[k] = low[k]; vars[k] <= high[k] && within(b, vars);) vars[k]++;
+    }
+}
+
 int lgv_parser_subscript(struct lgv_parser *p, const char *array, long length) {
     lgv_parser_expect(p, '[', "'['");
     size_t at = p->start;
@@ -246,7 +264,9 @@ int lgv_parser_subscript(struct lgv_parser *p, const char *array, long length) {
     if (p->failed) return 0;
     struct bounds b = {.g = p->g, .index = index, .length = length};
     static const long none[LGV_MAX_LOOPS];
-    if (p->nloops && p->g->inode[index].vars) {
+    if (p->pairs && p->g->inode[index].vars) {
+        check_pairs(p, at, &b);
+    } else if (p->nloops && p->g->inode[index].vars) {
         if (lgv_expr_work(p->g, p->steps)) lgv_loops_each(p->g, nest_here(p, 0, 0), LONG_MAX, within, &b);
     } else {
         within(&b, none);
@@ -268,10 +288,31 @@ int lgv_parser_subscript(struct lgv_parser *p, const char *array, long length) {
 /* ---- declarations ---- */
 
 bool lgv_formula_is_name(const char *text) {
-    if (!isalpha((unsigned char)text[0])) return false;
-    size_t i = 1;
-    while (isalnum((unsigned char)text[i]) || text[i] == '_') i++;
+    size_t i = lgv_formula_letter(text);
+    if (!i) return false;
+    for (size_t n; (n = lgv_formula_in_name(text + i)) > 0;) i += n;
     return !text[i] && i < LGV_MAX_NAME;
+}
+
+/* What follows `in`: a space, with the words and signs that belong to it. */
+static int declared_space(struct lgv_parser *p) {
+    static const struct {
+        const char *name;
+        int dim, star; /* with a star behind it: of the dual */
+    } space[] = {{"R1", 1, 0}, {"R2", 2, 0}, {"R3", 3, 0}, {"SO3", 4, 0}, {"SE3", LGV_POSE, 0},
+                 {"so3", LGV_SO3_DUAL, 1}, {"se3", LGV_SE3_DUAL, 1}};
+    const size_t count = sizeof space / sizeof *space;
+    size_t k = 0;
+    while (k < count && !(p->kind == 'n' && strcmp(p->name, space[k].name) == 0)) k++;
+    if (k == count) {
+        lgv_parser_error(p, p->start, "expected R2, R3, SO3 or SE3; so3* or se3* of momenta alone");
+        return 1;
+    }
+    lgv_parser_next(p);
+    if (space[k].star && !p->failed) lgv_parser_expect(p, '*', "'*': momenta are in so3* or se3*");
+    if (space[k].dim != LGV_POSE || p->kind != 'n' || strcmp(p->name, "coupled") != 0) return space[k].dim;
+    lgv_parser_next(p);
+    return LGV_COUPLED;
 }
 
 bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, char *name, size_t size, long *length,
@@ -295,17 +336,7 @@ bool lgv_formula_declaration(const struct lgv_scope *scope, const char *text, ch
     }
     if (!p.failed && p.kind == 'n' && strcmp(p.name, "in") == 0) {
         lgv_parser_next(&p);
-        bool known = p.kind == 'n' && p.name[0] == 'R' && p.name[1] >= '1' && p.name[1] <= '3' && !p.name[2];
-        bool rotation = p.kind == 'n' && strcmp(p.name, "SO3") == 0, body = p.kind == 'n' && strcmp(p.name, "SE3") == 0;
-        if (!known && !rotation && !body)
-            lgv_parser_error(&p, p.start, "expected R2, R3, SO3 or SE3");
-        else
-            *dim = body ? LGV_POSE : rotation ? 4 : p.name[1] - '0';
-        lgv_parser_next(&p);
-        if (body && p.kind == 'n' && strcmp(p.name, "coupled") == 0) {
-            *dim = LGV_COUPLED;
-            lgv_parser_next(&p);
-        }
+        *dim = declared_space(&p);
     }
     if (!p.failed && p.kind)
         lgv_parser_error(&p, p.start,

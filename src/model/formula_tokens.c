@@ -25,7 +25,8 @@ struct lgv_symbol *lgv_scope_use(const struct lgv_scope *scope, const char *name
 void lgv_scope_fix(const struct lgv_scope *scope, int formula) {
     for (size_t i = 0; i < scope->count; i++) {
         struct lgv_symbol *s = &scope->symbol[i];
-        if (s->kind == LGV_SYM_PARAMETER && !s->fixed) s->fixed = lgv_diff_uses_param(scope->graph, formula, s->index);
+        if (s->kind == LGV_SYM_PARAMETER && !s->fixed)
+            s->fixed = lgv_diff_uses_param(scope->graph, formula, s->index, s->length ? s->length : 1);
     }
 }
 
@@ -46,6 +47,20 @@ void lgv_scope_free(struct lgv_scope *scope) {
     }
     free(scope->symbol);
     *scope = (struct lgv_scope){0};
+}
+
+/* ---- letters ---- */
+
+size_t lgv_formula_letter(const char *s) {
+    const unsigned char a = (unsigned char)s[0], b = a ? (unsigned char)s[1] : 0;
+    if (a < 0x80) return isalpha(a) ? 1 : 0;
+    /* U+0391 .. U+03FF, without the signs at U+03F6 and U+03FC */
+    const unsigned code = (a & 0x1Fu) << 6 | (b & 0x3Fu);
+    return (a == 0xCE || a == 0xCF) && (b & 0xC0) == 0x80 && code >= 0x391 && code != 0x3F6 && code != 0x3FC ? 2 : 0;
+}
+
+size_t lgv_formula_in_name(const char *s) {
+    return isdigit((unsigned char)*s) || *s == '_' ? 1 : lgv_formula_letter(s);
 }
 
 /* ---- errors and tokens ---- */
@@ -76,8 +91,8 @@ void lgv_parser_next(struct lgv_parser *p) {
         p->end = i;
         return;
     }
-    if (isalpha((unsigned char)s[i]) || s[i] == '_') {
-        while (isalnum((unsigned char)s[i]) || s[i] == '_') i++;
+    if (lgv_formula_letter(s + i) || s[i] == '_') {
+        for (size_t n; (n = lgv_formula_in_name(s + i)) > 0;) i += n;
         p->kind = 'n';
         if (i - p->start >= sizeof p->name) {
             lgv_parser_error(p, p->start, "this name is too long");
@@ -107,7 +122,7 @@ void lgv_parser_next(struct lgv_parser *p) {
         number[i - p->start] = 0;
         p->number = strtod(number, NULL);
         if (!isfinite(p->number)) lgv_parser_error(p, p->start, "this number is too large");
-        if (isalpha((unsigned char)s[i]) || s[i] == '_')
+        if (lgv_formula_letter(s + i) || s[i] == '_')
             lgv_parser_error(p, i, "expected an operator between the number and the name (write 2*x, not 2x)");
     } else if ((s[i] == '.' && s[i + 1] == '.') || (strchr("<>=!", s[i]) && s[i + 1] == '=')) {
         p->kind = s[i] == '.' ? 'r' : s[i] == '<' ? 'l' : s[i] == '>' ? 'g' : s[i] == '=' ? 'q' : '!';
@@ -118,7 +133,9 @@ void lgv_parser_next(struct lgv_parser *p) {
     } else if (strchr("+-*/^()[],.=<>%", s[i])) {
         p->kind = s[i++];
     } else if ((unsigned char)s[i] >= 0x80 || !isprint((unsigned char)s[i])) {
-        lgv_parser_error(p, i, "unexpected character (formulas are plain ASCII)");
+        lgv_parser_error(p, i, strncmp(s + i, "\u00b5", 2) == 0
+                                   ? "this is the micro sign; the Greek letter is \u03bc"
+                                   : "unexpected character (formulas are ASCII, with Greek letters in names)");
         return;
     } else {
         lgv_parser_error(p, i, "unexpected character '%c'", s[i]);

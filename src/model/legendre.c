@@ -22,6 +22,7 @@ struct replace {
     struct lgv_graph *g;
     enum lgv_space space;
     const int *image;  /* by component; NULL: the entry itself, in the space `to`, divided by `mass` */
+    const char *missing; /* what to say where an image is -1 */
     enum lgv_space to;
     int mass;
     int *memo; /* 1 + new node */
@@ -46,6 +47,8 @@ static int replaced(struct replace *r, int node) {
             id = r->image[g->inode[n.aux].value];
         else if (!g->failed)
             g->failed = "an index is used outside its sum";
+        if (id < 0 && !g->failed) g->failed = r->missing;
+        if (id < 0) id = 0;
     } else if (n.op == LGV_REF) {
         id = lgv_expr_div(g, lgv_expr_ref(g, r->to, n.aux), r->mass);
     } else {
@@ -422,25 +425,52 @@ bool lgv_load_lagrangian(struct lgv_loader *l, int node) {
     return lgv_load_value(l, "H", m->hamiltonian);
 }
 
-int lgv_load_without_velocities(struct lgv_loader *l, int formula) {
+/* The velocities of all rows of p: from L, or H_p of a Hamiltonian. */
+static void find_velocities(struct lgv_loader *l) {
     struct lgv_model *m = l->m;
-    struct lgv_graph *g = m->graph;
-    if (m->lagrangian < 0 || m->lagrangian_only || !(g->node[formula].uses & LGV_USES(LGV_V))) return formula;
-    if (l->mass < 0 && !l->velocity_of) {
-        struct legendre x;
-        l->velocity_of = lgv_new(m->nx + m->np, sizeof *l->velocity_of);
-        if (!l->velocity_of)
-            g->failed = "out of memory";
-        else if (legendre_make(l, &x) && find_clusters(&x, 0))
+    struct legendre x;
+    l->velocity_of = lgv_new(m->nx + m->np, sizeof *l->velocity_of);
+    if (!l->velocity_of) {
+        m->graph->failed = "out of memory";
+    } else if (m->lagrangian < 0) {
+        lgv_load_hamiltonian_velocities(l, l->velocity_of);
+    } else {
+        if (legendre_make(l, &x) && find_clusters(&x, 0))
             velocities_of(&x, l->velocity_of, l->velocity_of + m->nx);
         legendre_free(&x);
     }
-    struct replace r = {.g = g, .space = LGV_V, .to = LGV_P, .mass = l->mass};
-    if (l->mass < 0) r.image = l->velocity_of;
-    if (r.mass < 0) formula = lgv_loops_instance(g, formula, NULL, 0);
-    int id = !g->failed && replace_begin(&r) ? replaced(&r, formula) : 0;
+}
+
+static int without(struct replace r, int formula) {
+    if (r.image) formula = lgv_loops_instance(r.g, formula, NULL, 0);
+    int id = !r.g->failed && replace_begin(&r) ? replaced(&r, formula) : 0;
     free(r.memo);
     return id;
+}
+
+static int without_mu(struct lgv_loader *l, int formula) {
+    struct lgv_graph *g = l->m->graph;
+    struct replace r = {.g = g, .space = LGV_MU};
+    r.missing = "mu is known of bodies with constant inertia, coupled with nothing else: H = m.I^-1 m/2 + U";
+    if (!(g->node[formula].uses & LGV_USES(LGV_MU))) return formula;
+    if (!l->mu_of) {
+        l->mu_of = lgv_new(l->m->np, sizeof *l->mu_of);
+        bool made = l->mu_of && lgv_load_step_momenta(l, l->mu_of);
+        if (!made && !g->failed) g->failed = "out of memory";
+    }
+    r.image = l->mu_of;
+    return g->failed ? 0 : without(r, formula);
+}
+
+int lgv_load_without_velocities(struct lgv_loader *l, int formula) {
+    struct lgv_model *m = l->m;
+    const int mass = m->lagrangian < 0 ? -1 : l->mass;
+    formula = without_mu(l, formula);
+    if (m->lagrangian_only || !(m->graph->node[formula].uses & LGV_USES(LGV_V))) return formula;
+    if (mass < 0 && !l->velocity_of) find_velocities(l);
+    struct replace r = {.g = m->graph, .space = LGV_V, .to = LGV_P, .mass = mass};
+    if (mass < 0) r.image = l->velocity_of;
+    return without(r, formula);
 }
 
 /* Summand by summand: what a loop holds has indices of its own. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Model files: text to struct lgv_model.  The format is described in docs/model-files.md; this file reads the sections
- * in an order that lets later ones use the names of earlier ones: parameters, coordinates, velocities, momenta, where,
- * Hamiltonian or Lagrangian, stiff, constraints, penalty, noise, force, langevin, symmetries, observe, exact, events,
- * stop, sections, methods, run. */
+ * in an order that lets later ones use the names of earlier ones: parameters, coordinates, velocities, momenta, cutoff,
+ * where, Hamiltonian or Lagrangian, stiff, constraints, penalty, noise, force, langevin, symmetries, observe, exact,
+ * events, stop, sections, methods, run. */
 #include "model/load.h"
 #include <ctype.h>
 #include <math.h>
@@ -11,41 +11,6 @@
 #include <string.h>
 
 #define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES_TIME)
-
-enum section {
-    NAME,
-    PARAMETERS,
-    WHERE,
-    COORDINATES,
-    MOMENTA,
-    VELOCITIES,
-    HAMILTONIAN,
-    KINETIC,
-    POTENTIAL,
-    LAGRANGIAN,
-    STIFF,
-    CONSTRAINTS,
-    PENALTY,
-    NOISE,
-    NOISE_POTENTIAL,
-    FORCE,
-    LANGEVIN,
-    SYMMETRIES,
-    OBSERVE,
-    EXACT,
-    EVENTS,
-    STOP,
-    CROSSED,
-    METHODS,
-    RUN,
-    SECTIONS
-};
-static const char *const sections[] = {"name", "parameters", "where", "coordinates", "momenta", "velocities",
-                                       "hamiltonian", "kinetic", "potential", "lagrangian", "stiff",
-                                       "constraints", "penalty", "noise",
-                                       "noise_potential", "force", "langevin", "symmetries", "observe", "exact",
-                                       "events", "stop", "sections",
-                                       "methods", "run"};
 
 /* ---- formulas and names ---- */
 
@@ -73,7 +38,8 @@ bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned
 
 bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name) {
     if (!lgv_formula_is_name(name))
-        return lgv_yaml_fail(l, node, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
+        return lgv_yaml_fail(l, node, "'%.60s' is not a name (a letter, then letters, digits and _; letters may be "
+                                      "Greek)", name);
     if (lgv_formula_is_reserved(name)) return lgv_yaml_fail(l, node, "%s has a meaning of its own in formulas", name);
     if (lgv_scope_find(&l->m->scope, name)) return lgv_yaml_fail(l, node, "%s is declared twice", name);
     return true;
@@ -89,7 +55,7 @@ void lgv_load_drop(struct lgv_scope *scope, size_t count) {
     }
 }
 
-/* ---- parameters ---- */
+/* ---- values of parameters ---- */
 
 static bool value_now(struct lgv_loader *l, int node, int formula, double *out) {
     struct lgv_evaluator e;
@@ -107,43 +73,6 @@ bool lgv_load_constant(struct lgv_loader *l, int node, const char *place, double
     return lgv_load_number(l, node, place, 0, &formula) && value_now(l, node, formula, out);
 }
 
-static bool read_parameter(struct lgv_loader *l, int key, int value) {
-    struct lgv_model *m = l->m;
-    const char *name = lgv_yaml_node(l, key)->text;
-    double x = 0;
-    if (!lgv_load_new_name(l, key, name) || !lgv_load_constant(l, value, "a parameter", &x)) return false;
-    for (size_t k = 0; k < l->noverrides; k++)
-        if (strcmp(l->override[k].name, name) == 0) x = l->override[k].value;
-    struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
-    if (!s || !(m->par_name[m->npar] = lgv_copy(name))) return lgv_yaml_memory(l);
-    s->index = (int)m->npar;
-    lgv_yaml_place(l, key, &s->line, &s->column);
-    s->number = m->par[m->npar++] = x;
-    return true;
-}
-
-static bool read_parameters(struct lgv_loader *l, int node) {
-    struct lgv_model *m = l->m;
-    if (node >= 0 && !lgv_yaml_mapping(l, node, "parameters as name: value")) return false;
-    size_t room = node < 0 ? 0 : (size_t)lgv_yaml_node(l, node)->count / 2;
-    m->par_name = lgv_new(room + 1, sizeof *m->par_name);
-    m->par = lgv_new(room + 1, sizeof *m->par);
-    if (!m->par_name || !m->par) return lgv_yaml_memory(l);
-    if (node >= 0) LGV_EACH(l, node, key, value) if (!read_parameter(l, key, value)) return false;
-    for (size_t k = 0; k < l->noverrides; k++) {
-        const char *name = l->override[k].name;
-        bool found = false;
-        for (size_t i = 0; i < m->npar && !found; i++) found = strcmp(m->par_name[i], name) == 0;
-        if (found) continue;
-        const char *near = lgv_nearest(name, (const char *const *)m->par_name, m->npar);
-        lgv_fail(l->err, LGV_BAD_INPUT,
-                 near ? "%s: there is no parameter %.80s; did you mean %s?" : "%s: there is no parameter %.80s",
-                 l->file, name, near);
-        return false;
-    }
-    return true;
-}
-
 /* ---- where ---- */
 
 /* Whether the text of a macro consists of tokens at all; what it means is seen where it is used. */
@@ -151,12 +80,15 @@ static bool plain_text(struct lgv_loader *l, int node) {
     const char *text = lgv_yaml_text(l, node, "a formula");
     if (!text) return false;
     int open = 0;
-    for (size_t k = 0; text[k]; k++) {
+    for (size_t k = 0, n = 1; text[k]; k += n) {
         struct lgv_formula_error why = {.offset = k};
+        n = lgv_formula_letter(text + k);
+        bool letter = n > 0;
+        if (!letter) n = 1;
         open += text[k] == '(' || text[k] == '[';
         open -= text[k] == ')' || text[k] == ']';
-        bool known =
-            isalnum((unsigned char)text[k]) || isspace((unsigned char)text[k]) || strchr("_+-*/^()[],.=<>!%", text[k]);
+        bool known = letter || isdigit((unsigned char)text[k]) || isspace((unsigned char)text[k]) ||
+                     strchr("_+-*/^()[],.=<>!%", text[k]);
         snprintf(why.message, sizeof why.message, "%s",
                  known ? "a closing bracket without an opening one" : "unexpected character");
         if (!known || open < 0) return lgv_yaml_fail_in(l, node, &why);
@@ -206,7 +138,7 @@ static bool read_where(struct lgv_loader *l, int node, bool functions) {
         if (!lgv_load_new_name(l, key, name) || !lgv_load_formula(l, value, "an abbreviation", STATE, &v, NULL))
             return false;
         struct lgv_symbol *s = lgv_scope_add(&l->m->scope, name, LGV_SYM_VALUE);
-        if (!s) return lgv_yaml_memory(l);
+        if (!s || !(s->text = lgv_copy(lgv_yaml_node(l, value)->text))) return lgv_yaml_memory(l);
         s->value = v;
         lgv_yaml_place(l, key, &s->line, &s->column);
     }
@@ -224,19 +156,21 @@ bool lgv_load_value(struct lgv_loader *l, const char *name, int node) {
 
 static bool read_hamiltonian(struct lgv_loader *l, const int *at, const int *key) {
     struct lgv_model *m = l->m;
-    int H = at[HAMILTONIAN], U = at[POTENTIAL], kinetic;
+    int H = at[LGV_KEY_HAMILTONIAN], U = at[LGV_KEY_POTENTIAL], kinetic;
     if (H >= 0) {
-        int other = key[KINETIC] >= 0 ? key[KINETIC] : key[POTENTIAL];
+        int other = key[LGV_KEY_KINETIC] >= 0 ? key[LGV_KEY_KINETIC] : key[LGV_KEY_POTENTIAL];
         if (other >= 0)
             return lgv_yaml_fail(l, other, "hamiltonian is given; kinetic and potential would be a second one");
         if (!lgv_load_number(l, H, "the Hamiltonian", STATE, &m->hamiltonian)) return false;
     } else {
-        if (!lgv_load_number(l, U, "the potential", LGV_USES(LGV_Q) | LGV_USES_TIME, &m->hamiltonian)) return false;
-        if (!lgv_load_kinetic(l, at[KINETIC], &kinetic)) return false;
+        if (U >= 0 && !lgv_load_number(l, U, "the potential", LGV_USES(LGV_Q) | LGV_USES_TIME, &m->hamiltonian))
+            return false;
+        if (!lgv_load_kinetic(l, at[LGV_KEY_KINETIC], &kinetic)) return false;
         m->hamiltonian = lgv_expr_add(m->graph, kinetic, m->hamiltonian);
     }
     struct lgv_text t = {0};
-    lgv_text_add(&t, H >= 0 ? "%s" : "kinetic energy + %s", lgv_yaml_node(l, H >= 0 ? H : U)->text);
+    lgv_text_add(&t, H >= 0 ? "%s" : U >= 0 ? "kinetic energy + %s" : "kinetic energy",
+                 H >= 0 || U >= 0 ? lgv_yaml_node(l, H >= 0 ? H : U)->text : "");
     m->hamiltonian_text = t.data;
     if (t.failed) return lgv_yaml_memory(l);
     return lgv_load_value(l, "H", m->hamiltonian);
@@ -244,24 +178,37 @@ static bool read_hamiltonian(struct lgv_loader *l, const int *at, const int *key
 
 /* A model is given by a Hamiltonian and momenta, or by a Lagrangian and velocities. */
 static bool check_kind(struct lgv_loader *l, const int *at, const int *key) {
-    if (at[LAGRANGIAN] < 0) {
-        if (at[HAMILTONIAN] < 0 && at[POTENTIAL] < 0)
+    if (at[LGV_KEY_LAGRANGIAN] < 0) {
+        bool free = at[LGV_KEY_COORDINATES] < 0 && at[LGV_KEY_KINETIC] >= 0; /* momenta alone have no potential */
+        if (at[LGV_KEY_HAMILTONIAN] < 0 && at[LGV_KEY_POTENTIAL] < 0 && !free)
             return lgv_yaml_fail(l, 0, "the model has neither hamiltonian nor potential nor lagrangian");
-        return at[VELOCITIES] < 0 ||
-               lgv_yaml_fail(l, key[VELOCITIES], "velocities belong to a lagrangian; a Hamiltonian has momenta");
+        return at[LGV_KEY_VELOCITIES] < 0 ||
+               lgv_yaml_fail(l, key[LGV_KEY_VELOCITIES],
+                             "velocities belong to a lagrangian; a Hamiltonian has momenta");
     }
-    static const int other[] = {HAMILTONIAN, KINETIC, POTENTIAL};
+    static const int other[] = {LGV_KEY_HAMILTONIAN, LGV_KEY_KINETIC, LGV_KEY_POTENTIAL};
     for (int k = 0; k < 3; k++)
         if (at[other[k]] >= 0)
             return lgv_yaml_fail(l, key[other[k]], "lagrangian is given; %s would be a second model",
-                                 sections[other[k]]);
-    if (at[MOMENTA] >= 0)
-        return lgv_yaml_fail(l, key[MOMENTA],
+                                 lgv_model_keys[other[k]].name);
+    if (at[LGV_KEY_MOMENTA] >= 0)
+        return lgv_yaml_fail(l, key[LGV_KEY_MOMENTA],
                              "lagrangian is given: its momenta are L_v, called p_NAME for the coordinate "
-                             "NAME; give velocities instead");
-    return at[VELOCITIES] >= 0 ||
-           lgv_yaml_fail(l, key[LAGRANGIAN],
+                             "LGV_KEY_NAME; give velocities instead");
+    return at[LGV_KEY_VELOCITIES] >= 0 ||
+           lgv_yaml_fail(l, key[LGV_KEY_LAGRANGIAN],
                          "a lagrangian needs velocities: names and start values, as for coordinates");
+}
+
+/* What a model of momenta alone cannot have. */
+static bool check_reduced(struct lgv_loader *l, const int *at, const int *key) {
+    static const int of_q[] = {LGV_KEY_POTENTIAL, LGV_KEY_LAGRANGIAN,      LGV_KEY_STIFF,  LGV_KEY_CONSTRAINTS,
+                               LGV_KEY_PENALTY,   LGV_KEY_NOISE_POTENTIAL, LGV_KEY_METHODS};
+    for (size_t k = 0; k < sizeof of_q / sizeof *of_q; k++)
+        if (at[of_q[k]] >= 0)
+            return lgv_yaml_fail(l, key[of_q[k]], "the model has momenta and no coordinates, and %s is about these",
+                                 lgv_model_keys[of_q[k]].name);
+    return true;
 }
 
 /* ---- the whole ---- */
@@ -281,26 +228,44 @@ static bool read_name(struct lgv_loader *l, int node) {
     return m->name || lgv_yaml_memory(l);
 }
 
+static bool unknown_section(struct lgv_loader *l, int key, const char *name) {
+    static const char *const starts[] = {"start", "initial", "init", "initials", "initial_values", "start_values"};
+    const char *known[LGV_KEYS];
+    for (size_t i = 0; i < LGV_KEYS; i++) known[i] = lgv_model_keys[i].name;
+    const char *near = lgv_nearest(name, known, LGV_KEYS);
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strcmp(name, starts[i]) == 0)
+            return lgv_yaml_fail(l, key, "unknown key %s; start values stand in coordinates and momenta, as in "
+                                         "coordinates: { x: 1 }", name);
+    if (near) return lgv_yaml_fail(l, key, "unknown key %.60s; did you mean %s?", name, near);
+    char list[500] = "";
+    for (size_t k = 0; k < LGV_KEYS; k++) {
+        size_t n = strlen(list);
+        snprintf(list + n, sizeof list - n, "%s%s", k ? ", " : "", known[k]);
+    }
+    return lgv_yaml_fail(l, key, "unknown key %.60s; a model has %s", name, list);
+}
+
 static bool find_sections(struct lgv_loader *l, int *at, int *key_at) {
     if (lgv_yaml_node(l, 0)->kind != LGV_YAML_MAPPING)
         return lgv_yaml_fail(l, 0, "expected a model: name, parameters, coordinates, hamiltonian, ...");
-    for (size_t k = 0; k < SECTIONS; k++) at[k] = key_at[k] = -1;
+    for (size_t k = 0; k < LGV_KEYS; k++) at[k] = key_at[k] = -1;
     if (!lgv_yaml_mapping(l, 0, "a model")) return false;
     LGV_EACH(l, 0, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         size_t k = 0;
-        while (k < SECTIONS && strcmp(sections[k], name) != 0) k++;
-        if (k < SECTIONS) {
+        while (k < LGV_KEYS && strcmp(lgv_model_keys[k].name, name) != 0) k++;
+        if (k < LGV_KEYS) {
             if (at[k] >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
             at[k] = value;
             key_at[k] = key;
             continue;
         }
-        const char *near = lgv_nearest(name, sections, SECTIONS);
-        return lgv_yaml_fail(l, key, near ? "unknown key %.60s; did you mean %s?" : "unknown key %.60s", name, near);
+        return unknown_section(l, key, name);
     }
-    if (at[COORDINATES] < 0) return lgv_yaml_fail(l, 0, "the model has no coordinates");
-    return check_kind(l, at, key_at);
+    if (at[LGV_KEY_COORDINATES] < 0 && at[LGV_KEY_MOMENTA] < 0)
+        return lgv_yaml_fail(l, 0, "the model has no coordinates");
+    return check_kind(l, at, key_at) && (at[LGV_KEY_COORDINATES] >= 0 || check_reduced(l, at, key_at));
 }
 
 /* What later stages do first, tried here: what cannot be written as loops must be refused with the file's name. */
@@ -312,27 +277,41 @@ static bool try_increment(struct lgv_loader *l, int node) {
     return ok || lgv_yaml_fail(l, node, "%s", why ? why : "the formulas are too large");
 }
 
+static bool read_state(struct lgv_loader *l, const int *at) {
+    if (at[LGV_KEY_COORDINATES] < 0) return lgv_load_reduced(l, at[LGV_KEY_MOMENTA]);
+    return lgv_load_coordinates(l, at[LGV_KEY_COORDINATES]) && lgv_load_velocities(l, at[LGV_KEY_VELOCITIES]) &&
+           lgv_load_momenta(l, at[LGV_KEY_MOMENTA]);
+}
+
 static bool read_model(struct lgv_loader *l) {
-    int at[SECTIONS], key[SECTIONS];
+    int at[LGV_KEYS], key[LGV_KEYS];
     if (!lgv_yaml_read(l) || !find_sections(l, at, key)) return false;
-    int energy = at[LAGRANGIAN] >= 0 ? at[LAGRANGIAN] : at[HAMILTONIAN] >= 0 ? at[HAMILTONIAN] : at[POTENTIAL];
+    int energy = at[LGV_KEY_LAGRANGIAN];
+    if (energy < 0) energy = at[LGV_KEY_HAMILTONIAN];
+    if (energy < 0) energy = at[LGV_KEY_POTENTIAL];
+    if (energy < 0) energy = at[LGV_KEY_KINETIC];
     lgv_yaml_place(l, energy, &l->m->line, &l->m->column);
-    l->langevin = at[LANGEVIN];
-    return read_name(l, at[NAME]) && read_parameters(l, at[PARAMETERS]) && read_where(l, at[WHERE], true) &&
-           lgv_load_coordinates(l, at[COORDINATES]) && lgv_load_velocities(l, at[VELOCITIES]) &&
-           lgv_load_momenta(l, at[MOMENTA]) && read_where(l, at[WHERE], false) &&
-           (at[LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LAGRANGIAN]) : read_hamiltonian(l, at, key)) &&
-           lgv_load_maxwellian(l, false, l->langevin) && lgv_load_stiff(l, at[STIFF]) &&
-           lgv_load_constraints(l, at[CONSTRAINTS]) && lgv_load_penalty(l, at[PENALTY]) &&
-           lgv_load_fixman(l, at[LANGEVIN]) &&
-           lgv_load_noise(l, at[NOISE], false) &&
-           lgv_load_noise(l, at[NOISE_POTENTIAL], true) && lgv_load_force(l, at[FORCE]) &&
-           lgv_load_langevin(l, at[LANGEVIN]) && lgv_load_symmetries(l, at[SYMMETRIES]) &&
-           lgv_load_observe(l, at[OBSERVE]) && lgv_load_exact(l, at[EXACT]) &&
-           lgv_load_events(l, at[EVENTS]) && lgv_load_stop(l, at[STOP]) &&
-           lgv_load_sections(l, at[CROSSED]) &&
-           lgv_load_raw(l, at[METHODS], &l->m->methods) && lgv_load_run(l, at[RUN]) && try_increment(l, energy) &&
-           lgv_load_discrete(l, at[METHODS]);
+    l->langevin = at[LGV_KEY_LANGEVIN];
+    return read_name(l, at[LGV_KEY_NAME]) && lgv_load_parameters(l, at[LGV_KEY_PARAMETERS]) &&
+           read_where(l, at[LGV_KEY_WHERE], true) && read_state(l, at) &&
+           lgv_load_cutoff(l, at[LGV_KEY_CUTOFF]) && read_where(l, at[LGV_KEY_WHERE], false) &&
+           (at[LGV_KEY_LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LGV_KEY_LAGRANGIAN])
+                                        : read_hamiltonian(l, at, key)) &&
+           lgv_load_maxwellian(l, false, l->langevin) && lgv_load_stiff(l, at[LGV_KEY_STIFF]) &&
+           lgv_load_constraints(l, at[LGV_KEY_CONSTRAINTS]) && lgv_load_penalty(l, at[LGV_KEY_PENALTY]) &&
+           lgv_load_fixman(l, at[LGV_KEY_LANGEVIN]) &&
+           lgv_load_noise(l, at[LGV_KEY_NOISE], LGV_NOISE_STRATONOVICH) &&
+           lgv_load_noise(l, at[LGV_KEY_NOISE_ITO], LGV_NOISE_ITO) &&
+           lgv_load_noise(l, at[LGV_KEY_NOISE_POTENTIAL], LGV_NOISE_POTENTIAL) &&
+           lgv_load_force(l, at[LGV_KEY_FORCE]) &&
+           lgv_load_langevin(l, at[LGV_KEY_LANGEVIN]) && lgv_load_symmetries(l, at[LGV_KEY_SYMMETRIES]) &&
+           lgv_load_casimirs(l) &&
+           lgv_load_observe(l, at[LGV_KEY_OBSERVE]) && lgv_load_exact(l, at[LGV_KEY_EXACT]) &&
+           lgv_load_events(l, at[LGV_KEY_EVENTS]) && lgv_load_stop(l, at[LGV_KEY_STOP]) &&
+           lgv_load_sections(l, at[LGV_KEY_CROSSED]) &&
+           lgv_load_raw(l, at[LGV_KEY_METHODS], &l->m->methods) && lgv_load_run(l, at[LGV_KEY_RUN]) &&
+           lgv_load_near_check(l, at[LGV_KEY_CUTOFF]) && try_increment(l, energy) &&
+           lgv_load_discrete(l, at[LGV_KEY_METHODS]);
 }
 
 static bool keep_settings(struct lgv_loader *l) {
@@ -380,6 +359,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     free(l.momentum);
     free(l.velocity);
     free(l.velocity_of);
+    free(l.mu_of);
     free(l.maxwellian);
     if (!ok) { /* without memory nothing is known about the file, wherever it was noticed */
         if (m->graph && lgv_expr_no_memory(m->graph)) lgv_fail_memory(l.err);
@@ -419,7 +399,7 @@ static bool remember(struct lgv_model *m, const char *name, double value) {
 
 bool lgv_model_adjust(struct lgv_model *m, const char *parameter, double value) {
     struct lgv_symbol *s = lgv_scope_find(&m->scope, parameter);
-    if (!s || s->kind != LGV_SYM_PARAMETER || s->fixed || !isfinite(value)) return false;
+    if (!s || s->kind != LGV_SYM_PARAMETER || s->fixed || s->length || !isfinite(value)) return false;
     if (!remember(m, parameter, value)) return false;
     s->number = m->par[s->index] = value;
     m->changes++;
@@ -437,7 +417,7 @@ void lgv_model_free(struct lgv_model *m) {
     free_texts(m->component, m->nx + m->np);
     free_texts(m->velocity_name, m->np);
     free_texts(m->setting_name, m->nsettings);
-    for (size_t k = 0; k < m->nentries; k++) free(m->noise[k].text);
+    for (size_t k = 0; k < m->nentries; k++) free(m->noise[k].text), free(m->noise[k].name);
     for (size_t k = 0; k < m->nobservables; k++) free(m->observable[k].name), free(m->observable[k].text);
     for (size_t k = 0; k < m->nsymmetries; k++) {
         free(m->symmetry[k].name);
@@ -508,6 +488,14 @@ bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out) {
         ok = add_member(g, h->nest, h->body, lgv_expr_ref(g, LGV_WEIGHTS, h->weight), out);
     }
     if (!ok) lgv_function_free(out);
+    return ok;
+}
+
+bool lgv_model_soft_increment(struct lgv_model *m, struct lgv_function *out) {
+    const int whole = m->hamiltonian;
+    m->hamiltonian = lgv_expr_sub(m->graph, whole, m->stiff);
+    bool ok = lgv_model_increment(m, out);
+    m->hamiltonian = whole;
     return ok;
 }
 

@@ -2,10 +2,10 @@
  *
  * Private to the model file loader: the file as a tree with places (load_yaml.c), and the sections that are read from
  * it (load.c: the whole, parameters, Hamiltonian; load_state.c: coordinates, momenta, velocities, symmetries;
- * load_rotations.c: start values and inertia of rotations; load_maxwell.c: Maxwellian start values;
- * load_noise.c: noise and constraints; load_bath.c: forces, friction and temperature; legendre.c: the Lagrangian;
- * load_observe.c: observables, exact solution, run; load_events.c: events and stop; raw.c: methods, which the method
- * stage reads; load_discrete.c: those that are discrete Lagrangians). */
+ * load_rotations.c: start values and inertia of rotations; load_bodies.c: xi and mu; load_maxwell.c: Maxwellian start
+ * values; load_noise.c: noise and constraints; load_bath.c: forces, friction and temperature; legendre.c: the
+ * Lagrangian; load_observe.c: observables, exact solution, run; load_events.c: events and stop; raw.c: methods, which
+ * the method stage reads; load_discrete.c: those that are discrete Lagrangians). */
 #ifndef LGV_LOAD_H
 #define LGV_LOAD_H
 
@@ -40,6 +40,7 @@ struct lgv_declared {
     int part;          /* of a body in SE3, whose position and rotation are declared apart: 1 and 2; 0: of none */
     long beside;       /* part 2: the offset of part 1 */
     bool coupled;      /* by the inertia: both momenta are in the body frame */
+    bool reduced;      /* a momentum alone, in the dual of so(3) or se(3) */
     double period, from; /* shown in [from, from + period); period 0: as it is */
 };
 
@@ -55,7 +56,40 @@ struct lgv_loader {
     int *maxwellian;  /* [np] where that is the start value of a momentum or velocity; 0: it has another one */
     int langevin;     /* that section, which is read after the Lagrangian; -1: there is none */
     int *velocity_of; /* [np] velocities in terms of q and p, once they are needed; see legendre.c */
+    int *mu_of;       /* [np] the same of LGV_MU, -1 where there is none; see load_bodies.c */
     int mass;         /* the one mass of all velocities (v = p/mass), or -1 */
+};
+
+/* The keys of a model file, in the order of lgv_model_keys. */
+enum lgv_key {
+    LGV_KEY_NAME,
+    LGV_KEY_PARAMETERS,
+    LGV_KEY_WHERE,
+    LGV_KEY_COORDINATES,
+    LGV_KEY_MOMENTA,
+    LGV_KEY_VELOCITIES,
+    LGV_KEY_HAMILTONIAN,
+    LGV_KEY_KINETIC,
+    LGV_KEY_POTENTIAL,
+    LGV_KEY_LAGRANGIAN,
+    LGV_KEY_STIFF,
+    LGV_KEY_CONSTRAINTS,
+    LGV_KEY_PENALTY,
+    LGV_KEY_CUTOFF,
+    LGV_KEY_NOISE,
+    LGV_KEY_NOISE_ITO,
+    LGV_KEY_NOISE_POTENTIAL,
+    LGV_KEY_FORCE,
+    LGV_KEY_LANGEVIN,
+    LGV_KEY_SYMMETRIES,
+    LGV_KEY_OBSERVE,
+    LGV_KEY_EXACT,
+    LGV_KEY_EVENTS,
+    LGV_KEY_STOP,
+    LGV_KEY_CROSSED,
+    LGV_KEY_METHODS,
+    LGV_KEY_RUN,
+    LGV_KEYS
 };
 
 /* ---- load_yaml.c; every bool is false when the error has been filled ---- */
@@ -93,6 +127,10 @@ bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name);
 void lgv_load_drop(struct lgv_scope *scope, size_t count);
 bool lgv_load_value(struct lgv_loader *l, const char *name, int node); /* adds the name of a number */
 
+/* ---- load_parameters.c ---- */
+
+bool lgv_load_parameters(struct lgv_loader *l, int node); /* -1: there are none */
+
 /* ---- load_state.c ---- */
 
 bool lgv_load_coordinates(struct lgv_loader *l, int node);
@@ -100,6 +138,12 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node);
 bool lgv_load_symbol(struct lgv_loader *l, const char *name, const struct lgv_declared *d, enum lgv_space space,
                      long entries);
 bool lgv_load_momenta(struct lgv_loader *l, int node); /* -1: not given */
+/* Reads a key as a declaration; the second part of a body, its rotation or angular momentum, behind the first; start
+ * values and component names of all declared names, from [0] on. */
+bool lgv_load_declare(struct lgv_loader *l, int key, struct lgv_declared *d);
+struct lgv_declared lgv_load_second_part(const struct lgv_declared *d, int dim);
+bool lgv_load_starts(struct lgv_loader *l, int node, const struct lgv_declared *d, enum lgv_space space, int *start,
+                     char **component);
 bool lgv_load_velocities(struct lgv_loader *l, int node);
 bool lgv_load_symmetries(struct lgv_loader *l, int node);
 /* A formula for every component of the configuration: a mapping name: formula (0 for names that are missing), a
@@ -107,8 +151,16 @@ bool lgv_load_symmetries(struct lgv_loader *l, int node);
 bool lgv_load_per_coordinate(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out);
 /* A position for every coordinate, as name: value.  out: [nx] nodes. */
 bool lgv_load_positions(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out);
+
+/* ---- load_kinetic.c ---- */
+
 /* p^2/(2 m) summed over all momenta; node -1: mass 1. */
 bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
+
+/* ---- load_reduced.c ---- */
+
+bool lgv_load_reduced(struct lgv_loader *l, int node); /* momenta of a model without coordinates */
+bool lgv_load_casimirs(struct lgv_loader *l);          /* behind the symmetries */
 
 /* ---- load_rotations.c ---- */
 
@@ -117,6 +169,14 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out);
 bool lgv_load_rotation(struct lgv_loader *l, int node, const char *place, unsigned allow, int out[4]);
 /* m.I^-1 m/2 summed over all rotations and coupled bodies; node -1: I = 1. */
 bool lgv_load_inertia(struct lgv_loader *l, int node, int *out);
+
+/* ---- load_bodies.c ---- */
+
+/* xi_R and mu_R of each rotation and body; xi and mu, where it is the only name. */
+bool lgv_load_body_names(struct lgv_loader *l);
+/* H_p, and LGV_MU in terms of p and the step, -1 where it is no function of them.  out: [np] nodes, 0 at first. */
+bool lgv_load_hamiltonian_velocities(struct lgv_loader *l, int *out);
+bool lgv_load_step_momenta(struct lgv_loader *l, int *out);
 
 /* ---- load_maxwell.c ---- */
 
@@ -138,8 +198,14 @@ bool lgv_load_family(struct lgv_loader *l, int node, int nest, struct lgv_family
 /* One noise or a family of them, from number `first` on: the formula, and where its weights are. */
 bool lgv_load_one_noise(struct lgv_loader *l, int node, const char *place, unsigned allow, size_t first,
                         struct lgv_noise *out);
-bool lgv_load_noise(struct lgv_loader *l, int node, bool potential);
+enum lgv_noise_kind { LGV_NOISE_STRATONOVICH, LGV_NOISE_ITO, LGV_NOISE_POTENTIAL };
+bool lgv_load_noise(struct lgv_loader *l, int node, enum lgv_noise_kind kind);
 bool lgv_load_constraints(struct lgv_loader *l, int node);
+
+/* ---- load_ito.c ---- */
+
+/* A noise in the sense of Ito: what it adds in that of Stratonovich is taken from the Hamiltonian, or it is refused. */
+bool lgv_load_ito(struct lgv_loader *l, int node, struct lgv_noise *h);
 
 /* ---- load_discrete.c ---- */
 
@@ -151,6 +217,8 @@ void lgv_load_discrete_free(struct lgv_model *m);
 
 bool lgv_load_force(struct lgv_loader *l, int node);
 bool lgv_load_langevin(struct lgv_loader *l, int node);
+/* Where friction and temperature of that section stand, -1 without a section; false: its keys are wrong. */
+bool lgv_load_langevin_keys(struct lgv_loader *l, int node, int *friction, int *temperature);
 
 /* ---- load_stiff.c ---- */
 
@@ -161,6 +229,11 @@ bool lgv_load_stiff(struct lgv_loader *l, int node);
 /* Constraints become a part of H: behind them, before what asks for their number. */
 bool lgv_load_penalty(struct lgv_loader *l, int node);
 
+/* ---- load_cutoff.c ---- */
+
+bool lgv_load_cutoff(struct lgv_loader *l, int node);
+bool lgv_load_near_check(struct lgv_loader *l, int node); /* at the end; node: what is told */
+
 /* ---- load_fixman.c ---- */
 
 /* The Fixman term of `langevin`, if that asks for it, becomes a part of H. */
@@ -170,7 +243,7 @@ bool lgv_load_fixman(struct lgv_loader *l, int node);
 
 /* L, its Hamiltonian or energy, and the start momenta L_v. */
 bool lgv_load_lagrangian(struct lgv_loader *l, int node);
-/* The formula with velocities in terms of momenta, where there is a Hamiltonian in closed form. */
+/* The formula with velocities and LGV_MU in terms of momenta, where there is a Hamiltonian in closed form. */
 int lgv_load_without_velocities(struct lgv_loader *l, int formula);
 
 /* ---- load_observe.c ---- */

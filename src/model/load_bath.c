@@ -120,23 +120,31 @@ static bool read_temperature(struct lgv_loader *l, int node) {
     return true;
 }
 
-bool lgv_load_langevin(struct lgv_loader *l, int node) {
-    struct lgv_model *m = l->m;
-    int friction = -1, temperature = -1, fixman = -1; /* the last one is read with the constraints: load_fixman.c */
+bool lgv_load_langevin_keys(struct lgv_loader *l, int node, int *friction, int *temperature) {
+    int fixman = -1; /* read with the constraints: load_fixman.c */
+    *friction = *temperature = -1;
     if (node < 0) return true;
     if (!lgv_yaml_mapping(l, node, "{friction: ..., temperature: ...}")) return false;
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
-        int *at = strcmp(name, "friction") == 0      ? &friction
-                  : strcmp(name, "temperature") == 0 ? &temperature
+        int *at = strcmp(name, "friction") == 0      ? friction
+                  : strcmp(name, "temperature") == 0 ? temperature
                   : strcmp(name, "fixman") == 0      ? &fixman
                                                      : NULL;
         if (!at) return lgv_yaml_fail(l, key, "unknown key %.60s; langevin has friction, temperature and fixman", name);
         if (*at >= 0) return lgv_yaml_fail(l, key, "%s is given twice", name);
         *at = value;
     }
-    if (friction < 0 || temperature < 0)
-        return lgv_yaml_fail(l, node, "langevin needs %s", friction < 0 ? "friction" : "temperature (kT)");
+    if (*friction < 0 || *temperature < 0)
+        return lgv_yaml_fail(l, node, "langevin needs %s", *friction < 0 ? "friction" : "temperature (kT)");
+    return true;
+}
+
+bool lgv_load_langevin(struct lgv_loader *l, int node) {
+    struct lgv_model *m = l->m;
+    int friction, temperature;
+    if (node < 0) return true;
+    if (!lgv_load_langevin_keys(l, node, &friction, &temperature)) return false;
     if (m->lagrangian_only)
         return lgv_yaml_fail(l, node, "friction needs a Lagrangian that is quadratic in the velocities");
     return read_friction(l, friction) && read_temperature(l, temperature) &&

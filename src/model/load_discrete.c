@@ -148,7 +148,12 @@ static double largest(const double *x, size_t n) {
     return most;
 }
 
-/* f = -H_q, with m x omega for rotations; v = H_p. */
+/* f += a x b, rows from each on. */
+static void add_cross(const double *a, const double *b, double *f) {
+    for (int k = 0; k < 3; k++) f[k] += a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+/* f = -H_q, with m x omega for rotations, m x omega + P x v and P x omega for coupled bodies; v = H_p. */
 static void field(struct look *k) {
     const struct lgv_graph *g = k->m->graph;
     const double *p = k->at.x + k->m->nx;
@@ -157,9 +162,12 @@ static void field(struct look *k) {
     lgv_eval_terms(&k->e, &k->Hp, &env, k->v, k->m->np, 1);
     for (size_t i = 0; i < k->m->np; i++) k->f[i] = -k->f[i];
     for (size_t r = 0; r < g->nrotations; r++)
-        for (long i = 0; i < 3 * g->rotation[r].count; i++) {
-            long at = g->rotation[r].p + i - i % 3, a = at + (i + 1) % 3, b = at + (i + 2) % 3;
-            k->f[at + i % 3] += p[a] * k->v[b] - p[b] * k->v[a];
+        for (long i = 0; i < 3 * g->rotation[r].count; i += 3) {
+            const long m = g->rotation[r].p + i, P = m - 3 * g->rotation[r].count;
+            add_cross(p + m, k->v + m, k->f + m);
+            if (!g->rotation[r].coupled) continue;
+            add_cross(p + P, k->v + P, k->f + m);
+            add_cross(p + P, k->v + m, k->f + P);
         }
 }
 
@@ -299,10 +307,6 @@ static bool read_entry(struct lgv_loader *l, int key, int entry) {
     if (m->lagrangian_only)
         return lgv_yaml_fail(l, formula, "a discrete Lagrangian needs a model with a Hamiltonian, and this Lagrangian "
                                          "has none in closed form");
-    for (size_t k = 0; k < m->graph->nrotations; k++)
-        if (m->graph->rotation[k].coupled)
-            return lgv_yaml_fail(l, formula, "a discrete Lagrangian does not move bodies in SE3 whose inertia couples "
-                                             "position and rotation");
     struct lgv_discrete *d = &m->discrete[m->ndiscrete++];
     if (!(d->name = lgv_copy(lgv_yaml_node(l, key)->text))) return lgv_yaml_memory(l);
     if (!lgv_load_number(l, formula, "a discrete Lagrangian (the ends of a step are NAME0 and NAME1)", ENDS,

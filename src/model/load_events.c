@@ -42,7 +42,7 @@ static struct part trimmed(struct part p, size_t from, size_t to) {
 }
 
 static bool in_name(char c) {
-    return isalnum((unsigned char)c) || c == '_';
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
 /* Where a word, or one of the signs < and >, stands outside of all brackets from `at` on; p->to when nowhere. */

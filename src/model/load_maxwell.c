@@ -67,11 +67,10 @@ static bool own_temperature(struct lgv_loader *l, int node, int *out) {
            lgv_yaml_fail(l, node, "the temperature is %g; it must be a finite number that is not negative", kT);
 }
 
-/* Those of the bath; its section is read, and judged, later. */
+/* Those of the bath; the rest of its section is read later. */
 static bool bath_temperatures(struct lgv_loader *l, int langevin, int *kT) {
-    int temperature = -1;
-    if (langevin >= 0 && lgv_yaml_node(l, langevin)->kind == LGV_YAML_MAPPING) LGV_EACH(l, langevin, key, value)
-        if (strcmp(lgv_yaml_node(l, key)->text, "temperature") == 0) temperature = value;
+    int friction, temperature;
+    if (!lgv_load_langevin_keys(l, langevin, &friction, &temperature)) return false;
     for (size_t i = 0; i < l->m->np; i++) kT[i] = -1;
     return temperature < 0 || lgv_load_per_coordinate(l, temperature, "a temperature", 0, true, kT);
 }

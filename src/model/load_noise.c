@@ -30,19 +30,12 @@ bool lgv_load_family(struct lgv_loader *l, int node, int nest_number, struct lgv
     return !g->failed || lgv_yaml_fail(l, node, "%s", g->failed);
 }
 
-/* A formula or a sequence of formulas: how many there are, and reading them one by one. */
+/* A formula or a sequence of formulas: how many there are. */
 static bool list_size(struct lgv_loader *l, int node, size_t *out) {
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
     *out = n->kind == LGV_YAML_SEQUENCE ? (size_t)n->count : 1;
     return n->kind != LGV_YAML_SEQUENCE ||
            lgv_yaml_sequence(l, node, LGV_MAX_ENTRIES, "a formula or a sequence of formulas");
-}
-
-static bool read_each(struct lgv_loader *l, int node, bool (*read)(struct lgv_loader *, int, bool), bool flag) {
-    if (lgv_yaml_node(l, node)->kind != LGV_YAML_SEQUENCE) return read(l, node, flag);
-    for (int child = lgv_yaml_node(l, node)->first; child >= 0; child = lgv_yaml_next(l, child))
-        if (!read(l, child, flag)) return false;
-    return true;
 }
 
 /* ---- noise ---- */
@@ -64,9 +57,10 @@ bool lgv_load_one_noise(struct lgv_loader *l, int node, const char *place, unsig
     return true;
 }
 
-static bool read_noise(struct lgv_loader *l, int node, bool potential) {
+static bool read_noise(struct lgv_loader *l, int key, int node, enum lgv_noise_kind kind) {
     struct lgv_model *m = l->m;
     struct lgv_noise h;
+    const bool potential = kind == LGV_NOISE_POTENTIAL;
     bool momenta = !potential && m->lagrangian < 0;
     unsigned allow = LGV_USES(LGV_Q) | (momenta ? LGV_USES(LGV_P) : 0) | LGV_USES_TIME;
     const char *place = potential           ? "a noise potential"
@@ -74,34 +68,57 @@ static bool read_noise(struct lgv_loader *l, int node, bool potential) {
                                             : "the noise of a model with a Lagrangian";
     if (!lgv_load_one_noise(l, node, place, allow, m->nnoise, &h)) return false;
     if (h.count == 0) return true;
+    h.potential = potential;
     if (potential) h.body = lgv_expr_scale(m->graph, -1, h.body);
     if (m->nnoise + h.count > LGV_MAX_NOISES) return lgv_yaml_fail(l, node, "more than %d noises", LGV_MAX_NOISES);
-    if (!(h.text = lgv_copy(lgv_yaml_node(l, node)->text))) return lgv_yaml_memory(l);
+    if (kind == LGV_NOISE_ITO && !lgv_load_ito(l, node, &h)) return false;
+    h.text = lgv_copy(lgv_yaml_node(l, node)->text);
+    h.name = key < 0 ? NULL : lgv_copy(lgv_yaml_node(l, key)->text);
     m->nnoise += h.count;
     m->noise[m->nentries++] = h;
+    return (h.text && (key < 0 || h.name)) || lgv_yaml_memory(l);
+}
+
+/* Noises with names, in a mapping. */
+static bool read_named(struct lgv_loader *l, int node, enum lgv_noise_kind kind) {
+    const struct lgv_model *m = l->m;
+    LGV_EACH(l, node, key, value) {
+        const char *name = lgv_yaml_node(l, key)->text;
+        if (!lgv_formula_is_name(name))
+            return lgv_yaml_fail(l, key, "'%.60s' is not a name (a letter, then letters, digits and _)", name);
+        for (size_t k = 0; k < m->nentries; k++)
+            if (m->noise[k].name && strcmp(m->noise[k].name, name) == 0)
+                return lgv_yaml_fail(l, key, "the noise %s is given twice", name);
+        if (!read_noise(l, key, value, kind)) return false;
+    }
     return true;
 }
 
-bool lgv_load_noise(struct lgv_loader *l, int node, bool potential) {
+bool lgv_load_noise(struct lgv_loader *l, int node, enum lgv_noise_kind kind) {
     struct lgv_model *m = l->m;
     size_t count;
     if (node < 0) return true;
-    if (!list_size(l, node, &count)) return false;
+    const bool named = lgv_yaml_node(l, node)->kind == LGV_YAML_MAPPING;
+    if (named ? !lgv_yaml_mapping(l, node, "noises as name: formula") : !list_size(l, node, &count)) return false;
+    if (named) count = (size_t)lgv_yaml_node(l, node)->count / 2;
     struct lgv_noise *grown = realloc(m->noise, (m->nentries + count + 1) * sizeof *grown);
     if (!grown) return lgv_yaml_memory(l);
     m->noise = grown;
-    return read_each(l, node, read_noise, potential);
+    if (named) return read_named(l, node, kind);
+    if (lgv_yaml_node(l, node)->kind != LGV_YAML_SEQUENCE) return read_noise(l, -1, node, kind);
+    for (int child = lgv_yaml_node(l, node)->first; child >= 0; child = lgv_yaml_next(l, child))
+        if (!read_noise(l, -1, child, kind)) return false;
+    return true;
 }
 
 /* ---- constraints ---- */
 
 /* A vector is as many constraints as it has components, those of one instance one after the other. */
-static bool read_constraint(struct lgv_loader *l, int node, bool unused) {
+static bool read_constraint(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     struct lgv_graph *g = m->graph;
     struct lgv_value v;
     struct lgv_constraint c = {.first = m->nconstraints, .count = 1};
-    (void)unused;
     if (!lgv_load_formula(l, node, "a constraint, which is a function of the coordinates", LGV_USES(LGV_Q), &v,
                           &c.nest))
         return false;
@@ -149,5 +166,8 @@ bool lgv_load_constraints(struct lgv_loader *l, int node) {
     if (!list_size(l, node, &count)) return false;
     m->constraint = lgv_new(3 * count + 1, sizeof *m->constraint);
     if (!m->constraint) return lgv_yaml_memory(l);
-    return read_each(l, node, read_constraint, false) && try_sum(l, node);
+    if (lgv_yaml_node(l, node)->kind != LGV_YAML_SEQUENCE) return read_constraint(l, node) && try_sum(l, node);
+    for (int child = lgv_yaml_node(l, node)->first; child >= 0; child = lgv_yaml_next(l, child))
+        if (!read_constraint(l, child)) return false;
+    return try_sum(l, node);
 }

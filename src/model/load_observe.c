@@ -7,14 +7,15 @@
 #include <string.h>
 
 #define START (LGV_USES(LGV_DQ) | LGV_USES(LGV_DP))
-#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES(LGV_LAMBDA) | LGV_USES_TIME | START)
+#define MADE (LGV_USES(LGV_V) | LGV_USES(LGV_MU)) /* from momenta: lgv_load_without_velocities */
+#define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_LAMBDA) | LGV_USES_TIME | START | MADE)
 
 /* NAME0: the start value of a coordinate or momentum, of its shape, unless the file uses the name itself. */
 static bool add_starts(struct lgv_loader *l, const struct lgv_declared *d, size_t count, enum lgv_space space) {
     for (size_t k = 0; k < count; k++) {
         char name[80];
         snprintf(name, sizeof name, "%s0", d[k].name);
-        if (lgv_scope_find(&l->m->scope, name)) continue;
+        if (d[k].size == 0 || lgv_scope_find(&l->m->scope, name)) continue; /* 0: momenta alone */
         if (!lgv_load_symbol(l, name, &d[k], space, d[k].length)) return false;
     }
     return true;
@@ -24,17 +25,18 @@ static bool add_start_names(struct lgv_loader *l) {
     return add_starts(l, l->coordinate, l->ncoordinates, LGV_DQ) && add_starts(l, l->momentum, l->nmomenta, LGV_DP);
 }
 
-/* Names known in observables only: start values, h1, h2, ... and the multipliers lambda[k], unless the file uses the
- * name itself. */
+/* Names known in observables only: start values, h1, h2, ..., h_NAME, xi and mu of bodies and the multipliers
+ * lambda[k], unless the file uses the name itself. */
 static bool add_names(struct lgv_loader *l) {
     struct lgv_model *m = l->m;
     for (size_t k = 0; k < m->nentries; k++) {
-        char name[32];
-        snprintf(name, sizeof name, "h%zu", m->noise[k].first + 1);
-        if (m->noise[k].nest < 0 && !lgv_scope_find(&m->scope, name) && !lgv_load_value(l, name, m->noise[k].body))
-            return false;
+        char name[2][LGV_MAX_NAME + 8];
+        snprintf(name[0], sizeof name[0], "h%zu", m->noise[k].first + 1);
+        snprintf(name[1], sizeof name[1], "h_%s", m->noise[k].name ? m->noise[k].name : "");
+        for (int i = 0; m->noise[k].nest < 0 && i < (m->noise[k].name ? 2 : 1); i++)
+            if (!lgv_scope_find(&m->scope, name[i]) && !lgv_load_value(l, name[i], m->noise[k].body)) return false;
     }
-    if (!add_start_names(l)) return false;
+    if (!add_start_names(l) || !lgv_load_body_names(l)) return false;
     size_t multipliers = m->nconstraints + m->npenalties;
     if (!multipliers || lgv_scope_find(&m->scope, "lambda")) return true;
     struct lgv_symbol *s = lgv_scope_add(&m->scope, "lambda", LGV_SYM_STATE);
@@ -127,7 +129,7 @@ static bool add_family(struct entry *e) {
     e->family = (struct lgv_family){.what = "observables", .limit = LGV_MAX_OBSERVABLES};
     if (!lgv_load_family(e->l, e->value, e->nest, &e->family)) return false;
     for (int c = 0; c < e->v.dim; c++) /* velocities of one member may need the masses of others */
-        e->written |= (e->l->m->graph->node[e->v.node[c]].uses & LGV_USES(LGV_V)) != 0;
+        e->written |= (e->l->m->graph->node[e->v.node[c]].uses & MADE) != 0;
     if (!e->written && !try_family(e)) return false;
     lgv_loops_each(e->l->m->graph, e->nest, LGV_MAX_OBSERVABLES, add_member, &x);
     return x.ok;
@@ -178,7 +180,7 @@ static bool read_exact_entry(struct lgv_loader *l, int key, int value) {
         bool momentum = k >= l->ncoordinates;
         const struct lgv_declared *d = momentum ? &l->momentum[k - l->ncoordinates] : &l->coordinate[k];
         if (nknown < 64) known[nknown++] = d->name;
-        if (strncmp(d->name, name, n) != 0 || d->name[n]) continue;
+        if (strncmp(d->name, name, n) != 0 || d->name[n] || d->size == 0) continue;
         if (d->size != 1 || d->length || name[n])
             return lgv_yaml_fail(l, key,
                                  "exact solutions are supported for single numbers only, not for arrays and points");

@@ -60,6 +60,7 @@ bool lgv_load_penalty(struct lgv_loader *l, int node) {
     if (!lgv_load_constant(l, window >= 0 ? window : omega, "the penalty", &number)) return false;
     if (!(number > 0))
         return lgv_yaml_fail(l, window >= 0 ? window : omega, "expected a positive number, found %g", number);
+    if (m->stiff < 0) lgv_yaml_place(l, node, &m->stiff_line, &m->stiff_column);
     m->penalty_window = window >= 0 ? number : 2 * acos(-1) / number;
     return add_term(l, formula);
 }

@@ -46,6 +46,10 @@ static bool read_matrix(struct lgv_loader *l, int node, const char *place, int o
 
 /* ---- start values ---- */
 
+#define FORMS                                                                                                          \
+    "a rotation starts as a vector of three numbers (its axis times its angle), a quaternion of four, {euler: [phi, "  \
+    "theta, psi]}, {matrix: [[..], [..], [..]]} or uniform; {vector: ..} and {quaternion: ..} are the first two"
+
 #define NOT_A_ROTATION 1e-6 /* of R^T R - 1: numbers of seven digits will do */
 
 /* The largest entry of R^T R - 1. */
@@ -118,7 +122,14 @@ static bool from_quaternion(struct lgv_loader *l, int node, const char *place, u
 
 static bool from_vector(struct lgv_loader *l, int node, const char *place, unsigned allow, int out[4]) {
     int vector[3];
-    if (!read_list(l, node, place, allow, 3, vector)) return false;
+    struct lgv_value v;
+    if (lgv_yaml_node(l, node)->kind == LGV_YAML_SCALAR) {
+        if (!lgv_load_formula(l, node, place, allow, &v, NULL)) return false;
+        if (v.dim != 3) return lgv_yaml_fail(l, node, "%s", FORMS);
+        memcpy(vector, v.node, sizeof vector);
+    } else if (!read_list(l, node, place, allow, 3, vector)) {
+        return false;
+    }
     if (largest_number(l->m->graph, 3, vector) > 1e15)
         return lgv_yaml_fail(l, node, "the angle of this rotation is too large: a number has 16 digits");
     lgv_rotations_vector(l->m->graph, vector, out);
@@ -139,14 +150,12 @@ bool lgv_load_rotation(struct lgv_loader *l, int node, const char *place, unsign
     if (n->kind == LGV_YAML_SCALAR && strcmp(n->text, "uniform") == 0) return at_random(l, out);
     if (n->kind == LGV_YAML_SEQUENCE && n->count == 4) return from_quaternion(l, node, place, allow, out);
     if (n->kind != LGV_YAML_MAPPING) {
-        if (n->kind == LGV_YAML_SEQUENCE && n->count != 3)
-            return lgv_yaml_fail(l, node, "a rotation is a vector of three numbers (its axis times its angle), a unit "
-                                          "quaternion of four, {euler: [..]}, {matrix: [..]} or uniform");
+        if (n->kind == LGV_YAML_SEQUENCE && n->count != 3) return lgv_yaml_fail(l, node, "%s", FORMS);
         if (n->kind == LGV_YAML_SEQUENCE && lgv_yaml_node(l, n->first)->kind == LGV_YAML_SEQUENCE)
             return from_matrix(l, node, out);
         return from_vector(l, node, place, allow, out);
     }
-    if (n->count != 2) return lgv_yaml_fail(l, node, "a rotation is given in one way");
+    if (n->count != 2) return lgv_yaml_fail(l, node, "a rotation is given in one way: %s", FORMS);
     const char *name = lgv_yaml_node(l, n->first)->text;
     int value = lgv_yaml_next(l, n->first), k = 0;
     while (k < 4 && strcmp(known[k], name) != 0) k++;
@@ -156,34 +165,19 @@ bool lgv_load_rotation(struct lgv_loader *l, int node, const char *place, unsign
     case 2: return from_euler(l, value, place, allow, out);
     case 3: return from_matrix(l, value, out);
     default:
-        return lgv_yaml_fail(l, n->first, "unknown key %.60s; a rotation has vector, quaternion, euler or matrix",
-                             name);
+        return lgv_yaml_fail(l, n->first, "unknown key %.60s: %s", name, FORMS);
     }
 }
 
 /* ---- inertia ---- */
 
-/* Eigenvalues of a symmetric matrix, by Jacobi's rotations. */
+/* Eigenvalues of a symmetric matrix. */
 static void moments(const double I[9], double out[3]) {
     double A[9];
     memcpy(A, I, sizeof A);
     for (int sweep = 0; sweep < 30; sweep++)
-        for (int i = 0; i < 2; i++)
-            for (int j = i + 1; j < 3; j++) {
-                if (A[3 * i + j] == 0) continue;
-                double tau = (A[4 * j] - A[4 * i]) / (2 * A[3 * i + j]);
-                double t = (tau >= 0 ? 1 : -1) / (fabs(tau) + sqrt(1 + tau * tau)), c = 1 / sqrt(1 + t * t), s = t * c;
-                for (int k = 0; k < 3; k++) {
-                    double x = A[3 * k + i], y = A[3 * k + j];
-                    A[3 * k + i] = c * x - s * y;
-                    A[3 * k + j] = s * x + c * y;
-                }
-                for (int k = 0; k < 3; k++) {
-                    double x = A[3 * i + k], y = A[3 * j + k];
-                    A[3 * i + k] = c * x - s * y;
-                    A[3 * j + k] = s * x + c * y;
-                }
-            }
+        for (size_t i = 0; i < 2; i++)
+            for (size_t j = i + 1; j < 3; j++) lgv_linear_rotate(3, A, NULL, i, j);
     for (int k = 0; k < 3; k++) out[k] = A[4 * k];
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sections of a model file that say what there is: coordinates, momenta and velocities with their start values, the
- * kinetic energy
- *     sum_k p_k^2 / (2 m_k),
- * and generators of symmetries. */
+ * The sections of a model file that say what there is: coordinates, momenta and velocities with their start values, and
+ * generators of symmetries. */
 #include "model/load.h"
 #include <ctype.h>
 #include <math.h>
@@ -124,10 +122,10 @@ static const char *const parts[2][2] = {{"position", "rotation"}, {"linear", "an
 /* A body by its parts, d and d + 1; t->out is row 0.  What is left out is 0, and no rotation. */
 static bool body_values(struct lgv_loader *l, struct target t, int node) {
     const struct lgv_declared *d = t.d;
-    const char *const *name = parts[t.space == LGV_P];
+    const char *const *name = parts[t.space == LGV_P || t.space == LGV_V];
     const bool mapping = lgv_yaml_node(l, node)->kind == LGV_YAML_MAPPING;
     int *out = t.out, given[2] = {mapping ? -1 : node, mapping ? -1 : node};
-    if (!mapping && !t.spread && !(t.space == LGV_P && lgv_load_is_maxwellian(l, node)))
+    if (!mapping && !t.spread && !(t.space != LGV_Q && t.start && lgv_load_is_maxwellian(l, node)))
         return lgv_yaml_fail(l, node, "%s belongs to a body: give {%s: ..., %s: ...}", d->name, name[0], name[1]);
     if (mapping) LGV_EACH(l, node, key, value) {
         const char *text = lgv_yaml_node(l, key)->text;
@@ -186,7 +184,7 @@ static bool read_period(struct lgv_loader *l, int key, size_t at, struct lgv_dec
     return true;
 }
 
-static bool declare(struct lgv_loader *l, int key, struct lgv_declared *d) {
+bool lgv_load_declare(struct lgv_loader *l, int key, struct lgv_declared *d) {
     struct lgv_formula_error why;
     const char *text = lgv_yaml_node(l, key)->text, *period = strstr(text, " mod ");
     char *name = lgv_copy_n(text, period ? (size_t)(period - text) : strlen(text));
@@ -195,15 +193,19 @@ static bool declare(struct lgv_loader *l, int key, struct lgv_declared *d) {
     free(name);
     if (!ok) return lgv_yaml_fail_in(l, key, &why);
     if (!lgv_load_new_name(l, key, d->name)) return false;
-    d->coupled = d->dim == LGV_COUPLED;
+    d->reduced = d->dim == LGV_SO3_DUAL || d->dim == LGV_SE3_DUAL;
+    d->coupled = d->dim == LGV_COUPLED || d->dim == LGV_SE3_DUAL;
     d->part = d->dim == LGV_POSE || d->coupled;
-    if (d->part) d->dim = 3;
+    if (d->part || d->reduced) d->dim = 3;
     d->size = d->dim * (d->length ? d->length : 1);
+    if (d->reduced && (period || l->ncoordinates))
+        return lgv_yaml_fail(l, key, period ? "a momentum has no period: only coordinates can be periodic"
+                                            : "momenta in so3* or se3* stand for themselves, without rotations and "
+                                              "bodies: a model of them has no coordinates");
     return !period || read_period(l, key, (size_t)(period - text), d);
 }
 
-/* The rotation of a body, or its angular momentum, behind the other part. */
-static struct lgv_declared second_part(const struct lgv_declared *d, int dim) {
+struct lgv_declared lgv_load_second_part(const struct lgv_declared *d, int dim) {
     struct lgv_declared r = *d;
     r.part = 2;
     r.period = r.from = 0;
@@ -242,9 +244,8 @@ static bool name_components(struct lgv_loader *l, const struct lgv_declared *d, 
     return true;
 }
 
-/* Start values and component names of all declared names, from [0] on. */
-static bool read_starts(struct lgv_loader *l, int node, const struct lgv_declared *d, enum lgv_space space, int *start,
-                        char **component) {
+bool lgv_load_starts(struct lgv_loader *l, int node, const struct lgv_declared *d, enum lgv_space space, int *start,
+                     char **component) {
     struct lgv_model *m = l->m;
     size_t k = 0;
     m->scope.draws = m->draws;
@@ -260,7 +261,7 @@ static bool read_starts(struct lgv_loader *l, int node, const struct lgv_declare
                                     LGV_USES(LGV_UNIFORM)};
         ok = d[k].part ? body_values(l, t, value) : values(l, &t, value);
         for (size_t i = 0; ok && i < count; i++, k++)
-            ok = name_components(l, &d[k], space == LGV_P, component + d[k].offset);
+            ok = name_components(l, &d[k], space != LGV_Q, component + d[k].offset);
         if (!ok) break;
     }
     m->scope.draws = NULL;
@@ -305,6 +306,7 @@ static bool keep_rotations(struct lgv_loader *l, int key, const struct lgv_decla
 static struct lgv_declared partner(const struct lgv_loader *l, size_t k) {
     struct lgv_declared d = l->coordinate[k];
     const struct lgv_graph *g = l->m->graph;
+    if (g->reduced) return l->momentum[k];
     for (size_t i = 0; i < g->nrotations; i++)
         if (g->rotation[i].q < l->coordinate[k].offset) d.offset -= g->rotation[i].count;
     if (d.dim == 4) {
@@ -325,7 +327,10 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     long total = 0, bodies = 0;
     LGV_EACH(l, node, key, value) {
         struct lgv_declared *d = &l->coordinate[l->ncoordinates];
-        if (!declare(l, key, d)) return false;
+        if (!lgv_load_declare(l, key, d)) return false;
+        if (d->reduced)
+            return lgv_yaml_fail(l, key, "so3* and se3* are spaces of momenta: declare %s in the section momenta, in a "
+                                         "model without coordinates", d->name);
         for (size_t k = 0; k < l->ncoordinates; k++)
             if (strcmp(l->coordinate[k].name, d->name) == 0)
                 return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
@@ -333,7 +338,7 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
         total += d->size;
         l->ncoordinates++;
         if (d->part) {
-            d[1] = second_part(d, 4);
+            d[1] = lgv_load_second_part(d, 4);
             total += (++d)->size;
             l->ncoordinates++;
         }
@@ -348,7 +353,7 @@ bool lgv_load_coordinates(struct lgv_loader *l, int node) {
     m->nx = (size_t)total;
     m->np = (size_t)(total - bodies);
     if (!keep_periods(l)) return false;
-    return read_starts(l, node, l->coordinate, LGV_Q, m->start, m->component);
+    return lgv_load_starts(l, node, l->coordinate, LGV_Q, m->start, m->component);
 }
 
 static bool standard_momenta(struct lgv_loader *l) {
@@ -386,7 +391,7 @@ static bool declare_partners(struct lgv_loader *l, int node, bool velocities, st
     LGV_EACH(l, node, key, value) {
         const struct lgv_declared own = partner(l, *count), *q = &own;
         struct lgv_declared *d = &out[*count];
-        if (!declare(l, key, d)) return false;
+        if (!lgv_load_declare(l, key, d)) return false;
         if (d->period > 0) return lgv_yaml_fail(l, key, "a %s has no period: only coordinates can be periodic", one);
         for (size_t k = 0; k < *count; k++)
             if (strcmp(out[k].name, d->name) == 0) return lgv_yaml_fail(l, key, "%s is declared twice", d->name);
@@ -400,7 +405,7 @@ static bool declare_partners(struct lgv_loader *l, int node, bool velocities, st
         d->coupled = q->coupled;
         ++*count;
         if (!d->part) continue;
-        d[1] = second_part(d, 3);
+        d[1] = lgv_load_second_part(d, 3);
         ++*count;
     }
     return true;
@@ -416,107 +421,18 @@ bool lgv_load_momenta(struct lgv_loader *l, int node) {
         return standard_momenta(l);
     }
     return declare_partners(l, node, false, l->momentum, &l->nmomenta) &&
-           read_starts(l, node, l->momentum, LGV_P, m->start + m->nx, m->component + m->nx);
+           lgv_load_starts(l, node, l->momentum, LGV_P, m->start + m->nx, m->component + m->nx);
 }
 
 bool lgv_load_velocities(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     if (node < 0) return true;
-    if (m->graph->nrotations)
-        return lgv_yaml_fail(l, node, "a model with rotations is given by its kinetic energy and a potential, or by a "
-                                      "Hamiltonian: Lagrangians with rotations are not supported");
     l->velocity = lgv_new(l->ncoordinates, sizeof *l->velocity);
     m->start_velocity = lgv_new(m->np, sizeof *m->start_velocity);
     m->velocity_name = lgv_new(m->np, sizeof *m->velocity_name);
     if (!l->velocity || !m->start_velocity || !m->velocity_name) return lgv_yaml_memory(l);
     return declare_partners(l, node, true, l->velocity, &l->nvelocities) &&
-           read_starts(l, node, l->velocity, LGV_V, m->start_velocity, m->velocity_name);
-}
-
-/* ---- kinetic energy ---- */
-
-static bool read_mass(struct lgv_loader *l, int node, int *out) {
-    struct lgv_evaluator e;
-    struct lgv_env env = {.par = l->m->par};
-    if (!lgv_load_number(l, node, "a mass", 0, out)) return false;
-    if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
-    double mass = lgv_eval_node(&e, *out, &env, NULL);
-    lgv_eval_end(&e);
-    lgv_scope_fix(&l->m->scope, *out); /* what is checked here is checked again for another value */
-    return (mass > 0 && isfinite(mass)) || lgv_yaml_fail(l, node, "the mass is %g; it must be positive", mass);
-}
-
-/* One mass for all, or a mapping name: mass. */
-static bool read_masses(struct lgv_loader *l, int node, int *mass) {
-    size_t n = l->ncoordinates;
-    if (lgv_yaml_node(l, node)->kind != LGV_YAML_MAPPING) {
-        if (!read_mass(l, node, &mass[0])) return false;
-        for (size_t k = 1; k < n; k++) mass[k] = mass[0];
-        return true;
-    }
-    if (!lgv_yaml_mapping(l, node, "masses as name: mass")) return false;
-    bool seen[LGV_MAX_ENTRIES] = {0};
-    LGV_EACH(l, node, key, value) {
-        const char *name = lgv_yaml_node(l, key)->text;
-        size_t k = 0;
-        while (k < n && strcmp(l->coordinate[k].name, name) != 0) k++;
-        if (k == n) return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
-        if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", name);
-        if (l->coordinate[k].dim == 4)
-            return lgv_yaml_fail(l, key, "%s is a rotation: it has an inertia, not a mass", name);
-        if (l->coordinate[k].coupled)
-            return lgv_yaml_fail(l, key, "%s is a coupled body: its inertia has an angular and a linear part", name);
-        seen[k] = true;
-        if (!read_mass(l, value, &mass[k])) return false;
-    }
-    return true;
-}
-
-/* p^2 summed over the components of one momentum; an array as a loop over all of them. */
-static int squares(struct lgv_graph *g, const struct lgv_declared *d) {
-    if (!d->length) {
-        int sum = 0;
-        for (long k = 0; k < d->size; k++)
-            sum = lgv_expr_add(g, sum, lgv_expr_power(g, lgv_expr_ref_at(g, LGV_P, d->offset + k), 2));
-        return sum;
-    }
-    struct lgv_level level = {lgv_expr_iconst(g, 1), lgv_expr_iconst(g, d->size)};
-    int nest = lgv_expr_nest(g, 0, &level, 1, NULL, 0);
-    int index = lgv_expr_iop(g, LGV_IADD, lgv_expr_ivar(g, 0), lgv_expr_iconst(g, d->offset - 1));
-    return lgv_expr_loop(g, nest, lgv_expr_power(g, lgv_expr_ref(g, LGV_P, index), 2));
-}
-
-bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out) {
-    struct lgv_graph *g = l->m->graph;
-    int mass[LGV_MAX_ENTRIES], one = lgv_expr_const(g, 1), inertia = -1;
-    for (size_t k = 0; k < l->ncoordinates; k++) mass[k] = one;
-    if (node >= 0) {
-        if (!lgv_yaml_mapping(l, node, "the kinetic energy as {mass: ..., inertia: ...}")) return false;
-        bool given = false;
-        LGV_EACH(l, node, key, value) {
-            const char *name = lgv_yaml_node(l, key)->text;
-            bool of_rotations = strcmp(name, "inertia") == 0;
-            if (strcmp(name, "mass") != 0 && !of_rotations)
-                return lgv_yaml_fail(l, key, "unknown key %.60s; kinetic has mass, and inertia of rotations", name);
-            if (of_rotations ? inertia >= 0 : given) return lgv_yaml_fail(l, key, "%s is given twice", name);
-            if (of_rotations && !g->nrotations)
-                return lgv_yaml_fail(l, key, "inertia is for rotations: there are none");
-            if (!of_rotations && g->nrotations == l->ncoordinates)
-                return lgv_yaml_fail(l, key, "all coordinates are rotations: they have an inertia, not a mass");
-            if (of_rotations)
-                inertia = value;
-            else if (!read_masses(l, value, mass))
-                return false;
-            given |= !of_rotations;
-        }
-    }
-    if (!lgv_load_inertia(l, inertia, out)) return false;
-    for (size_t k = 0; k < l->ncoordinates; k++) {
-        if (l->coordinate[k].dim == 4 || l->coordinate[k].coupled) continue;
-        int half = lgv_expr_scale(g, 0.5, lgv_expr_div(g, squares(g, &l->momentum[k]), mass[k]));
-        *out = lgv_expr_add(g, *out, half);
-    }
-    return !g->failed || (node < 0 ? lgv_yaml_fail_at(l, 0, "%s", g->failed) : lgv_yaml_fail(l, node, "%s", g->failed));
+           lgv_load_starts(l, node, l->velocity, LGV_V, m->start_velocity, m->velocity_name);
 }
 
 /* ---- symmetries ---- */
@@ -536,7 +452,8 @@ static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned 
             return lgv_yaml_fail(l, key,
                                  "%.60s is one entry of %s; give all of them: a sequence, or a formula where i is the "
                                  "number of the entry", name, d->name);
-        struct target t = {.d = d, .out = out + d->offset, .place = place, .allow = allow, .spread = spread};
+        struct target t = {.d = d, .out = out + d->offset, .place = place, .allow = allow, .spread = spread,
+                           .space = own.reduced ? LGV_P : LGV_Q};
         const struct lgv_declared both[2] = {own, own.part ? partner(l, k + 1) : own};
         if (own.part) t.d = both, t.out = out;
         if (!(own.part ? body_values(l, t, value) : values(l, &t, value))) return false;
@@ -588,12 +505,13 @@ static char *source_of(struct lgv_loader *l, int node) {
 
 bool lgv_load_symmetries(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
-    if (node < 0) return true;
-    if (!lgv_yaml_mapping(l, node, "symmetries as name: generator")) return false;
-    size_t count = (size_t)lgv_yaml_node(l, node)->count / 2;
+    if (node < 0 && !m->graph->reduced) return true;
+    if (node >= 0 && !lgv_yaml_mapping(l, node, "symmetries as name: generator")) return false;
+    size_t count = node >= 0 ? (size_t)lgv_yaml_node(l, node)->count / 2 : 0;
     if (count > LGV_MAX_SYMMETRIES) return lgv_yaml_fail(l, node, "more than %d symmetries", LGV_MAX_SYMMETRIES);
-    m->symmetry = lgv_new(count + 1, sizeof *m->symmetry);
+    m->symmetry = lgv_new(m->graph->reduced ? LGV_MAX_SYMMETRIES : count + 1, sizeof *m->symmetry);
     if (!m->symmetry) return lgv_yaml_memory(l);
+    if (node < 0) return true;
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         for (size_t k = 0; k < m->nsymmetries; k++)

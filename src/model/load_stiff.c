@@ -100,6 +100,7 @@ static bool is_part_of_H(struct lgv_model *m, int stiff) {
 bool lgv_load_stiff(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     if (node < 0) return true;
+    lgv_yaml_place(l, node, &m->stiff_line, &m->stiff_column);
     if (!lgv_load_number(l, node, "the stiff part of the potential", LGV_USES(LGV_Q) | LGV_USES_TIME, &m->stiff))
         return false;
     if (!(m->graph->node[m->stiff].uses & LGV_USES(LGV_Q)))

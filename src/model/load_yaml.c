@@ -313,7 +313,8 @@ static bool syntax_error(struct lgv_loader *l, struct fy_diag *diag) {
     if (!e) return lgv_yaml_fail_at(l, 0, "this is not a YAML file");
     int line = e->line > 0 ? e->line : 1, column = e->column > 0 ? e->column : 1;
     lgv_model_fail(l->err, l->file, l->text, line, column,
-                   "%s (formulas with [ ] { } , # or : in them are best quoted)", e->msg ? e->msg : "not YAML");
+                   "%s (names and formulas with [ ] { } , # or : in them are best quoted)",
+                   e->msg ? e->msg : "not YAML");
     return false;
 }
 
@@ -371,6 +372,12 @@ static const char *kind_of(const struct lgv_yaml_node *n) {
 const char *lgv_yaml_text(struct lgv_loader *l, int node, const char *what) {
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
     if (n->kind == LGV_YAML_SCALAR && n->text[strspn(n->text, " \t\r\n")]) return n->text;
+    size_t comma = n->at;
+    while (comma > 0 && isdigit((unsigned char)l->text[comma - 1])) comma--;
+    if (n->kind == LGV_YAML_SCALAR && comma > 0 && lgv_decimal_comma(l->text, comma - 1)) {
+        lgv_yaml_fail_at(l, comma - 1, LGV_DECIMAL_COMMA);
+        return NULL;
+    }
     bool flow = n->kind != LGV_YAML_SCALAR && (l->text[n->at] == '[' || l->text[n->at] == '{');
     if (n->kind == LGV_YAML_SCALAR)
         lgv_yaml_fail(l, node, "expected %s, found nothing", what);

@@ -20,7 +20,8 @@ long lgv_loops_index(const struct lgv_graph *g, int index, const long *vars) {
     return n->op == LGV_IMOD ? m : (a - m) / b;
 }
 
-static bool holds(const struct lgv_graph *g, const struct lgv_nest *n, const long *vars) {
+bool lgv_loops_holds(const struct lgv_graph *g, int nest, const long *vars) {
+    const struct lgv_nest *n = &g->nest[nest];
     for (int i = 0; i < n->ncond; i++) {
         const struct lgv_condition *c = &g->condition[n->cond + i];
         long a = lgv_loops_index(g, c->a, vars), b = lgv_loops_index(g, c->b, vars);
@@ -40,7 +41,7 @@ struct walk {
 
 static bool descend(struct walk *w, int level) {
     if (level == w->n->count) {
-        if (!holds(w->g, w->n, w->vars)) return true;
+        if (!lgv_loops_holds(w->g, (int)(w->n - w->g->nest), w->vars)) return true;
         if (w->count == w->limit) {
             w->count = -1;
             return false;
@@ -162,6 +163,8 @@ static int written_out(struct unroll *u, int node) {
         id = lgv_expr_ref(g, (enum lgv_space)n.count, index_written_out(u, n.aux));
     else if (n.op == LGV_INDEX)
         id = lgv_expr_index(g, index_written_out(u, n.aux));
+    else if (n.op == LGV_ENTRY)
+        id = lgv_expr_entry(g, index_written_out(u, n.aux));
     else if (n.op == LGV_LOOP)
         id = loop_written_out(u, &n);
     else {
@@ -216,6 +219,7 @@ static int nest_shifted(struct shift *s, int nest) {
     struct lgv_graph *g = s->g;
     const struct lgv_nest n = g->nest[nest];
     if (n.base < s->from) return nest;
+    if (n.near) return give_up(g, "a sum over near pairs cannot stand inside another sum");
     if (n.base + n.count + s->by > LGV_MAX_LOOPS || n.ncond > LGV_MAX_CONDITIONS)
         return give_up(g, "too many nested sums");
     struct lgv_level level[LGV_MAX_LOOPS];
@@ -241,6 +245,8 @@ static int shifted(struct shift *s, int node) {
         id = lgv_expr_ref(g, (enum lgv_space)n.count, index_shifted(s, n.aux));
     } else if (n.op == LGV_INDEX) {
         id = lgv_expr_index(g, index_shifted(s, n.aux));
+    } else if (n.op == LGV_ENTRY) {
+        id = lgv_expr_entry(g, index_shifted(s, n.aux));
     } else if (n.op == LGV_LOOP) {
         int nest = nest_shifted(s, n.aux);
         id = lgv_expr_loop(g, nest, shifted(s, g->arg[n.first].node));
@@ -294,6 +300,7 @@ static int joined(struct lgv_graph *g, int outer, int inner) {
     if (outer < 0) return inner;
     struct lgv_nest a = g->nest[outer], b = g->nest[inner];
     if (b.base != a.count) return give_up(g, "a sum is nested in a way that cannot be split");
+    if (a.near || b.near) return give_up(g, "a sum over near pairs cannot stand inside another sum");
     if (a.count + b.count > LGV_MAX_LOOPS || a.ncond + b.ncond > LGV_MAX_CONDITIONS)
         return give_up(g, "too many nested sums");
     struct lgv_level level[LGV_MAX_LOOPS];
@@ -363,7 +370,7 @@ static bool split_terms(struct lgv_graph *g, int node, bool unroll, struct lgv_f
     }
     for (size_t k = 0; ok && k < parts.count; k++) {
         struct lgv_summand p = parts.summand[k];
-        if (p.nest >= 0) {
+        if (p.nest >= 0 && !g->nest[p.nest].near) {
             long count = lgv_loops_count(g, p.nest, LGV_MAX_INSTANCES);
             if (count < 0) return give_up(g, "a sum has too many terms"), lgv_function_free(&parts), false;
             if (count * size_of(g, p.body, LGV_UNROLL_NODES) <= LGV_UNROLL_NODES)

@@ -12,11 +12,14 @@ struct lgv_method; /* method/method.h */
 
 /* One entry of `noise:`; a family each(k=1..N, body) counts as N noises. */
 struct lgv_noise {
+    char *name; /* NULL: it has none */
     char *text;
     int body;            /* node; for a family in terms of its loop variables */
     int nest;            /* nest of a family, -1 for a single noise */
     int weight;          /* integer expression: number of the noise, from 1 (family: depends on the loop variables) */
     size_t first, count; /* noises first .. first + count - 1, counted from 0 */
+    bool potential;      /* the text is gamma of h = -gamma */
+    bool ito;            /* given in the sense of Ito; what that adds is in the Hamiltonian */
 };
 
 /* One entry of `constraints:`, g(q) = 0; a family each(k=1..N, body) counts as N constraints. */
@@ -81,6 +84,7 @@ struct lgv_section {
 struct lgv_symmetry {
     char *name, *text;
     int *xi; /* [np] generator xi_Q(q); the momentum map is p . xi */
+    bool casimir; /* xi is made of p: kept by whatever moves momenta along the group */
 };
 
 /* An entry of `run:` with its place in the file, to be read by the run stage's option table. */
@@ -150,6 +154,7 @@ struct lgv_model {
     double *period;   /* [nx] of periodic coordinates, 0 for others, then [nx] where their range begins; or NULL */
     int hamiltonian;  /* node */
     int stiff;        /* node of the stiff part of the potential, or -1 */
+    int stiff_line, stiff_column; /* where the file declares it, or the penalty that it is */
     size_t npenalties; /* constraints by penalty, of which lambda[k] are means; nconstraints is then 0 */
     int penalty;       /* node of omega^2 */
     double penalty_window;
@@ -214,6 +219,16 @@ struct lgv_model_kind {
 };
 extern const struct lgv_model_kind lgv_model_formulas, lgv_model_functions;
 
+/* keys.c: the keys of a model file, what may stand behind them, and what they are. */
+enum { LGV_KEY_IS_TEXT = 1, LGV_KEY_IS_LIST = 2, LGV_KEY_IS_MAPPING = 4 };
+struct lgv_model_key {
+    const char *name;
+    unsigned forms; /* LGV_KEY_IS_ bits; numbers are texts, too */
+    const char *doc;
+};
+extern const struct lgv_model_key lgv_model_keys[];
+extern const size_t lgv_model_key_count;
+
 /* load.c.  settings: parameter overrides (--set), applied before the formulas are read; unknown names are errors. */
 struct lgv_override {
     const char *name;
@@ -243,6 +258,8 @@ enum lgv_status lgv_model_constant(struct lgv_model *m, const struct lgv_raw *r,
 
 /* The increment Hamiltonian K = a H + sum w_m h_m as summands (weights are REFs of LGV_WEIGHTS). */
 bool lgv_model_increment(struct lgv_model *m, struct lgv_function *out);
+/* The same of H without the stiff part of the potential. */
+bool lgv_model_soft_increment(struct lgv_model *m, struct lgv_function *out);
 
 /* The action of a step by a discrete Lagrangian as summands; B alone: without L_d. */
 bool lgv_model_discrete_action(struct lgv_model *m, const struct lgv_discrete *d, bool noise_alone,
@@ -273,6 +290,11 @@ struct lgv_start_report {
     bool rank_known;            /* false: too large to be found */
 };
 enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err);
+/* g at points of the configuration space, [nconstraints]. */
+struct lgv_projector;
+struct lgv_projector *lgv_projector_create(struct lgv_model *m); /* NULL: memory, or graph->failed */
+void lgv_projector_residual(struct lgv_projector *c, const double *q, double *out);
+void lgv_projector_free(struct lgv_projector *c);
 /* The text of constraint number k with its number, "constraint 3 (x^2 + y^2 - 1)", into `out`. */
 void lgv_model_constraint_name(const struct lgv_model *m, size_t k, char *out, size_t size);
 
@@ -286,6 +308,40 @@ bool lgv_semidefinite(size_t n, const double *A);
 /* H_p(p) = shift + M^-1 p for constant masses: M^-1, [np] where it is known to be diagonal, else [np][np], and the
  * shift [np].  False: no memory. */
 bool lgv_model_masses(struct lgv_model *m, bool diagonal, double *inverse, double *shift);
+
+/* stiff.c: a stiff part that is quadratic, V1 = q.K q/2 + k.q + const, and the masses, at the present values of the
+ * parameters.  False: no memory, or graph->failed. */
+struct lgv_number_at {
+    int row, col;
+    double value;
+};
+struct lgv_quadratic {
+    struct lgv_number_at *stiffness, *inverse_mass; /* K and M^-1, every entry once */
+    size_t nstiffness, nmass;
+    double *slope; /* [np] k */
+};
+bool lgv_model_quadratic(struct lgv_model *m, struct lgv_quadratic *out);
+void lgv_quadratic_free(struct lgv_quadratic *x);
+
+/* curvature.c: second derivatives of H at a typical start, and of the declared stiff part V1, as numbers.  False: the
+ * model has rotations, no formula of H or more than `most` terms in one of them, or memory is out. */
+struct lgv_sparse_numbers {
+    struct lgv_number_at *at; /* a place may come several times */
+    size_t count;
+};
+struct lgv_curvature {
+    size_t n;
+    struct lgv_sparse_numbers all, stiff, inverse_mass; /* K = H_qq, K1 = V1_qq, W = H_pp */
+    double penalty;                                     /* omega of constraints by penalty, else 0 */
+};
+bool lgv_model_curvature(struct lgv_model *m, size_t most, struct lgv_curvature *out);
+void lgv_curvature_free(struct lgv_curvature *c);
+/* Least and largest eigenvalue of W (a (K - K1) + b K1), squares of frequencies; false: W is not positive definite. */
+bool lgv_curvature_extremes(const struct lgv_curvature *c, double a, double b, double *least, double *most);
+/* The eigenvalues of W K1, and how much K - K1 bends along each of its modes.  False: masses off the diagonal, or more
+ * degrees of freedom than LGV_CURVATURE_MODES. */
+#define LGV_CURVATURE_MODES 200
+bool lgv_curvature_modes(const struct lgv_curvature *c, double *square, double *rest);
 
 /* law.c: the stationary law of a model with friction, from `langevin` or as a force.  A law exp(-H/kT) is stationary if
  * and only if the strength of all noise is 2 kT times all friction. */
@@ -314,6 +370,7 @@ void lgv_law_words(const struct lgv_model *m, const struct lgv_law *law, struct 
  * not m.I^-1 m/2 of each body by itself, positive. */
 size_t lgv_model_bodies(const struct lgv_model *m, bool coupled);
 enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct lgv_error *err);
+const char *lgv_model_inertia_fault(struct lgv_model *m); /* why it would be refused, or NULL */
 
 /* q . H_q or p . H_p. */
 int lgv_model_virial(struct lgv_model *m, enum lgv_space space);
@@ -373,6 +430,9 @@ struct lgv_structure {
     bool constrained; /* there are constraints */
     bool rotations;   /* coordinates in SO(3) */
     bool coupled;     /* bodies in SE(3) whose inertia couples position and rotation */
+    bool spins;       /* free rotations have a motion of their own: constant inertia, and m.I^-1 m/2 is all there is */
+    const char *inertia_fault; /* rotations: why H is not m.I^-1 m/2 of each body by itself, or NULL */
+    bool reduced;     /* momenta on the dual of so(3) or se(3) alone: there is no q */
     bool separable;   /* H and every h are A(p) + B(q) */
     bool hamiltonian_separable;
     bool quadratic_kinetic; /* H = p.M^-1 p / 2 + U(q) with constant M (terms linear in p allowed) */
@@ -380,7 +440,8 @@ struct lgv_structure {
     bool time_dependent;
     bool kinetic_time;       /* a derivative with respect to p depends on t */
     bool flat;               /* separable, and H_pp and every h_pp are constant */
-    bool shifted;            /* with a bath: H has a term of first degree in p */
+    bool shifted;            /* with a bath or a stiff part: H has a term of first degree in p */
+    bool stiff_quadratic;    /* the stiff part of the potential has constant second derivatives */
     bool diagonal_mass;      /* H_pp has entries on its diagonal only */
     bool noise_turns;        /* some h_p depends on q or p: such noise does not commute with kicks, as a bath has */
     bool noise_curved;       /* some h_pp differs from 0, or may (models of C functions) */
@@ -402,6 +463,7 @@ struct lgv_structure {
                       * body): variational methods then keep the momentum map exactly */
         bool of_body; /* some rotation is turned about an axis of its body */
         bool shift;   /* xi is constant, and turns nothing */
+        bool of_stiff; /* the stiff part of the potential has it too */
         bool decided_by_formula;
         double residual; /* largest |{H or h, J}| or |xi . grad g| seen at random points, relative to its parts */
         int worst;       /* where: LGV_WORST_H, the number of a noise from 1, or LGV_WORST_CONSTRAINTS */

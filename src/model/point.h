@@ -21,13 +21,10 @@ bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int numb
 struct lgv_env lgv_point_env(const struct lgv_model *m, const struct lgv_point *at);
 double lgv_point_draw(uint64_t *state); /* uniform in (0,1) */
 
-/* constraints.c */
-struct lgv_projector;
-struct lgv_projector *lgv_projector_create(struct lgv_model *m); /* NULL: memory, or graph->failed */
+/* constraints.c; more of it in model.h */
 /* Moves q onto g = 0 (Gauss-Newton, q -= G^T (G G^T)^-1 g); false when that fails. */
 bool lgv_projector_move(struct lgv_projector *c, double *q);
 /* Largest |(G xi)_k| relative to its parts at q. */
 double lgv_projector_change(struct lgv_projector *c, const double *q, const double *xi);
-void lgv_projector_free(struct lgv_projector *c);
 
 #endif

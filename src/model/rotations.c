@@ -21,6 +21,7 @@
  *
  *     - m.(f_m x h_m) - P.(f_m x h_P + f_P x h_m),     Kirchhoff's equations m' = m x w + P x v, P' = P x w.
  *
+ * A reduced model has momenta alone, and of all this the bracket - m.(f_m x h_m) - ... (load_reduced.c).
  * Marsden & Ratiu (1999), Introduction to Mechanics and Symmetry, doi 10.1007/978-0-387-21792-5. */
 #include "model/brackets.h"
 #include <math.h>
@@ -353,6 +354,7 @@ void lgv_rotations_nudge(const struct lgv_graph *g, long i, double *q, double h)
     const long row = lgv_rotations_row(g, i, &axis);
     const struct lgv_rotations *r = coupled_at(g, row);
     double xi[3] = {0, 0, 0};
+    if (g->reduced) return; /* there is no q */
     if (axis < 0 && !r) {
         q[row] += h;
         return;
@@ -400,7 +402,7 @@ void lgv_rotations_between(const struct lgv_graph *g, size_t np, const double *f
 }
 
 void lgv_rotations_clean(const struct lgv_graph *g, double *q) {
-    for (size_t r = 0; r < g->nrotations; r++)
+    for (size_t r = 0; r < g->nrotations && !g->reduced; r++)
         for (long k = 0; k < g->rotation[r].count; k++) {
             double *x = q + g->rotation[r].q + 4 * k;
             double size = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]);

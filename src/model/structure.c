@@ -122,6 +122,32 @@ static bool is_shifted(struct lgv_model *m) {
     return yes;
 }
 
+/* Second derivatives of the stiff part that depend on neither q nor t.  They do not tell where it bends or jumps. */
+static bool is_quadratic(struct lgv_model *m, int node) {
+    struct lgv_graph *g = m->graph;
+    struct lgv_function V = {0};
+    struct lgv_terms t = {0};
+    bool ok = lgv_function_split(g, node, false, &V);
+    if (ok) lgv_terms_hessian(g, &V, LGV_Q, LGV_Q, &t);
+    if (ok) lgv_terms_gradient(g, &V, LGV_Q, &t);
+    ok = ok && !lgv_diff_uses(g, node, LGV_KINKS, LGV_USES(LGV_Q) | LGV_USES_TIME);
+    for (size_t i = 0; ok && i < t.count; i++)
+        ok = !(g->node[t.term[i].value].uses & (LGV_USES_TIME | (t.term[i].col < 0 ? 0 : LGV_USES(LGV_Q))));
+    lgv_terms_free(&t);
+    lgv_function_free(&V);
+    return ok;
+}
+
+/* Do rotations move freely without their momenta in the way of others? */
+static bool is_free(struct lgv_model *m, const struct lgv_structure *s) {
+    const size_t entries = 9 * lgv_model_bodies(m, false) + 36 * lgv_model_bodies(m, true);
+    if (!s->flat || !s->quadratic_kinetic || m->lagrangian_only) return false;
+    double *inverse = lgv_new(entries, sizeof *inverse);
+    bool yes = inverse && lgv_model_inertia(m, inverse, NULL) == LGV_OK;
+    free(inverse);
+    return yes;
+}
+
 enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
     struct lgv_graph *g = m->graph;
     struct lgv_function K, H;
@@ -151,8 +177,13 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
         for (size_t k = 0; k < t[3].count; k++) out->diagonal_mass &= t[3].term[k].row == t[3].term[k].col;
         out->rotations = g->nrotations > 0;
         out->coupled = lgv_model_bodies(m, true) > 0;
+        out->spins = g->nrotations && is_free(m, out);
+        out->reduced = g->reduced;
+        if (g->nrotations && !out->spins && out->quadratic_kinetic && m->lagrangian < 0)
+            out->inertia_fault = lgv_model_inertia_fault(m);
         out->bath = m->bath.kind != LGV_FRICTION_NONE;
-        out->shifted = out->bath && out->quadratic_kinetic && is_shifted(m);
+        out->shifted = (out->bath || m->stiff >= 0) && out->quadratic_kinetic && is_shifted(m);
+        out->stiff_quadratic = m->stiff >= 0 && is_quadratic(m, m->stiff);
         out->steady_bath = out->bath && m->bath.kind != LGV_FRICTION_OF_Q;
         out->forced = m->force != NULL;
         out->force_of_p = m->force_of_p;

@@ -2,7 +2,7 @@
  *
  * Does a declared symmetry hold?  {H, J} = 0 and {h_m, J} = 0 for its momentum map J = p . xi(q), and xi . g_k,q = 0
  * for every constraint where all of them hold; for a Lagrangian without a Hamiltonian in place of H
- * xi . L_q + (xi_q v) . L_v = 0.
+ * xi . L_q + (xi_q v + [v, xi]) . L_v = 0, where [v, xi] is the bracket of rotations and bodies, 0 for vectors.
  *
  * A function that bends or jumps is asked twice.  When the same formula with smooth functions in the place of abs,
  * floor, min, ... is invariant, so are their arguments, and with them the function.  When the function itself changes
@@ -81,7 +81,6 @@ static enum outcome pairing_zero(struct lgv_model *m, const struct pairing *p, d
             double magnitude, relative;
             if (!lgv_point_make(m, &e, k, points, &at)) break;
             struct lgv_env env = lgv_point_env(m, &at);
-            env.space[LGV_DQ] = env.space[LGV_V];
             double value = pairing_at(&e, &env, p, d, n, &magnitude, &relative);
             free(at.x);
             if (!isfinite(value) || !isfinite(magnitude)) continue;
@@ -131,7 +130,47 @@ static enum outcome bracket_zero(struct lgv_model *m, int F, int J, const struct
     return how;
 }
 
-/* xi . L_q + (xi_q v) . L_v; directions are velocities here */
+/* The derivatives of component i of the generator. */
+static void generator_gradient(struct lgv_model *m, const struct lgv_symmetry *symmetry, size_t i,
+                               struct lgv_terms *out) {
+    struct lgv_function f = {0};
+    if (lgv_function_add(m->graph, &f, -1, lgv_loops_instance(m->graph, symmetry->xi[i], NULL, 0)))
+        lgv_terms_gradient(m->graph, &f, LGV_Q, out);
+    lgv_function_free(&f);
+}
+
+/* v x eta, component k: rows of v and of the generator. */
+static int crossed(struct lgv_graph *g, long v, const int *eta, long k) {
+    const long i = (k + 1) % 3, j = (k + 2) % 3;
+    return lgv_expr_sub(g, lgv_expr_mul(g, lgv_expr_ref_at(g, LGV_V, v + i), eta[j]),
+                        lgv_expr_mul(g, lgv_expr_ref_at(g, LGV_V, v + j), eta[i]));
+}
+
+/* The algebra's bracket of the velocity with the generator, component i: 0 for vectors. */
+static int bracket_with(struct lgv_graph *g, const int *xi, long i) {
+    for (size_t r = 0; r < g->nrotations; r++) {
+        const long n = 3 * g->rotation[r].count, m = g->rotation[r].p, P = m - n;
+        if (i >= m && i < m + n) return crossed(g, i - (i - m) % 3, xi + i - (i - m) % 3, (i - m) % 3);
+        if (!g->rotation[r].coupled || i < P || i >= m) continue;
+        const long k = (i - P) % 3, linear = i - k, angular = linear + n;
+        return lgv_expr_add(g, crossed(g, angular, xi + linear, k), crossed(g, linear, xi + angular, k));
+    }
+    return 0; /* node 0 is the constant 0 */
+}
+
+/* What component i of the velocity changes by along the generator: (xi_q v)_i + [v, xi]_i. */
+static int velocity_change(struct lgv_model *m, const struct lgv_symmetry *s, size_t i) {
+    struct lgv_graph *g = m->graph;
+    struct lgv_terms d = {0};
+    int sum = bracket_with(g, s->xi, (long)i);
+    generator_gradient(m, s, i, &d);
+    for (size_t k = 0; k < d.count; k++)
+        sum = lgv_expr_add(g, sum, lgv_expr_mul(g, d.term[k].value, lgv_expr_ref(g, LGV_V, d.term[k].row)));
+    lgv_terms_free(&d);
+    return sum;
+}
+
+/* xi . L_q + (xi_q v + [v, xi]) . L_v */
 static enum outcome lagrangian_zero(struct lgv_model *m, int L, const struct lgv_symmetry *s, double *residual) {
     struct lgv_graph *g = m->graph;
     struct sized l, x = {0}; /* x.d.q: xi, x.d.p: its change */
@@ -140,7 +179,7 @@ static enum outcome lagrangian_zero(struct lgv_model *m, int L, const struct lgv
     for (size_t i = 0; ok && i < m->np; i++) {
         int row = lgv_expr_iconst(g, (long)i), xi = lgv_loops_instance(g, s->xi[i], NULL, 0);
         lgv_terms_add(g, &x.d.q, (struct lgv_term){-1, row, -1, xi});
-        lgv_terms_add(g, &x.d.p, (struct lgv_term){-1, row, -1, lgv_diff_along(g, xi, LGV_USES(LGV_Q))});
+        lgv_terms_add(g, &x.d.p, (struct lgv_term){-1, row, -1, velocity_change(m, s, i)});
     }
     lgv_terms_magnitude(g, &x.d.q, &x.size.q);
     lgv_terms_magnitude(g, &x.d.p, &x.size.p);
@@ -243,15 +282,6 @@ static enum outcome function_invariant(struct asked *a, int F, bool lagrangian, 
     return change_of(a, F, lagrangian, residual) == NOT_ZERO ? NOT_ZERO : NOT_KNOWN;
 }
 
-/* The derivatives of component i of the generator. */
-static void generator_gradient(struct lgv_model *m, const struct lgv_symmetry *symmetry, size_t i,
-                               struct lgv_terms *out) {
-    struct lgv_function f = {0};
-    if (lgv_function_add(m->graph, &f, -1, lgv_loops_instance(m->graph, symmetry->xi[i], NULL, 0)))
-        lgv_terms_gradient(m->graph, &f, LGV_Q, out);
-    lgv_function_free(&f);
-}
-
 /* Row k of hat(a). */
 static void add_hat(const double a[3], size_t k, double *out) {
     out[(k + 1) % 3] -= a[(k + 2) % 3];
@@ -329,6 +359,10 @@ static void find_action(struct lgv_model *m, const struct lgv_symmetry *symmetry
 }
 
 void lgv_symmetry_check(struct lgv_model *m, size_t k, struct lgv_structure *s) {
+    if (m->symmetry[k].casimir) { /* of every H and h */
+        s->symmetry[k].invariant = s->symmetry[k].affine = s->symmetry[k].decided_by_formula = true;
+        return;
+    }
     struct asked a = {.m = m, .symmetry = &m->symmetry[k], .J = lgv_model_momentum_map(m, &m->symmetry[k])};
     enum outcome worst = ZERO_BY_FORMULA;
     double largest = 0;
@@ -345,6 +379,8 @@ void lgv_symmetry_check(struct lgv_model *m, size_t k, struct lgv_structure *s) 
         if (how > worst) worst = how;
         largest = fmax(largest, r);
     }
+    double ignore = 0;
+    s->symmetry[k].of_stiff = ok && m->stiff >= 0 && function_invariant(&a, m->stiff, false, &ignore) < NOT_KNOWN;
     sized_free(&a.j);
     free(h);
     s->symmetry[k].residual = largest;

@@ -73,12 +73,25 @@ static double length_of(const struct lgv_axis *axis, size_t count) {
     return 0.8 * cbrt(volume / (double)count);
 }
 
+/* Bodies in a plane or on a line have a box, too: a side below half of the longest is made as long. */
+static void widen(struct lgv_axis *axis) {
+    double longest = 0;
+    for (size_t c = 0; c < 3; c++) longest = fmax(longest, axis[c].high - axis[c].low);
+    for (size_t c = 0; c < 3; c++) {
+        const double centre = 0.5 * (axis[c].low + axis[c].high);
+        if (axis[c].high - axis[c].low >= 0.5 * longest) continue;
+        lgv_axis_extend(&axis[c], centre - 0.5 * longest);
+        lgv_axis_extend(&axis[c], centre + 0.5 * longest);
+    }
+}
+
 void lgv_arrows_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
     static const struct lgv_axis plain;
     struct lgv_axis axis[3] = {LGV_AXIS_EMPTY, LGV_AXIS_EMPTY, LGV_AXIS_EMPTY};
     const bool sphere = f->second == f->index;
     for (size_t k = 0; k < 3 * f->members; k++)
         lgv_axis_extend(&axis[k % 3], sphere ? (k & 1 ? 1.0 : -1.0) : last_value(r, f->second, k / 3, k % 3));
+    widen(axis);
     double length = sphere ? 1 : length_of(axis, f->members);
     lgv_text_add(out, "$arrow << END\n");
     for (size_t k = 0; k < f->members; k++) {

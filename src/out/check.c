@@ -5,6 +5,7 @@
  *   symplectic defect   max |J^T Omega J - Omega| of one step map, J its derivative at states of the run
  *   momentum drift      max over paths and times of |J(t) - J(0)| of a declared symmetry
  *   constraint          max |g(q)|, hidden constraint max |g_q(q) H_p(q,p)| */
+#include "kernel/text/abi.h"
 #include "out/private.h"
 
 #include <math.h>
@@ -32,6 +33,11 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
         "The flow of a Hamiltonian system keeps the symplectic form, also with noise. The defect measures by how much "
         "one step of this run fails to keep it: zero up to round-off means the numerical paths are those of a "
         "mechanical system.");
+    if (k->reduced)
+        put(c, "Poisson defect",
+            "The flow of a Lie-Poisson system keeps the brackets of momenta, also with noise, B_ij = {m_i, m_j}: one "
+            "step with the derivative J has J B J^T = B where it ends. The defect is the largest difference, in units "
+            "of the largest momentum.");
     if (k->bath && isfinite(k->form) && k->symplectic_claim) {
         put(c, "form contraction",
             "With friction the symplectic form is not kept: where friction is the same multiple of the mass "
@@ -60,10 +66,12 @@ static void check_symplectic(const struct lgv_result *r, struct lgv_check *c) {
     else
         snprintf(known, sizeof known, "known to %.1g", k->symplectic_defect_error);
     snprintf(c->verdict, sizeof c->verdict, "%s (%s; %llu state%s, %s)",
-             small && k->symplectic_claim ? k->bath ? contracts : "symplectic to round-off"
+             small && k->symplectic_claim ? k->bath ? contracts : k->reduced ? "a Poisson map to round-off"
+                                                                      : "symplectic to round-off"
              : small                      ? "not seen at this step"
              : r->metropolis              ? "not symplectic: friction acts, steps that are not accepted reverse momenta"
              : k->bath                    ? "not symplectic, and not contracted by one factor: friction acts"
+             : k->reduced                 ? "NOT a Poisson map"
                                           : "NOT symplectic",
              claim, (unsigned long long)k->defect_states, k->defect_states == 1 ? "" : "s", known);
     c->mark = mark_of(lgv_verdict_find(r, "symplectic"));
@@ -303,6 +311,37 @@ static void check_order(const struct lgv_result *r, struct lgv_check *strong, st
     snprintf(commutes->verdict, sizeof commutes->verdict, "%s", k->commutes_reason ? k->commutes_reason : "");
 }
 
+bool lgv_stability_line(const struct lgv_certificate *k, char *out, size_t size) {
+    snprintf(out, size, "%s", k->stability ? k->stability : "");
+    return k->stability && k->stable == 0;
+}
+
+static void check_stability(const struct lgv_result *r, struct lgv_check *c) {
+    const struct lgv_certificate *k = &r->certificate;
+    put(c, "highest frequency",
+        "The highest frequency omega of the motion linearised at a typical start, from the second derivatives of H, "
+        "and the largest step for which this method stays bounded there. Elsewhere on the way frequencies can be "
+        "higher, and nonlinear forces have limits of their own.");
+    lgv_brief(c->value, sizeof c->value, k->highest_frequency, 3);
+    snprintf(c->verdict, sizeof c->verdict, "%s%s", k->stable == 0 ? "NOT stable: " : "", k->stability);
+}
+
+/* What the frequencies at the start say about a path that was lost. */
+static void stability_of_failure(const struct lgv_result *r, int reason, char *out, size_t size) {
+    const struct lgv_certificate *k = &r->certificate;
+    const bool lost = reason == LGV_FAIL_NONFINITE || reason == LGV_FAIL_NEWTON || reason == LGV_FAIL_SINGULAR ||
+                      reason == LGV_FAIL_INDEFINITE;
+    if (!lost || !k->stability) return;
+    if (k->penalty_step > LGV_PENALTY_LIMIT)
+        snprintf(out, size, "; omega dt^2 of the penalty is %.3g, beyond the limit of about %g", k->penalty_step,
+                 LGV_PENALTY_LIMIT);
+    else if (isfinite(k->stable_limit))
+        snprintf(out, size, "; dt omega was %.3g at the start, %s the limit %.4g of the method",
+                 r->step * k->highest_frequency, k->stable ? "within" : "beyond", k->stable_limit);
+    else
+        snprintf(out, size, "; at the start the step was %s for linear forces", k->stable ? "stable" : "NOT stable");
+}
+
 void lgv_failure_line(const struct lgv_result *r, char *out, size_t size) {
     if (r->failed == 0) {
         snprintf(out, size, "no path failed");
@@ -318,6 +357,8 @@ void lgv_failure_line(const struct lgv_result *r, char *out, size_t size) {
     snprintf(out + n, size - (size_t)n, ", first at t = %s (path %llu): %s",
              lgv_brief(time, sizeof time, r->t0 + (double)first->step * r->step, 6), (unsigned long long)first->path,
              lgv_fail_text(first->reason));
+    size_t used = strlen(out);
+    stability_of_failure(r, first->reason, out + used, size - used);
 }
 
 static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
@@ -365,6 +406,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     char line[200];
     lgv_friction_line(&r->certificate, line, sizeof line);
     if (line[0]) check_friction(r, line, &rows[n++]);
+    if (r->certificate.stability) check_stability(r, &rows[n++]);
     if (turned) check_rotation(turned, &rows[n++]);
     if (r->nconstraints > 0 || isfinite(r->certificate.constraint)) {
         check_constraint(r, &rows[n++], "constraint", "constraint",
@@ -389,7 +431,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 21, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 22, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;
@@ -404,7 +446,8 @@ struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
 bool lgv_stored_line(const struct lgv_result *r, char *out, size_t size) {
     size_t coordinates = 0;
     char paths[64] = "";
-    for (size_t i = 0; i < r->nseries; i++) coordinates += r->series[i].kind == LGV_OBSERVABLE_COORDINATE;
+    const int kind = r->certificate.reduced ? LGV_OBSERVABLE_CONJUGATE : LGV_OBSERVABLE_COORDINATE;
+    for (size_t i = 0; i < r->nseries; i++) coordinates += r->series[i].kind == kind;
     if (r->nsamples && r->paths > 1) snprintf(paths, sizeof paths, ", and of %zu of them alone", r->nsamples);
     snprintf(out, size,
              "stored: H and what is observed, of all paths%s.  With %llu degrees of freedom single\n  "

@@ -110,96 +110,54 @@ static void plan_paths(const struct lgv_result *r, size_t i, struct lgv_figure *
     plan_add(list, count, f, "paths", r->series[i].name);
 }
 
-/* Series of the coordinate NAME.y, say, that belongs to series `first`, NAME.x; nseries when there is none. */
-static size_t component(const struct lgv_result *r, size_t first, char letter) {
-    const char *name = r->series[first].name;
-    if (!name || strlen(name) < 3 || name[strlen(name) - 2] != '.') return r->nseries;
-    size_t stem = strlen(name) - 1;
-    for (size_t i = 0; i < r->nseries; i++) {
-        const struct lgv_series *s = &r->series[i];
-        if (s->kind == LGV_OBSERVABLE_COORDINATE && s->name && strlen(s->name) == stem + 1 &&
-            strncmp(s->name, name, stem) == 0 && s->name[stem] == letter)
-            return i;
-    }
-    return r->nseries;
-}
-
-/* Only quaternions have a component w. */
-static bool of_rotation(const struct lgv_result *r, size_t i) {
-    return component(r, i, 'w') < r->nseries;
-}
-
 static void plan_phase(const struct lgv_result *r, struct lgv_figure *list, size_t *count) {
-    size_t q = r->nseries, p = r->nseries;
-    for (size_t i = r->nseries; i-- > 0;) {
-        if (r->series[i].kind == LGV_OBSERVABLE_COORDINATE) q = i;
-        if (r->series[i].kind == LGV_OBSERVABLE_CONJUGATE) p = i;
-    }
-    if (q == r->nseries || p == r->nseries || r->nsamples == 0 || of_rotation(r, q)) return;
+    size_t pair[2];
+    if (r->nsamples == 0 || !lgv_series_phase(r, pair)) return;
     char a[100], b[100];
     struct lgv_figure f = {.kind = LGV_FIGURE_PHASE,
-                           .index = q,
-                           .second = p,
+                           .index = pair[0],
+                           .second = pair[1],
                            .file = "phase",
                            .caption = r->paths == 1 ? "The path in the plane of the first coordinate and its "
                                                       "momentum; the dot marks where it starts."
                                                     : "Kept sample paths in the plane of the first coordinate and "
                                                       "its momentum; dots mark where they start."};
     snprintf(f.title, sizeof f.title, "Phase portrait in the plane of %s and %s",
-             lgv_plain(a, sizeof a, r->series[q].name), lgv_plain(b, sizeof b, r->series[p].name));
+             lgv_plain(a, sizeof a, r->series[pair[0]].name), lgv_plain(b, sizeof b, r->series[pair[1]].name));
     list[(*count)++] = f;
-}
-
-/* The first point in R2 or R3, or else the coordinates when there are two or three; their number, 0 for neither. */
-static size_t find_place(const struct lgv_result *r, size_t place[3]) {
-    size_t scalars = 0;
-    for (size_t i = 0; i < r->nseries; i++) {
-        const char *name = r->series[i].name;
-        if (r->series[i].kind != LGV_OBSERVABLE_COORDINATE || !name || of_rotation(r, i)) continue;
-        size_t length = strlen(name);
-        if (length > 2 && strcmp(name + length - 2, ".x") == 0 && component(r, i, 'y') < r->nseries) {
-            place[0] = i;
-            place[1] = component(r, i, 'y');
-            place[2] = component(r, i, 'z');
-            return place[2] < r->nseries ? 3 : 2;
-        }
-        if (scalars < 3) place[scalars] = i;
-        scalars++;
-    }
-    return scalars == r->dof && (scalars == 2 || scalars == 3) ? scalars : 0;
 }
 
 static void plan_trajectory(const struct lgv_result *r, struct lgv_figure *list, size_t *count) {
     struct lgv_figure f = {.kind = LGV_FIGURE_TRAJECTORY, .file = "trajectory"};
     char name[3][60] = {"", "", ""};
-    f.dimension = r->nsamples > 0 && r->ntimes > 1 ? find_place(r, f.place) : 0;
+    f.dimension = r->nsamples > 0 && r->ntimes > 1 ? lgv_series_place(r, f.place) : 0;
     if (f.dimension == 0) return;
     for (size_t c = 0; c < f.dimension; c++) lgv_plain(name[c], sizeof name[c], r->series[f.place[c]].name);
     if (f.dimension == 2) {
         f.caption = "One path at the output times; the dot marks where it starts.";
         snprintf(f.title, sizeof f.title, "Path in the plane of %s and %s", name[0], name[1]);
     } else {
-        f.caption = "One path at the output times, grey its shadow on the floor; the dot marks where it starts.";
+        f.caption = "One path; the dot marks where it starts. Grey: the surface of its constraint, or its shadow "
+                    "on the floor.";
         snprintf(f.title, sizeof f.title, "Path in the space of %s, %s and %s", name[0], name[1], name[2]);
     }
     list[(*count)++] = f;
 }
 
+#define COARSE 1.0 /* radians between kept times, beyond which lines between them are not the way of the body */
+
 /* The axes of the first body. */
 static void plan_orientation(const struct lgv_result *r, struct lgv_figure *list, size_t *count) {
     struct lgv_figure f = {.kind = LGV_FIGURE_ORIENTATION,
                            .file = "orientation",
-                           .caption = "Where the axes of a body point along one path; pale behind the sphere. Dots "
-                                      "mark the start."};
-    size_t i = 0;
-    while (i < r->nseries && !(r->series[i].kind == LGV_OBSERVABLE_COORDINATE && of_rotation(r, i))) i++;
-    if (i == r->nseries || r->nsamples == 0 || r->ntimes < 2) return;
-    for (size_t c = 0; c < 4; c++) {
-        f.place[c] = component(r, i, "wxyz"[c]);
-        if (f.place[c] == r->nseries) return;
-    }
+                           .caption = "Where the axes of a body point along one path, for a dozen turns at most; "
+                                      "pale behind the sphere. Dots mark the start."};
+    if (r->nsamples == 0 || r->ntimes < 2 || !lgv_series_rotation(r, f.place)) return;
     char name[100];
-    lgv_plain(name, sizeof name, r->series[i].name);
+    double pace;
+    lgv_figure_turns(r, f.place, &pace);
+    if (pace > COARSE) return;
+    lgv_plain(name, sizeof name, r->series[f.place[0]].name);
     snprintf(f.title, sizeof f.title, "Axes of the body %.*s", (int)(strlen(name) - 2), name);
     list[(*count)++] = f;
 }
@@ -281,18 +239,25 @@ struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count) {
     return NULL;
 }
 
-/* gnuplot ends well even on a full disk: a figure is there when its last bytes are.  With `discard` it is removed. */
-static bool check_file(const char *dir, const char *name, bool png, bool discard) {
+/* gnuplot ends well even on a full disk: a figure is there when its end is. */
+static const struct {
+    const char *suffix, *end;
+} formats[] = {{"svg", "</svg>"}, {"png", "IEND"}, {"pdf", "%%EOF"}};
+#define FORMATS (sizeof formats / sizeof *formats)
+
+/* File i of the figures: is it whole?  With `discard` it is removed. */
+static bool check_file(const char *dir, const struct lgv_figure *list, size_t i, bool discard) {
     struct lgv_text path = {0};
-    char tail[13] = {0};
-    lgv_text_add(&path, "%s/%s.%s", dir, name, png ? "png" : "svg");
+    char tail[301] = {0};
+    const char *end = formats[i % FORMATS].end;
+    lgv_text_add(&path, "%s/%s.%s", dir, list[i / FORMATS].file, formats[i % FORMATS].suffix);
     FILE *f = path.failed || discard ? NULL : fopen(path.data, "rb");
     if (discard && !path.failed) unlink(path.data);
-    bool good = f && fseek(f, -12, SEEK_END) == 0 && fread(tail, 1, 12, f) == 12 &&
-                (png ? memcmp(tail + 4, "IEND", 4) == 0 : strstr(tail, "</svg>") != NULL);
+    size_t n = 0;
+    if (f && (fseek(f, -300, SEEK_END) == 0 || fseek(f, 0, SEEK_SET) == 0)) n = fread(tail, 1, 300, f);
     if (f) fclose(f);
     lgv_text_free(&path);
-    return good;
+    return n > 0 && memmem(tail, n, end, strlen(end)) != NULL;
 }
 
 static bool disk_full(const char *dir) {
@@ -302,18 +267,18 @@ static bool disk_full(const char *dir) {
 
 enum lgv_status lgv_figures_draw_all(const struct lgv_text *script, size_t scripts, const char *dir,
                                      const struct lgv_figure *list, size_t count, struct lgv_error *err) {
-    for (size_t i = 0; i < 2 * count; i++)
-        check_file(dir, list[i / 2].file, i % 2, true); /* an old figure must not pass for a new one */
+    size_t files = FORMATS * count;
+    for (size_t i = 0; i < files; i++) check_file(dir, list, i, true); /* an old figure must not pass for a new one */
     enum lgv_status status = LGV_OK;
     for (size_t i = 0; i < scripts; i++)
         if (script[i].failed) status = lgv_fail_memory(err);
     if (status == LGV_OK) status = lgv_gnuplot(dir, script, scripts, err);
-    for (size_t i = 0; status == LGV_OK && i < 2 * count; i++)
-        if (!check_file(dir, list[i / 2].file, i % 2, false))
-            status = lgv_fail(err, LGV_CANNOT_RUN, "gnuplot did not finish '%s/%s.%s'%s", dir, list[i / 2].file,
-                              i % 2 ? "png" : "svg", disk_full(dir) ? ": the disk is full" : "");
-    for (size_t i = 0; status != LGV_OK && i < 2 * count; i++)
-        if (!check_file(dir, list[i / 2].file, i % 2, false)) check_file(dir, list[i / 2].file, i % 2, true);
+    for (size_t i = 0; status == LGV_OK && i < files; i++)
+        if (!check_file(dir, list, i, false))
+            status = lgv_fail(err, LGV_CANNOT_RUN, "gnuplot did not finish '%s/%s.%s'%s", dir, list[i / FORMATS].file,
+                              formats[i % FORMATS].suffix, disk_full(dir) ? ": the disk is full" : "");
+    for (size_t i = 0; status != LGV_OK && i < files; i++)
+        if (!check_file(dir, list, i, false)) check_file(dir, list, i, true);
     return status;
 }
 

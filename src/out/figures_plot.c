@@ -150,10 +150,11 @@ static bool goes_around(const struct lgv_result *r, size_t path, const size_t *s
     return false;
 }
 
-/* The data $path: kept paths one after another, a column for each series; the first column is t when asked for. */
-static void put_samples(struct lgv_text *out, const struct lgv_result *r, size_t drawn, size_t most, bool time,
-                        const size_t *series, const struct lgv_axis *axis, size_t columns) {
-    size_t known = kept_times(r), points = known < most ? known : most;
+/* The data $path: kept paths one after another, a column for each series, at `most` of their first `known` times; the
+ * first column is t when asked for. */
+static void put_samples(struct lgv_text *out, const struct lgv_result *r, size_t drawn, size_t known, size_t most,
+                        bool time, const size_t *series, const struct lgv_axis *axis, size_t columns) {
+    const size_t points = known < most ? known : most;
     lgv_text_add(out, "$path << END\n");
     for (size_t k = 0; k < drawn; k++) {
         for (size_t j = 0; j < points; j++) {
@@ -203,7 +204,7 @@ static void put_series(struct lgv_text *out, const struct lgv_result *r, const s
     clip_axis(&y, r, s);
     lgv_axis_settle(&y, start_of(s));
     put_band(out, r, s, &y);
-    if (drawn > 0) put_samples(out, r, drawn, POINTS, true, &f->index, &y, 1);
+    if (drawn > 0) put_samples(out, r, drawn, kept_times(r), POINTS, true, &f->index, &y, 1);
     put_time_axis(out, r);
     lgv_axis_range(out, 'y', &y, 0.08);
     put_label(out, 'y', &y, r, s);
@@ -246,7 +247,7 @@ static void put_phase(struct lgv_text *out, const struct lgv_result *r, const st
         put_label(out, "xy"[c], &axis[c], r, &r -> series[series[c]]);
     }
     lgv_axis_note(out, axis, 2);
-    put_samples(out, r, drawn, TRAJECTORY_POINTS, false, series, axis, 2);
+    put_samples(out, r, drawn, kept_times(r), TRAJECTORY_POINTS, false, series, axis, 2);
     put_portraits(out, drawn);
 }
 
@@ -280,7 +281,7 @@ static void put_trajectory(struct lgv_text *out, const struct lgv_result *r, con
         extend_samples(&axis[c], r, f->place[c], 1);
         clip_axis(&axis[c], r, &r->series[f->place[c]]);
     }
-    bool same = same_scale(axis, n);
+    bool same = same_scale(axis, n), surface = same && n == 3 && lgv_surface_put(out, r, axis);
     for (size_t c = 0; c < n; c++) {
         const struct lgv_series *s = &r->series[f->place[c]];
         if (!same) lgv_axis_settle(&axis[c], start_of(s));
@@ -288,20 +289,27 @@ static void put_trajectory(struct lgv_text *out, const struct lgv_result *r, con
         put_label(out, "xyz"[c], &axis[c], r, s);
     }
     lgv_axis_note(out, axis, n);
-    put_samples(out, r, 1, TRAJECTORY_POINTS, false, f->place, axis, n);
+    put_samples(out, r, 1, kept_times(r), TRAJECTORY_POINTS, false, f->place, axis, n);
     if (n == 2) {
         put_portraits(out, 1);
         return;
     }
+    char below[160]; /* what the path stands out against: its surface, or its shadow */
     double floor_at = axis[2].low - 0.05 * (axis[2].high - axis[2].low);
+    if (surface)
+        snprintf(below, sizeof below,
+                 "$surface using 1:2:3:($4-$1):($5-$2):($6-$3) with vectors nohead lw 0.5 lc rgb '#D0D0D0' notitle, ");
+    else
+        snprintf(below, sizeof below,
+                 "$path using 1:2:(%.12g) with lines lw 0.7 lc rgb '#BBBBBB' notitle, ", floor_at);
     lgv_text_add(out,
                  "set border 895 lc rgb '#BBBBBB' lw 0.6\nset xyplane at %.12g\nset view 62,32,1.12\n%s"
                  "set xtics autofreq offset 0,-0.3\nset ytics autofreq offset 0.6,-0.3\n"
                  "set xlabel offset 0,-0.6\nset ylabel offset 1.2,-0.6\nset zlabel rotate by 90 offset -1,0\n"
-                 "splot $path using 1:2:(%.12g) with lines lw 0.7 lc rgb '#BBBBBB' notitle, "
+                 "splot %s"
                  "$path using 1:2:3 with lines lw 1.2 lc rgb '" BLUE "' notitle, "
                  "$path every ::0:0:0:0 using 1:2:3 with points pt 7 ps 0.8 lc rgb '" VERMILION "' notitle\n",
-                 floor_at, same ? "set view equal xyz\n" : "", floor_at);
+                 floor_at, same ? "set view equal xyz\n" : "", below);
 }
 
 /* The columns of R(w, x, y, z), as formulas of the columns 1 to 4 of $path. */
@@ -319,11 +327,31 @@ static void put_body_axis(struct lgv_text *out, size_t k, int side) {
     lgv_text_add(out, "%s%s)", a[2], side ? " : NaN" : "");
 }
 
+#define MOST_TURNED 80.0 /* radians that are drawn: curves of much longer ways cover the sphere */
+
+size_t lgv_figure_turns(const struct lgv_result *r, const size_t quaternion[4], double *pace) {
+    const size_t known = kept_times(r);
+    double turned = 0;
+    size_t i = 1;
+    for (; i < known && turned <= MOST_TURNED; i++) {
+        double along = 0;
+        for (size_t c = 0; c < 4; c++) along += kept_row(r, 0, quaternion[c])[i - 1] * kept_row(r, 0, quaternion[c])[i];
+        turned += 2 * acos(fmin(fabs(along), 1));
+    }
+    *pace = turned / (double)i;
+    return i;
+}
+
 /* Where the three axes of a body point along the first kept path: curves on the unit sphere. */
 static void put_orientation(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
     static const char *const pale[3] = {"#AACFE4", "#F0C3A3", "#A3D9CA"};
     static const struct lgv_axis axis[4];
-    put_samples(out, r, 1, TRAJECTORY_POINTS, false, f->place, axis, 4);
+    double pace;
+    const size_t known = lgv_figure_turns(r, f->place, &pace);
+    put_samples(out, r, 1, known, TRAJECTORY_POINTS, false, f->place, axis, 4);
+    if (known < kept_times(r))
+        lgv_text_add(out, "set label 1 'up to t = %.4g' at screen 0.97,0.06 right\n",
+                     (r->ndense ? r->dense_time : r->time)[known - 1]);
     lgv_text_add(out,
                  "unset border\nunset tics\nset xyplane at -1.05\nset view 62,32,1.5\nset view equal xyz\n"
                  "set xrange [-1.05:1.05]\nset yrange [-1.05:1.05]\nset zrange [-1.05:1.05]\n"
@@ -450,14 +478,7 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
                  : square ? "graph 0.5,1.05 center"
                  : legend ? "graph 0,1.15 left"
                           : "graph 0,1.06 left");
-    lgv_text_add(out,
-                 "set terminal svg noenhanced size %d,%d background '#FFFFFF' font 'sans-serif,13'\n"
-                 "set output '%s.svg'\n",
-                 width, height, f->file);
+    lgv_plot_open(out, f->file, width, height, false);
     body[f->kind](out, r, f);
-    lgv_text_add(out,
-                 "set terminal pngcairo noenhanced size %d,%d background '#FFFFFF' font 'sans-serif,20' linewidth 1.8 "
-                 "pointscale 1.8\n"
-                 "set output '%s.png'\nreplot\nset output\n",
-                 width * 2, height * 2, f->file);
+    lgv_plot_close(out, f->file, width, height, false);
 }

@@ -43,10 +43,12 @@ static const struct table tables[] = {
     {LGV_FOUND_AVERAGES,
      "Time averages",
      "Averages along the paths, with the integrated autocorrelation time and the number of independent values that "
-     "they are worth.",
+     "they are worth. R-hat compares the halves of all paths: well above 1.01 they have not forgotten where they "
+     "began.",
      {{"time average", "mean", "stderr", 0},
       {"correlation time", "time", NULL, 4},
       {"effective values", "samples", NULL, 4},
+      {"R-hat", "r_hat", NULL, 5},
       {"std along a path", "std", NULL, 4}}},
     {LGV_FOUND_CORRELATIONS,
      "Correlations in time",

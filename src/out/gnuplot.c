@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs gnuplot on scripts, one process for each and all at the same time: no shell, the script in a temporary file,
- * what gnuplot complains about in the error. */
+ * The files a figure is drawn to, and gnuplot, which draws them: one process for each script and all at the same time,
+ * no shell, the script in a temporary file, what gnuplot complains about in the error. */
 #include "base/process.h"
 #include "out/private.h"
 
@@ -9,6 +9,49 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- files of a figure ---- */
+
+void lgv_plot_open(struct lgv_text *out, const char *file, int width, int height, bool enhanced) {
+    lgv_text_add(out,
+                 "set terminal svg %senhanced size %d,%d background '#FFFFFF' font 'sans-serif,13'\n"
+                 "set output '%s.svg'\n",
+                 enhanced ? "" : "no", width, height, file);
+}
+
+/* The script of the figure at the end of out: what it has set since the last one. */
+static const char *last_figure(const struct lgv_text *out) {
+    const char *from = out->data ? out->data : "";
+    for (const char *s = from; (s = strstr(s, "reset\n")); s++) from = s;
+    return from;
+}
+
+/* The frame and the values at its edges, behind the drawing in the SVG, for values under the pointer. */
+static void leave_axes(struct lgv_text *out, const char *file) {
+    const char *script = last_figure(out);
+    bool both = strstr(script, "set logscale xy") != NULL, up = both || strstr(script, "set logscale y") != NULL;
+    if (strstr(script, "splot ")) return;
+    lgv_text_add(out,
+                 "set print '%s.svg' append\n"
+                 "print sprintf('<!-- axes %%.2f %%.2f %%.2f %%.2f %%.12g %%.12g %%.12g %%.12g %d %d -->', "
+                 "GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_TERM_YMIN, GPVAL_TERM_YMAX, GPVAL_X_MIN, GPVAL_X_MAX, "
+                 "GPVAL_Y_MIN, GPVAL_Y_MAX)\nset print\n",
+                 file, both, up);
+}
+
+void lgv_plot_close(struct lgv_text *out, const char *file, int width, int height, bool enhanced) {
+    const char *no = enhanced ? "" : "no";
+    lgv_text_add(out, "set output\n");
+    leave_axes(out, file);
+    lgv_text_add(out,
+                 "set terminal pngcairo %senhanced size %d,%d background '#FFFFFF' font 'sans-serif,20' linewidth 1.8 "
+                 "pointscale 1.8\nset output '%s.png'\nreplot\n"
+                 "set terminal pdfcairo %senhanced size %gin,%gin font 'sans-serif,9.75' linewidth 1 pointscale 0.8\n"
+                 "set output '%s.pdf'\nreplot\nset output\n",
+                 no, 2 * width, 2 * height, file, no, width / 96.0, height / 96.0, file);
+}
+
+/* ---- running it ---- */
 
 static enum lgv_status write_script(int fd, const struct lgv_text *script, struct lgv_error *err) {
     const char *data = script->data;

@@ -81,6 +81,12 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     LATER(lgv_certificate, "friction_step", LGV_HDF5_REAL, friction_step),
     LATER(lgv_certificate, "friction_limit", LGV_HDF5_REAL, friction_limit),
     LATER(lgv_certificate, "friction_exact", LGV_HDF5_INT, friction_exact),
+    LATER(lgv_certificate, "highest_frequency", LGV_HDF5_REAL, highest_frequency),
+    LATER(lgv_certificate, "stable_limit", LGV_HDF5_REAL, stable_limit),
+    LATER(lgv_certificate, "largest_step", LGV_HDF5_REAL, largest_step),
+    LATER(lgv_certificate, "penalty_step", LGV_HDF5_REAL, penalty_step),
+    LATER(lgv_certificate, "stable", LGV_HDF5_INT, stable),
+    LATER(lgv_certificate, "stability", LGV_HDF5_TEXT, stability),
     LATER(lgv_certificate, "stationary_law", LGV_HDF5_TEXT, law),
     LATER(lgv_certificate, "stationary_temperature", LGV_HDF5_REAL, law_temperature),
     LATER(lgv_certificate, "form_contraction", LGV_HDF5_REAL, form),
@@ -95,6 +101,7 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     LATER(lgv_certificate, "conservative_states", LGV_HDF5_COUNT, conservative_states),
     LATER(lgv_certificate, "conservative_claim", LGV_HDF5_INT, conservative_claim),
     LATER(lgv_certificate, "rotation", LGV_HDF5_REAL, rotation),
+    LATER(lgv_certificate, "reduced", LGV_HDF5_INT, reduced),
     LATER(lgv_certificate, "rotation_claim", LGV_HDF5_INT, rotation_claim),
 };
 const size_t lgv_hdf5_certificate_count = COUNT_OF(lgv_hdf5_certificate);

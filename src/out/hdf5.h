@@ -53,6 +53,14 @@ struct lgv_hdf5_guard {
 };
 void lgv_hdf5_begin(struct lgv_hdf5_guard *guard);
 void lgv_hdf5_end(const struct lgv_hdf5_guard *guard);
+/* hdf5_write.c: what `put` writes, as a file.  It is built in memory, which grows in a few large steps, each of which
+ * may be a copy of all that is there: `numbers` is about how many there will be. */
+typedef bool lgv_hdf5_put(void *what, hid_t file);
+enum lgv_status lgv_hdf5_store(lgv_hdf5_put *put, void *what, size_t numbers, const char *path, struct lgv_error *err);
+bool lgv_hdf5_put_text(hid_t where, const char *name, const char *value); /* an attribute */
+bool lgv_hdf5_put_array(hid_t where, const char *name, int rank, const hsize_t *dims, hid_t type, hid_t memory,
+                        const void *data);
+
 /* What HDF5 itself says about its last failure, innermost first. */
 void lgv_hdf5_reason(char *out, size_t size);
 

@@ -29,7 +29,7 @@ static hid_t text_type(size_t n) {
     return type;
 }
 
-static bool put_text(hid_t where, const char *name, const char *value) {
+bool lgv_hdf5_put_text(hid_t where, const char *name, const char *value) {
     hid_t type = text_type(strlen(value));
     bool good = type >= 0 && put_attribute(where, name, type, value);
     if (type >= 0) H5Tclose(type);
@@ -42,7 +42,7 @@ static bool put_fields(hid_t where, const struct lgv_hdf5_field *row, size_t cou
         const void *field = (const char *)object + row->offset;
         if (row->type == LGV_HDF5_TEXT) {
             const char *text = *(char *const *)field;
-            good = !text || put_text(where, row->name, text);
+            good = !text || lgv_hdf5_put_text(where, row->name, text);
         } else if (row->type == LGV_HDF5_INT) {
             int64_t wide = *(const int *)field;
             good = put_attribute(where, row->name, H5T_STD_I64LE, &wide);
@@ -64,7 +64,7 @@ static hid_t new_group(hid_t where, const char *name) {
     return group;
 }
 
-static bool put_array(hid_t where, const char *name, int rank, const hsize_t *dims, hid_t type, hid_t memory,
+bool lgv_hdf5_put_array(hid_t where, const char *name, int rank, const hsize_t *dims, hid_t type, hid_t memory,
                       const void *data) {
     hid_t space = H5Screate_simple(rank, dims, NULL);
     hid_t set = H5Dcreate2(where, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -86,7 +86,7 @@ static bool put_listed(hid_t group, const struct lgv_listed_array *x) {
         if (!(none = lgv_new((size_t)total, sizeof *none))) return false;
         for (size_t i = 0; i < total; i++) none[i] = (double)NAN;
     }
-    bool good = put_array(group, x->row->name, x->array.ndim, dims, reals ? H5T_IEEE_F64LE : H5T_STD_U64LE,
+    bool good = lgv_hdf5_put_array(group, x->row->name, x->array.ndim, dims, reals ? H5T_IEEE_F64LE : H5T_STD_U64LE,
                           reals ? H5T_NATIVE_DOUBLE : H5T_NATIVE_UINT64, none ? none : x->array.data);
     free(none);
     return good;
@@ -113,7 +113,8 @@ static bool put_settings(hid_t file, const char *name, const struct lgv_setting 
     hid_t group = new_group(file, name);
     bool good = group >= 0;
     for (size_t i = 0; good && i < count; i++)
-        good = put_text(group, list[i].name && *list[i].name ? list[i].name : "_", list[i].value ? list[i].value : "");
+        good = lgv_hdf5_put_text(group, list[i].name && *list[i].name ? list[i].name : "_",
+                                 list[i].value ? list[i].value : "");
     if (group >= 0) H5Gclose(group);
     return good;
 }
@@ -142,7 +143,7 @@ static bool put_statistics(struct writer *w, hid_t file) {
         const struct lgv_series *s = &r->series[i];
         hid_t group = new_group(all, w->arrays->series[i]);
         good = group >= 0 && put_fields(group, lgv_hdf5_series, lgv_hdf5_series_count, s) &&
-               put_text(group, "kind_name", lgv_observable_kind_name(s->kind)) &&
+               lgv_hdf5_put_text(group, "kind_name", lgv_observable_kind_name(s->kind)) &&
                put_arrays(w, group, LGV_ARRAYS_STATISTICS, i);
         if (group >= 0) H5Gclose(group);
     }
@@ -157,7 +158,7 @@ static bool put_histograms(struct writer *w, hid_t file) {
     for (size_t i = 0; good && i < r->nhistograms; i++) {
         const struct lgv_histogram *h = &r->histogram[i];
         hid_t group = new_group(all, w->arrays->histogram[i]);
-        good = group >= 0 && put_text(group, "name", h->name ? h->name : "") &&
+        good = group >= 0 && lgv_hdf5_put_text(group, "name", h->name ? h->name : "") &&
                put_attribute(group, "below", H5T_IEEE_F64LE, &h->below) &&
                put_attribute(group, "above", H5T_IEEE_F64LE, &h->above) &&
                put_arrays(w, group, LGV_ARRAYS_HISTOGRAMS, i);
@@ -174,7 +175,7 @@ static bool describe_increments(hid_t group, const char *name, const struct lgv_
     uint64_t cut = 0;
     for (size_t i = 0; bound > 0 && i < r->nsamples * r->steps * r->nnoise; i++) cut += fabs(data[i]) > bound;
     hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
-    bool good = set >= 0 && put_text(set, "dimensions", "path, step, noise") &&
+    bool good = set >= 0 && lgv_hdf5_put_text(set, "dimensions", "path, step, noise") &&
                 put_attribute(set, "bound", H5T_IEEE_F64LE, &bound) && put_attribute(set, "cut", H5T_STD_U64LE, &cut);
     if (set >= 0) good = H5Dclose(set) >= 0 && good;
     return good;
@@ -184,7 +185,7 @@ static bool put_paths(struct writer *w, hid_t file) {
     const struct lgv_result *r = w->r;
     hid_t group = new_group(file, "paths");
     bool good = group >= 0 && put_arrays(w, group, "paths", 0) &&
-                put_text(group, "dimensions", "path, series in the order of /statistics, time") &&
+                lgv_hdf5_put_text(group, "dimensions", "path, series in the order of /statistics, time") &&
                 describe_increments(group, "increments", r, r->increment, lgv_increment_bound(r)) &&
                 describe_increments(group, "integrals", r, r->integral, lgv_integral_bound(r));
     if (group >= 0) H5Gclose(group);
@@ -197,7 +198,7 @@ static bool put_failures(struct writer *w, hid_t file) {
     for (int reason = 1; good && reason <= 4; reason++) {
         char name[32];
         snprintf(name, sizeof name, "reason_%d", reason);
-        good = put_text(group, name, lgv_fail_text(reason));
+        good = lgv_hdf5_put_text(group, name, lgv_fail_text(reason));
     }
     if (group >= 0) H5Gclose(group);
     return good;
@@ -210,7 +211,8 @@ static bool put_certificate(struct writer *w, hid_t file) {
     for (size_t i = 0; i < r->nverdicts; i++) lgv_text_add(&names, "%s%s", i ? "\n" : "", r->verdict[i].name);
     bool good = group >= 0 && put_fields(group, lgv_hdf5_certificate, lgv_hdf5_certificate_count, &r->certificate);
     if (good && r->nverdicts)
-        good = !names.failed && put_text(group, "verdicts", names.data) && put_arrays(w, group, "certificate", 0);
+        good = !names.failed && lgv_hdf5_put_text(group, "verdicts", names.data) &&
+               put_arrays(w, group, "certificate", 0);
     if (group >= 0) H5Gclose(group);
     lgv_text_free(&names);
     return good;
@@ -218,14 +220,14 @@ static bool put_certificate(struct writer *w, hid_t file) {
 
 static bool put_finding(hid_t all, const struct lgv_finding *f) {
     hid_t group = new_group(all, f->name);
-    bool good = group >= 0 && put_text(group, "name", f->name) && put_text(group, "formula", f->text);
+    bool good = group >= 0 && lgv_hdf5_put_text(group, "name", f->name) && lgv_hdf5_put_text(group, "formula", f->text);
     const struct lgv_found_row *row;
     for (size_t k = 0; good && (row = lgv_found_row(f->group, k)); k++) {
         const struct lgv_found *x = &f->item[k];
         hsize_t dims[2] = {x->shape[0], x->shape[1]};
         if (x->data && row->ndim == 0) good = put_attribute(group, row->name, H5T_IEEE_F64LE, x->data);
         if (x->data && row->ndim > 0)
-            good = put_array(group, row->name, row->ndim, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x->data);
+            good = lgv_hdf5_put_array(group, row->name, row->ndim, dims, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x->data);
     }
     if (group >= 0) H5Gclose(group);
     return good;
@@ -246,10 +248,12 @@ static bool put_findings(hid_t file, const struct lgv_result *r) {
     return good;
 }
 
-static bool put_result(struct writer *w, hid_t file) {
+static bool put_result(void *what, hid_t file) {
+    struct writer *w = what;
     const struct lgv_result *r = w->r;
     uint64_t format = LGV_HDF5_FORMAT;
-    return put_text(file, "software", LGV_HDF5_SOFTWARE) && put_attribute(file, "format", H5T_STD_U64LE, &format) &&
+    return lgv_hdf5_put_text(file, "software", LGV_HDF5_SOFTWARE) &&
+           put_attribute(file, "format", H5T_STD_U64LE, &format) &&
            put_fields(file, lgv_hdf5_result, lgv_hdf5_result_count, r) && put_model(file, r) &&
            put_settings(file, "options", r->setting, r->nsettings) &&
            put_settings(file, "parameters", r->parameter, r->nparameters) && put_arrays(w, file, "", 0) &&
@@ -309,26 +313,16 @@ static hid_t image_access(struct image *image, size_t grow) {
 }
 
 /* The file as bytes in memory; false with err filled. */
-static bool build_image(const struct lgv_result *r, const char *path, struct image *image, struct lgv_error *err) {
-    struct writer w = {.r = r, .arrays = lgv_arrays_open(r)};
-    if (!w.arrays) {
-        lgv_fail_memory(err);
-        return false;
-    }
-    size_t numbers = 0; /* it grows in a few large steps: each may be a copy of all that is there */
-    for (size_t i = 0; i < w.arrays->count; i++) {
-        const struct lgv_array *x = &w.arrays->item[i].array;
-        numbers += x->shape[0] * (x->ndim > 1 ? x->shape[1] * x->shape[2] : 1);
-    }
+static bool build_image(lgv_hdf5_put *put, void *what, size_t numbers, const char *path, struct image *image,
+                        struct lgv_error *err) {
     hid_t access = image_access(image, ((size_t)1 << 18) + numbers);
     hid_t file = access >= 0 ? H5Fcreate("lgv-result-in-memory", H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
-    bool good = file >= 0 && put_result(&w, file) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
+    bool good = file >= 0 && put(what, file) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
     ssize_t size = good ? H5Fget_file_image(file, NULL, 0) : -1; /* closing does not make it larger */
     char reason[300];
     lgv_hdf5_reason(reason, sizeof reason);
     if (file >= 0) good = H5Fclose(file) >= 0 && good;
     if (access >= 0) H5Pclose(access);
-    lgv_arrays_close(w.arrays);
     image->size = size > 0 ? (size_t)size : 0;
     if (!good || size <= 0 || !image->data) {
         lgv_fail(err, LGV_CANNOT_RUN, "cannot put the results for '%s' together as HDF5: %s", path, reason);
@@ -337,11 +331,12 @@ static bool build_image(const struct lgv_result *r, const char *path, struct ima
     return true;
 }
 
-enum lgv_status lgv_hdf5_write(const struct lgv_result *r, const char *path, struct lgv_error *err) {
+enum lgv_status lgv_hdf5_store(lgv_hdf5_put *put, void *what, size_t numbers, const char *path,
+                               struct lgv_error *err) {
     struct lgv_hdf5_guard guard;
     struct image image = {NULL, 0};
     lgv_hdf5_begin(&guard);
-    bool good = build_image(r, path, &image, err);
+    bool good = build_image(put, what, numbers, path, &image, err);
     lgv_hdf5_end(&guard);
     enum lgv_status status = good ? LGV_OK : LGV_CANNOT_RUN;
     unsigned char *sealed = good ? realloc(image.data, image.size + LGV_HDF5_SEAL) : NULL;
@@ -353,5 +348,18 @@ enum lgv_status lgv_hdf5_write(const struct lgv_result *r, const char *path, str
         status = lgv_fail_memory(err);
     }
     free(image.data);
+    return status;
+}
+
+enum lgv_status lgv_hdf5_write(const struct lgv_result *r, const char *path, struct lgv_error *err) {
+    struct writer w = {.r = r, .arrays = lgv_arrays_open(r)};
+    if (!w.arrays) return lgv_fail_memory(err);
+    size_t numbers = 0;
+    for (size_t i = 0; i < w.arrays->count; i++) {
+        const struct lgv_array *x = &w.arrays->item[i].array;
+        numbers += x->shape[0] * (x->ndim > 1 ? x->shape[1] * x->shape[2] : 1);
+    }
+    enum lgv_status status = lgv_hdf5_store(put_result, &w, numbers, path, err);
+    lgv_arrays_close(w.arrays);
     return status;
 }

@@ -146,6 +146,15 @@ static bool langevin(const struct lgv_certificate *c, json_t *out) {
             put(out, "stationary_temperature", real(c->law_temperature)));
 }
 
+/* How the step stands to the highest frequency at the start. */
+static bool stability(const struct lgv_certificate *c, json_t *out) {
+    return !c->stability ||
+           (put(out, "highest_frequency", real(c->highest_frequency)) &&
+            put(out, "stable_limit", real(c->stable_limit)) && put(out, "largest_step", real(c->largest_step)) &&
+            put(out, "penalty_step", real(c->penalty_step)) && put(out, "stable", three_ways(c->stable)) &&
+            put(out, "stability", text(c->stability)));
+}
+
 static json_t *certificate(const struct lgv_result *r) {
     const struct lgv_certificate *c = &r->certificate;
     json_t *commutes = c->noise_commutes < 0 ? json_null() : json_boolean(c->noise_commutes);
@@ -156,12 +165,13 @@ static json_t *certificate(const struct lgv_result *r) {
         put(out, "defect_states", count(c->defect_states)) &&
         put(out, "symplectic_claim", json_boolean(c->symplectic_claim)) &&
         put(out, "constraint", real(c->constraint)) && put(out, "hidden_constraint", real(c->hidden_constraint)) &&
+        (!c->reduced || put(out, "reduced", json_true())) &&
         (isnan(c->rotation) || put(out, "rotation", real(c->rotation))) &&
         put(out, "start_constraint", real(c->start_constraint)) && put(out, "start_hidden", real(c->start_hidden)) &&
         put(out, "momentum", drifts(r, LGV_OBSERVABLE_MOMENTUM)) && put(out, "energy", energy(r)) &&
         put(out, "noise_commutes", commutes) && put(out, "strong_order", real(c->strong_order)) &&
         put(out, "weak_order", real(c->weak_order)) && put(out, "order_reason", text(c->order_reason)) &&
-        put(out, "noise_commutes_reason", text(c->commutes_reason)) && langevin(c, out) &&
+        put(out, "noise_commutes_reason", text(c->commutes_reason)) && langevin(c, out) && stability(c, out) &&
         put(out, "verdicts", verdicts(r)))
         return out;
     json_decref(out);

@@ -40,6 +40,55 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour);
 char *lgv_mlmc_json(const struct lgv_mlmc_result *r);
 enum lgv_status lgv_mlmc_report(const struct lgv_mlmc_result *r, const char *dir, bool *drawn, struct lgv_error *err);
 
+/* A sweep: one ensemble for every point of a grid of parameters or options; of its axes the last runs fastest. */
+#define LGV_SWEEP_AXES 4
+struct lgv_sweep_axis {
+    char *name;
+    size_t count;
+    char **text;   /* [count] the values as given */
+    double *value; /* the same as numbers; NULL: they are words */
+};
+struct lgv_sweep {
+    char *model_name, *model_text, *command, *method;
+    char date[32];
+    bool common; /* all points have the same seed */
+    size_t naxes, npoints, ndone;
+    struct lgv_sweep_axis axis[LGV_SWEEP_AXES];
+    bool *done;      /* [npoints] all arrays below have NaN or 0 where it is not */
+    size_t nseries;
+    char **series;   /* names of the observables */
+    double *mean, *err, *std, *min, *max; /* [npoints][nseries] at the end */
+    uint64_t *paths, *failed;             /* [npoints] */
+    double *holds;                        /* [npoints] 1: everything that the certificate claims holds */
+    size_t ntimes;                        /* 0: they differ in number, and there is nothing along time */
+    double *time;                         /* [npoints][ntimes] */
+    double *along;                        /* [npoints][nseries][ntimes] means */
+    size_t nkept;                         /* sample paths of each point */
+    double *kept;                         /* [npoints][nkept][nseries][ntimes] */
+};
+/* Number of the value of an axis at a point. */
+size_t lgv_sweep_index(const struct lgv_sweep *s, size_t point, size_t axis);
+const char *lgv_sweep_point(const struct lgv_sweep *s, size_t point, char *out, size_t size); /* "a = 0.1, b = 2" */
+void lgv_sweep_clear(struct lgv_sweep *s);
+void lgv_sweep_summary(FILE *out, const struct lgv_sweep *s, bool colour);
+char *lgv_sweep_json(const struct lgv_sweep *s); /* malloc'd; NULL: memory is out */
+enum lgv_status lgv_sweep_hdf5(const struct lgv_sweep *s, const char *path, struct lgv_error *err);
+enum lgv_status lgv_sweep_report(const struct lgv_sweep *s, const char *dir, bool *drawn, struct lgv_error *err);
+
+/* Curves of any origin in one figure: dir/file.svg and .png. */
+struct lgv_curve {
+    const char *title;
+    const double *x, *y;
+    size_t count;
+};
+struct lgv_curves {
+    const char *file, *title, *xlabel, *ylabel; /* labels may be NULL */
+    bool log;                                   /* the vertical axis; what is not positive is not drawn */
+    size_t count;
+    const struct lgv_curve *curve;
+};
+enum lgv_status lgv_curves_draw(const struct lgv_curves *c, const char *dir, struct lgv_error *err);
+
 /* One row of the certificate in words. */
 enum lgv_mark { LGV_MARK_NONE = -1, LGV_MARK_BROKEN = 0, LGV_MARK_HOLDS = 1 };
 struct lgv_check {
@@ -53,11 +102,25 @@ struct lgv_check {
 bool lgv_friction_line(const struct lgv_certificate *k, char *out, size_t size);
 /* malloc'd rows; NULL when memory is out. */
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count);
+/* How the step stands to the highest frequency at the start; true: beyond what the method stands. */
+bool lgv_stability_line(const struct lgv_certificate *k, char *out, size_t size);
 /* "137 of 10000 paths failed, first at t = ...: reason" or "no path failed". */
 void lgv_failure_line(const struct lgv_result *r, char *out, size_t size);
 
 /* How far start values were off the constraints; true when that is worth telling. */
 bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size);
+
+/* Names, formulas and values of a model as JSON; malloc'd, NULL when memory is out. */
+char *lgv_json_model(const struct lgv_model *m);
+/* The software and the papers behind the method of a run, in BibTeX; malloc'd, NULL when memory is out. */
+char *lgv_cite(const struct lgv_result *r);
+
+/* A method in words: what it needs (at most 5 words; returns their number), for which models it is explicit, what a
+ * step uses of the noise; and the document of `lgv methods --json`, of all or of one (malloc'd; NULL: no memory). */
+size_t lgv_method_needs(const struct lgv_method *m, const char **word);
+const char *lgv_method_explicit_for(const struct lgv_method *m);
+const char *lgv_method_increments(const struct lgv_method *m);
+char *lgv_json_methods(const struct lgv_method *one);
 
 /* Parts of a one-file page, for reports of other things than one run.  Text of the user goes through lgv_html. */
 void lgv_html(struct lgv_text *out, const char *text);

@@ -31,10 +31,18 @@ static inline bool lgv_family_large(const struct lgv_member *m) {
     return m->count > 6;
 }
 
+/* places.c: the components of the point whose first one is series i, the first point of all or else two or three
+ * coordinates that are all there are; how many components, 0 for none. */
+size_t lgv_series_point(const struct lgv_result *r, size_t i, size_t place[3]);
+size_t lgv_series_place(const struct lgv_result *r, size_t place[3]);
+/* The first coordinate and its momentum; the quaternion w, x, y, z of the first rotation. */
+bool lgv_series_phase(const struct lgv_result *r, size_t pair[2]);
+bool lgv_series_rotation(const struct lgv_result *r, size_t place[4]);
+
 /* [nfindings], malloc'd: not those of later members of large families. */
 bool *lgv_findings_shown(const struct lgv_result *r);
 
-/* A figure that lgv_figures draws as file.svg and file.png and that the report shows. */
+/* A figure that lgv_figures draws as file.svg, file.png and file.pdf and that the report shows. */
 enum lgv_figure_kind {
     LGV_FIGURE_MEAN, /* along time; of one path, the path itself */
     LGV_FIGURE_ENERGY,
@@ -62,10 +70,15 @@ struct lgv_figure {
 struct lgv_figure *lgv_figure_plan(const struct lgv_result *r, size_t *count);
 /* Appends what draws it to a gnuplot script. */
 void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);
+/* How many kept times of the first path are drawn of a body that turns, and how far it turns between two of them. */
+size_t lgv_figure_turns(const struct lgv_result *r, const size_t quaternion[4], double *pace);
 /* How every script begins. */
 #define LGV_PLOT_BEGIN                                                                                                 \
     "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"                                               \
     "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
+/* gnuplot.c: where a script draws file.svg, .png and .pdf; the plot command stands between both. */
+void lgv_plot_open(struct lgv_text *out, const char *file, int width, int height, bool enhanced);
+void lgv_plot_close(struct lgv_text *out, const char *file, int width, int height, bool enhanced);
 /* Histograms of pairs: at most so many figures, and the script of one. */
 size_t lgv_map_plan(const struct lgv_result *r, struct lgv_figure *list, size_t most);
 void lgv_map_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);
@@ -109,8 +122,12 @@ void lgv_axis_note(struct lgv_text *out, const struct lgv_axis *a, size_t count)
 void lgv_axis_label(struct lgv_text *out, char letter, const struct lgv_axis *a, const char *name, const char *symbol,
                     double time);
 
-/* Runs scripts that draw list[i].file as .svg and .png in dir, one gnuplot each at the same time; whatever was not
- * finished is removed and an error. */
+/* surface.c: the data $surface of a constraint surface in space, six columns, lines from here to there; the axes become
+ * wider for it.  False: there is none. */
+bool lgv_surface_put(struct lgv_text *out, const struct lgv_result *r, struct lgv_axis axis[3]);
+
+/* Runs scripts that draw list[i].file as .svg, .png and .pdf in dir, one gnuplot each at the same time; whatever was
+ * not finished is removed and an error. */
 enum lgv_status lgv_figures_draw_all(const struct lgv_text *script, size_t scripts, const char *dir,
                                      const struct lgv_figure *list, size_t count, struct lgv_error *err);
 /* The same with one script. */
@@ -119,7 +136,11 @@ enum lgv_status lgv_figures_draw(const struct lgv_text *script, const char *dir,
 /* Runs gnuplot in dir on script texts, all of them at the same time. */
 enum lgv_status lgv_gnuplot(const char *dir, const struct lgv_text *script, size_t count, struct lgv_error *err);
 
+/* player.c: the moving pictures of a report. */
+void lgv_players(struct lgv_text *out, const struct lgv_result *r);
+
 /* More parts of a page. */
+void lgv_base64(struct lgv_text *out, const unsigned char *data, size_t size);
 void lgv_page_fact(struct lgv_text *out, const char *name, const char *value);           /* inside <dl class="facts"> */
 void lgv_page_planned(struct lgv_text *out, const char *dir, const struct lgv_figure *list, size_t count);
 

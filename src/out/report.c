@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The one-file HTML report of a run: opens offline, has no scripts, prints well.
- *
- * Figures are inside as data addresses of images, so that they keep to themselves (identifiers, fonts) and so that a
- * foreign SVG in the directory cannot run anything.  Every text goes through lgv_html(). */
+ * The report of a run: what was found, what it rests on, and how to repeat it.  What pages consist of is in page.c. */
 #include "out/private.h"
 
 #include <errno.h>
@@ -12,81 +9,63 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIGURE_LIMIT ((size_t)32 << 20)
 #define FAILURES_SHOWN 20
+#define EQUATIONS_LIMIT 60000 /* bytes of MathML; beyond, they are no longer read */
 
-static const char style[] =
-    ":root{--ink:#1b2430;--soft:#5b6675;--line:#dfe4ea;--page:#f5f7f9;--card:#fff;--blue:#0072b2;--good:#007a5a;"
-    "--bad:#b84a00;--code:#f0f3f6}\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--soft:#a3adba;--line:#343c48;--page:#14181e;--card:#1d232b;"
-    "--blue:#6db9e8;--good:#4cc9a0;--bad:#ff9a57;--code:#262d37}}\n"
-    "*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);"
-    "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
-    "main{max-width:1080px;margin:0 auto;padding:28px 20px 48px}h1{font-size:1.9rem;margin:0;overflow-wrap:anywhere}"
-    "h2{font-size:1.2rem;margin:34px 0 10px}\n"
-    ".sub{color:var(--soft);margin:2px 0 14px}.gap{margin-top:14px}.verdict{border-left:5px solid "
-    "var(--good);background:var(--card);padding:12px 16px;border-radius:4px;font-weight:600}"
-    ".verdict.bad{border-color:var(--bad)}\n"
-    ".card{background:var(--card);border:1px solid var(--line);border-radius:8px;overflow-x:auto}\n"
-    ".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;padding:0;margin:16px 0 0}"
-    ".facts div{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:9px 14px;min-width:0}"
-    ".facts dt{color:var(--soft);font-size:.8rem}.facts dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums;"
-    "overflow-wrap:anywhere}\n"
-    "table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:8px 14px;"
-    "border-bottom:1px solid var(--line);vertical-align:top}tr:last-child td{border-bottom:0}"
-    "th{color:var(--soft);font-weight:600;font-size:.82rem;vertical-align:bottom}"
-    "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{white-space:nowrap}td.name{font-weight:600;"
-    "min-width:10.5em;overflow-wrap:anywhere}.kind{color:var(--soft);font-weight:400;font-size:.8rem;margin-left:4px}\n"
-    "table.wide th,table.wide td{padding-left:9px;padding-right:9px}"
-    "@media(max-width:800px){main{padding:20px 10px 40px}th,td{padding:6px 8px}td.name{min-width:7em}"
-    "table.wide{font-size:.74rem}table.wide th{font-size:.74rem}table.wide th,table.wide td{padding:5px 3px}table.wide "
-    "td.name{min-width:5.5em}.kind{display:block;margin:0;font-size:.7rem}}\n"
-    ".why{color:var(--soft);font-size:.86rem;margin-top:3px}.mark{white-space:nowrap;font-weight:700;font-size:.86rem}"
-    ".holds{color:var(--good)}.broken{color:var(--bad)}.none{color:var(--soft);font-weight:400}\n"
-    ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(480px,100%),1fr));gap:16px}"
-    "figure{margin:0;background:#fff;border:1px solid var(--line);border-radius:8px;padding:8px;break-inside:avoid;"
-    "display:flex;flex-direction:column;align-items:center;justify-content:space-between}"
-    "figure img{width:100%;height:auto;max-height:440px;object-fit:contain}figcaption{color:#5b6675;font-size:.84rem;"
-    "padding:2px 8px 4px;align-self:stretch}\n"
-    "pre{background:var(--code);border:1px solid var(--line);border-radius:8px;padding:12px 14px;overflow-x:auto;"
-    "font:.86rem/1.45 ui-monospace,'DejaVu Sans Mono',Consolas,monospace;white-space:pre-wrap;overflow-wrap:anywhere}\n"
-    "code{font-family:ui-monospace,'DejaVu Sans Mono',Consolas,monospace;font-size:.92em}summary{cursor:pointer;"
-    "color:var(--blue)}footer{color:var(--soft);font-size:.85rem;margin-top:36px;border-top:1px solid var(--line);"
-    "padding-top:12px}\n"
-    "@media print{body{background:#fff;font-size:11pt}main{max-width:none;padding:0}tr,.card{break-inside:avoid}}\n";
-
-/* text with everything that HTML could take for its own made harmless; line ends and tabs stay. */
-void lgv_html(struct lgv_text *out, const char *text) {
-    for (const char *s = text ? text : ""; *s;) {
-        size_t n = lgv_char_size(s);
-        if (*s == '&')
-            lgv_text_add(out, "&amp;");
-        else if (*s == '<')
-            lgv_text_add(out, "&lt;");
-        else if (*s == '>')
-            lgv_text_add(out, "&gt;");
-        else if (*s == '"')
-            lgv_text_add(out, "&quot;");
-        else if (*s == '\'')
-            lgv_text_add(out, "&#39;");
-        else if (n > 0 || *s == '\n' || *s == '\t')
-            lgv_text_append(out, s, n ? n : 1);
-        else if (*s != '\r')
-            lgv_text_add(out, "\xef\xbf\xbd");
-        s += n ? n : 1;
-    }
+/* Of an ensemble or of one path: the first series that people asked for, at the end. */
+static void put_ending(struct lgv_text *out, const struct lgv_result *r, const struct lgv_series *s) {
+    size_t last = r->ntimes - 1;
+    char value[80], paths[40], time[40];
+    lgv_text_add(out, "At t = %s ", lgv_brief(time, sizeof time, r->time[last], 8));
+    if (r->paths > 1) lgv_text_add(out, "the mean of ");
+    lgv_text_add(out, "<b>");
+    lgv_html(out, s->name);
+    if (r->paths == 1)
+        lgv_text_add(out, " = %s</b>. ", lgv_brief(value, sizeof value, lgv_at(s->mean, last), 8));
+    else
+        lgv_text_add(out, " is %s</b> over %s paths. ",
+                     lgv_text_with_error(value, sizeof value, lgv_at(s->mean, last), lgv_at(s->err, last)),
+                     lgv_spaced(paths, sizeof paths, r->alive ? r->alive[last] : r->paths));
 }
 
-static void base64(struct lgv_text *out, const unsigned char *data, size_t size) {
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        unsigned long v = (unsigned long)data[i] << 16;
-        v |= i + 1 < size ? (unsigned long)data[i + 1] << 8 : 0;
-        v |= i + 2 < size ? (unsigned long)data[i + 2] : 0;
-        char four[4] = {digit[v >> 18 & 63], digit[v >> 12 & 63], i + 1 < size ? digit[v >> 6 & 63] : '=',
-                        i + 2 < size ? digit[v & 63] : '='};
-        lgv_text_append(out, four, 4);
+/* Events and time averages are what such a run was made for. */
+static bool put_found(struct lgv_text *out, const struct lgv_finding *f) {
+    char value[80];
+    double paths = lgv_finding_value(f, "paths"), had = lgv_finding_value(f, "had");
+    if (strcmp(f->group, LGV_FOUND_EVENTS) == 0) {
+        lgv_text_add(out, "<b>");
+        lgv_html(out, f->name);
+        lgv_text_add(out, "</b> happened on <b>%.3g %%</b> of the paths", paths > 0 ? 100 * had / paths : 0);
+        if (had > 1)
+            lgv_text_add(out, ", first at t = %s on average",
+                         lgv_text_with_error(value, sizeof value, lgv_finding_value(f, "mean"),
+                                             lgv_finding_value(f, "stderr")));
+        lgv_text_add(out, ". ");
+        return true;
     }
+    if (strcmp(f->group, LGV_FOUND_AVERAGES) != 0) return false;
+    lgv_text_add(out, "The time average of <b>");
+    lgv_html(out, f->name);
+    lgv_text_add(out, " is %s</b>. ",
+                 lgv_text_with_error(value, sizeof value, lgv_finding_value(f, "mean"),
+                                     lgv_finding_value(f, "stderr")));
+    return true;
+}
+
+/* What a reader wants to know first, in words and with its number. */
+static void put_finding(struct lgv_text *out, const struct lgv_result *r) {
+    size_t listed = 0, *order = lgv_series_listed(r, &listed), said = 0;
+    lgv_text_add(out, "<p class=\"finding\">");
+    for (size_t i = 0; i < r->nfindings && said < 2; i++) said += put_found(out, &r->finding[i]) ? 1u : 0u;
+    for (size_t k = 0; order && r->ntimes > 0 && k < listed && said < 2; k++) {
+        const struct lgv_series *s = &r->series[order[k]];
+        bool asked = s->kind == LGV_OBSERVABLE_DECLARED || (k == 0 && said == 0);
+        if (!asked || (r->alive && r->alive[r->ntimes - 1] == 0)) break;
+        put_ending(out, r, s);
+        said++;
+    }
+    lgv_text_add(out, "</p>\n");
+    free(order);
 }
 
 /* One line that tells a reader in a hurry whether all is well. */
@@ -117,12 +96,6 @@ static void put_verdict(struct lgv_text *out, const struct lgv_result *r, const 
                      (unsigned long long)r->paths_done, (unsigned long long)r->paths, (unsigned long long)r->steps_done,
                      (unsigned long long)r->steps);
     lgv_text_add(out, "</p>\n");
-}
-
-void lgv_page_fact(struct lgv_text *out, const char *name, const char *value) {
-    lgv_text_add(out, "<div><dt>%s</dt><dd>", name);
-    lgv_html(out, value);
-    lgv_text_add(out, "</dd></div>\n");
 }
 
 static void fact_count(struct lgv_text *out, const char *name, uint64_t value) {
@@ -177,8 +150,26 @@ static void put_facts(struct lgv_text *out, const struct lgv_result *r) {
     }
 }
 
+/* The model as formulas, and the equations of motion that follow from them. */
+static void put_equations(struct lgv_text *out, const struct lgv_result *r) {
+    static const enum lgv_equations which[] = {LGV_EQUATIONS_DEFINITION, LGV_EQUATIONS_STRATONOVICH};
+    struct lgv_model *model = NULL;
+    if (!r->model_text || lgv_model_parse(r->model_text, r->model_name, &model, NULL) != LGV_OK) return;
+    struct lgv_text math = {0};
+    for (size_t i = 0; i < sizeof which / sizeof *which; i++) {
+        char *one = NULL;
+        if (lgv_model_equations(model, which[i], LGV_MATHML, &one, NULL) == LGV_OK && one)
+            lgv_text_add(&math, "%s\n", one);
+        free(one);
+    }
+    if (math.size > 0 && math.size < EQUATIONS_LIMIT)
+        lgv_text_add(out, "<h2>Equations</h2>\n<div class=\"card equations\">\n%s</div>\n", math.data);
+    lgv_text_free(&math);
+    lgv_model_free(model);
+}
+
 static void put_certificate(struct lgv_text *out, const struct lgv_check *row, size_t count) {
-    lgv_text_add(out, "<h2>Certificate</h2>\n<div class=\"card\"><table>\n"
+    lgv_text_add(out, "<h2>Certificate</h2>\n<div class=\"card\"><table class=\"certificate\">\n"
                       "<tr><th></th><th>what</th><th>measured</th><th>what it means</th></tr>\n");
     for (size_t i = 0; i < count; i++) {
         static const char *const class[] = {"none", "broken", "holds"};
@@ -197,39 +188,12 @@ static void put_certificate(struct lgv_text *out, const struct lgv_check *row, s
     lgv_text_add(out, "</table></div>\n");
 }
 
-void lgv_page_figure(struct lgv_text *out, const char *dir, const char *file, const char *title, const char *caption) {
-    struct lgv_text path = {0};
-    size_t size = 0;
-    lgv_text_add(&path, "%s/%s.svg", dir, file);
-    char *svg = path.failed ? NULL : lgv_read_file(path.data, FIGURE_LIMIT, &size, NULL);
-    lgv_text_add(out, "<figure>");
-    if (svg) {
-        lgv_text_add(out, "<img alt=\"");
-        lgv_html(out, title);
-        lgv_text_add(out, "\" src=\"data:image/svg+xml;base64,");
-        base64(out, (const unsigned char *)svg, size);
-        lgv_text_add(out, "\">");
-    } else {
-        lgv_text_add(out, "<p>");
-        lgv_html(out, title);
-        lgv_text_add(out, ": not drawn (gnuplot is needed, Debian package gnuplot-nox)</p>");
-    }
-    lgv_text_add(out, "<figcaption>");
-    lgv_html(out, caption);
-    lgv_text_add(out, "</figcaption></figure>\n");
-    free(svg);
-    lgv_text_free(&path);
-}
-
-void lgv_page_planned(struct lgv_text *out, const char *dir, const struct lgv_figure *list, size_t count) {
-    for (size_t i = 0; i < count; i++) lgv_page_figure(out, dir, list[i].file, list[i].title, list[i].caption);
-}
-
 static void put_figures(struct lgv_text *out, const struct lgv_result *r, const char *dir) {
     size_t count;
     struct lgv_figure *list = lgv_figure_plan(r, &count);
     if (!list) return;
     lgv_text_add(out, "<h2>Figures</h2>\n<div class=\"figures\">\n");
+    lgv_players(out, r);
     lgv_page_planned(out, dir, list, count);
     lgv_text_add(out, "</div>\n");
     free(list);
@@ -409,18 +373,6 @@ static void put_repeat(struct lgv_text *out, const struct lgv_result *r) {
     }
 }
 
-void lgv_page_begin(struct lgv_text *out, const char *title) {
-    lgv_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-    lgv_html(out, title);
-    lgv_text_add(out, " - lgv report</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", style);
-}
-
-void lgv_page_end(struct lgv_text *out) {
-    lgv_text_add(out, "</main>\n</body>\n</html>\n");
-}
-
 static void put_page(struct lgv_text *out, const struct lgv_result *r, const char *dir, const struct lgv_check *row,
                      size_t count) {
     lgv_page_begin(out, r->model_name);
@@ -435,8 +387,10 @@ static void put_page(struct lgv_text *out, const struct lgv_result *r, const cha
     lgv_text_add(out, "%s", r->date ? ", " : "");
     lgv_html(out, r->date);
     lgv_text_add(out, "</p>\n");
+    put_finding(out, r);
     put_verdict(out, r, row, count);
     put_facts(out, r);
+    put_equations(out, r);
     put_certificate(out, row, count);
     put_figures(out, r, dir);
     put_finals(out, r);

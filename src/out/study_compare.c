@@ -458,5 +458,5 @@ enum lgv_status lgv_comparison_report(const struct lgv_comparison *c, const char
                                       struct lgv_error *err) {
     struct lgv_figure list[LGV_COMPARISON_FIGURES];
     size_t count = lgv_comparison_plan(c, list);
-    return lgv_study_report(c, dir, list, count, lgv_comparison_script, page, drawn, err);
+    return lgv_study_pages(c, dir, list, count, lgv_comparison_script, page, drawn, err);
 }

@@ -40,7 +40,7 @@ struct lgv_study_style lgv_study_style(size_t index, size_t count);
 /* Draws what `script` fills in and writes the page that `page` fills in. */
 typedef void lgv_study_write(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
                              size_t count);
-enum lgv_status lgv_study_report(const void *study, const char *dir, const struct lgv_figure *list, size_t count,
+enum lgv_status lgv_study_pages(const void *study, const char *dir, const struct lgv_figure *list, size_t count,
                                  lgv_study_write *script, lgv_study_write *page, bool *drawn, struct lgv_error *err);
 
 #endif

@@ -143,16 +143,11 @@ static void put_script(struct lgv_text *out, const struct lgv_convergence *c, co
         put_data(out, c, k, true, low * 0.35);
         put_data(out, c, k, false, low * 0.35);
     }
-    lgv_text_add(out,
-                 "set terminal svg enhanced size 760,%d background '#FFFFFF' font 'sans-serif,13'\nset output "
-                 "'%s.svg'\nplot ",
-                 height, f->file);
+    lgv_plot_open(out, f->file, 760, height, true);
+    lgv_text_add(out, "plot ");
     put_slopes(out, c, false);
     put_curves(out, c);
-    lgv_text_add(out,
-                 "set terminal pngcairo enhanced size 1520,%d background '#FFFFFF' font 'sans-serif,20' linewidth 1.8\n"
-                 "set output '%s.png'\nreplot\nset output\n",
-                 2 * height, f->file);
+    lgv_plot_close(out, f->file, 760, height, true);
 }
 
 enum lgv_status lgv_convergence_figure(const struct lgv_convergence *c, const char *dir, struct lgv_error *err) {

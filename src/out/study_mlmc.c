@@ -291,5 +291,5 @@ enum lgv_status lgv_mlmc_report(const struct lgv_mlmc_result *r, const char *dir
         {.file = "mlmc-paths",
          .title = "Paths and cost of each level",
          .caption = "Pairs of paths on each level and their cost in steps of level 0."}};
-    return lgv_study_report(r, dir, list, 2, script, page, drawn, err);
+    return lgv_study_pages(r, dir, list, 2, script, page, drawn, err);
 }

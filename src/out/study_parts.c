@@ -86,21 +86,16 @@ void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *ti
                  "set key outside bottom center horizontal Left reverse samplen 2 height 1 textcolor rgb '#444444'\n"
                  "set label 1 ");
     lgv_title(out, title, LGV_TITLE_LEFT);
-    lgv_text_add(out,
-                 " at graph 0,1.07 left noenhanced\n"
-                 "set terminal svg noenhanced size 600,%d background '#FFFFFF' font 'sans-serif,13'\n"
-                 "set output '%s.svg'\n",
-                 height, file);
+    lgv_text_add(out, " at graph 0,1.07 left noenhanced\n");
+    lgv_plot_open(out, file, 600, height, false);
 }
 
 void lgv_study_plot_end(struct lgv_text *out, const char *file, int height) {
-    lgv_text_add(out,
-                 "\nset terminal pngcairo noenhanced size 1200,%d background '#FFFFFF' font 'sans-serif,20' "
-                 "linewidth 1.8 pointscale 1.8\nset output '%s.png'\nreplot\nset output\n",
-                 2 * height, file);
+    lgv_text_add(out, "\n");
+    lgv_plot_close(out, file, 600, height, false);
 }
 
-enum lgv_status lgv_study_report(const void *study, const char *dir, const struct lgv_figure *list, size_t count,
+enum lgv_status lgv_study_pages(const void *study, const char *dir, const struct lgv_figure *list, size_t count,
                                  lgv_study_write *script, lgv_study_write *page, bool *drawn, struct lgv_error *err) {
     struct lgv_text plot = {0}, text = {0}, path = {0};
     struct lgv_error figures = {0};

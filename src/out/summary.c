@@ -76,7 +76,9 @@ static void print_finals(FILE *out, const struct lgv_result *r, const struct sty
     }
     char time[40];
     unsigned long long alive = r->alive ? r->alive[last] : r->paths_done;
-    if (alive + r->stopped < r->paths_done)
+    if (alive + r->stopped < r->paths_done && !alive)
+        fprintf(out, "\n  %sno path of %llu reaches the end%s\n", s->bad, (unsigned long long)r->paths_done, s->off);
+    else if (alive + r->stopped < r->paths_done)
         fprintf(
             out,
             "\n  %sonly %llu of %llu paths reach the end:%s the numbers are theirs, and they are not a fair sample\n",

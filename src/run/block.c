@@ -56,8 +56,17 @@ struct lgv_growing {
     struct lgv_scratch scratch; /* first: `grow` gets a pointer to it */
     double *first;
     size_t first_room;
-    void *more;
+    void *more, *kept;
 };
+
+static void *keep(struct lgv_scratch *s, unsigned long long bytes) {
+    struct lgv_growing *g = (struct lgv_growing *)s;
+    size_t size = rounded((size_t)bytes);
+    free(g->kept);
+    g->kept = NULL;
+    if (size < bytes || posix_memalign(&g->kept, 128, size)) g->kept = NULL;
+    return g->kept;
+}
 
 static int grow(struct lgv_scratch *s, unsigned long long bytes) {
     struct lgv_growing *g = (struct lgv_growing *)s;
@@ -89,7 +98,7 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
     out->memory = memory;
     double *first = (double *)(void *)(memory + 2 * state + 5 * small + growing);
     out->scratch = (struct lgv_growing *)(void *)(memory + 2 * state + 5 * small);
-    *out->scratch = (struct lgv_growing){.scratch = {.memory = first, .room = work, .grow = grow},
+    *out->scratch = (struct lgv_growing){.scratch = {.memory = first, .room = work, .grow = grow, .keep = keep},
                                          .first = first,
                                          .first_room = work};
     out->scratch->scratch.state = (double *)(void *)(memory + state + 5 * small);
@@ -105,6 +114,7 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                                     .astray = (unsigned long long *)(void *)(memory + state + 4 * small),
                                     .scratch = &out->scratch->scratch,
                                     .spin = k->spin,
+                                    .modes = k->modes,
                                     .user = &k->user};
     if (bath) out->bath = (double *)(void *)(memory + 2 * state + 5 * small + growing + work);
     lgv_block_step(k, out, dt, coarsen ? coarsen : 1);
@@ -123,7 +133,7 @@ void lgv_block_without_bath(const struct lgv_kernel *k, struct lgv_own_block *b)
 }
 
 void lgv_block_free(struct lgv_own_block *b) {
-    if (b->scratch) free(b->scratch->more);
+    if (b->scratch) free(b->scratch->more), free(b->scratch->kept);
     free(b->memory);
     *b = (struct lgv_own_block){0};
 }

@@ -99,8 +99,10 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
     memcpy(b->astray, astray, w->lanes * sizeof *astray);
 }
 
+/* With others: as if they were as far. */
 static void tell(struct job *j) {
-    lgv_crew_tell(&j->crew, j->total > 0 ? (double)atomic_load(&j->advanced) / j->total : 1);
+    double done = (double)atomic_load(&j->advanced) * (j->crew.dealt ? lgv_peers->count : 1);
+    lgv_crew_tell(&j->crew, j->total > 0 ? done / j->total : 1);
 }
 
 /* All blocks of the unit on to step `last`, or to where the run was stopped. */
@@ -360,8 +362,7 @@ static void count_unit(struct worker *w) {
     atomic_fetch_add(&j->astray, astray);
 }
 
-/* The report gets one more; false: no memory. */
-static bool add_suspended(struct lgv_run_report *r, const struct lgv_suspended *s) {
+bool lgv_report_suspend(struct lgv_run_report *r, const struct lgv_suspended *s) {
     if (!lgv_grow(&r->suspended, &r->suspended_room, r->nsuspended + 1, sizeof *s)) return false;
     r->suspended[r->nsuspended++] = *s;
     return true;
@@ -371,7 +372,7 @@ static void suspend(struct worker *w, size_t times) {
     struct lgv_suspended s = {0};
     bool ok = lgv_suspend(w, times, &s);
 #pragma omp critical(lgv_suspended)
-    ok = ok && add_suspended(w->job->report, &s);
+    ok = ok && lgv_report_suspend(w->job->report, &s);
     if (ok) return;
     lgv_suspended_free(&s, 1);
     lgv_crew_no_memory(&w->job->crew);
@@ -400,11 +401,16 @@ static void run_unit(struct worker *w, uint64_t unit, const struct lgv_suspended
         }
         break;
     }
+    if (w->job->plan->ends) suspend(w, w->ntimes); /* before what was observed is thinned out */
     if (w->job->plan->suspend) hand_over_all(w, w->ntimes, true);
     count_unit(w);
 }
 
 /* ---- threads ---- */
+
+static const struct lgv_collecting *collecting(const struct job *j) {
+    return j->own ? j->own : j->list;
+}
 
 /* What worker_begin asks for. */
 static enum lgv_status no_memory(const struct job *j, unsigned threads, struct lgv_error *err) {
@@ -449,7 +455,7 @@ static bool worker_begin(struct worker *w, struct job *j) {
     for (unsigned k = 0; k < w->nblocks; k++)
         if (!lgv_block_create(p->kernel, p->t0, p->dt, p->seed, p->coarsen, &w->block[k])) return false;
     for (size_t i = 0; i < j->ncollectors; i++) {
-        const struct lgv_collecting *c = &j->list[i];
+        const struct lgv_collecting *c = &collecting(j)[i];
         w->object[i] = c->kind->shared ? c->object : c->kind->create(c->shape);
         if (!w->object[i]) return false;
     }
@@ -464,10 +470,10 @@ static void worker_end(struct worker *w) {
         lgv_block_free(&w->block[k]);
     }
     for (size_t i = 0; w->object && i < j->ncollectors; i++) {
-        const struct lgv_collecting *c = &j->list[i];
+        const struct lgv_collecting *c = &collecting(j)[i];
         if (c->kind->shared || !w->object[i]) continue;
 #pragma omp critical(lgv_merge)
-        if (!c->kind->merge(c->object, w->object[i])) lgv_crew_no_memory(&j->crew);
+        if (!c->object || !c->kind->merge(c->object, w->object[i])) lgv_crew_no_memory(&j->crew);
         c->kind->free(w->object[i]);
     }
     free(w->by_block);
@@ -486,20 +492,30 @@ static void work(struct lgv_crew *crew, void *user) {
     uint64_t unit;
     if (!worker_begin(&w, user)) lgv_crew_no_memory(crew);
     const struct lgv_plan *p = w.job->plan;
-    while (!lgv_crew_stopped(crew) && (unit = atomic_fetch_add(&w.job->resumed, 1)) < p->nresume)
-        run_unit(&w, p->resume[unit].unit, &p->resume[unit]);
-    while (lgv_crew_next(crew, &unit)) run_unit(&w, unit, NULL);
+    while (lgv_crew_next(crew, &unit)) /* units to go on with come first */
+        if (unit < p->nresume)
+            run_unit(&w, p->resume[unit].unit, &p->resume[unit]);
+        else
+            run_unit(&w, p->first_unit + (unit - p->nresume), NULL);
     worker_end(&w);
 }
 
-/* Units that were to be gone on with, and whose turn has not come. */
-static bool still_suspended(struct job *j) {
+/* Units first .. end - 1 of the crew, whose turn has not come: those to go on with stay as they are, and the others
+ * have made no step.  False: no memory. */
+static bool not_begun(struct job *j, uint64_t first, uint64_t end) {
+    const struct lgv_plan *p = j->plan;
+    struct lgv_suspended s, none = {.data = (char[]){""}};
     bool ok = true;
-    for (size_t k = atomic_load(&j->resumed); ok && k < j->plan->nresume; k++) {
-        struct lgv_suspended s;
-        ok = lgv_suspended_copy(&j->plan->resume[k], &s) && add_suspended(j->report, &s);
+    for (uint64_t k = first; ok && k < end; k++) {
+        none.unit = k < p->nresume ? 0 : p->first_unit + (k - p->nresume);
+        ok = lgv_suspended_copy(k < p->nresume ? &p->resume[k] : &none, &s) && lgv_report_suspend(j->report, &s);
     }
     return ok;
+}
+
+/* What a stopped crew has left: units to go on with that nobody has taken. */
+static bool still_suspended(struct job *j) {
+    return not_begun(j, atomic_load(&j->crew.next), j->plan->nresume);
 }
 
 static void count_up(const struct job *j, struct lgv_run_report *report) {
@@ -518,19 +534,32 @@ static size_t piece_rows(const struct lgv_plan *plan) {
     return rows > PIECE_TIMES ? PIECE_TIMES : rows;
 }
 
+/* By this process alone, or with others. */
+static void run_job(struct job *j, unsigned threads, struct lgv_error *err) {
+    bool peers = lgv_peers != NULL;
+    for (size_t i = 0; i < j->ncollectors; i++) peers = peers && j->list[i].kind->save;
+    if (peers) lgv_peers_begin(j);
+    j->report->threads = threads = lgv_crew_run(&j->crew, threads, work, j);
+    bool hands_back = peers && j->plan->suspend && lgv_crew_stopped(&j->crew); /* what was dealt to it */
+    if (hands_back && !not_begun(j, j->crew.have, j->crew.have_end)) lgv_crew_no_memory(&j->crew);
+    if (peers) lgv_peers_end(j); /* by now `next` is that of all processes */
+    if (lgv_crew_stopped(&j->crew) && !still_suspended(j)) lgv_crew_no_memory(&j->crew);
+    if (atomic_load(&j->crew.no_memory)) no_memory(j, threads, err);
+}
+
 enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
                                  lgv_progress *progress, void *user, struct lgv_run_report *report,
                                  struct lgv_error *err) {
+    uint64_t end_unit = plan->end_unit ? plan->end_unit : (plan->paths + LGV_UNIT - 1) / LGV_UNIT;
+    uint64_t units = end_unit > plan->first_unit ? end_unit - plan->first_unit : 0;
     struct job j = {.plan = plan,
                     .list = list,
                     .ncollectors = count,
                     .report = report,
                     .rows = piece_rows(plan),
-                    .crew = LGV_CREW(plan->first_unit, (plan->paths + LGV_UNIT - 1) / LGV_UNIT, progress, user)};
-    if (plan->end_unit) j.crew.end = plan->end_unit;
-    uint64_t first = plan->first_unit * LGV_UNIT, end = j.crew.end * LGV_UNIT;
+                    .crew = LGV_CREW(0, plan->nresume + units, progress, user)};
+    uint64_t first = plan->first_unit * LGV_UNIT, end = end_unit * LGV_UNIT;
     if (end > plan->paths) end = plan->paths;
-    j.crew.beside = plan->nresume;
     j.total = (double)plan->steps * (double)((end > first ? end - first : 0) + plan->nresume * LGV_UNIT);
     size_t n = plan->nsnapshots * LGV_UNIT * (plan->kernel->nx + plan->kernel->np);
     *report = (struct lgv_run_report){0};
@@ -539,15 +568,15 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
     for (size_t i = 0; i < n; i++) report->snapshot[i] = NAN;
     unsigned threads = plan->threads ? plan->threads : (unsigned)omp_get_num_procs();
     double begin = lgv_seconds();
-    report->threads = threads = lgv_crew_run(&j.crew, threads, work, &j);
+    run_job(&j, threads, err);
     report->seconds = lgv_seconds() - begin;
     count_up(&j, report);
     bool stopped = lgv_crew_stopped(&j.crew);
     uint64_t next = atomic_load(&j.crew.next);
-    report->next_unit = next < j.crew.end ? next : j.crew.end;
+    if (next > j.crew.end) next = j.crew.end;
+    report->next_unit = plan->first_unit + (next > plan->nresume ? next - plan->nresume : 0);
     report->stopped = stopped && !plan->suspend;
-    if (stopped && !still_suspended(&j)) lgv_crew_no_memory(&j.crew);
-    if (atomic_load(&j.crew.no_memory)) return no_memory(&j, threads, err);
+    if (atomic_load(&j.crew.no_memory)) return LGV_CANNOT_RUN;
     return stopped ? LGV_INTERRUPTED : LGV_OK;
 }
 

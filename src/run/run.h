@@ -41,7 +41,7 @@ struct lgv_settings {
     uint64_t tally;           /* paths whose changes are taken over every step */
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
     bool keep_increments;
-    bool averages, correlations;
+    bool averages, correlations, extendable;
     uint64_t crossings;
     double burn_in;
     char extremes[LGV_LIST_SIZE];    /* observables */
@@ -76,6 +76,7 @@ struct lgv_suspended {
     size_t size;
 };
 void lgv_suspended_free(struct lgv_suspended *s, size_t count); /* what they hold */
+uint64_t lgv_suspended_step(const struct lgv_suspended *s); /* up to which it has come */
 bool lgv_suspended_copy(const struct lgv_suspended *from, struct lgv_suspended *to); /* false: no memory */
 
 struct lgv_plan {
@@ -99,6 +100,7 @@ struct lgv_plan {
     const uint64_t *dense_unit; /* [ndense_units] ascending */
     /* Units that are stopped can be gone on with: what they observe is kept until they end. */
     bool suspend;
+    bool ends; /* units that end are among those, too: they can be gone on with to a later time */
     const struct lgv_suspended *resume; /* [nresume] units to go on with, beside the others */
     size_t nresume;
 };
@@ -141,6 +143,9 @@ struct lgv_collecting { /* one entry of a list of them */
     const void *shape; /* what create needs */
     void *object;      /* receives everything */
 };
+void lgv_collecting_save(const struct lgv_collecting *list, size_t count, struct lgv_text *out);
+/* Into objects that create has just made; false: no memory.  Bytes that make no sense set from->bad. */
+bool lgv_collecting_load(const struct lgv_collecting *list, size_t count, struct lgv_bytes *from);
 
 struct lgv_run_report {
     double seconds;
@@ -167,11 +172,39 @@ enum lgv_status lgv_ensemble_run(const struct lgv_plan *plan, const struct lgv_c
 bool lgv_ensemble_partly(const struct lgv_plan *plan, const struct lgv_collecting *list, size_t count,
                          const struct lgv_suspended *unit, size_t units, struct lgv_run_report *report);
 
+/* Several processes that run ensembles together (lgv-mpi).  Each runs the same program and takes the same decisions;
+ * inside lgv_ensemble_run the units are dealt, and what was collected is merged, exactly, and given to all.  deal and
+ * stop may be called by any thread, by one at a time; the others by all processes together, in the same order. */
+struct lgv_peers {
+    unsigned number, count;
+    void (*begin)(void);                /* units are dealt from 0 on */
+    uint64_t (*deal)(uint64_t count);   /* takes so many of them: the first; it may be beyond the last there is */
+    bool (*stop)(bool mine);            /* says that all shall stop, or asks whether somebody has said so */
+    bool (*any)(bool mine);             /* does one of them say yes? */
+    void (*send)(unsigned to, const char *data, size_t size);
+    char *(*receive)(unsigned from, size_t *size);      /* free() it; NULL: no memory */
+    char *(*spread)(const char *data, size_t *size);    /* what process 0 gives to all; free() it; NULL: no memory */
+};
+extern const struct lgv_peers *lgv_peers; /* NULL: this process is alone */
+bool lgv_peers_any(bool mine);            /* does one of all processes say yes? */
+
+/* peers.c: what processes exchange when they have done something together. */
+struct lgv_exchange {
+    void (*pack)(void *user, struct lgv_text *out);  /* what this one has done */
+    bool (*add)(void *user, struct lgv_bytes *from); /* what another one has; false: no memory */
+    bool (*reset)(void *user);                       /* nothing is done yet; false: no memory */
+    void *user;
+};
+/* By all processes: each has then what all have done.  `ok`: this one has had memory.  False: one of them had none. */
+bool lgv_peers_exchange(const struct lgv_exchange *x, bool ok);
+
 /* crew.c: threads that take the units next .. end - 1, one after the other, until all are taken or somebody stops. */
 struct lgv_crew {
     atomic_ullong next;
     uint64_t end;
-    uint64_t beside; /* so much work there is beside these units */
+    bool dealt; /* by lgv_peers, to several processes; then `next` is not used, and */
+    uint64_t have, have_end; /* these are the units that this process has been given, */
+    uint64_t seen;           /* those before this one have been given to somebody */
     lgv_progress *progress; /* NULL: nobody is told */
     void *user;
     atomic_int stop, no_memory;

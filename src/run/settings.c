@@ -50,6 +50,10 @@ const struct lgv_option lgv_run_options[] = {
     {"correlations", LGV_SWITCH, "no", 0, 0, "",
      "autocorrelation and mean squared displacement of every observable, over lags between output times",
      AT(correlations)},
+    {"extendable", LGV_SWITCH, "no", 0, 0, "",
+     "keep what every path has observed, and where it ends, in the state of the run, so that lgv resume --until can go "
+     "on from there",
+     AT(extendable)},
     {"burn_in", LGV_REAL, "0", 0, 1e300, "time",
      "how much of the beginning of a path time averages and correlations leave out", AT(burn_in)},
     {"extremes", LGV_LIST, "", 0, 0, "",

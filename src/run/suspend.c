@@ -33,6 +33,12 @@ bool lgv_suspended_copy(const struct lgv_suspended *from, struct lgv_suspended *
     return to->data != NULL;
 }
 
+uint64_t lgv_suspended_step(const struct lgv_suspended *s) {
+    struct lgv_bytes b = {.at = s->data, .left = s->size};
+    lgv_bytes_count(&b);
+    return lgv_bytes_count(&b);
+}
+
 static size_t crossing_values(const struct worker *w) {
     return w->block[0].block.crossing ? lgv_crossing_values(w->job->plan) : 0;
 }

@@ -11,6 +11,7 @@
 struct job {
     const struct lgv_plan *plan;
     const struct lgv_collecting *list;
+    struct lgv_collecting *own; /* what this process alone collects, where there are several; else NULL */
     size_t ncollectors;
     struct lgv_run_report *report;
     struct lgv_crew crew;
@@ -19,7 +20,6 @@ struct job {
     atomic_ullong wanted; /* bytes of scratch that a kernel could not get */
     double total;
     size_t rows;            /* output times of a piece, at most */
-    atomic_ullong resumed;  /* units of plan->resume that have been taken */
 };
 
 struct worker {
@@ -56,5 +56,13 @@ size_t lgv_crossing_values(const struct lgv_plan *p);
 bool lgv_suspend(const struct worker *w, size_t times, struct lgv_suspended *out);
 /* Back into a unit that has just begun; returns how many times have been observed, 0 when the bytes make no sense. */
 size_t lgv_suspend_end(struct worker *w, const struct lgv_suspended *from);
+
+/* peers.c: the job of this process is one of several from here on, */
+void lgv_peers_begin(struct job *j);
+/* and has what all of them have done in the end. */
+void lgv_peers_end(struct job *j);
+
+/* ensemble.c: the report gets one more; false: no memory. */
+bool lgv_report_suspend(struct lgv_run_report *r, const struct lgv_suspended *s);
 
 #endif

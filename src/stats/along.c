@@ -12,6 +12,12 @@
  * are few.  The running average of a path at a time is that of its values up to there; its mean over paths is kept at
  * RUNNING times, the last of which is the end.
  *
+ * R-hat tells whether the paths, and the beginning and the end of each, have the same average and spread: every path is
+ * cut in two halves of h values (the one in the middle is left out where n is odd).  With W the mean of the variances
+ * inside the halves and B the variance of their averages, R-hat^2 = (h - 1)/h + B/W; it is 1 for paths that have
+ * forgotten their start, and 1.01 is a usual limit (Gelman & Rubin 1992, doi:10.1214/ss/1177011136; halves: Vehtari,
+ * Gelman, Simpson, Carpenter & Buerkner 2021, doi:10.1214/20-BA1221).  One long path has one, too.
+ *
  * The mean squared displacement M(lag) = <(x(t + lag) - x(t))^2> is taken at the lags of a multiple-tau correlator
  * (Ramirez, Sukumaran, Vorselaars & Likhtman 2010, doi:10.1063/1.3491098): 16, then 8 for every doubling.  Levels take
  * every 2nd, 4th, ... value and average nothing, so that there is no systematic error.  The autocorrelation of a
@@ -32,7 +38,8 @@ struct pool {
     struct lgv_exact sum, squares;
 };
 
-enum { MEAN, VARIANCE, INEFFICIENT, POOLS }; /* m, s^2, s^2 g of a path */
+/* m, s^2, s^2 g of a path; average and h - 1 times the variance of half a path: twice as many numbers */
+enum { MEAN, VARIANCE, INEFFICIENT, PATH_POOLS, HALF_MEAN = PATH_POOLS, HALF_SQUARES, POOLS };
 enum { PATH_MEAN, PATH_ERROR, PATH_TIME, PATH_SAMPLES, PATH_VALUES };
 
 struct object {
@@ -137,6 +144,35 @@ static bool add_running(struct object *o, size_t i, unsigned mask) {
     return ok;
 }
 
+/* Average and squared deviations from it of h values. */
+static void half_moments(const double *x, size_t h, double mean[LGV_UNIT], double squares[LGV_UNIT]) {
+    double sum[LGV_UNIT] = {0};
+    for (size_t t = 0; t < h; t++)
+        for (size_t l = 0; l < LGV_UNIT; l++) sum[l] += x[t * LGV_UNIT + l] - x[l];
+    for (size_t l = 0; l < LGV_UNIT; l++) {
+        mean[l] = x[l] + sum[l] / (double)h;
+        squares[l] = 0;
+    }
+    for (size_t t = 0; t < h; t++)
+        for (size_t l = 0; l < LGV_UNIT; l++) {
+            double d = x[t * LGV_UNIT + l] - mean[l];
+            squares[l] += d * d;
+        }
+}
+
+static bool add_halves(struct object *o, size_t i, unsigned mask) {
+    const double *x = o->x + i * o->n * LGV_UNIT;
+    size_t h = o->n / 2;
+    struct pool *p = o->pool + i * POOLS;
+    double mean[LGV_UNIT], squares[LGV_UNIT];
+    bool ok = true;
+    for (size_t k = 0; ok && k < 2; k++) {
+        half_moments(x + k * (o->n - h) * LGV_UNIT, h, mean, squares);
+        ok = pool_add(p + HALF_MEAN, mean, mask) && pool_add(p + HALF_SQUARES, squares, mask);
+    }
+    return ok;
+}
+
 /* x becomes the deviations from the means of the paths. */
 static void subtract_means(double *x, size_t n, double mean[LGV_UNIT], double variance[LGV_UNIT]) {
     double sum[LGV_UNIT] = {0};
@@ -168,8 +204,8 @@ static void list_path(struct object *o, uint64_t path, size_t i, double mean, do
 }
 
 static bool add_series(struct object *o, const struct lgv_piece *piece, size_t i, unsigned mask) {
-    double value[POOLS][LGV_UNIT], n = (double)o->n, *x = o->x + i * o->n * LGV_UNIT;
-    if (!add_running(o, i, mask)) return false;
+    double value[PATH_POOLS][LGV_UNIT], n = (double)o->n, *x = o->x + i * o->n * LGV_UNIT;
+    if (!add_running(o, i, mask) || !add_halves(o, i, mask)) return false;
     subtract_means(x, o->n, value[MEAN], value[VARIANCE]);
     if (!add_lags(o, i, value[VARIANCE], mask)) return false; /* differences do not see the means */
     lgv_lags_variance(x, o->n, value[INEFFICIENT]);
@@ -179,7 +215,7 @@ static bool add_series(struct object *o, const struct lgv_piece *piece, size_t i
         if ((mask >> l & 1) && piece->path + l < LISTED)
             list_path(o, piece->path + l, i, value[MEAN][l], value[INEFFICIENT][l] / n, g);
     }
-    for (size_t k = 0; ok && k < POOLS; k++) ok = pool_add(o->pool + i * POOLS + k, value[k], mask);
+    for (size_t k = 0; ok && k < PATH_POOLS; k++) ok = pool_add(o->pool + i * POOLS + k, value[k], mask);
     return ok;
 }
 
@@ -268,6 +304,16 @@ static double error_of(const struct object *o, const struct pool *p) {
                         : (double)NAN;
 }
 
+/* NaN where nothing moves. */
+static double r_hat(const struct object *o, const struct pool *p) {
+    double h = (double)(o->n / 2), halves = 2 * (double)o->paths;
+    double within = o->paths ? lgv_exact_round(&p[HALF_SQUARES].sum) / (halves * (h - 1)) : 0;
+    if (!(within > 0)) return NAN;
+    const struct lgv_exact *sum = &p[HALF_MEAN].sum;
+    double between = lgv_exact_comoment(2 * o->paths, sum, sum, &p[HALF_MEAN].squares) / (halves - 1);
+    return sqrt((h - 1) / h + fmax(0, between) / within);
+}
+
 static bool put_paths(const struct object *o, size_t i, struct lgv_finding *f) {
     static const char *const name[PATH_VALUES] = {"path_mean", "path_stderr", "path_time", "path_samples"};
     size_t n = o->shape.paths < LISTED ? (size_t)o->shape.paths : LISTED;
@@ -305,6 +351,7 @@ static bool put_average(const struct object *o, size_t i, struct lgv_result *r) 
            lgv_finding_number(f, "stderr_paths", spread) && lgv_finding_number(f, "stderr_along", along) &&
            lgv_finding_number(f, "time", 0.5 * g * o->shape.interval) &&
            lgv_finding_number(f, "samples", (double)o->n * paths / g) &&
+           lgv_finding_number(f, "r_hat", r_hat(o, p)) &&
            lgv_finding_number(f, "std", sqrt(mean_of(o, p + VARIANCE))) && lgv_finding_number(f, "paths", paths) &&
            lgv_finding_number(f, "values", (double)o->n) && put_paths(o, i, f) && put_running(o, i, f);
 }

@@ -48,7 +48,7 @@ static double off_rotations(const struct lgv_model *m, const struct lgv_plan *pl
                             const struct lgv_run_report *report) {
     const struct lgv_graph *g = m->graph;
     double worst = NAN;
-    for (size_t k = 0; g && g->nrotations && k < plan->nsnapshots * LGV_UNIT; k++) {
+    for (size_t k = 0; g && g->nrotations && !g->reduced && k < plan->nsnapshots * LGV_UNIT; k++) {
         const double *state = report->snapshot + k * (m->nx + m->np);
         if (!isfinite(state[0])) continue;
         for (size_t r = 0; r < g->nrotations; r++)
@@ -69,11 +69,44 @@ double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *
     for (size_t k = 0; k < plan->nsnapshots * LGV_UNIT; k++) {
         const double *x = report->snapshot + k * (m->nx + m->np), *p = x + m->nx;
         struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = x, [LGV_P] = p}};
-        double sum = 0;
-        for (size_t i = 0; i < m->np; i++) sum += fabs(p[i] * lgv_eval_node(&e, symmetry->xi[i], &env, NULL));
-        if (isfinite(sum)) largest = fmax(largest, sum);
+        double of_p = 0, of_xi = 0; /* |p| |xi|: the parts of p.xi may all be 0 at a start, and round-off is not */
+        for (size_t i = 0; i < m->np; i++) {
+            if (!symmetry->xi[i]) continue;
+            double xi = lgv_eval_node(&e, symmetry->xi[i], &env, NULL);
+            of_p = hypot(of_p, p[i]);
+            of_xi = hypot(of_xi, xi);
+        }
+        if (isfinite(of_p * of_xi)) largest = fmax(largest, of_p * of_xi);
     }
     lgv_eval_end(&e);
+    return largest;
+}
+
+/* |T| + |V| at a state, V = H(q, 0) and T = H - V. */
+static double energy_parts(const struct lgv_model *m, struct lgv_evaluator *e, const double *state,
+                           const double *rest) {
+    struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = state, [LGV_P] = state + m->nx}};
+    double all = lgv_eval_node(e, m->hamiltonian, &env, NULL);
+    env.space[LGV_P] = rest;
+    double V = lgv_eval_node(e, m->hamiltonian, &env, NULL);
+    return fabs(all - V) + fabs(V);
+}
+
+double lgv_certificate_energy(struct lgv_model *m, const struct lgv_plan *plan, const struct lgv_run_report *report) {
+    size_t rows = m->nx + m->np, states = plan->nsnapshots * LGV_UNIT;
+    size_t stride = m->np > LGV_MANY_DOF ? LGV_UNIT : 1;
+    struct lgv_evaluator e;
+    double largest = 0;
+    if (!m->kind->formulas || m->hamiltonian < 0 || m->lagrangian_only) return 0;
+    double *rest = lgv_new(m->np + 1, sizeof *rest);
+    if (rest && lgv_eval_begin(&e, m->graph)) {
+        for (size_t k = 0; k < states; k += stride) {
+            double size = energy_parts(m, &e, report->snapshot + k * rows, rest);
+            if (isfinite(size)) largest = fmax(largest, size);
+        }
+        lgv_eval_end(&e);
+    }
+    free(rest);
     return largest;
 }
 
@@ -128,6 +161,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     const char *reason;
     *c = (struct lgv_certificate){.symplectic_defect = NAN,
                                   .symplectic_defect_error = NAN,
+                                  .reduced = k->structure.reduced,
                                   .defect_all_error = NAN,
                                   .constraint = NAN,
                                   .rotation = off_rotations(m, plan, report),
@@ -163,6 +197,14 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     c->friction_limit = k->method->friction_limit;
     c->friction_exact = (k->method->metropolis || k->method->contraction == LGV_CONTRACTS_EXACTLY) &&
                         (!m->nconstraints || (k->bath && k->bath->exact)); /* else it is the midpoint rule */
+    struct lgv_stability stability;
+    lgv_method_stability(k->method, ran->model, &k->structure, plan->dt, LGV_STABILITY_QUICKLY, &stability);
+    c->highest_frequency = stability.frequency;
+    c->stable_limit = stability.limit;
+    c->largest_step = stability.largest;
+    c->penalty_step = stability.penalty;
+    c->stable = stability.stable;
+    c->stability = stability.text[0] ? lgv_copy(stability.text) : NULL;
     struct lgv_law law;
     struct lgv_text words = {0};
     lgv_model_law(ran->model, &k->structure, &law);
@@ -181,7 +223,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
         lgv_bath_contraction(k->bath, (int)k->method->contraction, plan->dt, &c->form, &c->volume_expected);
     if (k->bath && m->nconstraints) /* on the constraint set, where other friction has no one factor */
         c->volume_expected = pow(c->form, (double)(k->np - m->nconstraints));
-    if (k->bath && k->structure.rotations) c->form = NAN; /* m in the body frame is scaled, m.(xi x xi) is not */
+    if (k->bath && k->structure.rotations) c->form = NAN; /* noise along axes of a body is no gradient */
     if (k->bath || k->structure.forced)
         c->symplectic_claim = !k->structure.forced && isfinite(c->form) && (k->bath || k->method->symplectic);
     if (k->bath) c->temperature = k->bath->one_temperature ? k->bath->temperature[0] : NAN;

@@ -18,7 +18,8 @@
  * vector of T*S.
  *
  * A rotation is moved by R exp(h hat xi), and D is the rotation vector between two of them; with the angular momentum m
- * in the body frame the form has then one more term, m.(xi_u x xi_v). */
+ * in the body frame the form has then one more term, m.(xi_u x xi_v).  A reduced model, which has momenta alone, has no
+ * form, but a bracket: poisson.c. */
 #include "stats/defect.h"
 #include <float.h>
 #include <math.h>
@@ -35,8 +36,8 @@
 static void moved(const struct lgv_probe *p, const double *u, double h, double *out) {
     const size_t np = p->k->np, nx = p->k->nx;
     memcpy(out, p->x, p->rows * sizeof *out);
-    lgv_rotations_advance(p->g, np, out, u, h);
-    for (size_t i = 0; i < np; i++) out[nx + i] += h * u[np + i];
+    if (p->nq) lgv_rotations_advance(p->g, np, out, u, h);
+    for (size_t i = 0; i < np; i++) out[nx + i] += h * u[p->nq + i];
 }
 
 /* The states x + offset[i] * u, moved onto the constraints.  Velocities of a Lagrangian are found from 0, or else
@@ -90,20 +91,20 @@ static bool steps_from(struct lgv_probe *p, const double *u, const double *offse
 static void pair_difference(const struct lgv_probe *p, const double *states, size_t i, double *out) {
     const size_t np = p->k->np, nx = p->k->nx;
     const double *plus = states + 2 * i * p->rows, *minus = plus + p->rows;
-    lgv_rotations_between(p->g, np, minus, plus, out);
-    for (size_t r = 0; r < np; r++) out[np + r] = plus[nx + r] - minus[nx + r];
+    if (p->nq) lgv_rotations_between(p->g, np, minus, plus, out);
+    for (size_t r = 0; r < np; r++) out[p->nq + r] = plus[nx + r] - minus[nx + r];
 }
 
 /* The derivative of states by the formula of order 8, and how well each component is known.  work: [4 n] */
 static void difference(const struct lgv_probe *p, const double *states, double h, double *out, double *error,
                        double *work) {
     static const double eight[] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}, six[] = {3.0 / 4, -3.0 / 20, 1.0 / 60, 0};
-    const size_t np = p->k->np;
+    const size_t nq = p->nq;
     for (size_t i = 0; i < 4; i++) pair_difference(p, states, i, work + i * p->n);
     for (size_t r = 0; r < p->n; r++) {
         double d8 = 0, d6 = 0;
         int axis = -1;
-        size_t row = r < np && p->g ? (size_t)lgv_rotations_row(p->g, (long)r, &axis) : r < np ? r : r - np + p->k->nx;
+        size_t row = r < nq && p->g ? (size_t)lgv_rotations_row(p->g, (long)r, &axis) : r < nq ? r : r - nq + p->k->nx;
         double size = axis < 0 ? fabs(states[row]) : 1;
         for (size_t i = 0; i < 4; i++) {
             d8 += eight[i] * work[i * p->n + r];
@@ -117,7 +118,7 @@ static void difference(const struct lgv_probe *p, const double *states, double h
 /* A bound of what omega(error, v) can be for v of the size of the scales. */
 static double weight(const struct lgv_probe *p, const double *error) {
     double sum = 0;
-    for (size_t i = 0; i < p->n; i++) sum += error[i] * p->scale[i < p->n / 2 ? i + p->n / 2 : i - p->n / 2];
+    for (size_t i = 0; i < p->n; i++) sum += error[i] * p->scale[i < p->nq ? i + p->nq : i - p->nq];
     return sum;
 }
 
@@ -257,7 +258,7 @@ static bool set_given(struct lgv_probe *p, const double *given) {
 
 /* In units of x itself where none are given; rotations in radians. */
 static bool own_scales(struct lgv_probe *p, double *scale) {
-    const size_t np = p->k->np, nx = p->k->nx;
+    const size_t nq = p->nq, nx = p->k->nx;
     double size[2] = {0, 0}; /* of the coordinates and of the momenta */
     for (size_t i = 0; i < p->rows; i++) {
         if (!isfinite(p->x[i])) return false;
@@ -265,8 +266,8 @@ static bool own_scales(struct lgv_probe *p, double *scale) {
     }
     for (size_t i = 0; i < p->n; i++) {
         int axis = -1;
-        if (p->g && i < np) lgv_rotations_row(p->g, (long)i, &axis);
-        scale[i] = axis >= 0 ? 1 : size[i >= np] > 0 ? size[i >= np] : 1;
+        if (p->g && i < nq) lgv_rotations_row(p->g, (long)i, &axis);
+        scale[i] = axis >= 0 ? 1 : size[i >= nq] > 0 ? size[i >= nq] : 1;
     }
     return true;
 }
@@ -284,19 +285,43 @@ static bool find_end(struct lgv_probe *p, double *work) {
     return true;
 }
 
+/* The largest defect of the form over pairs of directions, and how well it is known. */
+static double worst_pair(const struct lgv_probe *p, const struct lgv_column *c, size_t count, struct lgv_defect *how) {
+    double most = 0, worst[2] = {0, 0}; /* a pair whose defect is beyond its own error counts before all others */
+    double unsure[2] = {0, 0};          /* of pairs of few degrees of freedom; of those that share them all */
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++) {
+            double d = lgv_omega(p, p->end, c[i].Ju, c[j].Ju) -
+                       (how->contracts ? how->form : 1) * lgv_omega(p, p->begin, c[i].u, c[j].u);
+            double e = lgv_omega_error(p, p->end, c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error) +
+                       lgv_omega_error(p, p->begin, c[i].u, c[i].u_error, c[j].u, c[j].u_error);
+            bool all = !p->complete && p->k->np > MANY && i < FEW_DIRECTIONS / 2;
+            d = fabs(d) / p->action;
+            e = e / p->action + 1e-13;
+            if (d > e && d - e > worst[0] - worst[1]) worst[0] = d, worst[1] = e;
+            if (!all) most = fmax(most, d);
+            unsure[all] = fmax(unsure[all], e);
+        }
+    how->error = worst[0] > 0 ? worst[1] : unsure[0];
+    how->all_error = fmax(how->error, unsure[1]);
+    return worst[0] > 0 ? worst[0] : most;
+}
+
 double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, uint64_t seed, uint64_t path,
                               uint64_t n, const double *x, const double *scale, lgv_progress *progress, void *user,
                               struct lgv_defect *how) {
+    const bool reduced = how->rotations && how->rotations->reduced;
     struct lgv_probe p = {.k = k,
                       .x = x,
                       .rows = k->nx + k->np,
-                      .n = 2 * k->np,
+                      .n = reduced ? k->np : 2 * k->np,
+                      .nq = reduced ? 0 : k->np,
                       .g = how->rotations && how->rotations->nrotations ? how->rotations : NULL,
                       .path = path,
                       .step = n,
                       .size = how->size - 1,
                       .accepted = how->without_bath && k->method->metropolis,
-                      .complete = 2 * k->np <= (how->complete ? LGV_ALL_COMPONENTS : MAX_DIRECTIONS),
+                      .complete = 2 * k->np <= (how->complete || reduced ? LGV_ALL_COMPONENTS : MAX_DIRECTIONS),
                       .progress = progress,
                       .user = user};
     size_t count = p.complete ? p.n : FEW_DIRECTIONS;
@@ -304,9 +329,10 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
     double *work = lgv_new(31 * p.rows, sizeof *work), defect = NAN;
     struct lgv_column *c = lgv_new(count, sizeof *c);
     how->volume = how->volume_error = NAN;
+    if (reduced && !p.complete) goto done; /* B is known by all columns of D only */
     if (!vectors || !own || !work || !c || !own_scales(&p, own) || !set_given(&p, how->given)) goto done;
     p.scale = scale ? scale : own;
-    for (size_t i = 0; i < k->np; i++) p.action = fmax(p.action, p.scale[i] * p.scale[k->np + i]);
+    for (size_t i = 0; i < p.nq; i++) p.action = fmax(p.action, p.scale[i] * p.scale[k->np + i]);
     if (!lgv_block_create(k, t0, dt, seed, 1, &p.b)) goto done;
     if (how->without_bath) lgv_block_without_bath(k, &p.b);
     if (!find_end(&p, work)) goto done;
@@ -316,24 +342,10 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
         direction(&p, i, c[i].u);
         if (!derivative(&p, &c[i], work)) goto done;
     }
-    double most = 0, worst[2] = {0, 0}; /* a pair whose defect is beyond its own error counts before all others */
-    double unsure[2] = {0, 0};          /* of pairs of few degrees of freedom; of those that share them all */
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count; j++) {
-            double d = lgv_omega(&p, p.end, c[i].Ju, c[j].Ju) -
-                       (how->contracts ? how->form : 1) * lgv_omega(&p, p.begin, c[i].u, c[j].u);
-            double e = lgv_omega_error(&p, p.end, c[i].Ju, c[i].Ju_error, c[j].Ju, c[j].Ju_error) +
-                       lgv_omega_error(&p, p.begin, c[i].u, c[i].u_error, c[j].u, c[j].u_error);
-            bool all = !p.complete && k->np > MANY && i < FEW_DIRECTIONS / 2;
-            d = fabs(d) / p.action;
-            e = e / p.action + 1e-13;
-            if (d > e && d - e > worst[0] - worst[1]) worst[0] = d, worst[1] = e;
-            if (!all) most = fmax(most, d);
-            unsure[all] = fmax(unsure[all], e);
-        }
-    defect = worst[0] > 0 ? worst[0] : most;
-    how->error = worst[0] > 0 ? worst[1] : unsure[0];
-    how->all_error = fmax(how->error, unsure[1]);
+    if (reduced)
+        lgv_poisson_find(&p, c, &defect, &how->error), how->all_error = how->error;
+    else
+        defect = worst_pair(&p, c, count, how);
     how->size = p.size + 1;
     if (p.complete && how->constraints)
         lgv_volume_tangent(&p, c, how);

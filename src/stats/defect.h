@@ -10,7 +10,8 @@ struct lgv_probe {
     const struct lgv_kernel *k;
     struct lgv_own_block b;
     const double *x;
-    size_t rows, n; /* nx + np, and 2 np: components of tangent vectors */
+    size_t rows, n; /* nx + np, and 2 np: components of tangent vectors, np in a reduced model */
+    size_t nq;      /* of these components those of q come first: np, or 0 */
     const struct lgv_graph *g; /* where rotations stand; NULL: there are none */
     double *begin, *end; /* [rows] where the step from x begins, on the constraints, and ends: with rotations */
     uint64_t path, step;
@@ -34,6 +35,9 @@ double lgv_omega(const struct lgv_probe *p, const double *x, const double *u, co
 /* How well it is known. */
 double lgv_omega_error(const struct lgv_probe *p, const double *x, const double *u, const double *u_error,
                        const double *v, const double *v_error);
+
+/* poisson.c: of a reduced model that is measured completely, how far the step is from a Poisson map. */
+void lgv_poisson_find(const struct lgv_probe *p, const struct lgv_column *c, double *defect, double *error);
 
 /* volume.c: det J of a system that is measured completely; of one with constraints, on the constraint set. */
 void lgv_volume_find(const struct lgv_probe *p, const struct lgv_column *c, struct lgv_defect *how);

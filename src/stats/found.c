@@ -37,6 +37,8 @@ const struct lgv_found_row lgv_found_rows[] = {
     {LGV_FOUND_AVERAGES, "stderr_along", 0, SAME, "standard error from the correlation along the paths"},
     {LGV_FOUND_AVERAGES, "time", 0, TIME, "integrated autocorrelation time"},
     {LGV_FOUND_AVERAGES, "samples", 0, "", "effective number of independent values, of all paths"},
+    {LGV_FOUND_AVERAGES, "r_hat", 0, "",
+     "R-hat of the halves of the paths, 1 where averages do not depend on the path and its beginning; NaN: constant"},
     {LGV_FOUND_AVERAGES, "std", 0, SAME, "standard deviation along a path"},
     {LGV_FOUND_AVERAGES, "paths", 0, "paths", "paths that reach the end"},
     {LGV_FOUND_AVERAGES, "values", 0, "", "values of each path"},
@@ -93,11 +95,14 @@ const struct lgv_found_row lgv_found_rows[] = {
     {LGV_FOUND_SECTIONS, "stored", 0, "", "those that are stored"},
     {LGV_FOUND_SECTIONS, "paths", 0, "paths", "kept paths"},
     {LGV_FOUND_SECTIONS, "crossing", 2, "", "[crossing][column]: number of the path, time, what is observed"},
+    {LGV_FOUND_CLOUDS, "paths", 0, "paths", "the first paths, whose values are here"},
+    {LGV_FOUND_CLOUDS, "time", 1, TIME, "some of the output times"},
+    {LGV_FOUND_CLOUDS, "value", 2, SAME, "values of these paths, [time][path]; NaN: it has ended"},
 };
 const size_t lgv_found_row_count = sizeof lgv_found_rows / sizeof *lgv_found_rows;
 const char *const lgv_found_groups[] = {LGV_FOUND_EVENTS, LGV_FOUND_AVERAGES, LGV_FOUND_CORRELATIONS,
                                         LGV_FOUND_EXTREMES, LGV_FOUND_PAIRS, LGV_FOUND_DENSITIES,
-                                        LGV_FOUND_SECTIONS};
+                                        LGV_FOUND_SECTIONS, LGV_FOUND_CLOUDS};
 const size_t lgv_found_group_count = sizeof lgv_found_groups / sizeof *lgv_found_groups;
 
 const struct lgv_found_row *lgv_found_row(const char *group, size_t number) {
@@ -106,11 +111,20 @@ const struct lgv_found_row *lgv_found_row(const char *group, size_t number) {
     return NULL;
 }
 
+static size_t rank(const char *group) {
+    size_t k = 0;
+    while (k < lgv_found_group_count && strcmp(lgv_found_groups[k], group) != 0) k++;
+    return k;
+}
+
+/* In the order of the groups, whichever collector comes first: that is their order in files, too. */
 struct lgv_finding *lgv_finding_add(struct lgv_result *r, const char *group, const char *name, const char *text) {
     struct lgv_finding *list = realloc(r->finding, (r->nfindings + 1) * sizeof *list);
     if (!list) return NULL;
     r->finding = list;
-    struct lgv_finding *f = &list[r->nfindings++];
+    size_t at = r->nfindings++;
+    for (; at > 0 && rank(list[at - 1].group) > rank(group); at--) list[at] = list[at - 1];
+    struct lgv_finding *f = &list[at];
     *f = (struct lgv_finding){.group = group, .name = lgv_copy(name), .text = lgv_copy(text ? text : name)};
     return f->name && f->text ? f : NULL;
 }

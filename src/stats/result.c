@@ -26,6 +26,8 @@ const char *lgv_fail_text(int reason) {
     case LGV_FAIL_INDEFINITE:
         return "M + beta dt^2 V'' of the step is not positive definite: V bends downwards too much there for this beta "
                "and step, or the path was lost before; try a smaller step";
+    case LGV_FAIL_NEAR:
+        return "far too many pairs are within the radius of the cutoff: points have come together; try a smaller step";
     case LGV_STOPPED: return "no failure: stopped";
     default: return "unknown reason";
     }
@@ -79,7 +81,7 @@ void lgv_result_clear(struct lgv_result *r) {
                     r->compiler,
                     r->command,
                     r->date,
-                    r->certificate.order_reason,
+                    r->certificate.order_reason, r->certificate.stability,
                     r->certificate.commutes_reason, r->certificate.law,
                     r->increments_file};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) free(text[i]);

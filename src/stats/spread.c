@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Quantiles along time, histograms at the end, of single observables and of pairs, and densities of pairs over all
- * output times.  All are taken from the paths with the lowest numbers, which are a fair sample; which
- * ones does not depend on how many paths there are, so that parts can be merged. */
+ * Quantiles along time, histograms at the end, of single observables and of pairs, densities of pairs over all output
+ * times, and the first coordinates and momenta of some paths, to see the ensemble move.  All are taken from the paths
+ * with the lowest numbers, which are a fair sample; which ones does not depend on how many paths there are, so that
+ * parts can be merged. */
 #include "stats/collect.h"
 #include <omp.h>
 #include "stats/four.h"
@@ -15,6 +16,9 @@
 #define FINAL_PATHS 1000000
 #define DENSITY_BYTES (64u << 20)
 #define MOST_BINS 300 /* of each axis of a pair */
+#define CLOUD_PATHS 200
+#define CLOUD_TIMES 101
+#define CLOUD_SERIES 3 /* coordinates, and as many momenta */
 
 /* Values of the first npaths paths at ntimes times, unit by unit as they come; NaN where there is none. */
 struct object {
@@ -181,6 +185,37 @@ static size_t gather(const struct object *o, size_t time, size_t i, double *x) {
     return zero == 0 ? n : lgv_keep_numbers(x, n);
 }
 
+/* Some paths of one series at some times. */
+static bool put_cloud(const struct object *o, size_t series, struct lgv_result *r) {
+    size_t paths = o->npaths < CLOUD_PATHS ? (size_t)o->npaths : CLOUD_PATHS;
+    size_t times = o->ntimes < CLOUD_TIMES ? o->ntimes : CLOUD_TIMES;
+    struct lgv_finding *f = lgv_finding_add(r, LGV_FOUND_CLOUDS, r->series[series].name, NULL);
+    double *time = f ? lgv_finding_array(f, "time", times, 1) : NULL;
+    double *value = time ? lgv_finding_array(f, "value", times, paths) : NULL;
+    for (size_t k = 0; value && k < times; k++) {
+        size_t t = k * (o->ntimes - 1) / (times - 1);
+        time[k] = r->time[t];
+        for (size_t p = 0; p < paths; p++) {
+            size_t unit = p / LGV_UNIT;
+            bool known = t < o->written[unit];
+            value[k * paths + p] = known ? values_at(o, unit, t)[series * LGV_UNIT + p % LGV_UNIT] : (double)NAN;
+        }
+    }
+    return value && lgv_finding_number(f, "paths", (double)paths);
+}
+
+/* Of the first coordinates and the first momenta, where there is an ensemble and it moves. */
+static bool put_clouds(const struct object *o, struct lgv_result *r) {
+    bool ok = true;
+    size_t taken[2] = {0, 0};
+    for (size_t i = 0; ok && o->npaths > 1 && o->ntimes > 1 && i < r->nseries; i++) {
+        int kind = r->series[i].kind;
+        if (kind != LGV_OBSERVABLE_COORDINATE && kind != LGV_OBSERVABLE_CONJUGATE) continue;
+        if (taken[kind == LGV_OBSERVABLE_CONJUGATE]++ < CLOUD_SERIES) ok = put_cloud(o, i, r);
+    }
+    return ok;
+}
+
 static bool finish_quantiles(void *object, struct lgv_result *r) {
     struct object *o = object;
     size_t n = o->shape.nseries;
@@ -209,7 +244,7 @@ static bool finish_quantiles(void *object, struct lgv_result *r) {
         free(x);
         lgv_ranks_free(scratch);
     }
-    return ok;
+    return ok && put_clouds(o, r);
 }
 
 /* ---- histograms ---- */

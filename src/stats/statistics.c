@@ -39,30 +39,12 @@ bool lgv_statistics_merge(struct lgv_statistics *s, const struct lgv_statistics 
     return ok;
 }
 
-/* Each part begins with its size. */
 void lgv_statistics_save(const struct lgv_statistics *s, struct lgv_text *out) {
-    for (size_t i = 0; i < LGV_COLLECTORS; i++) {
-        struct lgv_text part = {0};
-        collected[i]->collector.save(s->list[i].object, &part);
-        lgv_text_append_count(out, part.size);
-        if (part.size) lgv_text_append(out, part.data, part.size);
-        out->failed |= part.failed;
-        lgv_text_free(&part);
-    }
+    lgv_collecting_save(s->list, LGV_COLLECTORS, out);
 }
 
 bool lgv_statistics_load(struct lgv_statistics *s, struct lgv_bytes *from) {
-    for (size_t i = 0; i < LGV_COLLECTORS && !from->bad; i++) {
-        uint64_t size = lgv_bytes_count(from);
-        if (size > from->left) from->bad = true;
-        if (from->bad) break;
-        struct lgv_bytes part = {.at = from->at, .left = (size_t)size};
-        if (!collected[i]->collector.load(s->list[i].object, &part)) return false;
-        if (part.bad || part.left) from->bad = true;
-        from->at += size;
-        from->left -= (size_t)size;
-    }
-    return true;
+    return lgv_collecting_load(s->list, LGV_COLLECTORS, from);
 }
 
 double lgv_statistics_bytes(const struct lgv_shape *shape, double threads) {
@@ -169,9 +151,12 @@ static enum lgv_status fill(struct lgv_statistics *s, const struct lgv_ran *ran,
     r->steps = plan->steps;
     r->step = plan->dt;
     r->until = plan->t0 + (double)plan->steps * plan->dt;
-    for (size_t i = 0, k = 0; i < r->nseries; i++)
-        if (r->series[i].kind == LGV_OBSERVABLE_MOMENTUM)
-            r->series[i].scale = lgv_certificate_momentum(ran->model, &ran->model->symmetry[k++], plan, report);
+    for (size_t i = 0, k = 0; i < r->nseries; i++) {
+        struct lgv_series *x = &r->series[i];
+        if (x->kind == LGV_OBSERVABLE_MOMENTUM)
+            x->scale = lgv_certificate_momentum(ran->model, &ran->model->symmetry[k++], plan, report);
+        if (x->kind == LGV_OBSERVABLE_ENERGY) x->scale = lgv_certificate_energy(ran->model, plan, report);
+    }
     r->threads = report->threads;
     r->paths_seconds = report->seconds;
     r->newton_iterations = report->iterations;

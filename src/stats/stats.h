@@ -16,7 +16,8 @@ struct lgv_series {
     int kind; /* enum lgv_observable_kind */
     int claim; /* momentum maps: 1 method and model promise that it is kept, 0 the method does not, -1 H or a noise has
                   not this symmetry, -2 that is not known */
-    double scale; /* momentum maps: largest sum |p_i xi_i(q)| over kept states, what its round-off is measured by */
+    double scale; /* over states kept of the run, the largest: of momentum maps |p| |xi(q)|, what round-off is measured
+                     by; of H the sum of |kinetic| and |potential|, 0 where they are not known */
     double *mean, *std, *err, *min, *max;
     double *quantile[LGV_QUANTILES]; /* from the first result->sample_paths paths */
     double drift; /* largest |x(t) - x(0)| over all paths: over output times, and see result->tallied_paths */
@@ -51,6 +52,7 @@ struct lgv_failure {
 #define LGV_FOUND_PAIRS "histograms2"
 #define LGV_FOUND_DENSITIES "densities"
 #define LGV_FOUND_SECTIONS "sections"
+#define LGV_FOUND_CLOUDS "clouds"
 #define LGV_FOUND_ROWS 24 /* of one group, at most */
 struct lgv_found_row {
     const char *group, *name;
@@ -77,6 +79,7 @@ struct lgv_setting { /* an option as text: how to repeat the run */
 
 struct lgv_certificate {
     double symplectic_defect;             /* max |J^T Omega J - Omega| over the sampled states; NaN when not measured */
+    int reduced;                          /* momenta alone: it is max |J B J^T - B+| of their brackets B */
     double symplectic_defect_error;       /* how well the derivative J is known: defects below it mean "round-off" */
     double defect_all_error; /* the same for a fault in any single one of many degrees of freedom */
     uint64_t defect_states;               /* number of states it was measured at */
@@ -99,6 +102,12 @@ struct lgv_certificate {
     double friction_step;                  /* largest rate of friction times the step; 0: none, or it depends on q */
     double friction_limit;                 /* beyond which the method is unstable; 0: it has none */
     int friction_exact;                    /* the method has the exact flow of the bath */
+    double highest_frequency;              /* of the motion linearised at a typical start; NaN: not known */
+    double stable_limit, largest_step;     /* of dt times that, and of dt, for linear forces; INFINITY: none, NaN: not
+                                              known */
+    double penalty_step;                   /* omega dt^2 of constraints by penalty, where that has a limit, else NaN */
+    int stable;                            /* 1 yes, 0 no, -1 unknown: by these numbers alone */
+    char *stability;                       /* the same in words; NULL: nothing is said */
     char *law;                             /* the stationary law in words; NULL: nothing is said */
     double law_temperature;                /* kT of the law exp(-H/kT), where that is stationary; else NaN */
     int dissipative;                       /* friction or forces without a potential: H need not be kept */
@@ -230,6 +239,8 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
 /* Largest sum_i |p_i xi_i(q)| of a symmetry over the states kept of the run. */
 double lgv_certificate_momentum(struct lgv_model *m, const struct lgv_symmetry *symmetry, const struct lgv_plan *plan,
                                 const struct lgv_run_report *report);
+/* Largest |T| + |V| over these states; 0: not known. */
+double lgv_certificate_energy(struct lgv_model *m, const struct lgv_plan *plan, const struct lgv_run_report *report);
 /* Symplecticity defect max |omega(J u, J v) - omega(u, v)| of one step from state x (nx + np) at step number n of a
  * path, in units of scale[2 np] (NULL: the sizes of x).  NaN when the step fails there, or when progress (NULL
  * allowed) asks to stop. */

@@ -11,7 +11,8 @@
 
 #define CONSTRAINT_LIMIT 1e-8 /* of the size of its terms: well above Newton's tolerance, well below any step error */
 #define ROTATION_LIMIT 1e-12  /* |R^T R - 1|: a step makes unit quaternions unit again */
-#define ENERGY_LIMIT 1e3      /* times |H| at the start, where the exact flow keeps H */
+#define ENERGY_LIMIT 1e3      /* times |H| at the start, where the exact flow keeps H, and */
+#define ENERGY_SHARE 0.5      /* of the sum of |kinetic| and |potential| */
 
 static void judge_symplectic(const struct lgv_certificate *c, struct lgv_verdict *v) {
     v->value = c->symplectic_defect;
@@ -66,12 +67,13 @@ static void judge_momentum(const struct lgv_result *r, const struct lgv_series *
     if (v->claim == 1 && isfinite(v->value)) v->holds = v->value <= v->limit;
 }
 
-/* No claim; but where H is constant and has grown a thousandfold the step is too large. */
+/* No claim; but where H is constant and has grown a thousandfold the step is too large.  Kinetic and potential energy
+ * may cancel at the start, or both be about 0: then H is to have moved as far as they themselves do, too. */
 static void judge_energy(const struct lgv_result *r, const struct lgv_series *s, struct lgv_verdict *v) {
     double start = s->mean ? s->mean[0] : (double)NAN;
     v->value = s->drift;
     v->claim = r->nnoise || r->certificate.time_dependent || r->certificate.dissipative ? -1 : 0;
-    if (v->claim == 0 && fabs(start) > 0) v->limit = ENERGY_LIMIT * fabs(start);
+    if (v->claim == 0 && fabs(start) > 0) v->limit = fmax(ENERGY_LIMIT * fabs(start), ENERGY_SHARE * s->scale);
     if (v->value > v->limit) v->holds = 0;
 }
 

@@ -140,7 +140,7 @@ enum lgv_status lgv_compare_leg(struct lgv_comparing *x, const struct lgv_compar
         return lgv_fail(x->err, LGV_CANNOT_RUN, "the values of the paths need %.1f GB: ask for fewer paths",
                         bytes / 1e9);
     x->share = (double)g->total * (double)paths;
-    if (on_progress(x, 0)) return LGV_INTERRUPTED; /* short legs end before they ask whether to go on */
+    if (lgv_peers_any(on_progress(x, 0))) return LGV_INTERRUPTED; /* short legs end before they ask whether to go on */
     enum lgv_status status = lgv_leg_run(leg, on_progress, x, x->err);
     x->done += x->share;
     return status;

@@ -161,14 +161,14 @@ static enum lgv_status read_methods(struct study *s, struct lgv_model *model, co
 static const struct lgv_method *choose_reference(const struct study *s, const struct lgv_model *m) {
     static const char *const noisy[] = {"VZc",       "LobZ", "MRT32",     "P2N2Q4Gau",   "P1N1Q2Gau",
                                         "P2N2Q2Lob", "Heun", "RATTLE-Jc", "Lobatto3-W1", "BAB", "ABA",
-                                        "RATTLE",    "g-BRB", "BRB",    "BXB",         NULL};
+                                        "RATTLE",    "g-BRB", "BRB",    "BXB",         "BCB", "BEB", NULL};
     static const char *const noisy_large[] = {"VZc",  "MRT32",     "LobZ",   "P2N2Q2Lob", "P1N1Q2Gau",
                                               "Heun", "RATTLE-Jc", "RATTLE", "BAB",       "ABA",
-                                              "g-BRB", "BRB",      "BXB",    NULL};
+                                              "g-BRB", "BRB",      "BXB",    "BCB",       "BEB", NULL};
     static const char *const quiet[] = {"P3N3Q6Gau", "P3N4Q6Lob", "RK4", "P2N2Q4Gau", "Lobatto4", "Lobatto3",
-                                        "BAB-6", "BAB-8", "RATTLE-6", "BRB-6", "BXB-6", NULL};
+                                        "BAB-6", "BAB-8", "RATTLE-6", "BRB-6", "BXB-6", "BCB-6", "BEB-6", NULL};
     static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE-6", "RATTLE",
-                                              "BAB-4", "BAB-6", "BRB-4", "BXB-4", NULL};
+                                              "BAB-4", "BAB-6", "BRB-4", "BXB-4", "BCB-4", "BEB-4", NULL};
     const struct lgv_method *best = NULL;
     bool large = m->np > LGV_REFERENCE_DOF;
     double order = 0;

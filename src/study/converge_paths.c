@@ -16,6 +16,7 @@
 struct shared {
     struct lgv_converge_job *job;
     struct lgv_crew crew;
+    uint64_t first; /* unit 0 of the crew */
     atomic_ullong units_done;
     double units;
 };
@@ -77,7 +78,8 @@ static void worker_end(struct worker *w) {
 
 static void tell(struct worker *w) {
     struct shared *s = w->shared;
-    double done = fmax(1e-6, (double)atomic_load(&s->units_done) / s->units);
+    double done = (double)atomic_load(&s->units_done) * (s->crew.dealt ? lgv_peers->count : 1);
+    done = fmax(1e-6, done / s->units);
     lgv_crew_tell(&s->crew, s->job->fraction_base + s->job->fraction_size * fmin(done, 1));
 }
 
@@ -208,6 +210,15 @@ static bool run_levels(struct worker *w, uint64_t path, unsigned used) {
     return true;
 }
 
+static void add_sum(struct lgv_converge_sum *s, const struct lgv_converge_sum *part) {
+    s->paths += part->paths;
+    s->failed += part->failed;
+    s->truncated += part->truncated;
+    s->evaluations += part->evaluations;
+    s->vecs += part->vecs;
+    s->seconds += part->seconds;
+}
+
 /* The worker's unit to the sums of its group. */
 static bool add_sums(const struct worker *w, unsigned group, unsigned used) {
     struct lgv_converge_job *j = w->shared->job;
@@ -216,12 +227,7 @@ static bool add_sums(const struct worker *w, unsigned group, unsigned used) {
         struct lgv_converge_sum *s = &j->sum[i * LGV_GROUPS + group], *part = &w->part[i];
         for (size_t n = 0; n < j->width; n++)
             ok &= lgv_exact_add(&j->long_total[(i * LGV_GROUPS + group) * j->width + n], w->total[i * j->width + n]);
-        s->paths += part->paths;
-        s->failed += part->failed;
-        s->truncated += part->truncated;
-        s->evaluations += part->evaluations;
-        s->vecs += part->vecs;
-        s->seconds += part->seconds;
+        add_sum(s, part);
     }
     j->group_paths[group] += used;
     return ok;
@@ -248,7 +254,7 @@ static void work(struct lgv_crew *crew, void *user) {
     uint64_t unit;
     if (!worker_begin(&w, user)) lgv_crew_no_memory(crew);
     while (lgv_crew_next(crew, &unit)) {
-        do_unit(&w, unit);
+        do_unit(&w, w.shared->first + unit);
         tell(&w);
     }
     worker_end(&w);
@@ -272,13 +278,71 @@ void lgv_converge_free_sums(struct lgv_converge_job *j) {
     j->long_total = NULL;
 }
 
+/* ---- several processes ---- */
+
+static size_t cells(const struct lgv_converge_job *j) {
+    return (j->nmethods + 1) * j->nlevels * LGV_GROUPS;
+}
+
+static void pack(void *user, struct lgv_text *out) {
+    const struct lgv_converge_job *j = user;
+    lgv_text_append(out, (const char *)j->group_paths, sizeof j->group_paths);
+    lgv_text_append(out, (const char *)j->sum, cells(j) * sizeof *j->sum);
+    for (size_t i = 0; i < cells(j) * j->width; i++) lgv_exact_save(&j->long_total[i], out);
+}
+
+static bool add_other(void *user, struct lgv_bytes *from) {
+    struct lgv_converge_job *j = user;
+    uint64_t paths[LGV_GROUPS] = {0};
+    bool ok = j->sum && j->total && j->long_total;
+    if (!ok) return false;
+    lgv_bytes_take(from, paths, sizeof paths);
+    for (size_t g = 0; g < LGV_GROUPS; g++) j->group_paths[g] += paths[g];
+    for (size_t i = 0; i < cells(j) && !from->bad; i++) {
+        struct lgv_converge_sum other = {0};
+        lgv_bytes_take(from, &other, sizeof other);
+        add_sum(&j->sum[i], &other);
+    }
+    for (size_t i = 0; ok && i < cells(j) * j->width && !from->bad; i++) {
+        struct lgv_exact other = {0};
+        ok = lgv_exact_load(&other, from) && lgv_exact_merge(&j->long_total[i], &other);
+        lgv_exact_free(&other, 1);
+    }
+    return ok;
+}
+
+static bool reset(void *user) {
+    struct lgv_converge_job *j = user;
+    lgv_converge_free_sums(j);
+    memset(j->group_paths, 0, sizeof j->group_paths);
+    return lgv_converge_new_sums(j);
+}
+
+/* This one begins with nothing, unless it is the first: what was done before is there. */
+static void begin_together(struct shared *s) {
+    lgv_peers->begin();
+    s->crew.dealt = true;
+    if (lgv_peers->number && !reset(s->job)) lgv_crew_no_memory(&s->crew);
+}
+
+static void end_together(struct shared *s) {
+    const struct lgv_exchange x = {pack, add_other, reset, s->job};
+    if (lgv_crew_stopped(&s->crew)) lgv_peers->stop(true);
+    bool ok = lgv_peers_exchange(&x, !atomic_load(&s->crew.no_memory));
+    if (lgv_peers->any(lgv_crew_stopped(&s->crew))) atomic_store(&s->crew.stop, 1);
+    if (!ok) lgv_crew_no_memory(&s->crew);
+}
+
 enum lgv_status lgv_converge_paths(struct lgv_converge_job *j, struct lgv_error *err) {
     uint64_t first = j->first / LGV_UNIT, end = (j->end + LGV_UNIT - 1) / LGV_UNIT;
     struct shared s = {.job = j,
+                       .first = first,
                        .units = (double)(j->end - j->first + LGV_UNIT - 1) / LGV_UNIT,
-                       .crew = LGV_CREW(first, end, j->progress, j->user)};
+                       .crew = LGV_CREW(0, end > first ? end - first : 0, j->progress, j->user)};
+    if (lgv_peers) begin_together(&s);
     lgv_crew_run(&s.crew, j->threads, work, &s);
-    for (size_t i = 0; i < (j->nmethods + 1) * j->nlevels * LGV_GROUPS * j->width; i++)
+    if (lgv_peers) end_together(&s);
+    for (size_t i = 0; j->long_total && i < cells(j) * j->width; i++)
         j->total[i] = lgv_exact_round(&j->long_total[i]);
     if (atomic_load(&s.crew.no_memory)) return lgv_fail_memory(err);
     return lgv_crew_stopped(&s.crew) ? LGV_INTERRUPTED : LGV_OK;

@@ -9,6 +9,7 @@
 #include "base/exact.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- sums ---- */
 
@@ -43,8 +44,50 @@ struct lgv_pair_estimate lgv_pair_estimate(const struct lgv_pair_sums *s) {
 
 /* ---- values of single paths, stored by path number ---- */
 
-static bool store_piece(void *object, const struct lgv_piece *piece) {
-    struct lgv_leg *leg = object;
+struct values {
+    const struct lgv_leg *leg;
+    double *final, *start, *control, *drift, *energy; /* as in the leg */
+    unsigned char *have;                              /* [units] this one is there */
+    uint64_t failed;
+};
+
+static size_t units_of(const struct lgv_leg *leg) {
+    return (size_t)((leg->paths + LGV_UNIT - 1) / LGV_UNIT);
+}
+
+static void values_free(void *object) {
+    struct values *v = object;
+    if (!v) return;
+    free(v->final);
+    free(v->start);
+    free(v->control);
+    free(v->drift);
+    free(v->energy);
+    free(v->have);
+    free(v);
+}
+
+static void *values_create(const void *shape) {
+    const struct lgv_leg *leg = shape;
+    size_t paths = (size_t)leg->paths, all = paths * leg->ncolumns;
+    struct values *v = lgv_new(1, sizeof *v);
+    if (!v) return NULL;
+    v->leg = leg;
+    v->final = lgv_new(all, sizeof *v->final);
+    v->start = lgv_new(all, sizeof *v->start);
+    v->control = leg->kernel->watch.controls ? lgv_new(all, sizeof *v->control) : NULL;
+    v->drift = lgv_new(paths, sizeof *v->drift);
+    v->energy = lgv_new(paths, sizeof *v->energy);
+    v->have = lgv_new(units_of(leg), sizeof *v->have);
+    bool ok = v->final && v->start && v->drift && v->energy && v->have && (v->control || !leg->kernel->watch.controls);
+    if (ok) return v;
+    values_free(v);
+    return NULL;
+}
+
+static bool values_add(void *object, const struct lgv_piece *piece) {
+    struct values *v = object;
+    const struct lgv_leg *leg = v->leg;
     size_t watched = leg->kernel->watch.count, controls = leg->kernel->watch.controls, last = leg->ntimes - 1;
     for (size_t i = 0; i < piece->count * piece->used; i++) {
         size_t t = i / piece->used, lane = i % piece->used, time = piece->first + t;
@@ -53,24 +96,85 @@ static bool store_piece(void *object, const struct lgv_piece *piece) {
         const double *row = piece->value + t * watched * LGV_UNIT + lane;
         for (size_t k = 0; k < leg->ncolumns; k++) {
             size_t o = leg->column[k] * LGV_UNIT, at = path * leg->ncolumns + k;
-            if (time == 0) leg->start[at] = alive ? row[o] : (double)NAN;
+            if (time == 0) v->start[at] = alive ? row[o] : (double)NAN;
             if (time < last) continue;
-            leg->final[at] = alive ? row[o] : (double)NAN;
-            if (leg->control) leg->control[at] = alive ? row[controls * LGV_UNIT + o] : (double)NAN;
+            v->final[at] = alive ? row[o] : (double)NAN;
+            if (v->control) v->control[at] = alive ? row[controls * LGV_UNIT + o] : (double)NAN;
         }
-        if (time == 0) leg->energy[path] = row[0];        /* observable 0 is the energy */
-        double change = fabs(row[0] - leg->energy[path]); /* dead paths: no change */
-        if (alive && change > leg->drift[path]) leg->drift[path] = change;
+        if (time == 0) v->energy[path] = row[0];        /* observable 0 is the energy */
+        double change = fabs(row[0] - v->energy[path]); /* dead paths: no change */
+        if (alive && change > v->drift[path]) v->drift[path] = change;
     }
+    if (piece->last) v->have[piece->unit] = 1;
     for (unsigned l = 0; piece->last && l < piece->used; l++)
         if (piece->fail[l]) {
 #pragma omp atomic
-            leg->failed++;
+            v->failed++;
         }
     return true;
 }
 
-static const struct lgv_collector path_values = {.name = "values", .shared = true, .add = store_piece};
+/* The rows of a unit: their places and sizes in the arrays. */
+struct row {
+    double *at;
+    size_t count;
+};
+static void rows_of(const struct values *v, size_t unit, struct row row[5]) {
+    size_t path = unit * LGV_UNIT, left = (size_t)v->leg->paths - path, n = v->leg->ncolumns;
+    size_t paths = left < LGV_UNIT ? left : LGV_UNIT;
+    row[0] = (struct row){v->final + path * n, paths * n};
+    row[1] = (struct row){v->start + path * n, paths * n};
+    row[2] = (struct row){v->drift + path, paths};
+    row[3] = (struct row){v->energy + path, paths};
+    row[4] = (struct row){v->control ? v->control + path * n : NULL, v->control ? paths * n : 0};
+}
+
+static bool values_merge(void *object, const void *other) {
+    struct values *v = object;
+    const struct values *w = other;
+    struct row to[5], from[5];
+    for (size_t u = 0; u < units_of(v->leg); u++) {
+        if (!w->have[u]) continue;
+        rows_of(v, u, to);
+        rows_of(w, u, from);
+        for (size_t k = 0; k < 5; k++)
+            if (to[k].count) memcpy(to[k].at, from[k].at, to[k].count * sizeof(double));
+        v->have[u] = 1;
+    }
+    v->failed += w->failed;
+    return true;
+}
+
+static void values_save(void *object, struct lgv_text *out) {
+    struct values *v = object;
+    struct row row[5];
+    lgv_text_append_count(out, v->failed);
+    lgv_text_append(out, (const char *)v->have, units_of(v->leg));
+    for (size_t u = 0; u < units_of(v->leg); u++) {
+        if (!v->have[u]) continue;
+        rows_of(v, u, row);
+        for (size_t k = 0; k < 5; k++)
+            if (row[k].count) lgv_text_append(out, (const char *)row[k].at, row[k].count * sizeof(double));
+    }
+}
+
+static bool values_load(void *object, struct lgv_bytes *from) {
+    struct values *v = object;
+    struct row row[5];
+    v->failed = lgv_bytes_count(from);
+    lgv_bytes_take(from, v->have, units_of(v->leg));
+    for (size_t u = 0; u < units_of(v->leg) && !from->bad; u++) {
+        if (!v->have[u]) continue;
+        rows_of(v, u, row);
+        for (size_t k = 0; k < 5; k++)
+            if (row[k].count) lgv_bytes_take(from, row[k].at, row[k].count * sizeof(double));
+    }
+    return true;
+}
+
+static const struct lgv_collector path_values = {.name = "values", .shared = true, .create = values_create,
+                                                 .add = values_add, .merge = values_merge, .free = values_free,
+                                                 .save = values_save, .load = values_load};
 
 /* ---- sums along time ----
  *
@@ -189,8 +293,31 @@ static bool along_merge(void *object, const void *other) {
     return ok;
 }
 
-static const struct lgv_collector along_time = {
-    .name = "sums", .create = along_create, .add = along_add, .merge = along_merge, .free = along_free};
+static void along_save(void *object, struct lgv_text *out) {
+    struct along *a = object;
+    for (size_t i = 0; i < a->rows; i++) {
+        const struct exact_pair *p = &a->pair[i];
+        const struct lgv_exact *all[] = {&p->f, &p->m, &p->ff, &p->fm, &p->mm};
+        lgv_text_append_count(out, p->n);
+        for (size_t k = 0; k < 5; k++) lgv_exact_save(all[k], out);
+    }
+}
+
+static bool along_load(void *object, struct lgv_bytes *from) {
+    struct along *a = object;
+    bool ok = true;
+    for (size_t i = 0; ok && i < a->rows && !from->bad; i++) {
+        struct exact_pair *p = &a->pair[i];
+        struct lgv_exact *all[] = {&p->f, &p->m, &p->ff, &p->fm, &p->mm};
+        p->n = lgv_bytes_count(from);
+        for (size_t k = 0; ok && k < 5; k++) ok = lgv_exact_load(all[k], from);
+    }
+    return ok;
+}
+
+static const struct lgv_collector along_time = {.name = "sums", .create = along_create, .add = along_add,
+                                                .merge = along_merge, .free = along_free, .save = along_save,
+                                                .load = along_load};
 
 /* The sums about the mean of f. */
 static struct lgv_pair_sums rounded(const struct exact_pair *p) {
@@ -207,24 +334,30 @@ static struct lgv_pair_sums rounded(const struct exact_pair *p) {
 
 /* ---- the run ---- */
 
+static void take_values(struct lgv_leg *leg, struct values *v) {
+    leg->final = v->final;
+    leg->start = v->start;
+    leg->control = v->control;
+    leg->drift = v->drift;
+    leg->energy = v->energy;
+    leg->failed = v->failed;
+    free(v->have);
+    free(v);
+}
+
 enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *user, struct lgv_error *err) {
     if (lgv_clip_check(leg->kernel, leg->step, leg->truncate, err)) return LGV_BAD_INPUT;
     if (lgv_normals_check(leg->kernel, leg->steps, leg->coarsen, err)) return LGV_BAD_INPUT;
-    size_t values = (size_t)leg->paths * leg->ncolumns;
-    leg->final = lgv_new(values, sizeof *leg->final);
-    leg->start = lgv_new(values, sizeof *leg->start);
-    leg->drift = lgv_new((size_t)leg->paths, sizeof *leg->drift);
-    leg->energy = lgv_new((size_t)leg->paths, sizeof *leg->energy);
-    leg->control = leg->kernel->watch.controls ? lgv_new(values, sizeof *leg->control) : NULL;
     leg->sum = lgv_new((averaged(leg) ? 2 : 1) * leg->ntimes * leg->nseries + 1, sizeof *leg->sum);
     if (leg->sum && averaged(leg)) leg->running = leg->sum + leg->ntimes * leg->nseries;
+    struct values *values = values_create(leg);
     struct along *along = along_create(leg);
-    if (!leg->final || !leg->start || !leg->drift || !leg->energy || !leg->sum || !along ||
-        (leg->kernel->watch.controls && !leg->control)) {
+    if (!leg->sum || !along || !values) {
+        values_free(values);
         along_free(along);
         return lgv_fail_memory(err);
     }
-    struct lgv_collecting list[] = {{&path_values, NULL, leg}, {&along_time, leg, along}};
+    struct lgv_collecting list[] = {{&path_values, leg, values}, {&along_time, leg, along}};
     struct lgv_plan plan = {.kernel = leg->kernel,
                             .t0 = leg->t0,
                             .dt = leg->step,
@@ -239,8 +372,13 @@ enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *u
     enum lgv_status status = lgv_ensemble_run(&plan, list, 2, progress, user, &leg->report, err);
     for (size_t i = 0; i < along->rows; i++) leg->sum[i] = rounded(&along->pair[i]);
     along_free(along);
+    take_values(leg, values);
     free(leg->report.snapshot);
     leg->report.snapshot = NULL;
+    lgv_suspended_free(leg->report.suspended, leg->report.nsuspended);
+    free(leg->report.suspended);
+    leg->report.suspended = NULL;
+    leg->report.nsuspended = leg->report.suspended_room = 0;
     leg->done = status == LGV_OK;
     return status;
 }

@@ -219,7 +219,8 @@ static enum lgv_status fill_levels(struct search *x) {
         while (!status && v->paths + v->failed < x->wanted[l]) {
             uint64_t left = x->wanted[l] - v->paths - v->failed;
             x->share = 0; /* asked here too: small batches end before they ask whether to go on */
-            status = on_progress(x, 0) ? LGV_INTERRUPTED : add_batch(x, l, left < BATCH ? left : BATCH);
+            bool stop = lgv_peers_any(on_progress(x, 0));
+            status = stop ? LGV_INTERRUPTED : add_batch(x, l, left < BATCH ? left : BATCH);
         }
     }
     return status;

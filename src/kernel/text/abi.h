@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 11
+#define LGV_ABI 13
 #define LGV_MOST_LANES 16 /* of a block */
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
@@ -28,7 +28,19 @@ enum lgv_coupled_number {
     LGV_COUPLED_INERTIA,
     LGV_COUPLED_INVERSE = 36,
     LGV_COUPLED_LENGTH = 72, /* what angles are compared with lengths by: sqrt(tr J / tr M) */
-    LGV_COUPLED_NUMBERS
+    LGV_COUPLED_LIGHT,       /* the inverse of M, three rows */
+    LGV_COUPLED_SCREWS = LGV_COUPLED_LIGHT + 9, /* three of seven numbers: kirchhoff_screws */
+    LGV_COUPLED_NUMBERS = LGV_COUPLED_SCREWS + 21
+};
+
+/* Modes of a quadratic stiff part (src/kernel/modes.c): their number, then of each these numbers and for each of its
+ * entries the row of a coordinate, u and w there. */
+enum lgv_mode_number {
+    LGV_MODE_LAMBDA, /* square of its frequency */
+    LGV_MODE_CENTRE, /* where it rests */
+    LGV_MODE_FORCE,  /* a constant force, where it has no frequency */
+    LGV_MODE_COUNT,  /* of entries */
+    LGV_MODE_ENTRIES
 };
 
 enum lgv_fail_reason {
@@ -43,17 +55,22 @@ enum lgv_fail_reason {
     LGV_STOPPED_START = 8,  /* the same, where it starts: it has made no step.  Inside a block only */
     LGV_FAIL_FRICTION = 9,  /* friction became negative */
     LGV_FAIL_INDEFINITE = 10, /* M + beta dt^2 V'' of a method for stiff potentials is not positive definite */
-    LGV_FAIL_LAST = LGV_FAIL_INDEFINITE
+    LGV_FAIL_NEAR = 11,       /* a list of near pairs became too long */
+    LGV_FAIL_LAST = LGV_FAIL_NEAR
 };
 
 /* Scratch memory of a block.  A kernel that needs more calls `grow` and begins its call again from what it found;
  * nobody counts in advance. */
+struct near;
 struct lgv_scratch {
     double *memory;            /* aligned to 128 bytes */
     unsigned long long room;   /* bytes there, never less than the kernel's `work` */
     unsigned long long wanted; /* bytes that could not be had; 0: all is well */
     double *state;             /* a copy of the block's state while the kernel advances it */
     int (*grow)(struct lgv_scratch *, unsigned long long bytes); /* 0: no memory.  What was in it is lost */
+    /* Memory that stays from call to call, once there is more of it without what was in it; NULL: there is none. */
+    void *(*keep)(struct lgv_scratch *, unsigned long long bytes);
+    struct near *near; /* lists of near pairs in it, see near.h */
 };
 
 /* One block: `lanes` paths side by side.  Arrays are [component][lane], aligned to 128 bytes. Row order of `state`:
@@ -80,6 +97,7 @@ struct lgv_block {
     unsigned long long evaluations; /* evaluations of forces (with or without Hessian), summed likewise */
     const double *bath; /* friction and its noise as numbers of this step size: src/kernel/bath.c; NULL: none */
     const double *spin; /* inertia of rotations, LGV_SPIN numbers for each body: src/kernel/spin.c; NULL: none */
+    const double *modes; /* of a quadratic stiff part: src/kernel/modes.c; NULL: not asked for */
     int tally;                      /* update the tallies after every step */
     int events;                     /* look at the events after every step */
     /* Crossings of sections, [lane][section][crossings][SECTION_WIDTH]: time, then what is observed; NULL: none. */

@@ -29,10 +29,21 @@ static __attribute__((noinline, cold)) void note_events(vec *row, const vec *x, 
     }
 }
 
+/* Lanes where a condition holds that stops paths are put to rest. */
+INLINE void stop_lanes(struct ctx *c, const vec *x, int begin) {
+    ARRAY(state, NX + NP);
+    struct ctx own = apart(c, state);
+    ivec stop = {0};
+    for (long k = 0; k < EVENTS; k++)
+        if (event_stops[k]) stop |= (ivec)(x[k] > 0);
+    fail_lanes(c->b, begin ? 0 : c->step - 1, &stop, NX + NP, own.q, begin ? LGV_STOPPED_START : LGV_STOPPED);
+    for (long i = 0; i < NX + NP; i++) c->q[i] = state[i];
+}
+
 /* `begin`: the start of a path, where a condition that holds begins to hold. */
 INLINE void see_events(struct ctx *c, vec *row, int begin) {
     vec *top = c->top;
-    ivec news = {0}, stop = {0};
+    int news = 0, stop = 0;
     ARRAY(x, EVENTS);
     ARRAY(v, MODEL_L ? NP : 0);
     for (long i = 0; MODEL_L && i < NP; i++) v[i] = c->extra[i * VECS];
@@ -44,18 +55,15 @@ INLINE void see_events(struct ctx *c, vec *row, int begin) {
             own[VECS] = vec_set(__builtin_inf());
             own[2 * VECS] = vec_set(0);
         }
-        /* Negative where it begins to hold.  A difference, and only the signs are looked at: masks that are joined and
-         * kept for later would be packed to bytes and back. */
-        news |= (ivec)(x[k] > 0) - (ivec)(own[0] > 0);
-        if (event_stops[k]) stop |= (ivec)(x[k] > 0);
+        news |= vec_more((ivec)(x[k] > 0), (ivec)(own[0] > 0));
+        if (event_stops[k]) stop |= vec_more((ivec)(x[k] > 0), (ivec){0});
     }
-    if (RARELY(vec_any(news))) {
+    if (RARELY(news)) {
         vec now[EVENTS]; /* a copy: only here the margins need a place in memory */
         for (long k = 0; k < EVENTS; k++) now[k] = x[k];
         note_events(row, now, time_at(c, begin ? 0 : -1), c->b->dt, begin);
     }
     for (long k = 0; k < EVENTS; k++) row[3 * k * VECS] = x[k];
+    if (RARELY(stop)) stop_lanes(c, x, begin);
     c->top = top;
-    if (RARELY(vec_any(stop)))
-        fail_lanes(c->b, begin ? 0 : c->step - 1, &stop, NX + NP, c->q, begin ? LGV_STOPPED_START : LGV_STOPPED);
 }

@@ -14,6 +14,8 @@
  *     model_H(c, t, q, p, H)                                      value of H, one vector
  *     model_V3(c, t, q, p, a, x)                                  a.V'''.a: x_i = sum_jk H_q_i,q_j,q_k a_j a_k
  *     model_stiffness(c, t, q, p, Hq, B, W)                       H_q, V_qq (or that of the stiff part) and H_pp
+ *     model_stiff(c, t, q, p, Vq)                                 V1_q of the stiff part; model_force has H_q - V1_q
+ *                                                                 then, and model_stiffness V1_q for H_q
  *
  * src/kernel/face.c has them all in a table.  What the description of a method does not ask for traps when called.
  *
@@ -24,11 +26,25 @@
  * A step works on a span of time: a whole step of the run, or a part of one when it stands in a composition.  Its
  * length is c->dt, time_at(c, part) the time at a part of it, and dW, dZ are the noise that belongs to it. */
 
+/* Two quarters of a kernel can be compiled at the same time (compile.h): LGV_QUARTER is 1 for the time loop and noise,
+ * which are most of the work, and 2 for everything else.  Without it there is one text. */
+#ifndef LGV_QUARTER
+#define LGV_QUARTER 0
+#endif
+#if LGV_QUARTER
+#define ACROSS SHARED /* called from the other quarter */
+#else
+#define ACROSS OUTLINE
+#endif
+
 #ifndef NB /* friction: bath.h */
 #define NB 0L
 #define BATH_SPANS 1
 #define BATH_F 0
 #define BATH_OF_Q 0
+#endif
+#ifndef NEAR_LISTS /* near.h */
+#define NEAR_LISTS 0
 #endif
 #ifndef PENALTIES /* multipliers of constraints by penalty: loop.h */
 #define PENALTIES 0L
@@ -123,6 +139,16 @@ INLINE double num_powi(double x, int n) {
     return r;
 }
 
+/* A context whose state is a copy in `q`, for calls out of line that are rare: what they get the address of must be in
+ * memory at every step, while the loop's own state can stay in registers. */
+INLINE struct ctx apart(const struct ctx *c, vec *q) {
+    struct ctx copy = *c;
+    for (long i = 0; i < NX + NP; i++) q[i] = c->q[i];
+    copy.q = q;
+    copy.p = q + NX;
+    return copy;
+}
+
 INLINE void lanes_failed(struct ctx *c, const ivec *mask, int reason) {
     fail_lanes(c->b, c->step, mask, NX + NP, c->q, reason);
 }
@@ -135,6 +161,9 @@ INLINE double num_min(double a, double b) {
 }
 INLINE double num_max(double a, double b) {
     return b > a ? b : a;
+}
+INLINE double num_pick(double condition, double a, double b) {
+    return condition != 0 ? a : b;
 }
 INLINE double num_less(double a, double b) {
     return a < b ? 1.0 : 0.0;

@@ -14,6 +14,15 @@
  * as ad^5 + 2 |w|^2 ad^3 + |w|^4 ad = 0.  The momenta in space, R P and R m + x x R P, and the Casimirs |P|^2 and m.P
  * stay to round-off, whatever the step or the accuracy of the equation, which is solved by Newton's method in u.
  *
+ *     kirchhoff_screws       explicit: the kinetic energy is P.M^-1 P/2 and three squares, with the eigenvectors e_k
+ *                            and eigenvalues l_k of the angular part A of the inverse inertia [[A, B], [B^T, ..]],
+ *
+ *         sum_k l_k (a_k.(m, P))^2/2,   a_k = (e_k, B^T e_k/l_k),
+ *
+ * and each has a flow of its own: a constant velocity M^-1 P with m' = P x v, or a screw exp(t l_k (a_k.(m, P)) a_k),
+ * since no square changes under its own flow.  In a symmetric order they are a step of order 2 that keeps the same
+ * momenta and Casimirs, but no symmetry of the body.
+ *
  * Bou-Rabee & Owhadi (2009), doi 10.1093/imanum/drn018; Bou-Rabee & Marsden (2009), Hamilton-Pontryagin integrators on
  * Lie groups, doi 10.1007/s10208-008-9030-4.  `body`: numbers of enum lgv_coupled_number (abi.h).  Vectors of six have
  * angular components first.  Include-free; it follows rotor.h. */
@@ -146,27 +155,40 @@ INLINE void kirchhoff_ad(const vec *u, const vec *z, vec *out) {
     kirchhoff_cross(1, u, z + 3, out + 3);
 }
 
-INLINE ivec kirchhoff_exponential_correct(struct ctx *c, struct newton *s, void *of) {
-    const struct kirchhoff *h = of;
-    const vec *u = s->x;
-    vec z[5][6], side[6], A[36], d[6], dz[5][6], more[6], weight[4];
-    (void)c;
-    kirchhoff_times(h->body + LGV_COUPLED_INERTIA, u, z[0]);
+/* The left side at z[0]; z[n] = D^n z and the weights are left for its derivative. */
+INLINE void kirchhoff_exponential_side(const vec *u, vec z[5][6], vec *weight, vec *side) {
     for (int n = 0; n < 4; n++) kirchhoff_ad(u, z[n], z[n + 1]);
     kirchhoff_weights(rotor_dot(u, u), weight);
     for (int k = 0; k < 6; k++)
         side[k] = z[0][k] + FUSED(0.5, z[1][k], FUSED(weight[0], z[2][k], weight[1] * z[4][k]));
+}
+
+/* Its derivative where u changes by d, z by dz[0] and |w|^2 by *rise (a null pointer: not at all). */
+INLINE void kirchhoff_exponential_along(const vec *u, vec z[5][6], const vec *weight, const vec *d, vec dz[5][6],
+                                        const vec *rise, vec *out) {
+    vec more[6];
+    for (int n = 0; n < 4; n++) {
+        kirchhoff_ad(u, dz[n], dz[n + 1]);
+        kirchhoff_ad(d, z[n], more);
+        for (int k = 0; k < 6; k++) dz[n + 1][k] += more[k];
+    }
+    for (int k = 0; k < 6; k++) {
+        out[k] = dz[0][k] + FUSED(0.5, dz[1][k], FUSED(weight[0], dz[2][k], weight[1] * dz[4][k]));
+        if (rise) out[k] += *rise * FUSED(weight[2], z[2][k], weight[3] * z[4][k]);
+    }
+}
+
+INLINE ivec kirchhoff_exponential_correct(struct ctx *c, struct newton *s, void *of) {
+    const struct kirchhoff *h = of;
+    const vec *u = s->x;
+    vec z[5][6], side[6], A[36], d[6], dz[5][6], weight[4];
+    (void)c;
+    kirchhoff_times(h->body + LGV_COUPLED_INERTIA, u, z[0]);
+    kirchhoff_exponential_side(u, z, weight, side);
     for (int j = 0; j < 6; j++) {
+        vec rise = 2.0 * u[j];
         kirchhoff_unit(h, j, d, dz[0]);
-        for (int n = 0; n < 4; n++) {
-            kirchhoff_ad(u, dz[n], dz[n + 1]);
-            kirchhoff_ad(d, z[n], more);
-            for (int k = 0; k < 6; k++) dz[n + 1][k] += more[k];
-        }
-        for (int k = 0; k < 6; k++) {
-            A[6 * j + k] = dz[0][k] + FUSED(0.5, dz[1][k], FUSED(weight[0], dz[2][k], weight[1] * dz[4][k]));
-            if (j < 3) A[6 * j + k] += 2.0 * u[j] * FUSED(weight[2], z[2][k], weight[3] * z[4][k]);
-        }
+        kirchhoff_exponential_along(u, z, weight, d, dz, j < 3 ? &rise : 0, A + 6 * j);
     }
     return kirchhoff_solve(h, side, A, s->e);
 }
@@ -253,6 +275,37 @@ INLINE void kirchhoff_move(const vec *T, const vec *y, vec *x, vec *q, vec *m, v
     rotor_turn_back(m, T);
     rotor_turn_back(P, T);
     rotor_unit(q);
+}
+
+/* The velocity M^-1 P in a straight line, x along R y. */
+INLINE void kirchhoff_glide(double dt, const double *body, vec *x, const vec *q, vec *m, const vec *P) {
+    const double *light = body + LGV_COUPLED_LIGHT;
+    vec y[3];
+    for (int k = 0; k < 3; k++)
+        y[k] = dt * FUSED(light[3 * k], P[0], FUSED(light[3 * k + 1], P[1], light[3 * k + 2] * P[2]));
+    kirchhoff_shift(q, y, x);
+    kirchhoff_cross(-1, y, P, m);
+}
+
+/* a: the rate l_k, and a_k. */
+INLINE void kirchhoff_screw(double dt, const double *a, vec *x, vec *q, vec *m, vec *P) {
+    vec rate = vec_set(0), u[6], T[4], y[3];
+    for (int k = 0; k < 6; k++) ADD_PRODUCT(rate, a[1 + k], k < 3 ? m[k] : P[k - 3]);
+    for (int k = 0; k < 6; k++) u[k] = dt * a[0] * a[1 + k] * rate;
+    kirchhoff_exponential_map(u, T, y);
+    kirchhoff_move(T, y, x, q, m, P);
+}
+
+INLINE void kirchhoff_screws(struct ctx *c, double dt, const double *body, vec *x, vec *q, vec *m, vec *P) {
+    const double *a = body + LGV_COUPLED_SCREWS;
+    (void)c;
+    kirchhoff_glide(0.5 * dt, body, x, q, m, P);
+    kirchhoff_screw(0.5 * dt, a, x, q, m, P);
+    kirchhoff_screw(0.5 * dt, a + 7, x, q, m, P);
+    kirchhoff_screw(dt, a + 14, x, q, m, P);
+    kirchhoff_screw(0.5 * dt, a + 7, x, q, m, P);
+    kirchhoff_screw(0.5 * dt, a, x, q, m, P);
+    kirchhoff_glide(0.5 * dt, body, x, q, m, P);
 }
 
 #define KIRCHHOFF_STEP(name, correct, moving, map)                                                                     \

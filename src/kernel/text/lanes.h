@@ -151,6 +151,24 @@ INLINE int vec_any(ivec mask) {
 #endif
 }
 
+/* Is there a lane in a that is not in b? */
+INLINE int vec_more(ivec a, ivec b) {
+#if defined(__AVX512DQ__) && LANES >= 8 && __has_builtin(__builtin_ia32_cvtq2mask512)
+    union {
+        ivec v;
+        i64 __attribute__((vector_size(64))) p[LANES / 8];
+    } x = {a}, y = {b};
+    unsigned in_a = 0, in_b = 0; /* a bit for each lane */
+    UNROLL for (int i = 0; i < LANES / 8; i++) {
+        in_a |= (unsigned)__builtin_ia32_cvtq2mask512(x.p[i]) << 8 * i;
+        in_b |= (unsigned)__builtin_ia32_cvtq2mask512(y.p[i]) << 8 * i;
+    }
+    return (in_a & ~in_b) != 0;
+#else
+    return vec_any(a - b); /* the signs of it.  Masks that are joined would be packed to bytes and back */
+#endif
+}
+
 INLINE int vec_all(ivec mask) {
     return !vec_any(~mask);
 }
@@ -182,6 +200,11 @@ INLINE vec vec_sign(vec x) {
 /* 1.0 where the relation holds, 0.0 where not. */
 INLINE vec vec_less(vec a, vec b) {
     return (vec)((ivec)(a < b) & 0x3ff0000000000000LL);
+}
+
+/* a where the condition is not 0. */
+INLINE vec vec_pick(vec condition, vec a, vec b) {
+    return vec_select((ivec)(condition != 0.0), a, b);
 }
 
 INLINE vec vec_le(vec a, vec b) {

@@ -9,16 +9,7 @@
  * Noise is drawn for NOISE_STEPS steps at a time: Philox gives normals in pairs, so an odd number of noises wastes
  * nothing. Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
 
-/* Two quarters of a kernel can be compiled at the same time (compile.h): LGV_QUARTER is 1 for the time loop and noise,
- * which are most of the work, and 2 for everything else.  Without it there is one text. */
-#ifndef LGV_QUARTER
-#define LGV_QUARTER 0
-#endif
-#if LGV_QUARTER
-#define ACROSS SHARED /* called from the other quarter */
-#else
-#define ACROSS OUTLINE
-#endif
+/* What the quarters of a kernel call of each other (face.h). */
 ACROSS void observe(struct lgv_block *b, vec *top, double *out, long *escape);
 ACROSS void tally(struct lgv_block *b, vec *top, long *escape);
 ACROSS void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape);
@@ -79,6 +70,7 @@ ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned 
 #endif
 #define SECTION_ROW (EVENT_ROW + 3 * EVENTS)
 #define STATE_ROWS (SECTION_ROW + 2 * SECTIONS)
+#define SIZES ((struct sizes){NX + NP, STATE_ROWS, WATCHED, VECS, TALLY_ROW, TALLIES})
 #define LEAST_WORK (FACE_WORK + 2 * DRAWN + 16) /* vecs: what `start` and `increments` take, and a beginning */
 
 /* The rows behind q and p of one vec, up to the start values, one behind the other. */
@@ -228,7 +220,7 @@ static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *
 static void kernel_project(struct lgv_block *b) {
     struct ctx context = {0}, *c = &context; /* sizes of callback models come from it */
     CONTEXT_SETUP(c, b->user);
-    guarded_project(b, project_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, VECS});
+    guarded_project(b, project_inside, &SIZES);
 }
 #if METHOD_LOOSE /* SHAKE: momenta are shown on the hidden constraint */
 #define SHOW(c, state) project_state(c, state, state + NX, state + NX + NP)
@@ -377,6 +369,7 @@ void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape)
     uvec path[VECS];
     vec *state = (vec *)b->state;
     context[0] = context_of(b, (vec *)b->scratch->memory, escape);
+    const struct ctx other = context[0]; /* for calls out of line, as `apart` */
 #ifdef PARAMETERS /* beside everything else the loop reads: where they lie must not matter for its speed */
     double par[PARAMETERS + 1];
     for (int i = 0; i < PARAMETERS; i++) par[i] = b->par[i];
@@ -418,7 +411,7 @@ void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape)
                     if (fine)
                         DRAW(b, &path[g], step - (u64)at, w, z);
                     else
-                        other_noise(c, b, &path[g], step, given_at(b->given, step - begin, GIVEN_ROWS, g), w, z);
+                        other_noise(&other, b, &path[g], step, given_at(b->given, step - begin, GIVEN_ROWS, g), w, z);
                     if (NM > 0 && !NB && b->clip > 0)
                         over[g] = beyond_bounds(b, fine ? NOISE_STEPS * NM : NM, w, METHOD_DZ ? z : 0);
                 }
@@ -469,7 +462,7 @@ unsigned long long kernel_increments(const struct lgv_block *b, unsigned long lo
 static void kernel_advance(struct lgv_block *b, unsigned long long steps) {
     struct ctx context = {0}, *c = &context;
     CONTEXT_SETUP(c, b->user);
-    guarded_advance(b, steps, advance_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, VECS});
+    guarded_advance(b, steps, advance_inside, &SIZES);
 }
 
 static void kernel_start(struct lgv_block *b) {
@@ -489,7 +482,7 @@ static void kernel_start(struct lgv_block *b) {
     for (long i = 0; START_Q && i < NX * VECS; i++) row[START_ROW * VECS + i] = row[i];
     for (long i = 0; START_P && i < NP * VECS; i++) row[START_P_ROW * VECS + i] = row[NX * VECS + i];
 #if METHOD_SHOWN
-    guarded_project(b, enter_inside, &(struct sizes){NX + NP, STATE_ROWS, WATCHED, VECS});
+    guarded_project(b, enter_inside, &SIZES);
 #endif
 }
 

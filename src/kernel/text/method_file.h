@@ -21,6 +21,7 @@
 #include "kernel/text/lanes.h"
 #include "kernel/text/noise.h"
 #include "kernel/text/seldom.h"
+#include "kernel/text/pivot.h"
 #include "kernel/text/solve.h"
 /* the callback face needs those above */
 #include "kernel/text/face_callbacks.h"

@@ -50,15 +50,21 @@ INLINE void newton_iterate(struct ctx *c, struct newton *s, int most, newton_cor
     } while (++s->round < most && vec_any(s->live));
 }
 
-/* The same, and lanes without a solution fail. */
-INLINE void newton(struct ctx *c, struct newton *s, int most, newton_correct *correct, newton_moving *moving,
-                   newton_settled *settled, void *of) {
-    newton_iterate(c, s, most, correct, moving, settled, of);
+/* Behind it: lanes without a solution fail. */
+INLINE void newton_end(struct ctx *c, const struct newton *s, int most) {
     ivec left = s->live; /* a copy: what has its address known elsewhere does not live in registers */
     if (most > 1 && vec_any(left)) lanes_failed(c, &left, LGV_FAIL_NEWTON);
     if (!vec_any(s->singular)) return;
     ivec bad = most == 1 ? s->singular & s->live : s->singular;
     lanes_failed(c, &bad, LGV_FAIL_SINGULAR);
+}
+
+/* Both.  Clang simplifies the whole iteration once more for every function around it: the midpoint rule, which is to
+ * be compiled soon, calls the two by themselves. */
+INLINE void newton(struct ctx *c, struct newton *s, int most, newton_correct *correct, newton_moving *moving,
+                   newton_settled *settled, void *of) {
+    newton_iterate(c, s, most, correct, moving, settled, of);
+    newton_end(c, s, most);
 }
 
 /* ---- stopping rules ---- */

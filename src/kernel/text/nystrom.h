@@ -167,6 +167,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
     ARRAY(w, NM);
     struct nodes nodes = {q, p, dW, dZ, N, found, A, scratch, Kqq, Kpp, Q, K, w};
     struct newton s = {.n = NYS_UNKNOWNS, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
+    const int rounds = MODEL_LINEAR ? 1 : NEWTON_MAX;
     for (long i = 0; i < NYS_SETS; i++) {
         if (!MODEL_LINEAR) {
             nystrom_momentum(c, NYS_PRE + i, NYS_PRE, p, N, Q);
@@ -174,7 +175,8 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
         }
         for (long j = 0; j < NP; j++) x[i * NP + j] = MODEL_LINEAR ? vec_set(0) : K[j];
     }
-    newton(c, &s, MODEL_LINEAR ? 1 : NEWTON_MAX, nodes_correct, nodes_moving, nodes_settled, &nodes);
+    newton_iterate(c, &s, rounds, nodes_correct, nodes_moving, nodes_settled, &nodes);
+    newton_end(c, &s, rounds);
     for (long i = 0; i < NYS_IMP * NP; i++) N[NYS_PRE * NP + i] = found[i];
 }
 

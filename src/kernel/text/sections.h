@@ -147,8 +147,13 @@ INLINE void see_sections(struct ctx *c, const vec *kept, const vec *dW, const ve
         } else {
             ivec up = (ivec)(row[0] < 0) & (ivec)(x[k] >= 0), down = (ivec)(row[0] > 0) & (ivec)(x[k] <= 0);
             ivec crosses = section_way[k] > 0 ? up : section_way[k] < 0 ? down : up | down;
-            if (RARELY(vec_any(crosses)))
-                record_crossings(c, kept, dW, dZ, k, &crosses, &row[0], &x[k], &row[VECS]);
+            if (RARELY(vec_any(crosses))) {
+                ARRAY(state, NX + NP);
+                struct ctx own = apart(c, state);
+                const ivec which = crosses;
+                const vec last = x[k];
+                record_crossings(&own, kept, dW, dZ, k, &which, &row[0], &last, &row[VECS]);
+            }
         }
         row[0] = x[k];
     }

@@ -37,6 +37,7 @@ struct sizes {
     long moved, rows; /* rows of q and p, and of all of the state */
     long watched;     /* observables */
     int vecs;
+    long tally, tallies; /* first row of the extremes, and of how many numbers */
 };
 SHARED void guarded_advance(struct lgv_block *b, u64 steps, void (*inside)(struct lgv_block *, u64, long *),
                             UNKEPT const struct sizes *n);
@@ -45,14 +46,13 @@ SHARED void guarded_project(struct lgv_block *b, void (*inside)(struct lgv_block
 SHARED void guarded_observe(struct lgv_block *b, double *out,
                             void (*inside)(struct lgv_block *, vec *, double *, long *), long vecs);
 
-/* Of every x the least and the largest value so far, two rows each.  What is not finite belongs to a path that has
- * failed, or is about to. */
+/* Of every x the least and the largest value so far, two rows each.  What is no number is passed over; what is infinite
+ * is, too, but by guarded_advance, which finds it afterwards: nothing has to be looked for at every step. */
 SHARED void widen_extremes(vec *row, int vecs, UNKEPT const vec *x, long count);
 INLINE void extend_extremes(vec *row, int vecs, const vec *x, long count) {
     for (long k = 0; k < count; k++, row += 2 * vecs) {
-        const vec known = FUSED(vec_set(0), x[k], x[k]); /* not a number where x is not finite, and passed over */
-        row[0] = vec_select((ivec)(known < row[0]), known, row[0]);
-        row[vecs] = vec_select((ivec)(known > row[vecs]), known, row[vecs]);
+        row[0] = vec_select((ivec)(x[k] < row[0]), x[k], row[0]);
+        row[vecs] = vec_select((ivec)(x[k] > row[vecs]), x[k], row[vecs]);
     }
 }
 /* All rows of a state zero, but nothing seen yet of the extremes. */
@@ -196,6 +196,19 @@ static __attribute__((noinline, cold)) void advance_failed(struct lgv_block *b, 
     b->step = end;
 }
 
+/* Puts extremes that have become infinite back to what they were before the call; returns whether there are any. */
+static __attribute__((noinline)) int put_back_infinite(struct lgv_block *b, const struct sizes *n) {
+    const long paths = LANES * n->vecs, first = n->tally * paths;
+    double *now = b->state + first, *before = b->scratch->state + first;
+    int any = 0;
+    PLAIN for (long i = 0; i < 2 * n->tallies * paths; i++) {
+        if (now[i] != (i / paths % 2 ? __builtin_inf() : -__builtin_inf())) continue;
+        now[i] = before[i];
+        any = 1;
+    }
+    return any;
+}
+
 SHARED void guarded_advance(struct lgv_block *b, u64 steps, void (*inside)(struct lgv_block *, u64, long *),
                             const struct sizes *n) {
     long escape[ESCAPE_ROOM] __attribute__((aligned(16)));
@@ -209,6 +222,9 @@ SHARED void guarded_advance(struct lgv_block *b, u64 steps, void (*inside)(struc
         }
     }
     inside(b, steps, escape);
+    if (!b->tally || !put_back_infinite(b, n) || steps == 1) return;
+    go_back(b, &before, n); /* what was finite in these steps is lost */
+    PLAIN for (u64 k = 0; k < steps; k++) guarded_advance(b, 1, inside, n);
 }
 
 SHARED void guarded_project(struct lgv_block *b, void (*inside)(struct lgv_block *, long *), const struct sizes *n) {

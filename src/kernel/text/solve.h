@@ -6,7 +6,7 @@
  * the column below it, or ends with a result that is not finite, is solved again alone by LU with partial pivoting; the
  * decision and the result depend on the data of that lane only.
  *
- * This file has no includes; it follows lanes.h. */
+ * This file has no includes; it follows lanes.h and pivot.h. */
 #ifndef LGV_SOLVE_H
 #define LGV_SOLVE_H
 
@@ -15,94 +15,7 @@
 /* So much cancellation in a pivot or determinant sends it there too, to find out whether the system is singular. */
 #define SOLVE_CANCELLED 1e-12
 #define SOLVE_CRAMER 1e-4 /* so much cancellation in a determinant does too: elimination with pivoting loses less */
-#define SOLVE_COLUMNS 256 /* larger systems have their rows scaled only */
 #define SOLVE_LOCAL 4     /* up to this n no scratch is needed */
-
-/* Gaussian elimination with partial pivoting on one lane of A [n][n] and b [n], in place.  0 if singular: if a pivot is
- * round-off of its column, columns and rows being scaled to 1: unknowns and equations may have very different units. */
-OUTLINE __attribute__((cold)) int solve_lane(int n, int lane, vec *A, vec *b) {
-    double *a = (double *)A + lane, *x = (double *)b + lane;
-#define SOLVE_AT(i, j) a[((i)*n + (j)) * LANES]
-    double column[SOLVE_COLUMNS];
-    for (int j = 0; j < n && n <= SOLVE_COLUMNS; j++) {
-        column[j] = 0.0;
-        for (int i = 0; i < n; i++) {
-            column[j] = __builtin_fmax(column[j], __builtin_fabs(SOLVE_AT(i, j)));
-        }
-        for (int i = 0; i < n && column[j] > 0.0; i++) {
-            SOLVE_AT(i, j) /= column[j];
-        }
-    }
-    for (int i = 0; i < n; i++) {
-        double size = 0.0;
-        for (int j = 0; j < n; j++) {
-            size = __builtin_fmax(size, __builtin_fabs(SOLVE_AT(i, j)));
-        }
-        for (int j = 0; j < n && size > 0.0; j++) {
-            SOLVE_AT(i, j) /= size;
-        }
-        x[i * LANES] /= size > 0.0 ? size : 1.0;
-    }
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        double above = 0.0;
-        for (int i = 0; i < k; i++) {
-            above = __builtin_fmax(above, __builtin_fabs(SOLVE_AT(i, k)));
-        }
-        for (int i = k + 1; i < n; i++) {
-            if (__builtin_fabs(SOLVE_AT(i, k)) > __builtin_fabs(SOLVE_AT(best, k))) {
-                best = i;
-            }
-        }
-        double pivot = __builtin_fabs(SOLVE_AT(best, k));
-        if (!(pivot > 2e-15 * n * above && pivot <= 1.79769313486231570815e+308)) {
-            return 0;
-        }
-        for (int j = k; j < n && best != k; j++) {
-            double other = SOLVE_AT(best, j);
-            SOLVE_AT(best, j) = SOLVE_AT(k, j);
-            SOLVE_AT(k, j) = other;
-        }
-        double right = x[best * LANES];
-        x[best * LANES] = x[k * LANES];
-        x[k * LANES] = right;
-        for (int i = k + 1; i < n; i++) {
-            double factor = SOLVE_AT(i, k) / SOLVE_AT(k, k);
-            for (int j = k + 1; j < n; j++) {
-                SOLVE_AT(i, j) -= factor * SOLVE_AT(k, j);
-            }
-            x[i * LANES] -= factor * right;
-        }
-    }
-    double sum = 0.0;
-    for (int i = n - 1; i >= 0; i--) {
-        for (int j = i + 1; j < n; j++) {
-            x[i * LANES] -= SOLVE_AT(i, j) * x[j * LANES];
-        }
-        x[i * LANES] /= SOLVE_AT(i, i);
-    }
-    for (int i = 0; i < n; i++) {
-        if (n <= SOLVE_COLUMNS && column[i] > 0.0) {
-            x[i * LANES] /= column[i];
-        }
-        sum += __builtin_fabs(x[i * LANES]);
-    }
-#undef SOLVE_AT
-    return sum <= 1.79769313486231570815e+308;
-}
-
-/* Solves the lanes of the mask again, from the copy in A and b; the mask keeps those that are singular. */
-OUTLINE __attribute__((cold)) void solve_again(int n, vec *A, vec *b, ivec *mask) {
-    for (int l = 0; l < LANES; l++) {
-        if ((*mask)[l] && solve_lane(n, l, A, b)) {
-            (*mask)[l] = 0;
-        } else if ((*mask)[l]) {
-            for (int i = 0; i < n; i++) {
-                b[i][l] = __builtin_nan("");
-            }
-        }
-    }
-}
 
 /* The elimination itself.  Returns the lanes that must be solved again. */
 INLINE ivec solve_eliminate(int n, vec *A, vec *b) {
@@ -195,17 +108,21 @@ INLINE ivec solve_three(const vec *A, vec *b, vec *determinant, vec *products) {
     return ~((ivec)(vec_abs(det) > SOLVE_CRAMER * size) & vec_finite(vec_abs(b[0]) + vec_abs(b[1]) + vec_abs(b[2])));
 }
 
+/* One equation in the form of the two above, for solve_near_one. */
+INLINE ivec solve_single(const vec *A, vec *b, vec *determinant, vec *products) {
+    *determinant = A[0];
+    *products = vec_set(0);
+    b[0] = b[0] / A[0];
+    return (ivec){0};
+}
+
 /* Systems 1 + B, n <= 3: Cramer's rule.  Where the determinant is round-off of 1 the lane is singular; where it is
  * much smaller than its products (B is large, and nearly of lower rank) the lane is solved again.  NaN is left to be
  * seen in the result. */
-INLINE ivec solve_near_one(int n, const vec *A, vec *b) {
-    vec keep[3] = {b[0], n > 1 ? b[1] : b[0], n > 2 ? b[2] : b[0]}, det = A[0], size = vec_set(0);
-    if (n == 1)
-        b[0] = b[0] / A[0];
-    else if (n == 2)
-        (void)solve_two(A, b, &det, &size);
-    else
-        (void)solve_three(A, b, &det, &size);
+typedef ivec solve_cramer(const vec *A, vec *b, vec *determinant, vec *products);
+INLINE ivec solve_small_near_one(int n, const vec *A, vec *b, solve_cramer *cramer) {
+    vec keep[3] = {b[0], n > 1 ? b[1] : b[0], n > 2 ? b[2] : b[0]}, det, size;
+    (void)cramer(A, b, &det, &size);
     ivec singular = (ivec)(vec_abs(det) < 1e-13), bad = (ivec)(vec_abs(det) <= SOLVE_CRAMER * size) & ~singular;
     if (n > 1 && RARELY(vec_any(bad))) {
         vec a[9];

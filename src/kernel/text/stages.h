@@ -6,9 +6,12 @@
 /* Near an equilibrium the increments themselves are round-off of K's derivatives, and no correction is small against
  * them. Lanes that still move after NEWTON_PATIENT iterations are done when their corrections (a null pointer: none)
  * are within round-off of what the derivatives consist of, |q| + |K''| |(q,p)|. */
-static __attribute__((noinline, cold, unused)) void settle(struct ctx *c, double t, const vec *q, const vec *p,
-                                                           double a, const vec *w, const vec *eq, const vec *ep,
-                                                           ivec *settled) {
+ACROSS __attribute__((cold)) void settle(UNKEPT struct ctx *c, double t, UNKEPT const vec *q, UNKEPT const vec *p,
+                                         double a, UNKEPT const vec *w, UNKEPT const vec *eq, UNKEPT const vec *ep,
+                                         UNKEPT ivec *settled);
+#if LGV_QUARTER != 1
+void settle(struct ctx *c, double t, const vec *q, const vec *p, double a, const vec *w, const vec *eq, const vec *ep,
+            ivec *settled) {
     vec *top = c->top, dq = vec_set(0), dp = vec_set(0), sq = vec_set(0), sp = vec_set(0);
     ARRAY(Kqq, NP * NP);
     ARRAY(Kqp, NP * NP);
@@ -27,6 +30,7 @@ static __attribute__((noinline, cold, unused)) void settle(struct ctx *c, double
     *settled = (ivec)(dq <= 2e-14 * sq) & (ivec)(dp <= 2e-14 * sp);
     c->top = top;
 }
+#endif
 
 /* One implicit stage in q or in p: unknown x, the other half y known. */
 struct half_stage {

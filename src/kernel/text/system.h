@@ -28,25 +28,46 @@ INLINE ivec solve_large_near_one(long n, vec *A, vec *b, vec *scratch) {
     return singular | (ivec)(solution > SYSTEM_CANCELLED * residual);
 }
 
-/* x replaces b; A is destroyed.  Returns the lanes that have no finite solution. */
-INLINE ivec system_solve(enum system_kind kind, long n, vec *A, vec *b, vec *scratch) {
-    ivec singular = {0};
-#ifdef LGV_SPARSE_LANES_H
-    if (kind == SYSTEM_SPARSE) {
-        sparse_solve(A, b, scratch, &singular);
-        return singular;
-    }
-#endif
-    if (kind == SYSTEM_NEAR_ONE) return n <= 3 ? solve_near_one((int)n, A, b) : solve_large_near_one(n, A, b, scratch);
-    if (kind == SYSTEM_GRAM && n == 1) { /* what solve_one adds to it would be on the critical path of RATTLE */
-        b[0] = b[0] / A[0];
-        return ~vec_finite(b[0]);
-    }
-    if (kind == SYSTEM_FREE)
-        solve_pivoted((int)n, A, b, &singular);
-    else
-        solve_dense((int)n, A, b, scratch, &singular);
+/* G1 M^-1 G0^T with n = 1: what solve_one adds to it would be on the critical path of RATTLE. */
+INLINE ivec solve_gram_one(const vec *A, vec *b) {
+    b[0] = b[0] / A[0];
+    return ~vec_finite(b[0]);
+}
+
+INLINE ivec solve_any(long n, vec *A, vec *b, vec *scratch) {
+    ivec singular;
+    solve_dense((int)n, A, b, scratch, &singular);
     return singular;
 }
+
+INLINE ivec solve_free(long n, vec *A, vec *b) {
+    ivec singular;
+    solve_pivoted((int)n, A, b, &singular);
+    return singular;
+}
+
+#ifdef LGV_SPARSE_LANES_H
+INLINE ivec solve_sparse(vec *A, vec *b, vec *scratch) {
+    ivec singular;
+    sparse_solve(A, b, scratch, &singular);
+    return singular;
+}
+#else
+#define solve_sparse(A, b, scratch) ((ivec){0})
+#endif
+
+/* x replaces b; A is destroyed.  Gives the lanes that have no finite solution.  A macro: kind and n are constants in
+ * kernels, and what they leave out is then left out before anything is compiled. */
+#define SOLVE_NEAR_ONE(n, A, b, scratch)                                                                               \
+    ((n) > 3    ? solve_large_near_one(n, A, b, scratch)                                                               \
+     : (n) == 3 ? solve_small_near_one(3, A, b, solve_three)                                                           \
+     : (n) == 2 ? solve_small_near_one(2, A, b, solve_two)                                                             \
+                : solve_small_near_one(1, A, b, solve_single))
+#define system_solve(kind, n, A, b, scratch)                                                                           \
+    ((kind) == SYSTEM_SPARSE              ? solve_sparse(A, b, scratch)                                                \
+     : (kind) == SYSTEM_NEAR_ONE          ? SOLVE_NEAR_ONE(n, A, b, scratch)                                           \
+     : (kind) == SYSTEM_GRAM && (n) == 1  ? solve_gram_one(A, b)                                                       \
+     : (kind) == SYSTEM_FREE              ? solve_free(n, A, b)                                                        \
+                                          : solve_any(n, A, b, scratch))
 
 #endif

@@ -18,6 +18,7 @@ struct newton {
 #define NOT_SOLVED (__builtin_trap(), (ivec){0})
 #define newton(...) __builtin_trap()
 #define newton_iterate(...) __builtin_trap()
+#define newton_end(...) __builtin_trap()
 #define system_solve(...) NOT_SOLVED
 #define still_moving(...) NOT_SOLVED
 #define solve_partitioned(...) NOT_SOLVED

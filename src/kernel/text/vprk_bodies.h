@@ -14,10 +14,14 @@
  *
  *     X = H^T (I - dt/2 hat m)^-1 H^T,     H the half of the turn, m half-way,
  *
- * is the derivative over dt up to O(dt^2), for every free step of order 2: errors fall by that factor a round.
+ * is the derivative over dt up to O(dt^2), for every free step of order 2: errors fall by that factor a round.  Bodies
+ * with coupled inertia have theirs in vprk_coupled.h.
  * Include-free; a part of vprk_kicks.h. */
 #ifndef VPRK_ROTATE /* a free step of rotor.h */
 #define VPRK_ROTATE rotor_exactly
+#endif
+#ifndef VPRK_ROTATE_COUPLED /* one of kirchhoff.h: the motion itself has no closed form */
+#define VPRK_ROTATE_COUPLED kirchhoff_cayley
 #endif
 
 INLINE void free_motion(struct ctx *c, const vec *q, const vec *p, const struct kept *k, const vec *lam, vec *P,
@@ -30,6 +34,9 @@ INLINE void free_motion(struct ctx *c, const vec *q, const vec *p, const struct 
     model_K1(c, time_at(c, 0.5), q, P, c->dt, no_noise, 0, Kp);
     vectors_move(Kp, Q);
     ROTATE_ALL(c, Q, P, VPRK_ROTATE)
+#if COUPLED
+    COUPLED_ALL(c, Q, P, VPRK_ROTATE_COUPLED)
+#endif
     c->top = top;
 }
 
@@ -101,6 +108,10 @@ INLINE void body_slope(double dt, const double *spin, const vec *q, const vec *Q
     }
 }
 
+#if COUPLED
+#include "kernel/text/vprk_coupled.h"
+#endif
+
 /* ---- all of them: X in the place of the masses ---- */
 
 INLINE void motion_slope(struct ctx *c, const vec *q, const vec *Q, const vec *P, const struct kept *k,
@@ -126,6 +137,9 @@ INLINE void motion_slope(struct ctx *c, const vec *q, const vec *Q, const vec *P
             }
 #endif
         }
+#if COUPLED
+    coupled_slopes(c, q, Q, P, k, out);
+#endif
 }
 
 /* ---- multipliers ---- */
@@ -140,8 +154,15 @@ INLINE vec square_radius(struct ctx *c, double t, const vec *q) {
     for (long i = 0; i < NP; i++) one[i] = vec_set(0);
     for (long run = 0; run < VECTOR_RUNS; run++)
         for (long k = 0; k < vector_run[run].count; k++, vectors++) one[vector_run[run].p + k] = vec_set(1);
-    for (long k = 0; k < ROTATIONS; k++)
+    for (long k = 0; k < ROTATIONS - COUPLED; k++)
         for (int i = 0; i < 3; i++) inertia += (c->b->spin + LGV_SPIN * k)[i];
+#if COUPLED
+    for (long run = 0; run < COUPLED_RUNS; run++)
+        for (long k = 0, n = 3 * coupled_run[run].count; k < n; k++, vectors++)
+            one[coupled_run[run].p - n + k] = vec_set(1);
+    for (long k = 0; k < COUPLED; k++)
+        for (int i = 0; i < 3; i++) inertia += (c->b->spin + COUPLED_FROM + LGV_COUPLED_NUMBERS * k)[7 * i];
+#endif
     model_K1(c, t, q, one, 1.0, no_noise, 0, v);
     for (long i = 0; i < NP; i++) ADD_PRODUCT(light, one[i], v[i]);
     c->top = top;
@@ -157,6 +178,13 @@ INLINE vec square_move(vec radius, const vec *x) {
     for (long run = 0; run < ROTATION_RUNS; run++)
         for (long k = 0; k < 3 * rotation_run[run].count; k++)
             ADD_PRODUCT(sum, radius * x[rotation_run[run].p + k], x[rotation_run[run].p + k]);
+#if COUPLED
+    for (long run = 0; run < COUPLED_RUNS; run++)
+        for (long k = 0, n = 3 * coupled_run[run].count; k < n; k++) {
+            const vec *turn = x + coupled_run[run].p + k, *way = turn - n;
+            sum += FUSED(radius * *turn, *turn, *way * *way);
+        }
+#endif
     return sum;
 }
 
@@ -165,6 +193,13 @@ INLINE vec square_place(vec radius, const vec *q) {
     for (long run = 0; run < VECTOR_RUNS; run++)
         for (long k = 0; k < vector_run[run].count; k++)
             ADD_PRODUCT(sum, q[vector_run[run].q + k], q[vector_run[run].q + k]);
+#if COUPLED
+    for (long run = 0; run < COUPLED_RUNS; run++)
+        for (long k = 0, n = 3 * coupled_run[run].count; k < n; k++) {
+            const vec *x = q + coupled_run[run].q - n + k;
+            ADD_PRODUCT(sum, *x, *x);
+        }
+#endif
     return sum;
 }
 

@@ -332,25 +332,30 @@ INLINE ivec no_way_back(struct ctx *c, const vec *q, const vec *end, const vec *
 }
 
 #if DRAGGED == 2
-/* The same with friction implicit, A = 1 + dt Gamma M^-1: P = A^-1 (p + G(q)^T lam), q' = q + dt H_p(P).  Where the
- * constraints are many A is a number, and lam counts in units of it. */
+/* The same with friction implicit, A = 1 + dt Gamma M^-1: P = A^-1 (p + G(q)^T lam), q' = q + dt H_p(P), or with
+ * rotations the free motion from (q, P), whose impulse is A^-1 G^T lam then.  Where the constraints are many A is a
+ * number, and lam counts in units of it. */
 INLINE void dragged_drift(struct ctx *c, const vec *q, vec *p, const struct kept *k, vec *P, vec *Q, vec *lam) {
     bath_relax(c, q, c->dt, p);
 #if MODEL_SPARSE
     constrained_drift(c, q, p, k, P, Q, lam);
 #else
+    ARRAY(AG, ROTATIONS ? NC * NP : 0);
     ARRAY(MG, NC * NP);
     ARRAY(inverse, 1);
     struct kept slow = *k;
     for (long m = 0; m < NC; m++) {
         for (long i = 0; i < NP; i++) MG[m * NP + i] = k->G[m * NP + i];
         bath_relax(c, q, c->dt, MG + m * NP);
+        for (long i = 0; ROTATIONS && i < NP; i++) AG[m * NP + i] = MG[m * NP + i];
         apply_masses(c, 0.0, q, 0, MG + m * NP);
     }
-    if (ONE_ROW) inverse[0] = 1.0 / dot(c, k->G, MG);
+    if (ROTATIONS) slow.G = AG;
+    if (ONE_ROW) inverse[0] = 1.0 / dot(c, slow.G, MG);
     slow.MG = MG;
     slow.inverse = inverse;
     constrained_drift(c, q, p, &slow, P, Q, lam);
+    if (ROTATIONS) return;
     for (long i = 0; i < NP; i++) P[i] -= p[i];
     bath_relax(c, q, c->dt, P);
     for (long i = 0; i < NP; i++) P[i] += p[i];

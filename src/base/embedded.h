@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sources a generated kernel is put together from, as text inside the library: abi.h lanes.h noise.h seldom.h
- * solve.h stages.h loop.h face.h of src/kernel, and every file of methods.  Written by scripts/embed.cmake at build
- * time. */
+ * Files inside the library as text: the sources a generated kernel is put together from (src/kernel/text, every file of
+ * methods), and the style and script of pages (src/out/text).  Written by scripts/embed.cmake at build time. */
 #ifndef LGV_EMBEDDED_H
 #define LGV_EMBEDDED_H
 

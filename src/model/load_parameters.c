@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The section `parameters`: numbers with names, and arrays of them.
+ *
+ *     N: 3
+ *     mass[N]: [1, 2, 4]        one value for each entry, or
+ *     charge[N]: 1 - 2*mod(i, 2)        a formula in which i is the number of the entry
+ *
+ * An array is as many parameters as it has entries, called NAME[1], NAME[2], ...; formulas take entry i of it by the
+ * number of its first. */
+#include "model/load.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PARAMETERS 100000
+
+static bool is_array(const char *key) {
+    return strchr(key, '[') != NULL;
+}
+
+/* The value from outside, if there is one: of the entry, or of the whole array. */
+static double overridden(const struct lgv_loader *l, const char *name, const char *array, double x) {
+    for (size_t k = 0; k < l->noverrides; k++) {
+        const char *given = l->override[k].name;
+        if (strcmp(given, name) == 0 || (array && strcmp(given, array) == 0)) x = l->override[k].value;
+    }
+    return x;
+}
+
+static bool add(struct lgv_loader *l, const char *name, const char *array, double x) {
+    struct lgv_model *m = l->m;
+    char **grown = realloc(m->par_name, (m->npar + 2) * sizeof *grown);
+    if (grown) m->par_name = grown;
+    double *numbers = grown ? realloc(m->par, (m->npar + 2) * sizeof *numbers) : NULL;
+    if (numbers) m->par = numbers;
+    if (!numbers) return lgv_yaml_memory(l);
+    m->par_name[m->npar] = lgv_copy(name);
+    m->par_name[m->npar + 1] = NULL;
+    if (!m->par_name[m->npar]) return lgv_yaml_memory(l);
+    m->par[m->npar++] = overridden(l, name, array, x);
+    m->scope.par = m->par;
+    m->scope.npar = m->npar;
+    return true;
+}
+
+static bool read_one(struct lgv_loader *l, int key, int value) {
+    struct lgv_model *m = l->m;
+    const char *name = lgv_yaml_node(l, key)->text;
+    double x = 0;
+    if (!lgv_load_new_name(l, key, name) || !lgv_load_constant(l, value, "a parameter", &x) || !add(l, name, NULL, x))
+        return false;
+    struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
+    if (!s) return lgv_yaml_memory(l);
+    s->index = (int)m->npar - 1;
+    s->number = m->par[m->npar - 1];
+    lgv_yaml_place(l, key, &s->line, &s->column);
+    return true;
+}
+
+/* Entry k of the array, with i bound to its number. */
+static bool read_entry(struct lgv_loader *l, int node, const char *array, long k) {
+    struct lgv_scope *scope = &l->m->scope;
+    const size_t known = scope->count;
+    char name[LGV_MAX_NAME + 32];
+    double x = 0;
+    if (!lgv_load_value(l, "i", lgv_expr_const(scope->graph, (double)k))) return false;
+    bool ok = lgv_load_constant(l, node, "a parameter", &x);
+    lgv_load_drop(scope, known);
+    snprintf(name, sizeof name, "%s[%ld]", array, k);
+    return ok && add(l, name, array, x);
+}
+
+static bool read_array(struct lgv_loader *l, int key, int value) {
+    struct lgv_model *m = l->m;
+    struct lgv_formula_error why;
+    const struct lgv_yaml_node *n = lgv_yaml_node(l, value);
+    char name[LGV_MAX_NAME];
+    long length;
+    int dim;
+    if (!lgv_formula_declaration(&m->scope, lgv_yaml_node(l, key)->text, name, sizeof name, &length, &dim, &why))
+        return lgv_yaml_fail_in(l, key, &why);
+    if (dim != 1) return lgv_yaml_fail(l, key, "an array of parameters has numbers: %s[N]", name);
+    if (!lgv_load_new_name(l, key, name)) return false;
+    if (m->npar + (size_t)length > MOST_PARAMETERS)
+        return lgv_yaml_fail(l, key, "more than %d parameters", MOST_PARAMETERS);
+    const bool listed = n->kind == LGV_YAML_SEQUENCE;
+    if (listed && n->count != length)
+        return lgv_yaml_fail(l, value, "%s has %ld entries, but this sequence has %d", name, length, n->count);
+    const int first = (int)m->npar;
+    for (long k = 1, child = listed ? n->first : value; k <= length; k++) {
+        if (!read_entry(l, (int)child, name, k)) return false;
+        if (listed) child = lgv_yaml_next(l, (int)child);
+    }
+    struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
+    if (!s) return lgv_yaml_memory(l);
+    s->index = first;
+    s->length = length;
+    lgv_yaml_place(l, key, &s->line, &s->column);
+    return true;
+}
+
+static bool known_name(const struct lgv_model *m, const char *name) {
+    const struct lgv_symbol *s = lgv_scope_find(&m->scope, name);
+    bool found = s && s->kind == LGV_SYM_PARAMETER;
+    for (size_t i = 0; i < m->npar && !found; i++) found = strcmp(m->par_name[i], name) == 0;
+    return found;
+}
+
+bool lgv_load_parameters(struct lgv_loader *l, int node) {
+    struct lgv_model *m = l->m;
+    if (node >= 0 && !lgv_yaml_mapping(l, node, "parameters as name: value")) return false;
+    m->par_name = lgv_new(1, sizeof *m->par_name);
+    m->par = lgv_new(1, sizeof *m->par);
+    if (!m->par_name || !m->par) return lgv_yaml_memory(l);
+    if (node >= 0) LGV_EACH(l, node, key, value) {
+        bool array = is_array(lgv_yaml_node(l, key)->text);
+        if (array ? !read_array(l, key, value) : !read_one(l, key, value)) return false;
+    }
+    for (size_t k = 0; k < l->noverrides; k++) {
+        const char *name = l->override[k].name;
+        if (known_name(m, name)) continue;
+        const char *near = lgv_nearest(name, (const char *const *)m->par_name, m->npar);
+        lgv_fail(l->err, LGV_BAD_INPUT,
+                 near ? "%s: there is no parameter %.80s; did you mean %s?" : "%s: there is no parameter %.80s",
+                 l->file, name, near);
+        return false;
+    }
+    return true;
+}
