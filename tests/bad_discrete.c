@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Discrete Lagrangians that are none: refused at their place in the file. */
-#include "helpers.h"
+#include "bodies.h"
 
 #define MODEL "coordinates: {x: 0.5}\nmomenta: {p: 0.3}\nhamiltonian: p^2/2 - cos(x)\n"
 #define NOISY MODEL "noise: 0.3*sin(x)\n"
@@ -11,11 +11,7 @@
 
 static void test_files(void **state) {
     (void)state;
-    static const struct {
-        const char *text;
-        int line, column;
-        const char *message;
-    } row[] = {
+    static const struct bad_file row[] = {
         {MODEL OWN "((x1 - x0)/dt)^2/2 + cos(x)\n", 6, 51, "x may not be used in a discrete Lagrangian"},
         {MODEL OWN "dt*(((x1 - x0)/dt)^2/2 + cos(x0))\n", 6, 26, "without a factor dt"},
         {MODEL OWN "((x1 - x0)/dt)^2/2 - cos(x0)\n", 6, 26, "no discrete Lagrangian of the model"},
@@ -38,41 +34,22 @@ static void test_files(void **state) {
          "needs a model with a Hamiltonian"},
         {BODY OWN "(R1 - R0)/dt\n", 6, 26, "this is a matrix"},
         {MODEL OWN "((x1 - x0)/dt)^2/2 + cos(x0) + sqrt(-1 - x0^2)\n", 6, 26, "no value at short steps"},
-        {"coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {}}\npotential: '0'\n" OWN "b0.position.x\n", 6, 26,
-         "does not move bodies in SE3 whose inertia couples"},
+        {"coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {linear: [1, 0, 0]}}\npotential: '0'\n" OWN
+         "dot(b1.position - b0.position, b1.position - b0.position)/2/dt^2\n", 6, 26, "no discrete Lagrangian of the"},
         {BODY OWN "trace(transpose(R0)*R1)/dt^2 - R0.zz\n", 6, 26, "no discrete Lagrangian of the model"},
     };
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        struct lgv_model *m = NULL;
-        struct lgv_error err = {0};
-        if (lgv_model_parse(row[i].text, "bad.yaml", &m, &err) != LGV_BAD_INPUT) fail_msg("taken:\n%s", row[i].text);
-        assert_null(m);
-        if (!strstr(err.message, row[i].message)) fail_msg("'%s' is not in: %s", row[i].message, err.message);
-        if (err.line != row[i].line || err.column != row[i].column)
-            fail_msg("%d:%d expected: %s", row[i].line, row[i].column, err.message);
-    }
+    assert_bad_files(row, sizeof row / sizeof *row);
 }
 
 static void test_models(void **state) {
     (void)state;
-    static const struct {
-        const char *text, *message;
-    } row[] = {
+    static const struct misfit row[] = {
         {"coordinates: {x: 1, y: 0}\nmomenta: {p: 0, r: 1}\nhamiltonian: (p^2 + r^2)/2\n"
-         "constraints: x^2 + y^2 - 1\n" OWN "((x1 - x0)^2 + (y1 - y0)^2)/2/dt^2\n", "does not keep them"},
-        {MODEL "force: -p\n" OWN GOOD, "does not use it"},
-        {MODEL "langevin: {friction: 1, temperature: 1}\n" OWN GOOD, "knows nothing of them"},
+         "constraints: x^2 + y^2 - 1\n" OWN "((x1 - x0)^2 + (y1 - y0)^2)/2/dt^2\n", "own", "does not keep them"},
+        {MODEL "force: -p\n" OWN GOOD, "own", "does not use it"},
+        {MODEL "langevin: {friction: 1, temperature: 1}\n" OWN GOOD, "own", "knows nothing of them"},
     };
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        struct lgv_model *m = model_of(row[i].text);
-        struct lgv_kernel k;
-        struct lgv_error err = {0};
-        struct lgv_kernel_options options = {.lanes = 2};
-        if (lgv_kernel_build(m, lgv_method_for(m, "own"), &options, &k, &err) != LGV_BAD_INPUT)
-            fail_msg("%s was taken", row[i].text);
-        if (!strstr(err.message, row[i].message)) fail_msg("'%s' is not in: %s", row[i].message, err.message);
-        lgv_model_free(m);
-    }
+    assert_misfits(row, sizeof row / sizeof *row);
 }
 
 /* Another value of a parameter makes it another model, which the same formula does not belong to. */

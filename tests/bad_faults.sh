@@ -20,7 +20,7 @@ try() {
     *) die "$fault: exit code $code: $*" ;;
     esac
     [ -z "$(find . -name '*.tmp')" ] || die "$fault: a temporary file is left"
-    if [ $code = 0 ] && [[ "$2 $*" == "run "*" --out part"* ]] && [ ! -s part/results.h5 ]; then
+    if [ $code = 0 ] && [[ "${2-} $*" == "run "*" --out part"* ]] && [ ! -s part/results.h5 ]; then
         die "$fault: no results"
     fi
     if [ $code != 0 ]; then
@@ -57,4 +57,25 @@ all memory-on 30 "$faulty" run "$pendulum" "${run[@]}"
 all memory 40 "$faulty" check "$kubo" --json
 all write 0 "$faulty" run "$kubo" "${run[@]}"
 "$LGV" run "$kubo" "${run[@]}" --quiet --out whole
+# A state that cannot be saved: the one before it stays, and where there is none nobody is sent there.
+long=(run "$kubo" --paths 9600 --step 0.0001 --until 100 --no-report --quiet --max-time 0.01 --threads 1 --out stopped)
+"$LGV" "${long[@]}" 2> err || true
+has err 'lgv resume stopped'
+for n in 1 2 3 4 5 6; do
+    rm -rf stopped seen
+    LGV_FAULT=write:$n LGV_FAULT_SEEN=$work/seen "$faulty" "${long[@]}" > out 2> err || true
+    [ -e seen ] || continue
+    if grep -q 'could not be saved' err && [ ! -e stopped/checkpoint.lgv ]; then lost=1; fi
+    ! grep -q 'lgv resume stopped' err || [ -s stopped/checkpoint.lgv ] || die "write:$n: no state to go on from"
+done
+[ "${lost-0}" = 1 ] || die "every state could be saved"
 all memory 25 "$faulty" report whole --json --out pages
+# A longer run takes over the units of the shorter one.
+"$LGV" run "$kubo" --paths 1600 --step 0.1 --until 1 --outputs 10 --threads 1 --no-report --extendable yes --out short \
+    --quiet
+longer() {
+    rm -rf longer
+    cp -r short longer
+    "$faulty" resume longer --until 2 --no-report --quiet --threads 1
+}
+all memory 40 longer

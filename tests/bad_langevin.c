@@ -27,6 +27,8 @@ static void test_files(void **state) {
     } row[] = {
         {"coordinates: {q: 0}\nmomenta: {p: maxwellian}\nhamiltonian: p^2\n", 2, 14, "p has no temperature"},
         {"coordinates: {q: 0}\nmomenta: maxwellian\npotential: q^2\n", 2, 10, "p_q has no temperature in langevin"},
+        {"coordinates: {q: 0}\nmomenta: maxwellian\npotential: q^2\nlangevin: {friction: 1, temp: 1}\n", 4, 25,
+         "unknown key temp; langevin has"},
         {"coordinates: {q: 0}\nmomenta: {p: maxwellian(-1)}\nhamiltonian: p^2\n", 2, 14, "the temperature is -1"},
         {"coordinates: {q: 0}\nmomenta: {p: maxwellian(q)}\nhamiltonian: p^2\n", 2, 25, "a temperature"},
         {"coordinates: {q: 0}\nmomenta: {p: maxwellian(1)*2}\nhamiltonian: p^2\n", 2, 14, "expected maxwellian, or"},

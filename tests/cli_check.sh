@@ -72,8 +72,8 @@ noise: cos(q)*cos(p)
 run: { method: P2N3Q4Lob, step: 0.01, until: 0.05, paths: 2 }
 YAML
 "$LGV" check curved.yaml > out 2> err || [ $? = 1 ] || die "check of a method that loses paths"
-has out 'expected order      none (dt H_pp' 'fits    P2N3Q4Lob        no order' \
-    'fits    P2N2Q4Gau        strong 1, weak 1'
+has out 'expected order      none (dt H_pp' 'fits    P2N3Q4Lob             no order' \
+    'fits    P2N2Q4Gau             strong 1, weak 1'
 hasnot out nan
 "$LGV" check curved.yaml --json > out 2> err || [ $? = 1 ] || die "check of a method that loses paths"
 has out '"predicted_strong_order": null' '"predicted_weak_order": null' 'paths are lost'
@@ -146,3 +146,27 @@ grep -qE 'fits +RKN8 +order 4, explicit here, symplectic but for the force' out 
 grep -qE 'fits +RATTLE-6 +order 6,' out || die "RATTLE-6 takes forces at the ends of its steps"
 gives 0 "$LGV" converge forced.yaml --methods RKN8,RATTLE-6 --until 4 --largest 0.4 --levels 3
 has out 'Orders of 2 methods: all as expected.'
+
+# Pairs of observables, for which check needs bins.
+sed 's/^run: {/run: { histograms2: "q:p",/' "$kubo" > pairs.yaml
+gives 0 "$LGV" check pairs.yaml
+
+# The step against the highest frequency at the start: told by check, before a run, and where paths are lost.
+cat > fast.yaml <<'YAML'
+coordinates: { x: 1, y: 0 }
+momenta: { a: 0, b: 0 }
+hamiltonian: a^2/2 + b^2/2 + 200*x^2 + y^2/2 + x^4
+run: { method: verlet, step: 0.05, until: 2, paths: 2 }
+YAML
+gives 0 "$LGV" check fast.yaml
+has out 'highest frequency   20.3' 'and P2N2Q2Lob is stable up to 2'
+gives 0 "$LGV" check fast.yaml --json
+has out '"stable": true' '"limit": 2' '"highest_frequency": 20.29'
+"$LGV" check fast.yaml --step 0.15 --json > out 2> err || [ $? = 1 ] || die "check of an unstable step"
+has out '"stable": false'
+"$LGV" run fast.yaml --step 0.15 --until 60 --no-files > out 2> err && die "an unstable run ends well"
+has err 'the step may be too large: dt omega = 3.04 at the start'
+has out 'beyond the limit 2 of' 'NOT stable'
+gives 0 "$LGV" run fast.yaml --no-files --json
+has out '"stable": true'
+empty err

@@ -19,7 +19,7 @@ gives 0 "$LGV" converge "$synchrotron" "${few[@]}" --methods verlet,P1N1Q1Rec --
 has out P2N2Q2Lob P1N1Q1Rec 'VZc at step' order 'written to study/'
 for f in convergence.json convergence.svg convergence.png report.html; do [ -s "study/$f" ] || die "$f is missing"; done
 [ -z "$(find study -name '*.tmp*')" ] || die "temporary files are left"
-has study/report.html 'data:image/svg+xml' P1N1Q1Rec 'How to repeat it'
+has study/report.html '<svg class="plot"' P1N1Q1Rec 'How to repeat it'
 hasnot out $'\033'
 
 # The same bits for any number of threads.
@@ -59,7 +59,7 @@ noise: 0.1*b.position.x
 run: { step: 0.05, until: 0.2, paths: 4 }
 YAML
 gives 4 "$LGV" converge hinged.yaml --levels 2 --no-files
-has out 'reference  g-BRB'
+has out 'reference  RATTLE-Jc'
 cat > swimmer.yaml <<'YAML'
 coordinates: { "b in SE3 coupled": {} }
 momenta: { p: { linear: [1, 0, 0.2], angular: [0.1, 0.2, 0] } }
@@ -68,7 +68,7 @@ potential: 0.1*b.position.z
 run: { step: 0.05, until: 1, paths: 1 }
 YAML
 gives 0 "$LGV" converge swimmer.yaml --levels 3 --no-files
-has out 'reference  BRB-6' 'as expected: 2'
+has out 'reference  RATTLE-6' 'as expected: 2'
 gives 0 "$LGV" check swimmer.yaml
 has out 'structure'
 hasnot out 'equations linear'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Every example with numbers in examples/NAME/expected.txt gives them.  The format is described in examples/README.md.
-# Then the model and the C program of README.md work as they stand there.
+# Then the model of README.md and the C program of docs/c-api.md work as they stand there.
 source "$(dirname "$0")/shell.inc"
 
 # The JSON document in ./out as lines "final.H.mean 0.5".
@@ -56,14 +56,14 @@ for file in "$SRC"/examples/*/expected.txt; do
 done
 [ "$checked" -ge 30 ] || die "only $checked numbers were checked"
 
-# block LANGUAGE: the first code block of that language in README.md.
+# block LANGUAGE FILE: the first code block of that language.
 block() {
-    awk -v start="\`\`\`$1" '$0 == start { inside = 1; next } /^```/ { if (inside) exit } inside' "$SRC/README.md"
+    awk -v start="\`\`\`$1" '$0 == start { inside = 1; next } /^```/ { if (inside) exit } inside' "$SRC/$2"
 }
-block yaml > pendulum.yaml
+block yaml README.md > pendulum.yaml
 gives 0 "$LGV" check pendulum.yaml
 gives 0 "$LGV" run pendulum.yaml --paths 64 --until 2 --no-files
-block c > first.c
+block c docs/c-api.md > first.c
 flags=(-std=gnu17 -Wall -Wextra -Werror)
 if grep -q __asan_init "$LGV"; then flags+=(-fsanitize=address,undefined); fi
 build=$(dirname "$LGV")

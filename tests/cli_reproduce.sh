@@ -96,3 +96,44 @@ awk '/^runs:|^claims:|^title:|"noise: mean energy 0.305/ { print }
     "$SRC/examples/torus/experiment.yaml" > mine/torus/experiment.yaml
 gives 1 "$LGV" reproduce torus
 has out 'FAILS noise: mean energy 0.305' '0 of 1 claims hold'
+
+# Lists: the largest entry, a difference entry by entry, a slice, members of a family, the place of the largest.
+mkdir -p mine/lists
+printf '%s\n' 'coordinates: { x: 0, y: 0 }' 'momenta: { px: 1, py: -2 }' 'potential: 0' \
+    'observe: { r: "each(k=1..5, k/2)", hill: "each(k=1..5, 10 - (k - 4)^2)" }' \
+    'run: { method: BAB, step: 0.5, until: 2, outputs: 4, paths: 1 }' > mine/lists/lists.yaml
+cat > mine/lists/experiment.yaml <<'YAML'
+title: Lists
+runs:
+  - { name: a, command: "compare lists.yaml --methods BAB --observe x,y --reference none --ladder 0" }
+  - { name: b, command: "compare lists.yaml --methods BAB --observe x,y --reference none --ladder 0 --step 0.25" }
+  - { name: c, command: run lists.yaml }
+claims:
+  - { claim: largest x, measure: "a:methods[0].observables.x.means", expect: 2, within: 1e-12 }
+  - { claim: largest of both, measure: "a:methods[method=BAB].observables.*.means", of: [x, y],
+      expect: 4, within: 1e-12 }
+  - { claim: length of both, measure: "a:methods[0].observables.*.means", of: [x, y], length: yes,
+      expect: 4.472135955, within: 1e-8 }
+  - { claim: no difference, measure: "a:methods[0].observables.*.means", against: "b:methods[0].observables.*.means",
+      of: [x, y], below: 1e-12 }
+  - { claim: entries one apart, measure: "a:methods[0].observables.y.means[1:]",
+      against: "b:methods[0].observables.y.means[:4]", expect: 1, within: 1e-12 }
+  - { claim: every second, measure: "a:methods[0].observables.x.means[1::2]", expect: 1.5, within: 1e-12 }
+  - { claim: place of the hill, measure: "c:final.hill[].mean", at: "c:final.r[].mean", expect: 2, within: 1e-12 }
+figures:
+  - { name: way, title: The way, xlabel: t, ylabel: x, x: "a:time", lines: [
+        { title: x, y: "a:methods[0].observables.x.means" },
+        { title: hill, x: "c:final.r[].mean", y: "c:final.hill[].mean" } ] }
+YAML
+gives 0 "$LGV" reproduce lists
+has out '7 of 7 claims hold'
+[ -s lgv-reproduce/lists/way.png ] || die "no figure"
+has lgv-reproduce/report.html 'The way'
+sed -i -e 's/means\[:4\]/means/' -e 's/y: "a:methods/y: "a:nothing/' mine/lists/experiment.yaml
+gives 1 "$LGV" reproduce lists
+has out 'FAILS entries one apart' 'not measured' '6 of 7 claims hold'
+has err "line 'x' of figure way"
+[ ! -e lgv-reproduce/lists/way.png ] || die "an old figure is left"
+sed -i 's/name: way/name: ..\/way/' mine/lists/experiment.yaml
+gives 2 "$LGV" reproduce lists
+has err 'lists/experiment.yaml' 'name of letters'

@@ -77,6 +77,45 @@ diff all.txt <(numbers more) || die "other bits with more paths"
 gives 2 "$LGV" resume more --paths 300
 has err 'in the middle of a unit'
 
+# A later end: with everything that is collected, paths that stop on the way, twice, and from the middle of a run.
+cat > well.yaml <<'Y'
+coordinates: { x: -1 }
+momenta: { p: 0 }
+hamiltonian: p^2/2 + (x^2 - 1)^2
+langevin: { friction: 0.5, temperature: 0.4 }
+events: { over: x > 0 }
+stop: x > 1.9
+sections: { middle: x }
+run: { step: 0.02, until: 20, outputs: 50, paths: 75, averages: yes, correlations: yes, extremes: x, quantiles: sketch,
+       histograms2: "x:p", keep: "3,40", keep_every: 5, extendable: yes, burn_in: 2 }
+Y
+quiet=(--no-report --quiet)
+gives 0 "$LGV" run well.yaml --until 90 --outputs 225 "${quiet[@]}" --out at-once
+gives 0 "$LGV" run well.yaml "${quiet[@]}" --out later
+gives 0 "$LGV" resume later --until 34 "${quiet[@]}" --threads 1
+gives 2 "$LGV" resume later --until 34
+has err 'until = 34 is not later than the end that the run has'
+gives 2 "$LGV" resume later --until 90.1
+has err 'is not a whole number of intervals between outputs (0.4)' 'until = 90 is'
+gives 0 "$LGV" resume later --until 90 "${quiet[@]}"
+numbers at-once > at-once.txt
+diff at-once.txt <(numbers later) || die "other bits with a later end"
+fine=(--step 0.0001 --set keep_every=5000 "${quiet[@]}")
+gives 1 "$LGV" run well.yaml "${fine[@]}" --max-time 0.01 --threads 1 --out middle
+gives 0 "$LGV" resume middle --until 24 "${quiet[@]}"
+gives 0 "$LGV" run well.yaml --until 24 --outputs 60 "${fine[@]}" --out at-once
+numbers at-once > at-once.txt
+diff at-once.txt <(numbers middle) || die "other bits with a later end from the middle"
+gives 2 "$LGV" resume more --until 10
+has err 'only one with extendable = yes'
+gives 3 "$LGV" run well.yaml --paths 1000000000
+has err 'extendable: the run needs' 'for what all 1000000000 paths observe'
+
+# Saved after so many steps.
+gives 1 "$LGV" run "$kubo" --paths 9600 --step 0.0001 --until 100 "${quiet[@]}" --max-time 1.5 --checkpoint 0 \
+    --checkpoint-steps 1000 --out steps
+[ -s steps/checkpoint-before.lgv ] || die "not saved by steps"
+
 # Paths until an error is reached: the bits of a run with that number of paths.
 gives 0 "$LGV" run "${few[@]}" --paths 100 --until-stderr q=0.004 --out goal
 paths=$("$LGV" report goal --json --out pages | sed -n 's/^  "paths": \([0-9]*\),/\1/p')

@@ -275,3 +275,35 @@ gives 0 "$LGV" run beads.yaml --no-files
 has out 'contracts by 0.8352702114 a step (1 state'
 gives 0 "$LGV" run beads.yaml --no-files --set N=34
 has out 'not measured' '204 components of q and p, and it is measured up to 200'
+
+# Memory: told before the run where it is much, and refused with the number where there is not so much.
+gives 0 "$LGV" run "$kubo" --step 0.001 --until 100 --outputs 100000 --paths 16 --no-files
+has err 'the run needs about' 'GB of memory'
+gives 3 "$LGV" run "$kubo" --step 0.001 --until 300 --outputs 300000 --paths 65536 --threads 4096 --no-files
+has err 'GB; ask for fewer outputs'
+
+# A momentum map that is 0 at the start is kept to round-off all the same; with a force nothing is promised; a mass that
+# nobody has is refused.
+cat > spin.yaml <<'Y'
+coordinates: { "R in SO3": [0, 0, 0] }
+momenta: { m: [0, 0, 1] }
+kinetic: { inertia: [1, 1, 0.5] }
+potential: 0
+symmetries: { Lx: { R: "[1,0,0]*R" }, Ly: { R: "[0,1,0]*R" } }
+run: { step: 0.05, until: 2, paths: 1 }
+Y
+gives 0 "$LGV" run spin.yaml --no-files
+cat > torque.yaml <<'Y'
+momenta: { "m in so3*": [0.3, 0.8, 0.5] }
+kinetic: { inertia: [1, 2, 2.5] }
+force: { m: [0, 0, -1] }
+run: { step: 0.05, until: 0.5, paths: 4 }
+Y
+gives 0 "$LGV" run torque.yaml --no-files
+has out 'not promised'
+cat > mass.yaml <<'Y'
+momenta: { "p in se3*": { linear: [1, 0.2, 0], angular: [0.1, 0.5, 0.3] } }
+kinetic: { mass: 5, inertia: { p: { angular: [1, 2, 2.5] } } }
+Y
+gives 2 "$LGV" run mass.yaml --no-files
+has err 'mass.yaml:2:18: no coordinate has a mass'

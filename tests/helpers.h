@@ -50,7 +50,7 @@ static struct lgv_structure structure_of(const char *text) {
 static struct lgv_kernel kernel_with(struct lgv_model *m, const char *method, unsigned lanes, const char *compiler) {
     struct lgv_kernel k;
     struct lgv_error err = {0};
-    const struct lgv_method *found = lgv_method_find(method);
+    const struct lgv_method *found = lgv_method_for(m, method);
     struct lgv_kernel_options options = {.lanes = lanes, .compiler = compiler};
     if (!found) fail_msg("no method %s", method);
     if (lgv_kernel_build(m, found, &options, &k, &err) != LGV_OK) fail_msg("%s", err.message);

@@ -89,6 +89,10 @@ static void test_autoregressive(void **state) {
             assert_true(fabs(lgv_finding_value(f, "stderr_along") / error - 1) < unsure);
             assert_true(fabs(lgv_finding_value(f, "stderr_paths") / error - 1) < 4 / sqrt(2 * paths));
             assert_true(fabs(lgv_finding_value(f, "samples") * g / (n * paths) - 1) < unsure);
+            /* Averages of halves have the variance s^2 g/h, known from 512 of them. */
+            double h = n / 2, r_hat = lgv_finding_value(f, "r_hat"), known = (g / h) / ((1 - g / h) * h / (h - 1));
+            if (fabs((r_hat * r_hat - (h - 1) / h) / known - 1) > 4 * sqrt(2 / (2 * paths - 1)) + 2 * g / n)
+                fail_msg("phi = %g: R-hat %.6f, not %.6f", phi[k], r_hat, sqrt((h - 1) / h + known));
             size_t count, lags;
             const double *tau = found_array(f, "path_time", &count), *m = found_array(f, "path_mean", &count);
             assert_true(count == UNITS * LGV_UNIT && tau[17] > 0);
@@ -103,6 +107,34 @@ static void test_autoregressive(void **state) {
         }
         lgv_result_clear(&r);
     }
+}
+
+/* One path of nine values: 0 .. 8, whose halves 0 .. 3 and 5 .. 8 have variances 5/3 inside and 25/2 between; and one
+ * that rests, where nothing can be said. */
+static void test_one_path(void **state) {
+    (void)state;
+    static uint64_t time_step[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    struct lgv_shape shape = {.ntimes = 9, .nseries = 2, .time_step = time_step, .dt = 1, .interval = 1, .paths = 1,
+                              .averages = true};
+    void *object = lgv_along.collector.create(&shape);
+    double value[9 * 2 * LGV_UNIT];
+    uint16_t alive[9] = {0};
+    int fail[LGV_UNIT] = {0};
+    for (size_t t = 0; t < 9; t++)
+        for (size_t l = 0; l < LGV_UNIT; l++) {
+            value[2 * t * LGV_UNIT + l] = l ? 100 : (double)t;
+            value[(2 * t + 1) * LGV_UNIT + l] = 7;
+        }
+    struct lgv_piece piece = {.used = 1, .count = 9, .value = value, .alive = alive, .fail = fail, .last = true,
+                              .complete = true};
+    struct lgv_result r = {.nseries = 2, .series = lgv_new(2, sizeof *r.series)};
+    r.series[0].name = lgv_copy("x");
+    r.series[1].name = lgv_copy("rest");
+    assert_true(lgv_along.collector.add(object, &piece) && lgv_along.finish(object, &r));
+    assert_near(lgv_finding_value(found(&r, "averages", "x"), "r_hat"), sqrt(0.75 + 12.5 / (5. / 3)), 1e-14, "R-hat");
+    assert_true(isnan(lgv_finding_value(found(&r, "averages", "rest"), "r_hat")));
+    lgv_along.collector.free(object);
+    lgv_result_clear(&r);
 }
 
 /* ---- closed forms of runs ---- */
@@ -210,6 +242,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_autoregressive), cmocka_unit_test(test_displacement), cmocka_unit_test(test_oscillator),
         cmocka_unit_test(test_bits),           cmocka_unit_test(test_bad),          cmocka_unit_test(test_bath),
+        cmocka_unit_test(test_one_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

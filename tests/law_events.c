@@ -127,6 +127,12 @@ static void test_bits(void **state) {
     lgv_result_free(r);
 }
 
+static size_t events_of(const struct lgv_result *r) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->nfindings; i++) n += strcmp(r->finding[i].group, LGV_FOUND_EVENTS) == 0;
+    return n;
+}
+
 /* Looking changes nothing: the same paths without events. */
 static void test_unchanged(void **state) {
     (void)state;
@@ -135,7 +141,7 @@ static void test_unchanged(void **state) {
     snprintf(plain, sizeof plain, "%.*s%s", (int)(at - busy), busy, run);
     snprintf(watched, sizeof watched, "%.*s%s", (int)(stop - busy), busy, run);
     struct lgv_result *a = run_text(plain, NULL), *b = run_text(watched, NULL);
-    assert_true(a->nfindings == 0 && b->nfindings == 3 && b->stopped == 0);
+    assert_true(events_of(a) == 0 && events_of(b) == 3 && b->stopped == 0);
     for (size_t i = 0; i < a->nseries; i++) {
         assert_memory_equal(a->series[i].mean, b->series[i].mean, a->ntimes * sizeof(double));
         assert_memory_equal(a->series[i].max, b->series[i].max, a->ntimes * sizeof(double));

@@ -8,6 +8,12 @@
     "coordinates: {x: 0.4, y: 0.2}\nmomenta: {px: 0.3, py: -0.5}\n"                                                    \
     "where: {V1: 2*x^2 + x^4/4, V0: x^2*y/2 + y^2/2 + y^4/5}\nhamiltonian: px^2/2 + py^2/4 + V0 + V1\nstiff: V1\n"
 
+/* The same with a stiff part that is quadratic. */
+#define QUADRATIC                                                                                                      \
+    "coordinates: {x: 0.4, y: 0.2}\nmomenta: {px: 0.3, py: -0.5}\n"                                                    \
+    "where: {V1: 2*x^2 + x*y + 3*y^2 + x/4, V0: x^2*y + x^4 + y^4/2}\n"                                                \
+    "hamiltonian: px^2/2 + py^2/4 + V0 + V1\nstiff: V1\n"
+
 static void end_of(struct lgv_model *m, const char *method, uint64_t steps, double *x) {
     struct lgv_kernel k = kernel_of(m, method);
     struct lgv_own_block b;
@@ -22,22 +28,17 @@ static void end_of(struct lgv_model *m, const char *method, uint64_t steps, doub
 
 /* Four steps, each half of the one before, from where the error is asymptotic to where it is 1e-12: the slope is that
  * of the order to 0.1. */
-static void test_orders(void **state) {
-    (void)state;
-    static const struct {
-        const char *method;
-        double order;
-        uint64_t steps;
-    } row[] = {
-        {"ZS(0.3)", 2, 40},           {"ZSs(0.3)", 2, 40},          {"StiffZSs(0.3)", 2, 40},   {"Newmark(0.3)", 2, 40},
-        {"OneStepNewmark(0.3)", 2, 40}, {"PushNewmark(0.3)", 2, 40},  {"ZS(0.3)-Suzuki4", 4, 20}, {"ZSs(0.3)-4", 4, 20},
-        {"StiffZSs(0.3)-Suzuki4", 4, 20}, {"Newmark(0.3)-Suzuki4", 4, 20}, {"PushNewmark(0.3)-Suzuki4", 4, 20},
-        {"ZS(0.3)-6", 6, 8},          {"Newmark(0.3)-6", 6, 8},
-    };
-    struct lgv_model *m = model_of(MODEL);
+struct order {
+    const char *method;
+    double order;
+    uint64_t steps;
+};
+
+static void check_orders(const char *text, const struct order *row, size_t count) {
+    struct lgv_model *m = model_of(text);
     double exact[4], x[4], size[4], error[4];
     end_of(m, "RKN8", 4000, exact);
-    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+    for (size_t k = 0; k < count; k++) {
         for (int l = 0; l < 4; l++) {
             uint64_t steps = row[k].steps << l;
             end_of(m, row[k].method, steps, x);
@@ -53,17 +54,45 @@ static void test_orders(void **state) {
     lgv_model_free(m);
 }
 
+static void test_orders(void **state) {
+    (void)state;
+    static const struct order row[] = {
+        {"ZS(0.3)", 2, 40},           {"ZSs(0.3)", 2, 40},          {"StiffZSs(0.3)", 2, 40},   {"Newmark(0.3)", 2, 40},
+        {"OneStepNewmark(0.3)", 2, 40}, {"PushNewmark(0.3)", 2, 40},  {"ZS(0.3)-Suzuki4", 4, 20}, {"ZSs(0.3)-4", 4, 20},
+        {"StiffZSs(0.3)-Suzuki4", 4, 20}, {"Newmark(0.3)-Suzuki4", 4, 20}, {"PushNewmark(0.3)-Suzuki4", 4, 20},
+        {"ZS(0.3)-6", 6, 8},          {"Newmark(0.3)-6", 6, 8},
+        {"Impulse(3)", 2, 40},        {"MOLLY(3)", 2, 40},          {"IMEX", 2, 40},
+        {"Impulse(3)-Suzuki4", 4, 20}, {"MOLLY(3)-Suzuki4", 4, 20}, {"IMEX-Suzuki4", 4, 20},
+        {"Impulse(3)-6", 6, 8},       {"MOLLY(3)-6", 6, 8},         {"IMEX-6", 6, 8},
+    };
+    check_orders(MODEL, row, sizeof row / sizeof *row);
+}
+
+static void test_trigonometric(void **state) {
+    (void)state;
+    static const struct order row[] = {
+        {"Gautschi", 2, 40},           {"Deuflhard", 2, 40},         {"GarciaArchilla", 2, 40},
+        {"HochbruckLubich", 2, 40},    {"HairerLubich", 2, 40},      {"GrimmHochbruck", 2, 40},
+        {"Gautschi-Suzuki4", 4, 20},   {"Deuflhard-4", 4, 20},       {"GarciaArchilla-Suzuki4", 4, 20},
+        {"HairerLubich-Suzuki4", 4, 20}, {"Deuflhard-6", 6, 12},     {"GarciaArchilla-6", 6, 12},
+        {"GrimmHochbruck-6", 6, 12},
+    };
+    check_orders(QUADRATIC, row, sizeof row / sizeof *row);
+}
+
 /* Root mean square differences between steps dt and dt/2 over the same Brownian paths. */
 static void test_strong(void **state) {
     (void)state;
     enum { PATHS = 400, LEVELS = 4, FINE = 256 }; /* 32, 64, 128, 256 steps to T = 2 */
     static const char *const method[] = {"ZS(0.3)", "StiffZSs(0.3)", "Newmark(0.3)", "PushNewmark(0.3)",
-                                         "OneStepNewmark(0.3)"};
-    struct lgv_model *m = model_of(MODEL "noise: [0.5*sin(x*y), 0.4*x^2]\n");
+                                         "OneStepNewmark(0.3)", "Impulse(3)", "MOLLY(3)", "IMEX",
+                                         "GarciaArchilla", "Gautschi"}; /* these two with QUADRATIC */
+    struct lgv_model *model[] = {model_of(MODEL "noise: [0.5*sin(x*y), 0.4*x^2]\n"),
+                                 model_of(QUADRATIC "noise: [0.5*sin(x*y), 0.4*x^2]\n")};
     double *squared = lgv_new(LEVELS * PATHS, sizeof *squared), dt[LEVELS];
     assert_non_null(squared);
     for (size_t k = 0; k < sizeof method / sizeof *method; k++) {
-        struct lgv_kernel kernel = kernel_of(m, method[k]);
+        struct lgv_kernel kernel = kernel_of(model[k >= sizeof method / sizeof *method - 2], method[k]);
         size_t n = kernel.watch.count, x = watch_number(&kernel, "x");
         double *value[LEVELS];
         for (uint64_t l = 0; l < LEVELS; l++)
@@ -82,10 +111,11 @@ static void test_strong(void **state) {
         lgv_kernel_free(&kernel);
     }
     free(squared);
-    lgv_model_free(m);
+    for (int i = 0; i < 2; i++) lgv_model_free(model[i]);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_strong)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_trigonometric),
+                                       cmocka_unit_test(test_strong)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

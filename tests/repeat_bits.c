@@ -46,8 +46,23 @@ static const struct subject {
      "potential: sum(i=1..N, 10*(x[wrap(i+1)] - x[i])^2 + 0.25*x[i]^4)\n"
      "noise: ['each(k=1..N, 0.2*sin(x[k]))']\nobserve: {spread: 'sum(i=1..N, x[i]^2)/N'}\n",
      0.2, 100, false},
+    {"near pairs in a box", "BAB", /* whose lists are made anew every few steps */
+     "parameters: {N: 27, L: 3.6}\ncutoff: {radius: 1.7, switch: 0.5, skin: 0.1, box: L}\n"
+     "coordinates: {'x[N] in R3': '[1.2*mod(i, 3) + 0.05*normal(), 1.2*mod(floor(i/3), 3), 1.2*floor((i - 1)/9)]'}\n"
+     "momenta: {p: 'normal(0, 1.2)'}\npotential: 'pairs(i=1..N, j=i+1..N, d = x[i] - x[j], dot(d, d)^-3)'\n"
+     "noise: ['each(k=1..N, 0.2*sin(x[k].x))']\n"
+     "observe: {close: 'near(i=1..N, j=i+1..N, d = x[i] - x[j], 1)'}\n",
+     0.02, 100, false},
     {"stiff pendulum", "PushNewmark-Suzuki4",
      "coordinates: {x: '0.2*normal()', y: -1}\npotential: y + 50*(x^2 + y^2 - 1)^2\nnoise: 0.2*x*y\n", 0.1, 100, false},
+    {"stiff springs, modes of a width", "GarciaArchilla-Suzuki4",
+     "coordinates: {x: '0.2*normal()', y: 0.1}\nwhere: {V: 40*(x - y - 0.1)^2}\npotential: V + cos(x + 2*y)\nstiff: V\n"
+     "noise: 0.2*x*y\n",
+     0.2, 100, false},
+    {"pendulum by penalty", "MOLLY(3)",
+     "coordinates: {x: '0.2*normal()', y: -1}\npotential: y\nconstraints: [x^2 + y^2 - 1]\n"
+     "penalty: {omega: 10, window: 0.3}\nnoise: 0.2*x*y\nobserve: {tension: 'lambda[1]'}\n",
+     0.1, 100, false},
     {"pendulum by penalty", "ZS", /* means over windows of the multiplier */
      "coordinates: {x: '0.2*normal()', y: -1}\npotential: y\nconstraints: [x^2 + y^2 - 1]\n"
      "penalty: {omega: 10, window: 0.3}\nnoise: 0.2*x*y\nobserve: {tension: 'lambda[1]'}\n",

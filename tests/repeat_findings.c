@@ -198,6 +198,27 @@ static void test_maximum(void **state) {
     lgv_result_free(r);
 }
 
+/* A free motion through x = 0, where 1/x^2 is infinite for one step: the others count. */
+static void test_infinite(void **state) {
+    (void)state;
+    const struct option o[] = {{"extremes", "x, s, m"}, {NULL, NULL}};
+    struct lgv_result *r = run_of("coordinates: {x: -1}\nmomenta: {p: 1}\nhamiltonian: p^2/2\n"
+                                  "observe: {s: 1/x^2, m: -1/x^2}\n"
+                                  "run: {step: 0.125, until: 3, outputs: 2, paths: 20, method: P2N2Q2Lob}\n",
+                                  20, o);
+    static const struct {
+        const char *name;
+        double least, largest;
+    } known[] = {{"x", -1, 2}, {"s", 0.25, 64}, {"m", -64, -0.25}};
+    for (size_t k = 0; k < 3; k++) {
+        const struct lgv_finding *f = finding_of(r, "extremes", known[k].name);
+        assert_true(lgv_finding_value(f, "paths") == 20);
+        assert_near(lgv_finding_value(f, "least_min"), known[k].least, 1e-15, known[k].name);
+        assert_near(lgv_finding_value(f, "largest_max"), known[k].largest, 1e-15, known[k].name);
+    }
+    lgv_result_free(r);
+}
+
 /* ---- histograms of pairs ---- */
 
 static size_t bin_at(const struct lgv_found *edge, double x) {
@@ -326,6 +347,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_infinite),
         cmocka_unit_test(test_maximum),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_sketch),

@@ -136,6 +136,39 @@ static void test_every_step(void **state) {
     assert_true(between >= 3);
 }
 
+/* Whether the verdict on the energy holds: 0 no, -1 nothing is claimed. */
+static int energy_holds(const char *text) {
+    struct lgv_error err = {0};
+    struct lgv_model *m = NULL;
+    struct lgv_run *run = NULL;
+    struct lgv_result *r = NULL;
+    size_t count;
+    int holds = 2;
+    if (lgv_model_parse(text, "test", &m, &err) || lgv_run_create(m, &run, &err) || lgv_run_execute(run, &r, &err))
+        fail_msg("%s", err.message);
+    const struct lgv_verdict *v = lgv_result_verdicts(r, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(v[i].name, "energy") == 0) holds = v[i].holds;
+    lgv_result_free(r);
+    lgv_run_free(run);
+    lgv_model_free(m);
+    return holds;
+}
+
+/* A small drift is no fault because H happens to be about 0 at the start; a run that blows up is one nevertheless. */
+static void test_energy_scale(void **state) {
+    (void)state;
+    const char *rod = "coordinates: {q: pi/2}\nmomenta: {p: 0}\nhamiltonian: p^2/2 - cos(q)\n"
+                      "run: {step: 0.01, until: 10, paths: 1, method: verlet}\n";
+    const char *cancels = "coordinates: {q: 1}\nmomenta: {p: sqrt(2)+1e-13}\nhamiltonian: p^2/2 - 1/q\n"
+                          "run: {step: 0.01, until: 3, paths: 20, method: verlet}\n";
+    const char *large = "coordinates: {q: 1e-9}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + q^2/2\n"
+                        "run: {step: 2.1, until: 840, paths: 1, method: verlet}\n";
+    assert_int_equal(energy_holds(rod), -1);
+    assert_int_equal(energy_holds(cancels), -1);
+    assert_int_equal(energy_holds(large), 0);
+}
+
 /* A path that fails leaves nothing behind in the tallies but what it was until then: seen at all outputs, it is the
  * same. */
 static void test_failures(void **state) {
@@ -169,6 +202,7 @@ static void test_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_degree_of_freedom),
-                                       cmocka_unit_test(test_every_step), cmocka_unit_test(test_failures)};
+                                       cmocka_unit_test(test_every_step), cmocka_unit_test(test_failures),
+                                       cmocka_unit_test(test_energy_scale)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

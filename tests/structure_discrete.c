@@ -2,33 +2,7 @@
  *
  * Discrete Lagrangians of a model file: those of known methods give their paths, on vectors and on SO(3), with noise
  * and explicit time; the symplectic form, J+ = J-, two positions in the place of momenta, bits. */
-#include "helpers.h"
-
-static struct lgv_kernel built(struct lgv_model *m, const char *method, unsigned lanes) {
-    struct lgv_kernel k;
-    struct lgv_error err = {0};
-    const struct lgv_method *found = lgv_method_for(m, method);
-    struct lgv_kernel_options options = {.lanes = lanes};
-    if (!found) fail_msg("no method %s", method);
-    if (lgv_kernel_build(m, found, &options, &k, &err) != LGV_OK) fail_msg("%s", err.message);
-    return k;
-}
-
-/* The largest difference of coordinates, momenta and all else that is observed. */
-static double apart(struct lgv_model *m, const char *one, const char *other) {
-    struct lgv_kernel k = built(m, one, 0), l = built(m, other, 0);
-    double *x = final_values(&k, 0.05, 40, 16, 3, 1), *y = final_values(&l, 0.05, 40, 16, 3, 1), worst = 0;
-    for (size_t i = 0; i < 16 * k.watch.count; i++) {
-        assert_true(isfinite(x[i]));
-        worst = fmax(worst, fabs(x[i] - y[i]));
-    }
-    print_message("%s, %s: %.2g apart\n", one, other, worst);
-    free(x);
-    free(y);
-    lgv_kernel_free(&k);
-    lgv_kernel_free(&l);
-    return worst;
-}
+#include "bodies.h"
 
 /* ---- vectors ---- */
 
@@ -53,9 +27,9 @@ static void test_known(void **state) {
     struct lgv_model *m = model_of(VECTORS);
     for (size_t k = 0; k < 3; k++) {
         assert_int_equal(lgv_method_for(m, row[k].own)->symmetric, row[k].symmetric);
-        assert_true(apart(m, row[k].own, row[k].known) < 1e-12);
+        assert_true(apart(m, row[k].own, m, row[k].known) < 1e-12);
     }
-    assert_true(apart(m, "middle", "ends") > 1e-5);
+    assert_true(apart(m, "middle", m, "ends") > 1e-5);
     lgv_model_free(m);
 }
 
@@ -63,9 +37,9 @@ static void test_known(void **state) {
  * ends are the same coordinates to round-off.  With the force in the middle the matrix has three bands. */
 #define CHAIN                                                                                                          \
     "parameters: {N: 7}\ncoordinates: {'x[N]': 0.1*i/N}\nmomenta: {'p[N]': 0.9*i/N - 0.5}\n"                           \
-    "where:\n  U(r): r^4/4\n"                                                                                         \
+    "where:\n  U(r): r^4/4\n"                                                                                          \
     "hamiltonian: sum(i=1..N, p[i]^2/2 + x[i]^2/2) + sum(i=1..N-1, U(x[i+1] - x[i]))\n"                                \
-    "noise: 'each(k=1..N, 0.2*sin(x[k]))'\nmethods:\n  ends:\n"                                                       \
+    "noise: 'each(k=1..N, 0.2*sin(x[k]))'\nmethods:\n  ends:\n"                                                        \
     "    discrete_lagrangian: sum(i=1..N, ((x1[i] - x0[i])/dt)^2/2 - (x0[i]^2 + x1[i]^2)/4)"                           \
     " - sum(i=1..N-1, U(x0[i+1] - x0[i]) + U(x1[i+1] - x1[i]))/2\n"                                                    \
     "    discrete_noise: 'each(k=1..N, -0.1*(sin(x0[k]) + sin(x1[k])))'\n"                                             \
@@ -80,8 +54,8 @@ static void test_chain(void **state) {
         struct lgv_model *m = model_of(CHAIN);
         set_parameter(m, "N", length[i]);
         assert_int_equal(m->np, (size_t)length[i]);
-        assert_true(apart(m, "ends", "P2N2Q2Lob") < 1e-12);
-        assert_true(apart(m, "middle", "P1N1Q2Gau") < 1e-12);
+        assert_true(apart(m, "ends", m, "P2N2Q2Lob") < 1e-12);
+        assert_true(apart(m, "middle", m, "P1N1Q2Gau") < 1e-12);
         lgv_model_free(m);
     }
 }
@@ -103,45 +77,59 @@ static void test_chain(void **state) {
 /* The same for a position and a rotation under one name. */
 #define PLACED                                                                                                         \
     "coordinates: {b in SE3: {position: [0.1, 0.2, 0.3], rotation: [0.4, 0.1, -0.3]}}\n"                               \
-    "momenta: {p: {linear: [0.1, 0, 0.2], angular: [0.1, 0.5, 1]}}\nkinetic: {mass: 2, inertia: [1, 1.4, 0.9]}\n"     \
-    "where:\n  x(T): 2*[T.zy - T.yz, T.xz - T.zx, T.yx - T.xy]/(1 + trace(T))\n"                                      \
-    "  K(w): (w.x^2 + 1.4*w.y^2 + 0.9*w.z^2)/2\n  U(r, S): dot(r, r)/2 + S.zz + dot(S*[0,0,1], r)\n"                  \
-    "potential: U(b.position, b.rotation)\nnoise: 0.5*b.rotation.zz\nmethods:\n  both:\n"                            \
+    "momenta: {p: {linear: [0.1, 0, 0.2], angular: [0.1, 0.5, 1]}}\nkinetic: {mass: 2, inertia: [1, 1.4, 0.9]}\n"      \
+    "where:\n  x(T): 2*[T.zy - T.yz, T.xz - T.zx, T.yx - T.xy]/(1 + trace(T))\n"                                       \
+    "  K(w): (w.x^2 + 1.4*w.y^2 + 0.9*w.z^2)/2\n  U(r, S): dot(r, r)/2 + S.zz + dot(S*[0,0,1], r)\n"                   \
+    "potential: U(b.position, b.rotation)\nnoise: 0.5*b.rotation.zz\nmethods:\n  both:\n"                              \
     "    discrete_lagrangian: dot(b1.position - b0.position, b1.position - b0.position)/dt^2"                          \
     " + K(x(transpose(b0.rotation)*b1.rotation)/dt) - (U(b0.position, b0.rotation) + U(b1.position, b1.rotation))/2\n" \
     "    discrete_noise: -0.25*(b0.rotation.zz + b1.rotation.zz)\n"
 
-static double defect(struct lgv_model *m, const char *method) {
-    struct lgv_kernel k = built(m, method, 0);
-    struct lgv_own_block b;
-    double x[64], worst = 0;
-    for (uint64_t path = 0; path < 2; path++) {
-        assert_true(lgv_block_create(&k, 0, 0.1, 5, 1, &b));
-        for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = path;
-        k.entry->start(&b.block);
-        k.entry->advance(&b.block, 7 * path);
-        for (size_t i = 0; i < k.nx + k.np; i++) x[i] = b.block.state[i * k.entry->lanes];
-        struct lgv_defect how = {.rotations = m->graph};
-        double d = lgv_certificate_defect(&k, 0, 0.1, 5, path, 7 * path, x, NULL, NULL, NULL, &how);
-        assert_true(d >= 0 && how.error < 1e-9);
-        worst = fmax(worst, d);
-        lgv_block_free(&b);
-    }
-    lgv_kernel_free(&k);
-    print_message("%s: defect %.2g\n", method, worst);
-    return worst;
+/* A coupled body by the Cayley map of SE(3): w as before, v = (1 - hat w/2) R0^T (x1 - x0). */
+#define COUPLED                                                                                                        \
+    "coordinates: {b in SE3 coupled: {position: [0.1, 0.2, 0.3], rotation: [0.4, 0.1, -0.3]}}\n"                       \
+    "momenta: {p: {linear: [1, 0.2, -0.3], angular: [0.5, 1, 0.2]}}\n"                                                 \
+    "kinetic: {inertia: {b: {angular: [2, 2.5, 1], linear: [3, 2, 1], coupling: [[0.3, 0.2, 0], [0, 0.3, 0], "         \
+    "[0, 0, 0.4]]}}}\n"                                                                                                \
+    "where:\n  w(T): 2*[T.zy - T.yz, T.xz - T.zx, T.yx - T.xy]/(1 + trace(T))\n"                                       \
+    "  C(v): '[0.3*v.x + 0.2*v.y, 0.3*v.y, 0.4*v.z]'\n"                                                                \
+    "  K(a, v): (2*a.x^2 + 2.5*a.y^2 + a.z^2)/2 + dot(a, C(v)) + (3*v.x^2 + 2*v.y^2 + v.z^2)/2\n"                      \
+    "  T(a, y): K(a, y - cross(a, y)/2)\n  step(g, f): T(w(transpose(g.rotation)*f.rotation), "                        \
+    "transpose(g.rotation)*(f.position - g.position))\n"                                                               \
+    "  U(g): g.rotation.zz + 0.1*g.position.z + 0.2*g.position.z*g.rotation.xx\n"                                      \
+    "  h(g): 0.3*g.rotation.zz + 0.2*sin(g.position.z)\npotential: U(b)\nnoise: ['h(b)']\n"                            \
+    "symmetries: {along: {b: {position: '[1,0,0]*b.rotation'}}}\nmethods:\n"                                           \
+    "  first:\n    discrete_lagrangian: step(b0, b1)/dt^2 - U(b0)\n    discrete_noise: '-h(b0)'\n"                     \
+    "  both:\n    discrete_lagrangian: step(b0, b1)/dt^2 - (U(b0) + U(b1))/2\n"                                        \
+    "    discrete_noise: '-(h(b0) + h(b1))/2'\nrun: {step: 0.05, until: 20, paths: 32}\n"
+
+static void test_coupled(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(COUPLED);
+    struct lgv_result r;
+    assert_true(apart(m, "first", m, "BR") < 1e-11);
+    assert_true(apart(m, "both", m, "BRB") < 1e-11);
+    assert_true(apart(m, "first", m, "both") > 1e-5);
+    assert_true(!lgv_method_for(m, "first")->symmetric && lgv_method_for(m, "both")->symmetric);
+    assert_symplectic(m, "first", 1e-10, "SE3");
+    assert_symplectic(m, "both", 1e-10, "SE3");
+    run_method(m, "both", &r);
+    assert_kept(&r, "both", "along", true, 1e-11);
+    lgv_result_clear(&r);
+    lgv_model_free(m);
 }
 
 static void test_group(void **state) {
     (void)state;
     struct lgv_model *m = model_of(BODY);
-    assert_true(apart(m, "first", "BR") < 1e-11);
-    assert_true(apart(m, "both", "BRB") < 1e-11);
-    assert_true(apart(m, "first", "both") > 1e-5);
-    assert_true(defect(m, "first") < 1e-10 && defect(m, "both") < 1e-10);
+    assert_true(apart(m, "first", m, "BR") < 1e-11);
+    assert_true(apart(m, "both", m, "BRB") < 1e-11);
+    assert_true(apart(m, "first", m, "both") > 1e-5);
+    assert_symplectic(m, "first", 1e-10, "SO3");
+    assert_symplectic(m, "both", 1e-10, "SO3");
     lgv_model_free(m);
     m = model_of(PLACED);
-    assert_true(apart(m, "both", "BRB") < 1e-11);
+    assert_true(apart(m, "both", m, "BRB") < 1e-11);
     lgv_model_free(m);
 }
 
@@ -149,7 +137,8 @@ static void test_group(void **state) {
 
 /* Moser & Veselov (1991), doi 10.1007/BF02352494: tr(Lambda) - tr(R0 Lambda R1^T), I = tr(Lambda) - Lambda. */
 #define VESELOV                                                                                                        \
-    "parameters: {a: 0.65, b: 0.25, c: 0.75}\ncoordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.2, 2]}\n"\
+    "parameters: {a: 0.65, b: 0.25, c: 0.75}\ncoordinates: {R in SO3: [0.4, 0.1, -0.3]}\n"                             \
+    "momenta: {m: [0.1, 0.2, 2]}\n"                                                                                    \
     "kinetic: {inertia: [1, 1.4, 0.9]}\npotential: R.zz\nnoise: [0.3*R.zz, 0.2*R.zz^2]\nwhere:\n"                      \
     "  D(T): (a*(1 - (T).xx) + b*(1 - (T).yy) + c*(1 - (T).zz))\n"                                                     \
     "symmetries: {space: {R: '[0,0,1]*R'}}\nmethods:\n"                                                                \
@@ -164,14 +153,9 @@ static void test_momenta(void **state) {
     struct lgv_model *m = model_of(VESELOV);
     static const char *const method[] = {"keeps", "breaks"};
     for (int i = 0; i < 2; i++) {
-        struct lgv_settings settings = settings_of(m);
         struct lgv_result r;
-        snprintf(settings.method, sizeof settings.method, "%s", method[i]);
-        run_with(m, &settings, LGV_OK, &r);
-        double drift = series_of(&r, "space")->drift;
-        print_message("%s: momentum off by %.2g, defect %.2g\n", method[i], drift, r.certificate.symplectic_defect);
-        assert_int_equal(series_of(&r, "space")->claim, i == 0);
-        if (i ? !(drift > 1e-3) : !(drift < 1e-11)) fail_msg("%s: momentum off by %g", method[i], drift);
+        run_method(m, method[i], &r);
+        assert_kept(&r, method[i], "space", i == 0, i ? 1e-3 : 1e-11);
         assert_true(r.certificate.symplectic_defect < 1e-10); /* both are variational */
         lgv_result_clear(&r);
     }
@@ -188,7 +172,7 @@ static void test_second(void **state) {
         "  D(T): (0.65*(1 - (T).xx) + 0.25*(1 - (T).yy) + 0.75*(1 - (T).zz))\nmethods:\n  own:\n"
         "    discrete_lagrangian: D(transpose(R0)*R1)/dt^2 + ((x1 - x0)/dt)^2/2 - R0.zz - x1^2*R0.xx\n"
         "    second: {R: [0.45, 0.1, -0.2], x: x + 0.02 + dt}\n");
-    struct lgv_kernel k = built(m, "own", 0);
+    struct lgv_kernel k = kernel_of(m, "own");
     double *x = final_values(&k, 0.05, 1, 1, 3, 1);
     const double vector[3] = {0.45, 0.1, -0.2};
     double want[4] = {1, 0, 0, 0};
@@ -208,13 +192,7 @@ static void test_bits(void **state) {
     static const char *const text[] = {BODY, VECTORS}, *const method[] = {"both", "middle"};
     for (int i = 0; i < 2; i++) {
         struct lgv_model *m = model_of(text[i]);
-        struct lgv_kernel two = built(m, method[i], 2), eight = built(m, method[i], 8);
-        double *x = final_values(&two, 0.05, 40, 24, 3, 1), *y = final_values(&eight, 0.05, 40, 24, 3, 1);
-        assert_memory_equal(x, y, 24 * two.watch.count * sizeof *x);
-        free(x);
-        free(y);
-        lgv_kernel_free(&two);
-        lgv_kernel_free(&eight);
+        assert_bits(m, method[i]);
         lgv_model_free(m);
     }
 }
@@ -222,6 +200,7 @@ static void test_bits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),  cmocka_unit_test(test_chain), cmocka_unit_test(test_group),
+        cmocka_unit_test(test_coupled),
         cmocka_unit_test(test_momenta), cmocka_unit_test(test_second), cmocka_unit_test(test_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

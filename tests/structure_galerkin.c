@@ -132,7 +132,8 @@ static void test_defect(void **state) {
                  "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.4*a*v\nnoise: [0.1*(a*u + b^2), "
                  "0.2*cos(b)*v]\n"),
         model_of("coordinates: {a: 0.7, b: -0.4}\nmomenta: {u: 0.2, v: 0.5}\n"
-                 "hamiltonian: u^2/2 + v^2 + u*v/2 + a^2*b^2/4 + cos(a - b)\nnoise: [0.3*sin(a*b), 0.2*b^2]\n")};
+                 "hamiltonian: u^2/2 + v^2 + u*v/2 + a^2*b^2/4 + cos(a - b) + 2*(a - b)^2\nstiff: 2*(a - b)^2\n"
+                 "noise: [0.3*sin(a*b), 0.2*b^2]\n")};
     struct lgv_structure s;
     const struct lgv_method *method;
     size_t count[2] = {0};
@@ -175,8 +176,8 @@ static void test_momentum_map(void **state) {
     (void)state;
     struct lgv_model *m = model_of("coordinates:\n  x in R2: '[1 + 0.1*normal(), 0.1*normal()]'\n"
                                    "momenta:\n  p: '[0.1*normal(), 1 + 0.1*normal()]'\nwhere: {r2: 'dot(x, x)'}\n"
-                                   "hamiltonian: dot(p, p)/2 + r2^2/4 + r2/2\nnoise: 0.3*log(1 + r2)\n"
-                                   "symmetries:\n  rotation: [-x.y, x.x]\n");
+                                   "hamiltonian: dot(p, p)/2 + r2^2/4 + r2/2\nstiff: r2/2\n"
+                                   "noise: 0.3*log(1 + r2)\nsymmetries:\n  rotation: [-x.y, x.x]\n");
     const struct lgv_method *method;
     for (size_t i = 0; (method = lgv_method_at(i)); i++)
         if (method->symplectic && !method->only_shifts && !(method->needs & LGV_NEEDS_ROTATIONS) &&

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Constraints phi(x, R) = 0 of bodies: ball joints, a hinge, a rod, a point on a surface.  The symplectic form on T*S
- * in (x, R, p, m), constraints and hidden constraints, momentum maps, and the same body written in three ways: held
- * at a point by a joint, as a rotation about that point, and as points with rods between them. */
-#include "helpers.h"
+ * in (x, R, p, m), constraints and hidden constraints, momentum maps, and the same body written in four ways: held
+ * at a point by a joint, in a frame away from its centre of mass, as a rotation about that point, and as points with
+ * rods between them. */
+#include "bodies.h"
 
 #define TENSOR "[[0.6, 0.1, 0.05], [0.1, 0.8, -0.1], [0.05, -0.1, 0.9]]"
 #define PENDULUM                                                                                                       \
@@ -13,7 +14,7 @@
 #define HINGE                                                                                                          \
     "coordinates: {'x[2] in R3': '[0, 0, i]', 'R[2] in SO3': [0, 0, 0]}\n"                                             \
     "momenta: {p: '[0.2*i, 0.1, 0.3]', m: '[0.1, 0.2*i, 0.5/i]'}\nkinetic: {mass: 1, inertia: [0.2, 0.3, 0.4]}\n"      \
-    "potential: x[1].z + 0.5*x[2].x\nnoise: 0.2*R[1].xz*x[2].y\n"                                                    \
+    "potential: x[1].z + 0.5*x[2].x\nnoise: 0.2*R[1].xz*x[2].y\n"                                                      \
     "constraints: ['x[1] + R[1]*[0, 0, 0.5] - x[2] + R[2]*[0, 0, 0.5]', 'dot(R[1]*[1, 0, 0], R[2]*[0, 1, 0])',\n"      \
     "  'dot(R[1]*[0, 0, 1], R[2]*[0, 1, 0])']\n"
 /* a rod between points of two bodies, a point of the first on a sphere, a direction in space of a third one */
@@ -32,24 +33,40 @@
     "potential: sum(i=1..N, x[i].z)\nconstraints: ['x[1] - R[1]*[0,0,a]',\n"                                           \
     "  'each(i=1..N-1, x[i] + R[i]*[0,0,a] - x[i+1] + R[i+1]*[0,0,a])']\n"
 
-/* ---- the symplectic form, constraints ---- */
+/* The same joints of bodies whose inertia couples position and rotation, with a plain one on the hinge. */
+#define INERTIA                                                                                                        \
+    "{angular: [[1, 0.1, 0], [0.1, 2, 0], [0, 0, 3]], linear: [4, 2, 1],"                                              \
+    " coupling: [[0.1, 0.2, 0], [0, 0.3, 0.1], [0.2, 0, 0.1]]}"
+#define COUPLED                                                                                                        \
+    "coordinates: {g in SE3 coupled: {position: [-0.1, -0.2, -1]}}\n"                                                  \
+    "momenta: {p: {linear: [0.3, 0.2, 0], angular: [0.1, 0.7, 0.5]}}\nkinetic: {inertia: {g: " INERTIA "}}\n"          \
+    "potential: g.position.z + 0.3*g.rotation.xx*g.rotation.yz\n"                                                      \
+    "noise: [0.3*g.rotation.zz, 0.2*g.position.x]\nconstraints: 'g*[0.1, 0.2, 1]'\n"
+#define COUPLED_HINGE                                                                                                  \
+    "coordinates: {g in SE3 coupled: {position: [0, 0, 1]}, b in SE3: {position: [0, 0, 2]}}\n"                        \
+    "momenta: {p: {linear: [0.2, 0.1, 0.3], angular: [0.1, 0.2, 0.5]}, r: {linear: [0.4, 0.1, 0.3]}}\n"                \
+    "kinetic: {mass: 1, inertia: {g: " INERTIA ", b: [0.2, 0.3, 0.4]}}\n"                                              \
+    "potential: g.position.z + 0.5*b.position.x\nnoise: 0.2*g.rotation.xz*b.position.y\n"                              \
+    "constraints: ['g*[0, 0, 0.5] - b*[0, 0, -0.5]', 'dot(g.rotation*[1, 0, 0], b.rotation*[0, 1, 0])',\n"             \
+    "  'dot(g.rotation*[0, 0, 1], b.rotation*[0, 1, 0])']\n"
+/* a rod between a point of one and a mass, a point of the other on a sphere, its axis on a cone */
+#define COUPLED_MIXED                                                                                                  \
+    "coordinates: {x in R3: [0, 0.4, 1], 'g[2] in SE3 coupled': {position: '[i, 0.3, 0.1]', rotation: [0.3, "          \
+    "0.2, 0]},\n"                                                                                                      \
+    "  R in SO3: [0.1, 0.2, 0.1]}\nmomenta: {u: [0.3, 0, 0.1], p: {linear: [0.1, 0.2, 0], angular: '[0.3*i, 0, "       \
+    "0.5]'},\n"                                                                                                        \
+    "  m: [0.1, 0.2, 0.5]}\nkinetic: {mass: {x: 1.3}, inertia: {g: " INERTIA ", R: " TENSOR "}}\n"                     \
+    "where: {'square(a)': 'dot(a, a)'}\npotential: dot(x, g[1].position) + trace(R*g[2].rotation)\n"                   \
+    "noise: 0.2*g[2].rotation.xz*x.x\nconstraints: ['square(g[1]*[0.2, 0, 0.3] - x) - 2',\n"                           \
+    "  'square(g[2]*[0, 0.3, 0.1]) - 4', 'dot(g[2].rotation*[0, 0, 1], R*[0, 0, 1]) - 0.9']\n"
+#define COUPLED_CHAIN(N)                                                                                               \
+    "parameters: {N: " N ", a: 0.5}\ncoordinates: {'g[N] in SE3 coupled': {position: '[(2*i-1)*a, 0, 0]',\n"           \
+    "  rotation: '[0, pi/2, 0]'}, y in R3: '[2*N*a, 0, 0]'}\nmomenta: {p: {linear: '[0.1, 0.2*i, 0.1*i]',\n"           \
+    "  angular: '[0.1*i, 0.1, 0.05]'}, r: [0, 0.1, 0.1]}\nkinetic: {inertia: {g: " INERTIA "}}\n"                      \
+    "potential: sum(i=1..N, g[i].position.z)\nconstraints: ['g[1]*[0,0,-a]',\n"                                        \
+    "  'each(i=1..N-1, g[i]*[0,0,a] - g[i+1]*[0,0,-a])', 'dot(y - g[N].position, y - g[N].position) - a^2']\n"
 
-static double defect(struct lgv_model *m, const struct lgv_kernel *k, uint64_t path) {
-    struct lgv_own_block b;
-    double x[80];
-    const size_t lanes = k->entry->lanes;
-    assert_true(lgv_block_create(k, 0, 0.1, 5, 1, &b));
-    for (size_t l = 0; l < lanes; l++) b.path[l] = path;
-    k->entry->start(&b.block);
-    k->entry->advance(&b.block, 7 * path);
-    assert_int_equal(b.block.fail[0], 0);
-    for (size_t i = 0; i < k->nx + k->np; i++) x[i] = b.block.state[i * lanes];
-    struct lgv_defect how = {.rotations = m->graph};
-    double d = lgv_certificate_defect(k, 0, 0.1, 5, path, 7 * path, x, NULL, NULL, NULL, &how);
-    assert_true(d >= 0 && how.error < 1e-9);
-    lgv_block_free(&b);
-    return d;
-}
+/* ---- the symplectic form, constraints ---- */
 
 static void test_symplectic(void **state) {
     (void)state;
@@ -60,15 +77,25 @@ static void test_symplectic(void **state) {
         {"pendulum", PENDULUM, "g-BRB"},  {"pendulum", PENDULUM, "g-BX"},  {"pendulum", PENDULUM, "g-BTB"},
         {"pendulum", PENDULUM, "SHAKE"},  {"hinge", HINGE, "RATTLE"},      {"rod, sphere", MIXED, "g-BRB"},
         {"rod, sphere", MIXED, "RATTLE"}, {"chain", CHAIN, "RATTLE-4"},
+        {"pendulum", PENDULUM, "RATTLE-Jc"},
+        {"hinge", HINGE, "RATTLE-weak2"},
+        {"coupled", COUPLED, "RATTLE"},
+        {"coupled", COUPLED, "SVE"},
+        {"coupled", COUPLED, "RATTLE-Jc"},
+        {"coupled", COUPLED, "g-BX"},
+        {"coupled", COUPLED, "g-BTB"},
+        {"coupled hinge", COUPLED_HINGE, "RATTLE"},
+        {"coupled rod, sphere, cone", COUPLED_MIXED, "RATTLE-Jc"},
+        {"coupled chain", COUPLED_CHAIN("3"), "RATTLE-4"},
+        {"sparse coupled chain", COUPLED_CHAIN("14"), "g-BTB"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct lgv_model *m = model_of(row[i].text);
         struct lgv_kernel k = kernel_with(m, row[i].method, 8, NULL);
         assert_true(lgv_model_derivative_error(m) < 1e-9);
-        for (uint64_t path = 0; path < 2; path++) {
-            double d = defect(m, &k, path);
-            if (!(d < 1e-11)) fail_msg("%s, %s: defect %g", row[i].name, row[i].method, d);
-        }
+        double d = defect_of(m, &k);
+        print_message("%s, %s: defect %.2g\n", row[i].name, row[i].method, d);
+        if (!(d < 1e-11)) fail_msg("%s, %s: defect %g", row[i].name, row[i].method, d);
         double *x = final_values(&k, 0.05, 200, 8, 3, 1);
         for (size_t path = 0; path < 8; path++) {
             double g = x[path * k.watch.count + watch_number(&k, "constraint")];
@@ -78,6 +105,45 @@ static void test_symplectic(void **state) {
         free(x);
         lgv_kernel_free(&k);
         lgv_model_free(m);
+    }
+}
+
+/* Newton's method for the multipliers has a derivative of the motion that is off by O(dt^2): few rounds, and fewer for
+ * small steps, of a body that turns fast; with the masses in its place there are 10 and 6.  Screws are explicit, so no
+ * other rounds are counted. */
+static void test_rounds(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {g in SE3 coupled: {position: [-0.1, -0.2, -1]}}\n"
+                                   "momenta: {p: {linear: [3, 2, 0], angular: [2, 7, 25]}}\n"
+                                   "kinetic: {inertia: {g: " INERTIA "}}\npotential: g.position.z\n"
+                                   "constraints: 'g*[0.1, 0.2, 1]'\n");
+    double rounds[2];
+    for (int i = 0; i < 2; i++) {
+        struct lgv_settings settings = settings_of(m);
+        struct lgv_result r;
+        snprintf(settings.method, sizeof settings.method, "g-BTB");
+        settings.step = i ? 0.001 : 0.01;
+        settings.until = 100 * settings.step;
+        settings.paths = 16;
+        run_with(m, &settings, LGV_OK, &r);
+        rounds[i] = r.newton_iterations;
+        lgv_result_clear(&r);
+    }
+    print_message("rounds a step: %.2f, small steps: %.2f\n", rounds[0], rounds[1]);
+    assert_true(rounds[0] < 8.5 && rounds[1] < 5.5);
+    lgv_model_free(m);
+}
+
+/* `space` by all of them, `body` by all but the last, which turns about axes. */
+static void assert_momenta(struct lgv_model *m, const char *const *method, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct lgv_result r;
+        const bool turns = i + 1 == count;
+        run_method(m, method[i], &r);
+        assert_kept(&r, method[i], "space", true, 1e-12);
+        assert_kept(&r, method[i], "body", !turns, turns ? 1e-7 : 1e-12);
+        assert_true(r.certificate.rotation < 1e-14 && r.certificate.constraint < 1e-14);
+        lgv_result_clear(&r);
     }
 }
 
@@ -91,20 +157,18 @@ static void test_momenta(void **state) {
         "noise: [0.3*R.zz, 0.2*x.z^2]\nconstraints: 'x - R*[0, 0, 1]'\n"
         "symmetries: {space: {x: 'cross([0,0,1], x)', R: '[0,0,1]*R'}, body: {R: '[0,0,1]'}}\n"
         "run: {step: 0.05, until: 50, paths: 32}\n");
-    static const char *const method[] = {"RATTLE", "SVE", "g-BRB", "g-BTB"};
-    for (size_t i = 0; i < 4; i++) {
-        struct lgv_settings settings = settings_of(m);
-        struct lgv_result r;
-        snprintf(settings.method, sizeof settings.method, "%s", method[i]);
-        run_with(m, &settings, LGV_OK, &r);
-        bool turns = i == 3;
-        double space = series_of(&r, "space")->drift, body = series_of(&r, "body")->drift;
-        if (!(space < 1e-12)) fail_msg("%s: momentum in space off by %g", method[i], space);
-        if (turns ? !(body > 1e-7) : !(body < 1e-12)) fail_msg("%s: about the axis off by %g", method[i], body);
-        assert_int_equal(series_of(&r, "body")->claim, !turns);
-        assert_true(r.certificate.rotation < 1e-14 && r.certificate.constraint < 1e-14);
-        lgv_result_clear(&r);
-    }
+    static const char *const method[] = {"RATTLE", "SVE", "g-BRB", "RATTLE-Jc", "g-BTB"};
+    assert_momenta(m, method, 5);
+    lgv_model_free(m);
+    m = model_of(
+        "coordinates: {g in SE3 coupled: {rotation: [0.4, 0, 0]}}\nmomenta: {p: {angular: [0.1, 0.2, 2]}}\n"
+        "kinetic: {inertia: {g: {angular: [2, 2, 1], linear: [3, 3, 1],\n"
+        "  coupling: [[0.3, 0.2, 0], [-0.2, 0.3, 0], [0, 0, 0.4]]}}}\npotential: g.position.z + g.rotation.zz\n"
+        "noise: [0.3*g.rotation.zz, 0.2*g.position.z^2]\nconstraints: 'g*[0, 0, -1] - [0, sin(0.4), -cos(0.4)]'\n"
+        "symmetries: {space: {g: {position: 'cross([0,0,1], g.position - [0, sin(0.4), 0])*g.rotation',\n"
+        "  rotation: '[0,0,1]*g.rotation'}}, body: {g: {rotation: '[0,0,1]'}}}\n"
+        "run: {step: 0.05, until: 50, paths: 32}\n");
+    assert_momenta(m, method, 5);
     lgv_model_free(m);
 }
 
@@ -124,6 +188,17 @@ static void test_momenta(void **state) {
     "kinetic: {inertia: [[1.52, 0, 0], [0, 1.56, -0.24], [0, -0.24, 0.76]]}\n"                                         \
     "where: {y: '(R*[0, 0.2, 0.8]).y', z: '(R*[0, 0.2, 0.8]).z'}\n"                                                    \
     "potential: 1.5*z\nnoise: [s*R.zz, s*y]\n" SEEN
+
+/* The same in a frame that has the centre at (a, b, c) and the tip at (0.1, -0.3, -0.5). */
+#define FRAMED(s)                                                                                                      \
+    "parameters: {s: " s ", M: 1.5, a: 0.1, b: -0.1, c: 0.3}\nwhere: {R: g.rotation}\n"                                \
+    "coordinates: {g in SE3 coupled: {position: [-0.1, 0.3, 0.5]}}\n"                                                  \
+    "momenta: {p: {linear: '1.5*cross([0.3, 0.7, 1.1], [0, 0.2, 0.8])',\n"                                             \
+    "  angular: '[0.15, 0.42, 0.77] + cross([a,b,c], 1.5*cross([0.3, 0.7, 1.1], [0, 0.2, 0.8]))'}}\n"                  \
+    "kinetic: {inertia: {g: {linear: M, coupling: [[0, -M*c, M*b], [M*c, 0, -M*a], [-M*b, M*a, 0]],\n"                 \
+    "  angular: [[0.5 + M*(b^2 + c^2), -M*a*b, -M*a*c], [-M*a*b, 0.6 + M*(a^2 + c^2), -M*b*c],\n"                      \
+    "    [-M*a*c, -M*b*c, 0.7 + M*(a^2 + b^2)]]}}}\npotential: 1.5*(g*[a,b,c]).z\n"                                    \
+    "noise: [s*R.zz, 's*(g*[a,b,c]).y']\nconstraints: 'g*[0.1, -0.3, -0.5]'\n" SEEN
 
 /* Three points with rods between them, the first held; the same as a body, whose centre has all forces. */
 #define POINTS(s)                                                                                                      \
@@ -171,39 +246,40 @@ static void differ(const double *x, const double *y, size_t paths, double *out) 
 static void test_orders(void **state) {
     (void)state;
     static const struct {
-        const char *method;
-        uint64_t steps;
-        double order, tolerance;
-        bool forced;
-    } row[] = {{"RATTLE", 64, 2, 0.03, false},  {"g-BRB", 64, 2, 0.03, false},   {"g-BTB", 64, 2, 0.03, false},
-               {"SVE", 256, 1, 0.03, false},    {"g-BX", 256, 1, 0.03, false},   {"g-BAB", 64, 2, 0.03, false},
-               {"RATTLE-4", 16, 4, 0.1, false}, {"g-BRB-4", 16, 4, 0.1, false},  {"RATTLE", 64, 2, 0.03, true},
-               {"SVE", 256, 1, 0.03, true},     {"VE-adjoint", 256, 1, 0.03, true}};
-    double *fine[2] = {seen_of(TURNING("0"), "RKN8", 400, 1, 1), seen_of(TURNING_FORCED, "RKN8", 400, 1, 1)};
+        struct order_row order;
+        const char *text;
+    } row[] = {{{"RATTLE", 64, 2, 0.03}, HELD("0")},    {{"g-BRB", 64, 2, 0.03}, HELD("0")},
+               {{"g-BTB", 64, 2, 0.03}, HELD("0")},     {{"SVE", 256, 1, 0.03}, HELD("0")},
+               {{"g-BX", 256, 1, 0.03}, HELD("0")},     {{"g-BAB", 64, 2, 0.03}, HELD("0")},
+               {{"RATTLE-4", 16, 4, 0.1}, HELD("0")},   {{"g-BRB-4", 16, 4, 0.1}, HELD("0")},
+               {{"RATTLE", 64, 2, 0.03}, HELD_FORCED},  {{"SVE", 256, 1, 0.03}, HELD_FORCED},
+               {{"VE-adjoint", 256, 1, 0.03}, HELD_FORCED}, {{"RATTLE", 64, 2, 0.03}, FRAMED("0")},
+               {{"SVE", 256, 1, 0.03}, FRAMED("0")},    {{"g-BXB", 64, 2, 0.03}, FRAMED("0")},
+               {{"g-BTB", 64, 2, 0.03}, FRAMED("0")},   {{"RATTLE-4", 16, 4, 0.1}, FRAMED("0")}};
+    double *free_of = seen_of(TURNING("0"), "RKN8", 400, 1, 1), *forced = seen_of(TURNING_FORCED, "RKN8", 400, 1, 1);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         double error[2];
         for (uint64_t k = 0; k < 2; k++) {
-            const char *text = row[i].forced ? HELD_FORCED : HELD("0");
-            double *x = seen_of(text, row[i].method, row[i].steps << k, 1, 1);
-            differ(x, fine[row[i].forced], 1, &error[k]);
+            double *x = seen_of(row[i].text, row[i].order.method, row[i].order.steps << k, 1, 1);
+            differ(x, strstr(row[i].text, "force") ? forced : free_of, 1, &error[k]);
             free(x);
         }
-        double slope = log2(error[0] / error[1]) / 2;
-        print_message("%s: %.3f (%.2g, %.2g)\n", row[i].method, slope, sqrt(error[0]), sqrt(error[1]));
-        if (!(fabs(slope - row[i].order) < row[i].tolerance)) fail_msg("%s: order %g", row[i].method, slope);
+        assert_order(&row[i].order, sqrt(error[0]), sqrt(error[1]));
     }
-    for (int k = 0; k < 2; k++) free(fine[k]);
+    free(free_of);
+    free(forced);
 }
 
 #define PATHS 256
 #define LEVELS 4
 
 /* With noise: the strong order of one way of writing against a fine run of the other, on the same paths. */
-static void strong(const char *text, const char *method, const char *other, const char *fine_method) {
+static void strong(const char *text, const char *method, const char *other, const char *fine_method, double order,
+                   uint64_t fewest) {
     enum { FINE = 2048 };
     double squared[LEVELS * PATHS], dt[LEVELS], *fine = seen_of(other, fine_method, FINE, PATHS, 1);
     for (size_t k = 0; k < LEVELS; k++) {
-        uint64_t steps = 16u << k;
+        uint64_t steps = fewest << k;
         double *x = seen_of(text, method, steps, PATHS, FINE / steps);
         dt[k] = 1.0 / (double)steps;
         differ(x, fine, PATHS, squared + k * PATHS);
@@ -211,15 +287,19 @@ static void strong(const char *text, const char *method, const char *other, cons
     }
     struct fit f = fit_order(squared, dt, LEVELS, PATHS);
     print_message("%s against %s: strong order %.3f (%.3f)\n", method, fine_method, f.slope, f.slope_error);
-    if (!(fabs(f.slope - 1) < 0.1)) fail_msg("%s: strong order %g", method, f.slope);
+    double most = order > 1 ? 2.1 : 1.1; /* where the error of order 2 without noise is the larger one */
+    if (!(f.slope > order - 0.1 && f.slope < most)) fail_msg("%s: strong order %g", method, f.slope);
     free(fine);
 }
 
 static void test_strong(void **state) {
     (void)state;
-    strong(HELD("0.4"), "RATTLE", TURNING("0.4"), "BAB");
-    strong(HELD("0.4"), "g-BR", TURNING("0.4"), "BAB");
-    strong(TRIANGLE("0.4"), "RATTLE", POINTS("0.4"), "RATTLE");
+    strong(HELD("0.4"), "RATTLE", TURNING("0.4"), "BAB", 1, 16);
+    strong(HELD("0.4"), "g-BR", TURNING("0.4"), "BAB", 1, 16);
+    strong(FRAMED("0.4"), "RATTLE", TURNING("0.4"), "BAB", 1, 16);
+    strong(TRIANGLE("0.4"), "RATTLE", POINTS("0.4"), "RATTLE", 1, 16);
+    strong(HELD("3"), "RATTLE-Jc", TURNING("3"), "VZc", 1.5, 16);
+    strong(FRAMED("3"), "RATTLE-Jc", TURNING("3"), "VZc", 1.5, 64);
 }
 
 /* Bodies and points, without noise: the same motion up to errors of order 2. */
@@ -240,8 +320,8 @@ static void test_points(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symplectic), cmocka_unit_test(test_momenta), cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_strong),     cmocka_unit_test(test_points),
+        cmocka_unit_test(test_symplectic), cmocka_unit_test(test_rounds), cmocka_unit_test(test_momenta),
+        cmocka_unit_test(test_orders),     cmocka_unit_test(test_strong), cmocka_unit_test(test_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

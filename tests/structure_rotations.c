@@ -2,7 +2,7 @@
  *
  * Coordinates in SO(3): derivatives against differences along R exp(h hat xi), the symplectic form in (R, m), momentum
  * maps of rotations in space and about axes of the body, orders, the stationary law, and bits. */
-#include "helpers.h"
+#include "bodies.h"
 
 #define TOP(inertia)                                                                                                   \
     "parameters: {s: 0.3}\ncoordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.2, 2]}\n"                   \
@@ -133,27 +133,6 @@ static void test_bracket(void **state) {
     lgv_model_free(model);
 }
 
-/* As in structure_symplectic.c. */
-static double defect(struct lgv_model *m, const char *method) {
-    struct lgv_kernel k = kernel_of(m, method);
-    struct lgv_own_block b;
-    double x[64], worst = 0;
-    for (uint64_t path = 0; path < 2; path++) {
-        assert_true(lgv_block_create(&k, 0, 0.1, 5, 1, &b));
-        for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = path;
-        k.entry->start(&b.block);
-        k.entry->advance(&b.block, 7 * path);
-        for (size_t i = 0; i < k.nx + k.np; i++) x[i] = b.block.state[i * k.entry->lanes];
-        struct lgv_defect how = {.rotations = m->graph};
-        double d = lgv_certificate_defect(&k, 0, 0.1, 5, path, 7 * path, x, NULL, NULL, NULL, &how);
-        assert_true(d >= 0 && how.error < 1e-9);
-        worst = fmax(worst, d);
-        lgv_block_free(&b);
-    }
-    lgv_kernel_free(&k);
-    return worst;
-}
-
 static void test_symplectic(void **state) {
     (void)state;
     static const char *const text[] = {TOP("[1, 1.4, 0.9]"), TOP(TENSOR), MIXED};
@@ -161,8 +140,7 @@ static void test_symplectic(void **state) {
         struct lgv_model *m = model_of(text[i]);
         for (size_t k = 0; k < WORDS; k++) {
             if (i > 0 && k > 3) continue; /* one letter of each kind is enough there */
-            double d = defect(m, words[k]);
-            if (!(d < 1e-11)) fail_msg("model %zu, %s: defect %g", i, words[k], d);
+            assert_symplectic(m, words[k], 1e-11, i == 2 ? "mixed" : "top");
         }
         lgv_model_free(m);
     }
@@ -184,15 +162,11 @@ static void test_momenta(void **state) {
     for (int k = 0; k < 2; k++) assert_true(s.symmetry[k].invariant && s.symmetry[k].affine);
     assert_true(!s.symmetry[0].of_body && s.symmetry[1].of_body);
     for (size_t k = 0; k < 6; k++) {
-        struct lgv_settings settings = settings_of(m);
         struct lgv_result r;
-        snprintf(settings.method, sizeof settings.method, "%s", words[k]);
-        run_with(m, &settings, LGV_OK, &r);
-        bool turns = strcmp(words[k], "BTB") == 0;
-        double space = series_of(&r, "space")->drift, body = series_of(&r, "body")->drift;
-        if (!(space < 1e-12)) fail_msg("%s: momentum in space off by %g", words[k], space);
-        if (turns ? !(body > 1e-6) : !(body < 1e-12)) fail_msg("%s: momentum about the axis off by %g", words[k], body);
-        assert_int_equal(series_of(&r, "body")->claim, !turns);
+        const bool turns = strcmp(words[k], "BTB") == 0;
+        run_method(m, words[k], &r);
+        assert_kept(&r, words[k], "space", true, 1e-12);
+        assert_kept(&r, words[k], "body", !turns, turns ? 1e-6 : 1e-12);
         assert_true(r.certificate.rotation < 1e-14);
         lgv_result_clear(&r);
     }
@@ -262,39 +236,19 @@ static void test_many_steps(void **state) {
 
 /* ---- orders ---- */
 
-/* Largest difference of any component of the state at t = 1 to that of a fine RKN8. */
-static double error_of(struct lgv_model *m, const char *method, uint64_t steps) {
-    struct lgv_kernel k = kernel_of(m, method), fine = kernel_of(m, "RKN8");
-    double *x = final_values(&k, 1.0 / (double)steps, steps, 1, 1, 1);
-    double *y = final_values(&fine, 1.0 / 400, 400, 1, 1, 1), worst = 0;
-    for (size_t i = 0; i < k.watch.count; i++) worst = fmax(worst, fabs(x[i] - y[i]));
-    free(x);
-    free(y);
-    lgv_kernel_free(&k);
-    lgv_kernel_free(&fine);
-    return worst;
-}
-
 static void test_orders(void **state) {
     (void)state;
-    static const struct {
-        const char *method;
-        uint64_t steps;
-        double order, tolerance;
-    } row[] = {{"BAB", 64, 2, 0.02},   {"BRB", 64, 2, 0.02},  {"BXB", 64, 2, 0.02},   {"BTB", 64, 2, 0.02},
-               {"BR", 256, 1, 0.03},   {"BX", 256, 1, 0.03},  {"BAB-4", 16, 4, 0.15}, {"BRB-4", 16, 4, 0.15},
-               {"BTB-6", 5, 6, 0.3}, {"RKN4", 4, 4, 0.2},
-               {"RKMK4", 32, 4, 0.1},  {"LieEM", 512, 1, 0.05}, {"RK4-embedded", 32, 4, 0.1},
-               {"EM-embedded", 512, 1, 0.05}};
+    static const struct order_row row[] = {
+        {"BAB", 64, 2, 0.02},        {"BRB", 64, 2, 0.02},        {"BXB", 64, 2, 0.02},
+        {"BTB", 64, 2, 0.02},        {"BR", 256, 1, 0.03},        {"BX", 256, 1, 0.03},
+        {"BAB-4", 16, 4, 0.15},      {"BRB-4", 16, 4, 0.15},      {"BTB-6", 5, 6, 0.3},
+        {"RKN4", 4, 4, 0.2},         {"RKMK4", 32, 4, 0.1},       {"LieEM", 512, 1, 0.05},
+        {"RK4-embedded", 32, 4, 0.1}, {"EM-embedded", 512, 1, 0.05},
+    };
     struct lgv_model *m = model_of("coordinates: {R in SO3: [0.4, 0.1, -0.3], z: 0.3}\n"
                                    "momenta: {m: [0.1, 0.7, 2], p: 0}\n"
                                    "kinetic: {inertia: " TENSOR "}\npotential: R.zz + 0.3*R.xx*R.yz + z*R.xy + z^2\n");
-    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
-        double coarse = error_of(m, row[k].method, row[k].steps), fine = error_of(m, row[k].method, 2 * row[k].steps);
-        double slope = log2(coarse / fine);
-        print_message("%s: %.3f (%.2g, %.2g)\n", row[k].method, slope, coarse, fine);
-        if (!(fabs(slope - row[k].order) < row[k].tolerance)) fail_msg("%s: order %g", row[k].method, slope);
-    }
+    assert_orders(m, row, sizeof row / sizeof *row, "RKN8", 400);
     lgv_model_free(m);
 }
 
@@ -315,18 +269,7 @@ static void test_law(void **state) {
         enum { PATHS = 6000 };
         double *value = final_values(&k, i == 2 ? 0.3 : 0.05, i == 2 ? 40 : 240, PATHS, 11, 1);
         static const char *const name[] = {"up", "T1", "T3"};
-        for (size_t o = 0; o < 3; o++) {
-            double mean = 0, square = 0, want = o ? 0.8 : up;
-            size_t at = watch_number(&k, name[o]);
-            for (size_t p = 0; p < PATHS; p++) {
-                double v = value[p * k.watch.count + at];
-                mean += v / PATHS;
-                square += v * v / PATHS;
-            }
-            double error = sqrt((square - mean * mean) / PATHS);
-            print_message("%s, %s: %.4f (%.4f), %.4f\n", method[i], name[o], mean, error, want);
-            if (!(fabs(mean - want) < 4 * error)) fail_msg("%s: <%s> is %g, not %g", method[i], name[o], mean, want);
-        }
+        for (size_t o = 0; o < 3; o++) assert_mean(&k, value, PATHS, name[o], o ? 0.8 : up, 4);
         free(value);
         lgv_kernel_free(&k);
     }
@@ -338,15 +281,7 @@ static void test_law(void **state) {
 static void test_bits(void **state) {
     (void)state;
     struct lgv_model *m = model_of(MIXED);
-    for (size_t i = 0; i < 4; i++) {
-        struct lgv_kernel two = kernel_with(m, words[i], 2, NULL), eight = kernel_with(m, words[i], 8, NULL);
-        double *x = final_values(&two, 0.05, 40, 24, 3, 1), *y = final_values(&eight, 0.05, 40, 24, 3, 1);
-        assert_memory_equal(x, y, 24 * two.watch.count * sizeof *x);
-        free(x);
-        free(y);
-        lgv_kernel_free(&two);
-        lgv_kernel_free(&eight);
-    }
+    for (size_t i = 0; i < 4; i++) assert_bits(m, words[i]);
     lgv_model_free(m);
 }
 

@@ -2,34 +2,10 @@
  *
  * Methods for stiff potentials: ZS is velocity Verlet in an effective potential; what is symplectic and reversible and
  * what is not; momenta; where linear forces become unstable; sparse against dense systems; paths that fail. */
-#include "helpers.h"
 #include "kernel/text/abi.h"
+#include "stiff_steps.h"
 
 /* ---- one step ---- */
-
-static double defect(const char *text, const char *method, double dt) {
-    struct lgv_model *m = model_of(text);
-    struct lgv_kernel k = kernel_of(m, method);
-    struct lgv_own_block b;
-    double x[64], worst = 0;
-    assert_true(k.nx + k.np <= 64);
-    for (uint64_t path = 0; path < 3; path++) {
-        assert_true(lgv_block_create(&k, 0.1, dt, 5, 1, &b));
-        for (size_t l = 0; l < k.entry->lanes; l++) b.path[l] = path;
-        k.entry->start(&b.block);
-        k.entry->advance(&b.block, 7 * path);
-        for (size_t i = 0; i < k.nx + k.np; i++) x[i] = b.block.state[i * k.entry->lanes];
-        struct lgv_defect how = {0};
-        double d = lgv_certificate_defect(&k, 0.1, dt, 5, path, 7 * path, x, NULL, NULL, NULL, &how);
-        assert_true(d >= 0 && how.error < 1e-9);
-        worst = fmax(worst, d);
-        lgv_block_free(&b);
-    }
-    lgv_kernel_free(&k);
-    lgv_model_free(m);
-    print_message("%s, dt = %g: defect %.2g\n", method, dt, worst);
-    return worst;
-}
 
 #define HENON                                                                                                          \
     "coordinates: {x: 0.1, y: 0.2}\nmomenta: {px: 0.3, py: -0.1}\n"                                                    \
@@ -63,28 +39,6 @@ static void test_symplectic(void **state) {
     assert_true(defect(LATTICE, "ZSs(0.3)", 0.3) > 1e-7);
 }
 
-/* There and back again. */
-static double way_back(const char *text, const char *method, double dt) {
-    struct lgv_model *m = model_of(text);
-    struct lgv_kernel k = kernel_of(m, method);
-    size_t n = m->np;
-    double x[64], y[64], worst = 0;
-    struct lgv_own_block b;
-    assert_true(lgv_block_create(&k, 0, dt, 5, 1, &b));
-    k.entry->start(&b.block);
-    for (size_t i = 0; i < 2 * n; i++) x[i] = y[i] = b.block.state[i * k.entry->lanes];
-    lgv_block_free(&b);
-    for (int way = 0; way < 2; way++) {
-        for (uint64_t s = 0; s < 5; s++) assert_true(one_step_of(&k, 0, dt, 5, 0, s, x));
-        for (size_t i = 0; i < n; i++) x[n + i] = -x[n + i];
-    }
-    for (size_t i = 0; i < 2 * n; i++) worst = fmax(worst, fabs(x[i] - y[i]));
-    lgv_kernel_free(&k);
-    lgv_model_free(m);
-    print_message("%s: back to %.2g\n", method, worst);
-    return worst;
-}
-
 /* Ten steps: round-off of 1e-16 a step, some of it amplified. */
 static void test_reversible(void **state) {
     (void)state;
@@ -96,21 +50,6 @@ static void test_reversible(void **state) {
 }
 
 /* ---- the effective potential ---- */
-
-/* Values of the state at the end. */
-static void end_of(const char *text, const char *method, double dt, uint64_t steps, double *x) {
-    struct lgv_model *m = model_of(text);
-    struct lgv_kernel k = kernel_of(m, method);
-    struct lgv_own_block b;
-    assert_true(lgv_block_create(&k, 0, dt, 5, 1, &b));
-    lgv_block_start(&k, &b, 0, k.entry->lanes);
-    k.entry->advance(&b.block, steps);
-    assert_int_equal(b.block.fail[0], 0);
-    for (size_t i = 0; i < k.nx + k.np; i++) x[i] = b.block.state[i * k.entry->lanes];
-    lgv_block_free(&b);
-    lgv_kernel_free(&k);
-    lgv_model_free(m);
-}
 
 #define EFFECTIVE(kinetic, a, b, c)                                                                                    \
     "parameters: {s: 0.3*0.3^2}\ncoordinates: {x: 0.4, y: 0.2}\nmomenta: {px: 0.3, py: -0.5}\nwhere:\n"                \
@@ -128,6 +67,11 @@ static void check_effective(const char *plain, const char *effective) {
     for (int i = 0; i < 4; i++) assert_near(x[i], y[i], 1e-10, "effective potential");
     end_of(plain, "P2N2Q2Lob", 0.3, 200, y);
     assert_true(fabs(x[0] - y[0]) > 1e-3);
+    double u[4], v[4];
+    end_of(plain, "ZSEuler(0.3)", 0.3, 200, u);
+    end_of(effective, "BA", 0.3, 200, v);
+    for (int i = 0; i < 4; i++) assert_near(u[i], v[i], 1e-10, "variational Euler in the effective potential");
+    assert_true(fabs(x[0] - u[0]) > 1e-3);
     end_of(plain, "ZS(0)", 0.3, 200, x);
     for (int i = 0; i < 4; i++) assert_near(x[i], y[i], 1e-10, "beta = 0");
 }
@@ -232,10 +176,10 @@ static void changes(const char *method, double *linear, double *angular) {
 /* 400 steps of round-off, 1e-16 each times the size 3 of the momenta and forces. */
 static void test_momenta(void **state) {
     (void)state;
-    static const char *const keeps[] = {"ZS", "ZS-Suzuki4"};
+    static const char *const keeps[] = {"ZS", "ZSEuler", "ZS-Suzuki4"};
     static const char *const half[] = {"ZSs", "StiffZSs", "Newmark", "PushNewmark"};
     double linear, angular;
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < 3; k++) {
         changes(keeps[k], &linear, &angular);
         assert_true(linear < 1e-12 && angular < 1e-12);
     }

@@ -92,3 +92,26 @@ endforeach()
 string(REPLACE ";" "|" probes "${probes}")
 add_test(NAME repeat_width COMMAND ${CMAKE_COMMAND} "-DPROBES=${probes}" -P ${CMAKE_SOURCE_DIR}/tests/width.cmake)
 set_tests_properties(repeat_width PROPERTIES LABELS repeat)
+
+# The Python package against the library built here, with a Python that has NumPy and pytest.  A library with sanitizers
+# cannot be loaded into it.
+if(NOT LGV_SANITIZE AND NOT LGV_FUZZ)
+    foreach(candidate "$ENV{PYTHON}" python3 /usr/bin/python3)
+        if(candidate AND NOT LGV_PYTHON)
+            execute_process(COMMAND ${candidate} -c "import numpy, pytest" RESULT_VARIABLE missing
+                OUTPUT_QUIET ERROR_QUIET)
+            if(missing EQUAL 0)
+                set(LGV_PYTHON ${candidate} CACHE STRING "Python with NumPy and pytest")
+            endif()
+        endif()
+    endforeach()
+    if(LGV_PYTHON)
+        add_test(NAME python COMMAND ${LGV_PYTHON} -m pytest -q -p no:cacheprovider --doctest-modules
+            --doctest-ignore-import-errors lagrangevin tests WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/python)
+        set(environment XDG_CACHE_HOME=${test_cache}/python LGV=${CMAKE_BINARY_DIR}/lgv PYTHONDONTWRITEBYTECODE=1
+            LGV_LIBRARY=$<TARGET_FILE:lgv_shared>)
+        set_tests_properties(python PROPERTIES LABELS python TIMEOUT 1500 ENVIRONMENT "${environment}")
+    else()
+        message(STATUS "no Python with NumPy and pytest: the Python package is not tested")
+    endif()
+endif()

@@ -79,7 +79,8 @@ static void formula(struct writer *w, int depth) {
         "(A + 2*B - 1)*0.25",
         /* not for differences or solvers from here: steep, kinks */
         "(0.7 + 0.3*sin(A))^70", "(0.7 + 0.3*sin(A))^(-9.5)", "min(A, B)", "max(A, B)", "abs(A)", "sign(A)*B",
-        "min(abs(A), 1)"};
+        "min(abs(A), 1)", "if(A < B, sin(A), B)", "if(A > 0 and B >= 0.2, ln(2 + sin(A)), cos(B))",
+        "if(not (A <= B or A < 0.3) or A > 1, A, B)", "(A > B)*sin(B)"};
     enum { SMOOTH = 33, ALL = sizeof pattern / sizeof *pattern };
     if (depth <= 0) {
         leaf(w);

@@ -17,7 +17,7 @@ static char *source_of(struct lgv_model *m, const struct lgv_method *method, boo
     struct lgv_structure s;
     struct lgv_watch w;
     struct lgv_error err = {0};
-    struct lgv_width width = {8, 1, true};
+    struct lgv_width width = {8, 1, true, false};
     assert_int_equal(lgv_model_structure(m, &s, &err), LGV_OK);
     assert_int_equal(lgv_kernel_watch(m, &w, &err), LGV_OK);
     w.events = m->nevents;
@@ -94,6 +94,7 @@ static void test_rows(void **state) {
         {HEAD "hamiltonian: p^2/2 + s^2/2 + q^2\nforce: [r, -q]\nlangevin: {friction: 1 + q^2, temperature: 1}\n",
          "BAOAB", false, 0},
         {HEAD "hamiltonian: p^2/2 + s^2/2 + q^4\n", "ZSs", false, 0},
+        {HEAD "hamiltonian: p^2/2 + s^2/2 + q^4 + r^2\nstiff: q^4\n", "Impulse(2)", false, 0},
         {HEAD "hamiltonian: p^2/2 + s^2/2 + q^4\nmethods: {own: {discrete_lagrangian: "
          "((q1 - q0)^2 + (r1 - r0)^2)/(2*dt^2) - q0^4}}\n", "own", false, 0},
         {HEAD "hamiltonian: p^2/2 + s^2/2\nconstraints: [q]\npenalty: {omega: 9}\nobserve: {l: 'lambda[1]'}\n",

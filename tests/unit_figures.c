@@ -156,6 +156,20 @@ static void test_trajectory(void **state) {
     lgv_result_clear(&r);
 }
 
+/* Whether a turn by so many radians between kept times is drawn to its end. */
+static bool is_cut(struct lgv_result *r, const struct lgv_figure *f, double angle) {
+    struct lgv_text script = {0};
+    for (size_t i = 0; i < r->ntimes; i++)
+        for (size_t c = 0; c < 4; c++)
+            r->sample[0].value[f->place[c] * r->ntimes + i] = c == 0   ? cos(angle * (double)i / 2)
+                                                              : c == 3 ? sin(angle * (double)i / 2)
+                                                                       : 0;
+    lgv_figure_script(&script, r, f);
+    bool cut = strstr(script.data, "up to t = ") != NULL;
+    lgv_text_free(&script);
+    return cut;
+}
+
 /* A rotation is drawn as the axes of its body, not as a place that its quaternion would be. */
 static void test_orientation(void **state) {
     (void)state;
@@ -178,6 +192,12 @@ static void test_orientation(void **state) {
     lgv_figure_script(&script, &r, &f);
     assert_non_null(strstr(script.data, "title 'axis 3'"));
     lgv_text_free(&script);
+    assert_false(is_cut(&r, &f, 0.5)); /* 49 times half a radian */
+    assert_false(is_cut(&r, &f, 0.9));
+    assert_int_equal(count_kind(&r, LGV_FIGURE_ORIENTATION, &f), 1);
+    assert_true(is_cut(&r, &f, 2.5));
+    assert_int_equal(count_kind(&r, LGV_FIGURE_ORIENTATION, &f), 0); /* what is between is not known */
+    (void)is_cut(&r, &f, 0.5);
     r.series[1].kind = LGV_OBSERVABLE_CONJUGATE; /* without w it is an ordinary vector */
     assert_int_equal(count_kind(&r, LGV_FIGURE_ORIENTATION, &f), 0);
     assert_int_equal(count_kind(&r, LGV_FIGURE_TRAJECTORY, &f), 1);
@@ -295,17 +315,37 @@ static void test_figures_and_report(void **state) {
     expect_figure("energy.svg");
     expect_figure("energy.png");
     expect_figure("phase.svg");
+    expect_figure("phase.pdf");
     expect_figure("mean-_touch_pwned_.png");
     assert_false(exists("pwned"));
     assert_true(access("pwned", F_OK) != 0);
     size_t size;
     char *page = slurp(in_place("report.html"), &size);
-    assert_null(strstr(page, "<script"));
+    assert_null(strstr(page, "<script>alert"));
     assert_non_null(strstr(page, "&lt;script&gt;"));
-    assert_non_null(strstr(page, "data:image/svg+xml;base64,"));
+    assert_non_null(strstr(page, "<svg class=\"plot\""));
+    assert_non_null(strstr(page, "data-axes=\""));
+    assert_null(strstr(page, "id=\"gnuplot_canvas\"")); /* identifiers of figures do not meet */
     assert_null(strstr(page, "not drawn"));
     assert_null(memchr(page, '\033', size));
+    assert_null(strstr(page, "data:image/svg+xml"));
     free(page);
+    /* a figure that is not ours is an image, where nothing of it runs */
+    static const char *const foreign[] = {"<script>alert(2)</script>", "<g onload='alert(2)'/>",
+                                          "<a href='javascript:alert(2)'/>", "<use href='http://x/y.svg#z'/>",
+                                          "<foreignObject/>", "<g style='x'/>", "<g/onload='alert(2)'/>",
+                                          "<g id='x'onload='alert(2)'/>", "<use href = 'http://x/y.svg#z'/>"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        FILE *f = fopen(in_place("energy.svg"), "w");
+        assert_non_null(f);
+        fprintf(f, "<svg viewBox=\"0 0 600 350\" xmlns=\"http://www.w3.org/2000/svg\">%s</svg>\n", foreign[i]);
+        fclose(f);
+        assert_int_equal(lgv_report(&r, place, &err), LGV_OK);
+        page = slurp(in_place("report.html"), &size);
+        assert_non_null(strstr(page, "data:image/svg+xml;base64,"));
+        assert_null(strstr(page, "alert(2)"));
+        free(page);
+    }
     lgv_result_clear(&r);
 }
 
@@ -473,12 +513,38 @@ static void test_titles(void **state) {
     lgv_text_free(&c);
 }
 
+/* Every piece of the surface lies on the sphere of the parameter of the run, not on that of the file. */
+static void test_surface(void **state) {
+    (void)state;
+    char text[] = "parameters: { R: 2 }\ncoordinates: { x in R3: [1, 0, 0] }\nvelocities: { v: [0, 1, 0] }\n"
+                  "lagrangian: dot(v, v)/2\nconstraints: dot(x, x) - R^2\n",
+         name[] = "sphere", parameter[] = "R", value[] = "1";
+    struct lgv_setting set = {parameter, value};
+    struct lgv_result r = {.model_text = text, .model_name = name, .nconstraints = 1, .parameter = &set,
+                           .nparameters = 1};
+    struct lgv_axis axis[3];
+    for (size_t k = 0; k < 3; k++) axis[k] = (struct lgv_axis){.low = -1, .high = 1};
+    struct lgv_text out = {0};
+    assert_true(lgv_surface_put(&out, &r, axis));
+    size_t lines = 0;
+    for (char *at = strchr(out.data, '\n') + 1; strncmp(at, "END", 3) != 0; at = strchr(at, '\n') + 1, lines++)
+        for (int half = 0; half < 2; half++) {
+            double x = strtod(at, &at), y = strtod(at, &at), z = strtod(at, &at);
+            assert_true(fabs(sqrt(x * x + y * y + z * z) - 1) < 2e-3); /* cells are 0.07 wide */
+        }
+    assert_true(lines > 1000);
+    lgv_text_free(&out);
+    r.nconstraints = 0;
+    assert_false(lgv_surface_put(&out, &r, axis));
+    lgv_text_free(&out);
+}
+
 int main(void) {
 #define IN_PLACE(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_axis),        cmocka_unit_test(test_axis_text),
         cmocka_unit_test(test_single_path), cmocka_unit_test(test_trajectory),
-        cmocka_unit_test(test_orientation),
+        cmocka_unit_test(test_orientation), cmocka_unit_test(test_surface),
         cmocka_unit_test(test_escape),      cmocka_unit_test(test_titles),
         IN_PLACE(test_report_numbers),      cmocka_unit_test(test_summary_of_one_path),
         IN_PLACE(test_figures_and_report),  IN_PLACE(test_figures_degenerate),

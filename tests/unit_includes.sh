@@ -11,7 +11,7 @@ complaints() {
     find "$1/src" "$1/methods" -name '*.[ch]' | sort | while IFS= read -r file; do
         awk -v file="${file#"$1"/}" '
             BEGIN {
-                n = split("base model method kernel run stats study out engine api cli", name, " ")
+                n = split("base model method kernel run stats study out engine api cli mpi", name, " ")
                 for (i = 1; i <= n; i++) rank[name[i]] = i
                 split(file, part, "/")
                 text = part[1] == "methods"

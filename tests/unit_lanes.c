@@ -228,10 +228,13 @@ static void test_masks(void **state) {
     ivec none = {0};
     assert_false(vec_any(none));
     assert_true(vec_all(~none));
+    assert_false(vec_more(none, none) || vec_more(~none, ~none) || vec_more(none, ~none));
     for (int l = 0; l < LANES; l++) {
         ivec one = {0};
         one[l] = -1;
         assert_true(vec_any(one));
+        assert_true(vec_more(one, none) && vec_more(~none, ~one) && !vec_more(none, one) && !vec_more(one, one));
+        assert_true(vec_more(one, ~one) && !vec_more(~one, ~none));
         assert_false(vec_all(~one));
         assert_int_equal(vec_all(one), LANES == 1);
         vec chosen = vec_select(one, vec_set(1.0), vec_set(2.0));

@@ -138,7 +138,7 @@ static double nodes_of(const char *text_of_model) {
     struct lgv_model *m = model_of(text_of_model);
     struct lgv_structure s;
     struct lgv_watch watch;
-    struct lgv_width width = {4, 1, true};
+    struct lgv_width width = {4, 1, true, false};
     assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
     assert_int_equal(lgv_kernel_watch(m, &watch, NULL), LGV_OK);
     char *text = lgv_kernel_source(m, lgv_method_find("VZc"), &s, &watch, &width, NULL);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "../src/kernel/text/lanes.h"
+#include "../src/kernel/text/pivot.h"
 #include "../src/kernel/text/solve.h"
 #include "../src/kernel/text/system.h"
 

@@ -9,6 +9,7 @@
 #include "../src/kernel/text/abi.h"
 #include "../src/kernel/text/lanes.h"
 #include "../src/kernel/text/noise.h"
+#include "../src/kernel/text/pivot.h"
 #include "../src/kernel/text/solve.h"
 #include "../src/kernel/text/system.h"
 

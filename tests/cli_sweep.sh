@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# lgv sweep: every point is the run of its values, to the bit; what was done is not done again; parts; what it refuses.
+source "$(dirname "$0")/shell.inc"
+
+small=(--paths 64 --step 0.1 --until 5 --outputs 25)
+final_q() { awk '/"q": \{/ { here = 1 } here && /"mean"/ { gsub(/[^0-9.e-]/, "", $2); print $2; exit }' "$1"; }
+mean_q() { # number k of the means of q in the document of a sweep
+    awk -v k="$1" '/"q": \{/ { here = 1 } here && /"mean"/ { on = 1; next }
+        on && n++ == k { gsub(/[^0-9.e-]/, "", $1); print $1; exit }' out
+}
+gives 0 "$LGV" sweep "$kubo" "${small[@]}" --over beta=0.1:0.3:3 --over step=0.1,0.05 --json
+has out '"points": 6' '"done": 6' '"common_noise": true'
+cp out sweep.json
+k=0
+for beta in 0.1 0.2 0.3; do
+    for step in 0.1 0.05; do
+        cp sweep.json out
+        got=$(mean_q $k)
+        gives 0 "$LGV" run "$kubo" "${small[@]}" --set beta=$beta --step $step --json --no-files
+        [ "$got" = "$(final_q out)" ] || die "beta = $beta, step = $step: $got is not $(final_q out)"
+        k=$((k + 1))
+    done
+done
+
+# Files; the same command again has nothing to do, and after a loss does what is missing.
+cmd=(sweep "$kubo" "${small[@]}" --over beta=0.1:0.3:3 --over step=0.1,0.05 --out grid)
+gives 0 "$LGV" "${cmd[@]}"
+has out 'written to grid/: sweep.json, figures, report.html'
+for file in sweep.h5 sweep.json report.html final-q.svg along-q.svg dots-q.svg points/point-6.h5; do
+    [ -s grid/$file ] || die "grid/$file is missing"
+done
+rm grid/points/point-2.h5
+echo damaged > grid/points/point-3.h5
+gives 0 "$LGV" "${cmd[@]}" --no-report
+has out '4 points were done before'
+gives 0 "$LGV" "${cmd[@]}" --no-report --seed 5
+hasnot out 'done before'
+[ -s grid/sweep.h5 ] || die "no sweep.h5"
+gives 0 "$LGV" replay grid/points/point-2.h5 --path 3
+
+# Parts, put together afterwards.
+for part in 2/2 1/2; do gives 0 "$LGV" "${cmd[@]:0:14}" --out shared --part $part; done
+has out '3 points of this part are done'
+gives 0 "$LGV" "${cmd[@]:0:14}" --out shared --no-report
+has out '6 points were done before'
+gives 0 "$LGV" "${cmd[@]:0:14}" --out shared --no-report --json
+diff <(grep -v '"command"\|"date"' sweep.json) <(grep -v '"command"\|"date"' out) || die "parts have other bits"
+
+# A map, words, noise of their own.
+gives 0 "$LGV" sweep "$kubo" "${small[@]}" --over beta=0:1:4 --over seed=1:4:4 --out map
+[ -s map/map-q.svg ] || die "no map"
+gives 0 "$LGV" sweep "$kubo" "${small[@]}" --over method=midpoint,verlet --independent --json
+has out '"midpoint"' '"common_noise": false'
+
+for bad in beta beta= =1 beta=1:2 beta=1:2:0 beta=1,,2; do
+    gives 2 "$LGV" sweep "$kubo" --over $bad
+    has err '--over'
+done
+gives 2 "$LGV" sweep "$kubo"
+has err 'at least one'
+gives 2 "$LGV" sweep "$kubo" --over bet=1,2 --no-files
+has err 'at bet = 1' 'did you mean beta?'
+gives 2 "$LGV" sweep "$kubo" --over beta=1,2 --over beta=3,4
+has err 'given twice'
+gives 2 "$LGV" sweep "$kubo" --over beta=1,2 --part 3/2
+echo "Everything holds."
