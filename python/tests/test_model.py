@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import lagrangevin as lgv
+import numpy as np
+import pytest
+from conftest import KUBO
+
+
+def double_well(**more):
+    keys = dict(q={"x": -1}, p={"p": 0}, H="p^2/2 - x^2/2 + x^4/4", noise=["s*x"], params={"s": 0.2})
+    return lgv.Model(**{**keys, **more})
+
+
+def test_from_arguments_text_and_file_are_the_same(tmp_path):
+    run = {"step": 0.1, "until": 1, "paths": 32, "seed": 5}
+    text = (
+        "parameters: { s: 0.2 }\ncoordinates: { x: -1 }\nmomenta: { p: 0 }\n"
+        "hamiltonian: p^2/2 - x^2/2 + x^4/4\nnoise: s*x\nrun: { step: 0.1, until: 1, paths: 32, seed: 5 }\n"
+    )
+    file = tmp_path / "well.yaml"
+    file.write_text(text)
+    means = [m.run()["x"].mean for m in (double_well(run=run), lgv.Model(text), lgv.load(file), lgv.Model.parse(text))]
+    for other in means[1:]:
+        assert np.array_equal(means[0], other)
+
+
+def test_every_key_is_a_keyword():
+    m = lgv.Model(
+        name="everything",
+        parameters={"k": 2, "N": 2},
+        where={"r2": "dot(x, x)", "f(s)": "k*s^2"},
+        coordinates={"x in R2": [1, 0]},
+        momenta={"p": np.array([0.0, 1.0])},
+        hamiltonian="dot(p, p)/2 + f(sqrt(r2))/2",
+        noise=["0.1*x.x"],
+        noise_potential=["0.2*x.y"],
+        symmetries={"turn": {"x": "[-x.y, x.x]"}},
+        observe={"radius": "sqrt(r2)", "both": "x"},
+        events={"far": "dot(x, x) > 9"},
+        stop="far",
+        sections={"axis": "x.y"},
+        methods={},
+        run={"step": 0.1, "until": 1, "paths": 16, "keep": [0, 3], "averages": True, "outputs": 10},
+    )
+    info = m.info
+    assert info["name"] == "everything" and info["noises"] == 2 and info["symmetries"] == ["turn"]
+    assert "radius" in info["observe"]
+    result = m.run()
+    assert result.paths.shape[0] == 2 and list(result.arrays["paths/index"]) == [0, 3]
+
+
+def test_lagrangian_and_langevin_and_constraints():
+    pendulum = lgv.Model(q={"x": 0.6, "y": -0.8}, v={"u": 0, "w": 0}, L="(u^2 + w^2)/2 - y", g=["x^2 + y^2 - 1"])
+    assert pendulum.info["constraint_count"] == 1
+    bath = lgv.Model(q={"x": 0}, V="x^2/2", langevin={"friction": 1, "temperature": 0.5})
+    assert bath.check().stationary_temperature == pytest.approx(0.5)
+
+
+def test_sizes_are_parameters():
+    chain = lgv.Model(
+        params={"N": 8}, q={"x[N]": "0.1*i"}, H="sum(i=1..N, p_x[i]^2/2) + sum(i=1..N-1, (x[i+1] - x[i])^4/4)"
+    )
+    assert chain.info["dof"] == 8
+    assert chain.set(N=5).info["dof"] == 5
+
+
+def test_parameters(kubo):
+    assert kubo.params == {"beta": 0.1}
+    other = kubo.copy(beta=0.3)
+    assert (kubo.params["beta"], other.params["beta"]) == (0.1, 0.3)
+    assert not np.array_equal(kubo.run()["q"].mean, other.run()["q"].mean)
+    assert np.array_equal(kubo.run(set={"beta": 0.3})["q"].mean, other.run()["q"].mean)
+    assert kubo.params == {"beta": 0.1}
+    with pytest.raises(lgv.InputError, match="gamma"):
+        kubo.set(gamma=1)
+
+
+def test_errors_show_the_place():
+    with pytest.raises(lgv.InputError) as caught:
+        lgv.Model("coordinates: { q: 0 }\nhamiltonian: p_q^2/2 + sinn(q)\n")
+    error = caught.value
+    assert (error.line, error.column) == (2, 24)
+    assert "did you mean" in str(error) and str(error).splitlines()[-1].strip() == "^"
+    with pytest.raises(lgv.InputError, match="double_wel"):
+        lgv.Model("double_wel.yaml")
+    with pytest.raises(lgv.InputError, match="hamiltonan"):
+        lgv.Model(q={"x": 0}, hamiltonan="x^2")
+    with pytest.raises(ValueError):
+        double_well(params={"s": float("nan")})
+    for wrong in ((), ("a\nb", 1)):
+        with pytest.raises(TypeError):
+            lgv.Model(*wrong[:1], **({"q": {}} if wrong else {}))
+    with pytest.raises(TypeError, match="twice"):
+        double_well(momenta={"p": 0})
+
+
+def test_text_is_safe():
+    """Names and texts that YAML would read as something else come out as they went in."""
+    m = lgv.Model(q={"n": 1}, p={"y": "0.5"}, H="y^2/2 + n^2/2", name="a: b # c", observe={"on": "n"})
+    assert m.coordinates == ["n"] and m.momenta == ["y"] and m.name == "a: b # c"
+
+
+def test_hostile_arguments():
+    with pytest.raises(lgv.InputError):
+        lgv.Model("coordinates: {q: 0}\0\n")
+    with pytest.raises(lgv.InputError):
+        double_well(H="(" * 100000)
+    with pytest.raises(TypeError):
+        double_well(H=object())
+    with pytest.raises(lgv.InputError):
+        double_well(q={"x": "1\nmomenta: {z: 3}"})
+
+
+def test_copy_of_text_round_trip(kubo):
+    assert kubo.text == KUBO
+
+
+sympy = pytest.importorskip  # asked for where it is needed
+
+
+def test_sympy():
+    sp = sympy("sympy")
+    x, p, s = sp.symbols("x p s")
+    m = lgv.Model(q={x: -1}, p={p: 0}, H=p**2 / 2 - x**2 / 2 + x**4 / 4, noise=[s * x], params={s: sp.Rational(1, 5)})
+    run = dict(step=0.1, until=1, paths=32)
+    assert np.array_equal(m.run(**run)["x"].mean, double_well().run(**run)["x"].mean)
+
+
+def test_sympy_values():
+    """Every printed expression has the value that SymPy gives it."""
+    sp = sympy("sympy")
+    x, y = sp.symbols("x y", positive=True)
+    expressions = [
+        x ** sp.Rational(-3, 2) + sp.sqrt(x) / y, (x + y) ** (x - y), -(x**-2), sp.exp(-x) * sp.E**y, sp.log(x) ** 2,
+        sp.Abs(x - y), sp.Min(x, y, 2) + sp.Max(x, y), sp.atan2(y, x), sp.sec(x) + sp.cot(y), sp.erf(x), x / (y * 3),
+        sp.pi * 0.1 + 1e-20 * x, (-x) ** 3, 2 ** (-x), sp.floor(3 * x), (x * y) ** 2 / (x - 3 * y) ** 3,
+        sp.sinh(x) * sp.tanh(y) - sp.cosh(x), sp.coth(x), sp.Mod(5 * x, 2),
+        sp.Piecewise((x, x > y), (y**2, sp.And(x < 1, y > 1)), (3, True)), sp.Heaviside(x - y) + sp.Heaviside(y),
+    ]
+    m = lgv.Model(
+        q={"x": 0.7, "y": 1.3}, H="(p_x^2 + p_y^2)/2", observe={f"e{i}": e for i, e in enumerate(expressions)}
+    )
+    result = m.run(step=0.1, until=0.1, paths=1)
+    for i, e in enumerate(expressions):
+        assert result[f"e{i}"].mean[0] == pytest.approx(float(e.subs({x: 0.7, y: 1.3})), rel=1e-13), str(e)
+
+
+def test_sympy_refusals():
+    sp = sympy("sympy")
+    x = sp.Symbol("x")
+    for wrong in (sp.I * x, sp.oo, sp.gamma(x), sp.Integral(x, x), sp.Derivative(sp.Function("f")(x), x)):
+        with pytest.raises(lgv.InputError, match="formula language"):
+            lgv.Model(q={"x": 1}, H=wrong)
