@@ -100,7 +100,8 @@ has err 'is not a whole number of intervals between outputs (0.4)' 'until = 90 i
 gives 0 "$LGV" resume later --until 90 "${quiet[@]}"
 numbers at-once > at-once.txt
 diff at-once.txt <(numbers later) || die "other bits with a later end"
-fine=(--step 0.0001 --set keep_every=5000 "${quiet[@]}")
+# Long enough for a look at the clock, which comes every 0.1 s.
+fine=(--step 0.00001 --set keep_every=50000 "${quiet[@]}")
 gives 1 "$LGV" run well.yaml "${fine[@]}" --max-time 0.01 --threads 1 --out middle
 gives 0 "$LGV" resume middle --until 24 "${quiet[@]}"
 gives 0 "$LGV" run well.yaml --until 24 --outputs 60 "${fine[@]}" --out at-once
