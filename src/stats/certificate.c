@@ -119,16 +119,36 @@ static long living_path(const struct lgv_run_report *report, size_t snap, size_t
     return -1;
 }
 
-/* The worst of several states: what is certain counts before all others. */
-static void keep_worst(double d, double error, double *worst, double *worst_error) {
+/* The worst of several states: what is certain counts before all others.  A state of which too little is known to say
+ * anything, as of bodies on joints that have fallen far, counts only where all are such; *states: those that count. */
+static void keep_worst(double d, double error, double *worst, double *worst_error, uint64_t *states) {
     bool seen = d > error, first = isnan(*worst), before = *worst > *worst_error;
-    if (first || (seen && (!before || d - error > *worst - *worst_error))) {
+    bool vague = !seen && error > LGV_DEFECT_KNOWN, was_vague = !first && !before && *worst_error > LGV_DEFECT_KNOWN;
+    if (!first && vague && !was_vague) return;
+    *states = was_vague && !vague ? 1 : *states + 1;
+    if (first || (was_vague && !vague) || (seen && (!before || d - error > *worst - *worst_error))) {
         *worst = d;
         *worst_error = error;
     } else if (!seen && !before) {
         *worst = fmax(*worst, d);
         *worst_error = fmax(*worst_error, error);
     }
+}
+
+/* The defect of step n of a path at x, in units of how far the run goes; where too little is known of it so, as of the
+ * start of bodies that fall far, in those of x itself. */
+static double measure(const struct lgv_kernel *k, const struct lgv_plan *plan, uint64_t path, uint64_t n,
+                      const double *x, const double *scale, lgv_progress *progress, void *user,
+                      struct lgv_defect *how) {
+    double d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, path, n, x, scale, progress, user, how);
+    if (!(d <= how->error && how->error > LGV_DEFECT_KNOWN)) return d;
+    struct lgv_defect other = *how;
+    other.size = 0;
+    double own = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, path, n, x, NULL, progress, user, &other);
+    if (!isfinite(own) || !(other.error < how->error)) return d;
+    other.size = how->size;
+    *how = other;
+    return own;
 }
 
 /* What a step makes of phase volume at one more state. */
@@ -243,20 +263,17 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
         uint64_t step = plan->time_step[plan->snapshot[snap]];
         if (given) lgv_increments_lay(plan->increments, lgv_increments_rows(k), 1, (uint64_t)path, step, 1, given);
         how.complete = c->dissipative && !c->volume_states; /* of a large system at one state: it takes long */
-        double d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path, step, x, scale, progress,
-                                          user, &how);
+        double d = measure(k, plan, (uint64_t)path, step, x, scale, progress, user, &how);
         if (isfinite(d)) {
-            c->defect_states++;
             c->defect_all_error = fmax(c->defect_all_error, how.all_error);
-            keep_worst(d, how.error, &c->symplectic_defect, &c->symplectic_defect_error);
+            keep_worst(d, how.error, &c->symplectic_defect, &c->symplectic_defect_error,
+                       &c->defect_states);
             keep_volume(&how, c);
         }
         if (!has_conservative_part(k)) continue;
-        d = lgv_certificate_defect(k, plan->t0, plan->dt, plan->seed, (uint64_t)path, step, x, scale, progress, user,
-                                   &alone);
+        d = measure(k, plan, (uint64_t)path, step, x, scale, progress, user, &alone);
         if (!isfinite(d)) continue;
-        c->conservative_states++;
-        keep_worst(d, alone.error, &c->conservative, &c->conservative_error);
+        keep_worst(d, alone.error, &c->conservative, &c->conservative_error, &c->conservative_states);
     }
     free(scale);
     free(given);

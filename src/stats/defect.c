@@ -7,8 +7,10 @@
  *     J u = (4/5 D_1 - 1/5 D_2 + 4/105 D_3 - 1/280 D_4) / h
  *
  * the perturbed states being lanes of one block with the same noise.  Several h are tried, all of them for the first
- * direction and those near the best for the others; the one is taken at which J u is known best: by the difference of
- * the formulas of order 6 and 8, of which round-off shows only a twelfth, and eps/h.  Then
+ * direction and those near the best for the others, or all where J u is not known well there: of bodies on joints that
+ * have fallen far, a small part of the way is to be taken and a large one of a turn.  The one is taken at which J u is
+ * known best: by the difference of the formulas of order 6 and 8, of which round-off shows only a twelfth, and eps/h.
+ * Then
  *
  *     defect = max |omega(J u, J v) - omega(u, v)|,   omega(u, v) = u_q . v_p - u_p . v_q
  *
@@ -30,6 +32,7 @@
 #define FEW_DIRECTIONS 8  /* of a larger one: pairs of a q and a p direction with the same degrees of freedom */
 #define MANY LGV_MANY_DOF  /* beyond, half of the pairs share them all, the others have a few each */
 #define PLACES 8          /* a few */
+#define WELL_KNOWN 1e-8   /* of the action: a J u that is known less well has all sizes h tried */
 #define SAFETY 4          /* round-off estimated from one difference may be that much too small */
 
 /* x + h u */
@@ -122,7 +125,7 @@ static double weight(const struct lgv_probe *p, const double *error) {
     return sum;
 }
 
-static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6};
+static const double sizes[] = {0.2, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
 #define SIZES ((int)(sizeof sizes / sizeof *sizes))
 
 /* J u with h = sizes[s]; c receives it when it is known better than `best` says.  Its error, infinite when a step
@@ -167,9 +170,9 @@ static bool confirmed(struct lgv_probe *p, const struct lgv_column *c, const dou
     return same;
 }
 
-/* False when no size from `least` on works, or after a stop. */
+/* *known: how well.  False when no size from `least` on works, or after a stop. */
 static bool search(struct lgv_probe *p, int least, int middle, struct lgv_column *c, const double *given,
-                   double *work) {
+                   double *work, double *known) {
     double best = INFINITY;
     for (int s = middle < least ? least : middle; s < SIZES; s++) { /* towards smaller h; of the first direction all */
         if (p->progress && p->progress(p->user, 1)) return false;
@@ -184,16 +187,19 @@ static bool search(struct lgv_probe *p, int least, int middle, struct lgv_column
         if (!(error < best)) break;
         best = error;
     }
+    *known = best;
     return isfinite(best);
 }
 
 static bool derivative(struct lgv_probe *p, struct lgv_column *c, double *work) {
     double *given = work + 16 * p->rows;
+    double known = INFINITY;
     int middle = p->size;
     memcpy(given, c->u, p->n * sizeof *given);
-    if (!search(p, 0, middle, c, given, work)) return false;
+    if (!search(p, 0, middle, c, given, work, &known)) return false;
+    if (middle >= 0 && known > WELL_KNOWN * p->action && !search(p, 0, -1, c, given, work, &known)) return false;
     while (!confirmed(p, c, given, work))
-        if (!search(p, p->size + 1, -1, c, given, work)) return false;
+        if (!search(p, p->size + 1, -1, c, given, work, &known)) return false;
     return true;
 }
 

@@ -82,7 +82,7 @@ struct lgv_certificate {
     int reduced;                          /* momenta alone: it is max |J B J^T - B+| of their brackets B */
     double symplectic_defect_error;       /* how well the derivative J is known: defects below it mean "round-off" */
     double defect_all_error; /* the same for a fault in any single one of many degrees of freedom */
-    uint64_t defect_states;               /* number of states it was measured at */
+    uint64_t defect_states;               /* number of states it was measured at, and is known well enough */
     double constraint, hidden_constraint; /* largest residuals over the run; NaN when there are no constraints */
     double constraint_size, hidden_size;  /* size of the terms they consist of: their round-off is a part of it */
     double start_constraint, start_hidden; /* the same of typical start values as given, before they were projected */
