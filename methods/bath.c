@@ -11,7 +11,10 @@
  *     p' = p - dt/2 Gamma M^-1 (p + p') + sqrt(2 kT Gamma) dW + G^T lambda,     G M^-1 p' = 0,
  *
  * whose stationary law is exact: the Gaussian with covariance kT P M P^T.  Masses off the diagonal and matrices Gamma
- * have it in modes. */
+ * have it in modes.  Masses M(q) of a Lagrangian that vary, also on groups, have the same rule, in the velocities that
+ * belong to p and p',
+ *
+ *     L_v(q, v') = p' = p - dt/2 Gamma (v + v') + sqrt(2 kT Gamma) dW + G^T lambda,     G v' = 0. */
 #include "kernel/text/method_file.h"
 
 #define METHOD_DZ 0
@@ -21,7 +24,28 @@ INLINE void method_begin(struct ctx *c, const vec *q, const vec *p, vec *carry) 
     (void)c, (void)q, (void)p, (void)carry;
 }
 
-#if NB && BATH_MIDPOINT && BATH_DENSE
+#if NB && CONSTRAINED && MODEL_L
+/* The equation for v' is linear where L is quadratic in v. */
+INLINE void bath_midpoint(struct ctx *c, const vec *q, vec *p) {
+    const double t = time_at(c, 0), half = 0.5 * c->dt;
+    ARRAY(G, JACOBIAN);
+    ARRAY(v, NP);
+    ARRAY(mu, NC);
+    ivec singular, bad, lost, unsolved;
+    for (long i = 0; i < NP; i++) v[i] = c->extra[i * VECS];
+    model_G(c, q, G);
+    project_velocity(c, t, q, G, 0, p, v, mu, &bad, &unsolved);
+    bath_resist(c, half, q, v, p, 0);
+    bath_shake(c, q, p);
+    dragged_velocity(c, t, half, q, G, NC, p, v, mu, &singular, &lost);
+    bath_resist(c, half, q, v, p, 0);
+    for (long i = 0; i < NP; i++) c->extra[i * VECS] = v[i];
+    lost = (lost | unsolved) & (ivec)(p[0] == p[0]);
+    if (RARELY(vec_any(lost))) lanes_failed(c, &lost, LGV_FAIL_NEWTON);
+    singular = (singular | bad) & (ivec)(p[0] == p[0]);
+    if (RARELY(vec_any(singular))) lanes_failed(c, &singular, LGV_FAIL_SINGULAR);
+}
+#elif NB && BATH_MIDPOINT && BATH_DENSE
 /* In modes, p = T z: A = 1 + dt/2 Gamma M^-1 is diagonal there.  Constraints are dense. */
 INLINE void bath_midpoint(struct ctx *c, const vec *q, vec *p) {
     const double *T = bath_matrix(c, 0), *from = bath_matrix(c, 1);
@@ -140,6 +164,7 @@ const struct lgv_method lgv_letter_bath = {
     .rotations = true,
     .reduced = true,
     .curved = true,
+    .varies = true,
     .coupled = true,
     .swings = true,
     .explicit_separable = true,

@@ -13,7 +13,8 @@
  * Rotations have their angular momentum m in the place of p and take the variational step with the Cayley map in the
  * place of q' = q + dt M^-1 p' (rotate.c): without friction SVE-Q and SVE-QI are the word BR, bit by bit.  Friction
  * acts on omega = I^-1 m, in SVE-QI with the m' that the free step begins with.  The xi of that step differs from
- * I^-1 m' by O(dt); with it in the place of omega the order would be the same, but contraction would depend on xi.
+ * I^-1 m' by O(dt); with it in the place of omega, as g-SVE-QI has it for a Lagrangian (text/vprk_group.h), the order
+ * is the same, but contraction depends on xi.
  *
  * Brunger, Brooks & Karplus (1984), doi 10.1016/0009-2614(84)80098-6, with dB = dB_1 + dB_2 of the two halves:
  *

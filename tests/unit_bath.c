@@ -87,7 +87,7 @@ static struct lgv_bath_modes *modes_of(const char *text) {
     struct lgv_bath_modes *b = NULL;
     struct lgv_structure s;
     struct lgv_error err = {0};
-    if (lgv_model_structure(m, &s, &err) || lgv_bath_prepare(m, &s, &b, &err)) fail_msg("%s", err.message);
+    if (lgv_model_structure(m, &s, &err) || lgv_bath_prepare(m, &s, false, &b, &err)) fail_msg("%s", err.message);
     lgv_model_free(m);
     return b;
 }

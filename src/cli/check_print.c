@@ -67,7 +67,7 @@ static void print_structure(const struct lgv_examination *x) {
     if (x->measured && lgv_start_line(&x->result.certificate, moved, sizeof moved))
         row("start values", "moved: %s", moved);
     if (x->model->lagrangian_only)
-        row("structure", "a Lagrangian that is not quadratic in the velocities: no formula for H");
+        row("structure", "a Lagrangian that is not quadratic in the velocities, or couples many: no formula for H");
     else
         row("structure", "%s%s%s",
             s->separable               ? "separable: H and every h are A(p) + B(q)"

@@ -120,8 +120,15 @@ static struct lgv_bath_modes *dense_modes(size_t n, const double *friction, bool
 
 /* ---- the whole ---- */
 
-bool lgv_bath_dense(const struct lgv_model *m, const struct lgv_structure *s) {
-    return m->bath.kind == LGV_FRICTION_MATRIX || !s->diagonal_mass;
+bool lgv_bath_dense(const struct lgv_model *m, const struct lgv_structure *s, bool varying) {
+    return m->bath.kind == LGV_FRICTION_MATRIX || (!s->diagonal_mass && !varying);
+}
+
+/* Masses that vary are in the step: here they are 1. */
+static bool inverse_masses(struct lgv_model *m, bool dense, bool varying, double *inverse, double *shift) {
+    if (!varying) return lgv_model_masses(m, !dense, inverse, shift);
+    for (size_t i = 0; i < m->np; i++) inverse[dense ? i * (m->np + 1) : i] = 1;
+    return true;
 }
 
 /* With constraints: is Gamma = gamma M, so that projecting the free map is exact? */
@@ -146,23 +153,23 @@ static struct lgv_bath_modes *diagonal_modes(const struct lgv_model *m, const do
     return b;
 }
 
-enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure *s, struct lgv_bath_modes **out,
-                                 struct lgv_error *err) {
+enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure *s, bool varying,
+                                 struct lgv_bath_modes **out, struct lgv_error *err) {
     const size_t n = m->np;
-    const bool matrix = m->bath.kind == LGV_FRICTION_MATRIX, dense = lgv_bath_dense(m, s);
+    const bool matrix = m->bath.kind == LGV_FRICTION_MATRIX, dense = lgv_bath_dense(m, s, varying);
     double *friction = lgv_new(matrix ? n * n : n, sizeof *friction), *kT = lgv_new(2 * n, sizeof *kT);
     double *inverse = lgv_new(dense ? n * n : n, sizeof *inverse);
     enum lgv_status status = friction && kT && inverse ? lgv_model_bath_values(m, friction, kT, err) : LGV_CANNOT_RUN;
     bool light = false; /* a mass is not positive */
     lgv_bath_free(*out);
     *out = NULL;
-    if (!status && lgv_model_masses(m, !dense, inverse, kT + n))
+    if (!status && inverse_masses(m, dense, varying, inverse, kT + n))
         *out = dense ? dense_modes(n, friction, matrix, inverse, kT[m->bath.row[0]])
                      : diagonal_modes(m, friction, inverse, kT);
     if (*out) (*out)->one_temperature = m->bath.one_temperature;
-    if (*out) (*out)->steady = m->bath.kind != LGV_FRICTION_OF_Q;
+    if (*out) (*out)->steady = m->bath.kind != LGV_FRICTION_OF_Q && !varying;
     for (size_t j = 0; *out && !dense && j < (*out)->channels; j++) light = light || !((*out)->inverse_mass[j] > 0);
-    if (*out) (*out)->exact = m->bath.kind != LGV_FRICTION_OF_Q && is_exact(*out, m->nconstraints > 0);
+    if (*out) (*out)->exact = (*out)->steady && is_exact(*out, m->nconstraints > 0);
     if (*out && !(*out)->exact)
         for (size_t j = 0; j < (*out)->channels; j++) (*out)->noise_rate[j] = 0;
     free(friction);
@@ -172,7 +179,7 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
         return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
                               "friction needs positive masses: H_pp must be positive definite");
     if (status || !*out) return status ? status : lgv_fail_memory(err);
-    if ((*out)->exact || !dense || m->nconstraints <= LGV_DENSE_MIXED) return LGV_OK;
+    if ((*out)->exact || !dense || varying || m->nconstraints <= LGV_DENSE_MIXED) return LGV_OK;
     return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column,
                           "with more than %d constraints and masses off the diagonal or a friction matrix the friction "
                           "must be the same multiple of the mass everywhere", LGV_DENSE_MIXED);

@@ -9,7 +9,7 @@
 struct lgv_bath_modes {
     size_t channels, np;
     bool one_temperature;
-    bool steady;        /* friction does not depend on q */
+    bool steady;        /* neither friction nor masses depend on q: rates are known */
     bool exact;         /* the flow is known: constant friction, with constraints Gamma = gamma M */
     bool dense;         /* modes are combinations of momenta; else channel j is momentum row[j] */
     double *rate;       /* [channels] of the decay; of constant friction */
@@ -21,12 +21,13 @@ struct lgv_bath_modes {
     size_t nrest;
 };
 
-/* Modes at the present values of the parameters; *out is freed first. */
-enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure *s, struct lgv_bath_modes **out,
-                                 struct lgv_error *err);
+/* Modes at the present values of the parameters; *out is freed first.  `varying`: the kernel works on a Lagrangian,
+ * whose masses are in its step; those of the modes are 1. */
+enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure *s, bool varying,
+                                 struct lgv_bath_modes **out, struct lgv_error *err);
 void lgv_bath_free(struct lgv_bath_modes *b);
 /* Are modes needed, because friction or masses are not diagonal? */
-bool lgv_bath_dense(const struct lgv_model *m, const struct lgv_structure *s);
+bool lgv_bath_dense(const struct lgv_model *m, const struct lgv_structure *s, bool varying);
 /* By what a step of a method contracts the symplectic form, where all modes have the same rate and all momenta one
  * (else NaN), and phase volume (NaN: it depends on the state, or nothing is known).  Without a bath both are 1. */
 void lgv_bath_contraction(const struct lgv_bath_modes *b, int contraction, double dt, double *form, double *volume);

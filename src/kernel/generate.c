@@ -64,12 +64,12 @@ static void bath_constants(struct lgv_source *s, const struct lgv_method *method
     struct lgv_text *o = &s->out;
     if (s->m->force) lgv_text_add(o, "#define MODEL_FORCED 1\n#define MODEL_FORCE_P %d\n", s->m->force_of_p);
     if (!b->kind) return;
-    bool dense = lgv_bath_dense(s->m, s->s), all = dense || b->rows == s->m->np;
+    bool dense = lgv_bath_dense(s->m, s->s, s->lagrangian), all = dense || b->rows == s->m->np;
     lgv_text_add(o,
                  "#define NB %zuL\n#define BATH_SPANS %uL\n#define BATH_F %d\n#define BATH_DENSE %d\n"
                  "#define BATH_OF_Q %d\n#define BATH_MIDPOINT %d\n",
                  dense ? s->m->np : b->rows, lgv_method_spans(method), method->bath_f, dense,
-                 b->kind == LGV_FRICTION_OF_Q, s->m->nconstraints && !(dense && s->sparse));
+                 b->kind == LGV_FRICTION_OF_Q, s->lagrangian || (s->m->nconstraints && !(dense && s->sparse)));
     if (all) {
         lgv_text_add(o, "#define BATH_ROW(j) (j)\n");
         return;
@@ -163,7 +163,7 @@ static void texts_before(struct lgv_source *s) {
         {"stages.h", solves},     {"unsolved.h", !solves},
         {"rotor.h", rotates},     {"kirchhoff.h", s->s->coupled || orbits || (rotates && s->lagrangian)},
         {"rotations.h", rotates}, {"coadjoint.h", orbits},
-        {"constrained.h", constrained}, {"bath.h", s->m->bath.kind != LGV_FRICTION_NONE},
+        {"bath.h", s->m->bath.kind != LGV_FRICTION_NONE}, {"constrained.h", constrained},
     };
     for (size_t k = 0; k < sizeof text / sizeof *text; k++)
         if (text[k].wanted) lgv_generate_file(&s->out, text[k].file);

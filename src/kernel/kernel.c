@@ -42,6 +42,7 @@ static bool can_be_bound(struct lgv_model *m) {
     long count = -1;
     if (m->nx != m->np) return false; /* rotations have no place to be far from */
     if (m->graph->ncuts) return false; /* no force beyond the radius */
+    if (m->lagrangian_only) return false; /* no formula for H_q */
     for (size_t i = 0; m->period && i < m->nx; i++)
         if (m->period[i] > 0) return false;
     if (lgv_function_split(m->graph, m->hamiltonian, false, &H)) lgv_terms_gradient(m->graph, &H, LGV_Q, &Hq);
@@ -300,7 +301,10 @@ enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, st
     k->compile_seconds = 0;
     enum lgv_status status = lgv_model_structure(m, &k->structure, err);
     if (!status) status = lgv_method_refuse(k->method, m, &k->structure, err);
-    if (!status && m->bath.kind) status = lgv_bath_prepare(m, &k->structure, &k->bath, err);
+    if (!status && m->bath.kind) {
+        const bool varying = lgv_method_lagrangian(k->method, m, &k->structure);
+        status = lgv_bath_prepare(m, &k->structure, varying, &k->bath, err);
+    }
     if (!status && k->structure.rotations && lgv_method_spins(k->method, m, &k->structure))
         status = lgv_spin_prepare(m, &k->spin, err);
     if (!status && k->method->needs & LGV_NEEDS_QUADRATIC_STIFF) status = lgv_modes_prepare(m, &k->modes, err);

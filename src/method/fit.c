@@ -171,7 +171,8 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
         {for_constraints && !m->nconstraints, "%s is for models with constraints; without any it would be EEM", 0},
         {for_constraints && !s->flat, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", 0},
         {m->lagrangian_only && !keeps,
-         "the Lagrangian is not quadratic in the velocities, so there is no formula for H, which %s needs", 0},
+         "there is no formula for H, which %s needs: the Lagrangian is not quadratic in the velocities, or couples more "
+         "than four of them", 0},
         {keeps && !m->kind->formulas && !method->callbacks,
          "%s needs formulas; with C functions constraints are kept by RATTLE, SVE and others that are kicks around one "
          "drift", 0},
@@ -193,26 +194,33 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
 static const char *refusal_by_bath(const struct lgv_method *method, const struct lgv_model *m,
                                    const struct lgv_structure *s, char *why, size_t size) {
     const bool bath = m->bath.kind != LGV_FRICTION_NONE, of_q = m->bath.kind == LGV_FRICTION_OF_Q;
-    const bool large = m->np > LGV_BATH_MATRIX;
+    const bool large = m->np > LGV_BATH_MATRIX, varying = lgv_method_lagrangian(method, m, s);
+    const bool modes = bath && !varying; /* friction and masses are brought to modes, and masses must be constant */
     const struct reason row[] = {
         {bath && !method->bath, "the model has friction and a bath (`langevin`), and %s knows nothing of them", 0},
         {!bath && method->needs_bath, "%s is for models with friction and a bath (`langevin`)", 0},
         {!bath && !m->force && method->needs_drag,
          "%s is for friction, a bath or forces without a potential; without them it is a splitting word, BA or BAB", 0},
         {m->force && !method->forced, "the model has a force without a potential (`force`), and %s does not use it", 0},
-        {bath && !s->quadratic_kinetic, "friction in %s needs constant masses, H = p.M^-1 p/2 + U(q)", 0},
-        {bath && s->shifted,
+        {bath && varying && !method->forced_ends,
+         "friction in %s needs constant masses; RATTLE-GLA, g-SVE-Q and g-SVE-QI know it with a Lagrangian whose masses "
+         "or inertia vary", 0},
+        {modes && !s->quadratic_kinetic,
+         "friction in %s needs constant masses, H = p.M^-1 p/2 + U(q); where they vary, write the model with "
+         "`lagrangian:` and `velocities:` for RATTLE-GLA, g-SVE-Q and g-SVE-QI", 0},
+        {modes && s->shifted,
          "friction in %s needs H = p.M^-1 p/2 + U(q), and this one has a term of first degree in p", 0},
-        {bath && !s->diagonal_mass && large,
+        {modes && !s->diagonal_mass && large,
          "friction with masses off the diagonal in %s is for up to %d degrees of freedom", LGV_BATH_MATRIX},
-        {of_q && !s->diagonal_mass, "friction that depends on q needs diagonal masses in %s", 0},
-        {bath && !s->diagonal_mass && !m->bath.one_temperature,
+        {modes && of_q && !s->diagonal_mass, "friction that depends on q needs diagonal masses in %s", 0},
+        {modes && !s->diagonal_mass && !m->bath.one_temperature,
          "several temperatures need diagonal masses in %s", 0},
         {of_q && method->steady_bath, "%s knows the flow of drift and bath together for constant friction only", 0},
         {bath && method->dense_bath && m->np > LGV_BATH_MATRIX,
          "%s solves dense equations with friction, for up to %d degrees of freedom", LGV_BATH_MATRIX},
         {method->metropolis && m->nnoise, "%s is for the noise of the bath alone, and the model has other noise", 0},
         {method->metropolis && m->force, "%s needs H to be all there is: a force without a potential has no H", 0},
+        {method->metropolis && varying, "%s needs constant masses and inertia", 0},
         {method->metropolis && s->time_dependent, "%s needs an H that does not depend on t", 0},
         {method->metropolis && !m->bath.one_temperature, "%s needs one temperature", 0},
         {m->force_of_p && (m->nconstraints || method->kicks) && !method->forced_ends, /* they keep the force for long */

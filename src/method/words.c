@@ -297,10 +297,10 @@ static bool fill_constrained(const char *name, const void *what, struct lgv_meth
 static bool fill_drag(const char *name, const void *what, struct lgv_method *m) {
     const bool implicit = strlen(name) > strlen("g-SVE-Q");
     if (!fill_variant(name, what, implicit ? "#define VPRK_DRAG 2\n" : "#define VPRK_DRAG 1\n",
-                      implicit ? "Variational Euler on the constraint set with friction and bath as forces, friction "
-                                 "implicit: stable for any friction."
-                               : "Variational Euler on the constraint set with friction and bath as forces, friction "
-                                 "explicit.", m))
+                      implicit ? "Variational Euler with friction and bath as forces, on the constraint set or with "
+                                 "a Lagrangian whose masses vary, friction implicit: stable for any friction."
+                               : "Variational Euler with friction and bath as forces, on the constraint set or with "
+                                 "a Lagrangian whose masses vary, friction explicit.", m))
         return false;
     m->family = "Langevin";
     m->aliases = "";
@@ -393,9 +393,9 @@ static bool fill_gla(const char *name, const void *what, struct lgv_method *m) {
     m->bath_spans = strang ? 2 : 1;
     m->loose = false;
     if (!base->symplectic) m->contraction = LGV_CONTRACTS_UNKNOWN;
-    m->claims = "Its inner step keeps what it keeps without a bath; the bath contracts phase volume by exactly "
-                "exp(-tr(Gamma M^-1) dt).";
-    snprintf(doc, sizeof doc, "Geometric Langevin algorithm: %s %s the exact flow of the bath.", base->name,
+    m->claims = "Its inner step keeps what it keeps without a bath; where masses are constant the bath contracts phase "
+                "volume by exactly exp(-tr(Gamma M^-1) dt).";
+    snprintf(doc, sizeof doc, "Geometric Langevin algorithm: %s %s the flow of the bath.", base->name,
              strang ? "between two halves of" : "followed by");
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);

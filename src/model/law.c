@@ -277,7 +277,7 @@ void lgv_model_law(struct lgv_model *m, const struct lgv_structure *s, struct lg
     bool alone = s->bath && !m->force && !m->nnoise;
     out->why = s->time_dependent              ? "formulas that depend on t"
                : s->noise_depends & LGV_ON_P  ? "noise that depends on the momenta"
-               : !s->quadratic_kinetic        ? "masses that are not constant"
+               : !s->quadratic_kinetic && !alone ? "masses that are not constant"
                : s->rotations && !alone       ? "noise or forces beside friction in a model with rotations"
                : m->np > LGV_BATH_MATRIX && !alone ? "noise or forces beside friction in a model of this size"
                                                    : NULL;

@@ -479,6 +479,7 @@ int lgv_model_virial(struct lgv_model *m, enum lgv_space space) {
     struct replace r = {.g = g, .space = space == LGV_Q ? LGV_DQ : LGV_DP, .to = space, .mass = lgv_expr_const(g, 1)};
     struct lgv_function H = {0};
     int sum = lgv_expr_const(g, 0);
+    if (m->lagrangian_only && space == LGV_P) return lgv_expr_add(g, m->hamiltonian, m->lagrangian); /* v.L_v */
     bool good = lgv_function_split(g, m->hamiltonian, false, &H);
     for (size_t k = 0; good && k < H.count; k++) {
         int along = lgv_diff_along(g, H.summand[k].body, LGV_USES(space)), nest = H.summand[k].nest;

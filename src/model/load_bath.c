@@ -145,8 +145,6 @@ bool lgv_load_langevin(struct lgv_loader *l, int node) {
     int friction, temperature;
     if (node < 0) return true;
     if (!lgv_load_langevin_keys(l, node, &friction, &temperature)) return false;
-    if (m->lagrangian_only)
-        return lgv_yaml_fail(l, node, "friction needs a Lagrangian that is quadratic in the velocities");
     return read_friction(l, friction) && read_temperature(l, temperature) &&
            !lgv_model_bath_values(m, NULL, NULL, l->err);
 }

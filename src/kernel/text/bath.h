@@ -7,7 +7,8 @@
  *
  *     BATH_DENSE    channels are modes z = T^-1 p, else channel j belongs to coordinate BATH_ROW(j)
  *     BATH_OF_Q     friction is a function of q, model_friction
- *     BATH_MIDPOINT there are constraints: where Gamma is not gamma M, bath_exact says so and E is dW
+ *     BATH_MIDPOINT there are constraints, or masses that vary: where Gamma is not gamma M, bath_exact says so and E
+ *                   is dW
  *     BATH_F        F is needed too */
 #define NT (NM + NB)
 
@@ -125,6 +126,31 @@ INLINE void bath_drag(struct ctx *c, const vec *q, const vec *v, vec *x) {
     ARRAY(gamma, NB);
     bath_friction(c, q, gamma);
     for (long j = 0; j < NB; j++) x[BATH_ROW(j)] = gamma[j] * v[BATH_ROW(j)];
+#endif
+    c->top = top;
+}
+
+/* f -= h Gamma v, and fv -= h Gamma, its derivative, if wanted: where masses vary (MODEL_L) friction is a part of an
+ * equation for v.  1/m of a channel is 1 there, and next to nothing where the bath is switched off. */
+INLINE void bath_resist(struct ctx *c, double h, const vec *q, const vec *v, vec *f, vec *fv) {
+    vec *top = c->top;
+#if BATH_DENSE
+    (void)q;
+    for (long i = 0; i < NP; i++)
+        for (long j = 0; j < NP; j++) {
+            const double gamma = h * bath_rest(c)[i * NP + j];
+            ADD_PRODUCT(f[i], -gamma, v[j]);
+            if (fv) fv[i * NP + j] -= gamma;
+        }
+#else
+    ARRAY(gamma, NB);
+    bath_friction(c, q, gamma);
+    for (long j = 0; j < NB; j++) {
+        const long i = BATH_ROW(j);
+        const vec x = h * bath_channel(c, j)[3] * gamma[j];
+        ADD_PRODUCT(f[i], -x, v[i]);
+        if (fv) fv[i * (NP + 1)] -= x;
+    }
 #endif
     c->top = top;
 }

@@ -201,9 +201,9 @@ INLINE void damp(long n, ivec outside, vec *r, vec *last) {
     for (long i = 0; i < n; i++) last[i] = vec_select(outside, last[i], r[i]);
 }
 
-/* L_v(q, v) = p + G^T mu, G v = 0, in (v, mu). */
+/* L_v(q, v) [+ drag Gamma v] = p + G^T mu, G v = 0, in (v, mu). */
 struct velocity {
-    double t;
+    double t, drag;
     long nc; /* NC, or 0: no G */
     const vec *q, *p, *G;
     vec size; /* of G */
@@ -218,6 +218,9 @@ INLINE ivec velocity_correct(struct ctx *c, struct newton *s, void *of) {
     vec *r = s->e, *A = h->A, *Lvv = h->Lvv, size = h->size;
     vec left = vec_set(0), parts = vec_set(0), hidden = vec_set(0), speed = vec_set(0);
     model_L2(c, h->t, h->q, v, 1.0, no_noise, 0, r, 0, 0, Lvv);
+#if NB
+    if (h->drag != 0) bath_resist(c, -h->drag, h->q, v, r, Lvv);
+#endif
     vec m = largest_of(Lvv, NP, NP + 1);
     for (long i = 0; i < NP; i++) {
         parts += vec_abs(r[i]) + vec_abs(h->p[i]);
@@ -261,8 +264,8 @@ INLINE ivec velocity_moving(struct ctx *c, struct newton *s, void *of) {
 
 /* Newton's method for them; one step is exact for quadratic L.  p becomes p + G^T mu.  With no G it finds the velocity
  * that belongs to p.  *lost: no solution found. */
-INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G, long nc, vec *p, vec *v, vec *mu,
-                             ivec *singular, ivec *lost) {
+INLINE void dragged_velocity(struct ctx *c, double t, double drag, const vec *q, const vec *G, long nc, vec *p, vec *v,
+                             vec *mu, ivec *singular, ivec *lost) {
     vec *top = c->top;
     ARRAY(Lvv, NP * NP);
     ARRAY(A, (NP + NC) * (NP + NC));
@@ -271,7 +274,7 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
     ARRAY(r, NP + NC);
     ARRAY(last, NP + NC);
     ivec known = (ivec)(p[0] == p[0]);
-    struct velocity h = {t, nc, q, p, G, nc ? largest_of(G, NC * NP, 1) : vec_set(1), Lvv, A, scratch, last, {0}};
+    struct velocity h = {t, drag, nc, q, p, G, nc ? largest_of(G, NC * NP, 1) : vec_set(1), Lvv, A, scratch, last, {0}};
     struct newton s = {.n = NP + nc, .x = x, .e = r, .live = known};
     for (long i = 0; i < NP + nc; i++) x[i] = i < NP ? v[i] : vec_set(0);
     newton_iterate(c, &s, MODEL_QUADRATIC_L ? 1 : NEWTON_MAX, velocity_correct, velocity_moving, 0, &h);
@@ -281,6 +284,11 @@ INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G
     *lost = MODEL_QUADRATIC_L ? (ivec){0} : s.live;
     if (nc) constraint_add(c, G, mu, p);
     c->top = top;
+}
+
+INLINE void project_velocity(struct ctx *c, double t, const vec *q, const vec *G, long nc, vec *p, vec *v, vec *mu,
+                             ivec *singular, ivec *lost) {
+    dragged_velocity(c, t, 0.0, q, G, nc, p, v, mu, singular, lost);
 }
 
 /* p += G^T mu with G v = 0; the velocity is left in v. */

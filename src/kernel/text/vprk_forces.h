@@ -3,13 +3,15 @@
  * Forces F(q, p, t) without a potential, and friction with its bath, in variational methods whose stages lie at q and
  * q': the discrete Lagrange-d'Alembert principle with forces at the ends of the step,
  *
- *     p_0 = p + b dt F(q, p, t) [- dt Gamma M^-1 p + sqrt(2 kT Gamma) dB],   the step from (q, p_0) to (q', p_1),
+ *     p_0 = p + b dt F(q, p, t) [- dt Gamma v(q, p) + sqrt(2 kT Gamma) dB],   the step from (q, p_0) to (q', p_1),
  *     p' = p_1 + b' dt F(q', p', t') + G(q')^T mu,   G(q') v(q', p') = 0.
  *
  * b and b' are the weights of the stages there: b = 1 explicit at v (VE, SVE), b' = 1 implicit at v' (VE-adjoint), 1/2
  * and 1/2 symmetric (RATTLE).  What of p_0 is normal to the constraints the multipliers of the step take up.  The
  * equation of p' is a fixed point, whose error falls by b' dt |F_p| a round.  With constant masses forces F(q, t) are
- * a part of the kicks instead.  Include-free; a part of methods/vprk.c. */
+ * a part of the kicks instead.  Friction can be implicit too, in place of what is in brackets: with constant masses at
+ * M^-1 p of the momentum that the drift begins with (vprk_kicks.h), else at the velocity that is solved for, Gamma xi
+ * at (g, xi) of the step (vprk_stages.h, vprk_group.h).  Include-free; a part of methods/vprk.c. */
 
 /* The weight of all stages at q (end = 0) or q' (1). */
 INLINE double force_weight(const struct ctx *c, int end) {
@@ -30,7 +32,15 @@ INLINE void forces_before(struct ctx *c, const vec *q, vec *p) {
 #if FORCES_APART
     model_push(c, t, q, p, x);
 #endif
-#if DRAGGED == 1
+#if DRAGGED == 1 && MODEL_L
+    ivec singular, lost;
+    for (long i = 0; i < NP; i++) v[i] = c->extra[i * VECS];
+    project_velocity(c, t, q, 0, 0, p, v, 0, &singular, &lost);
+    lost = (lost | singular) & (ivec)(p[0] == p[0]);
+    if (RARELY(vec_any(lost))) lanes_failed(c, &lost, LGV_FAIL_NEWTON);
+    bath_resist(c, 1.0, q, v, y, 0);
+    for (long i = 0; i < NP; i++) y[i] = -y[i];
+#elif DRAGGED == 1
     model_K1(c, t, q, p, 1.0, no_noise, 0, v);
     bath_drag(c, q, v, y);
 #endif

@@ -242,6 +242,9 @@ INLINE void half_rows(struct ctx *c, struct half *h, const vec *xi, vec *e) {
         group_move(h->h, xi, h->Q, h->still);
     }
     model_L2(c, h->t, h->late ? h->Q : h->q, xi, 1.0, no_noise, h->Lq, h->Lv, 0, h->Lqv, h->Lvv);
+#if DRAGGED == 2 /* dt l_g - dt Gamma xi, of SVE */
+    bath_resist(c, 1.0, h->q, xi, h->Lq, h->Lqv);
+#endif
     half_slope(h, xi);
     for (long i = 0; i < NP; i++) e[i] = h->Lv[i];
     for (long k = 0; k < ROTATIONS; k++) half_body(h, k, xi, e);
@@ -292,6 +295,9 @@ INLINE void group_push(struct ctx *c, double t, double h, const vec *w, const ve
     vec *top = c->top;
     ARRAY(f, NP);
     model_L1(c, t, q, xi, h, w, f, 0);
+#if DRAGGED == 2
+    if (h != 0) bath_resist(c, h, q, xi, f, 0);
+#endif
     for (long i = 0; i < NP; i++) p[i] += f[i];
     c->top = top;
 }

@@ -41,6 +41,9 @@ INLINE void stage_values(struct ctx *c, long j, const vec *w, int second, struct
     if (MODEL_L) {
         model_L2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, second ? s->fY : 0, 0);
         model_L2(c, t, Q, Y, 1.0, no_noise, 0, P, 0, second ? s->PQ : 0, second ? s->PY : 0);
+#if DRAGGED == 2
+        bath_resist(c, c->dt * V_B(j), Q, Y, f, second ? s->fY : 0);
+#endif
         return;
     }
     model_K2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, 0, 0);
