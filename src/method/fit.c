@@ -171,8 +171,8 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
         {for_constraints && !m->nconstraints, "%s is for models with constraints; without any it would be EEM", 0},
         {for_constraints && !s->flat, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", 0},
         {m->lagrangian_only && !keeps,
-         "there is no formula for H, which %s needs: the Lagrangian is not quadratic in the velocities, or couples more "
-         "than four of them", 0},
+         "there is no formula for H, which %s needs: the Lagrangian is not quadratic in the velocities, or couples "
+         "more than four of them", 0},
         {keeps && !m->kind->formulas && !method->callbacks,
          "%s needs formulas; with C functions constraints are kept by RATTLE, SVE and others that are kicks around one "
          "drift", 0},
@@ -203,8 +203,8 @@ static const char *refusal_by_bath(const struct lgv_method *method, const struct
          "%s is for friction, a bath or forces without a potential; without them it is a splitting word, BA or BAB", 0},
         {m->force && !method->forced, "the model has a force without a potential (`force`), and %s does not use it", 0},
         {bath && varying && !method->forced_ends,
-         "friction in %s needs constant masses; RATTLE-GLA, g-SVE-Q and g-SVE-QI know it with a Lagrangian whose masses "
-         "or inertia vary", 0},
+         "friction in %s needs constant masses; RATTLE-GLA, g-SVE-Q and g-SVE-QI know it with a Lagrangian whose "
+         "masses or inertia vary", 0},
         {modes && !s->quadratic_kinetic,
          "friction in %s needs constant masses, H = p.M^-1 p/2 + U(q); where they vary, write the model with "
          "`lagrangian:` and `velocities:` for RATTLE-GLA, g-SVE-Q and g-SVE-QI", 0},
