@@ -44,6 +44,7 @@ const struct lgv_method lgv_method_euler = {
     .needs = LGV_NEEDS_NOISE_OF_Q,
     .face_separable = LGV_FACE_K1,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2,
+    .patterned = true,
     .order = 1,
     .strong_order = 1,
     .strong_noncommuting = 1,

@@ -52,7 +52,8 @@
 
 /* K_p must be the same function at all nodes: steady, and with noise h(q,p) the same weights for dt and dW. */
 #define NYSTROM                                                                                                        \
-    (NYS_N > 0 && !GALERKIN_GENERAL && MODEL_SEPARABLE && !MODEL_KINETIC_TIME && (GS == 1 || MODEL_FLAT) &&            \
+    (NYS_N > 0 && !GALERKIN_GENERAL && MODEL_SEPARABLE && !MODEL_PATTERN && !MODEL_KINETIC_TIME &&                     \
+     (GS == 1 || MODEL_FLAT) &&                                                                                        \
      (MODEL_NOISE_OF_Q || (GALERKIN_DIAGONAL && GN == 0)))
 #define UNKNOWNS ((GS + GR) * NP)
 
@@ -79,6 +80,68 @@ INLINE void curve_at(struct ctx *c, const vec *q, const vec *x, long shape, long
     }
 }
 
+/* What a node adds to the matrix: tiles of R_mu and S_j against q^nu and P_j. */
+struct node {
+    long j;
+    int noise;
+    double alpha;
+    long shape, slope; /* where its rows of the table are */
+    const vec *Kqq, *Kqp, *Kpp;
+};
+
+#if MODEL_PATTERN
+#define MATRIX PATTERN_BLOCKS(GS + GR)
+#define SCRATCH PATTERN_SCRATCH(GS + GR)
+
+INLINE void add_matrix(const struct ctx *c, const struct node *n, vec *A) {
+    const long S = GS + GR, own = GS + n->j;
+    (void)c;
+    for (long e = 0; e < PATTERN_NE; e++) {
+        vec *block = A + pattern_place[e] * S * S;
+        for (long mu = 0; mu < GS; mu++)
+            for (long nu = 1; nu <= GS; nu++)
+                ADD_PRODUCT(block[mu * S + nu - 1], -TABLE(n->shape + mu) * TABLE(n->shape + nu), n->Kqq[e]);
+        if (n->noise) continue;
+        for (long mu = 0; mu < GS; mu++) {
+            ADD_PRODUCT(block[mu * S + own], -TABLE(n->shape + mu), n->Kqp[e]);
+            ADD_PRODUCT(block[own * S + mu], -TABLE(n->shape + 1 + mu), n->Kqp[pattern_mirror[e]]);
+        }
+        block[own * S + own] -= n->Kpp[e];
+    }
+    for (long mu = 0; !n->noise && mu < GS; mu++) {
+        pattern_add_one(S, mu, own, n->alpha * TABLE(n->slope + mu), A);
+        pattern_add_one(S, own, mu, n->alpha * TABLE(n->slope + 1 + mu), A);
+    }
+}
+#else
+#define MATRIX (UNKNOWNS * UNKNOWNS)
+#define SCRATCH 0
+
+INLINE void add_matrix(const struct ctx *c, const struct node *k, vec *A) {
+    const long n = UNKNOWNS, j = k->j;
+    (void)c;
+    for (long mu = 0; mu < GS; mu++) {
+        double l = TABLE(k->shape + mu), d = k->noise ? 0 : k->alpha * TABLE(k->slope + mu);
+        for (long i = 0; i < NP; i++) {
+            vec *row = A + (mu * NP + i) * n;
+            for (long nu = 1; nu <= GS; nu++)
+                for (long h = 0; h < NP; h++)
+                    ADD_PRODUCT(row[(nu - 1) * NP + h], -l * TABLE(k->shape + nu), k->Kqq[i * NP + h]);
+            for (long h = 0; !k->noise && h < NP; h++)
+                row[(GS + j) * NP + h] += (i == h ? d : 0.0) - l * k->Kqp[i * NP + h];
+        }
+    }
+    for (long i = 0; !k->noise && i < NP; i++) {
+        vec *row = A + ((GS + j) * NP + i) * n;
+        for (long nu = 1; nu <= GS; nu++)
+            for (long h = 0; h < NP; h++)
+                row[(nu - 1) * NP + h] =
+                    (i == h ? k->alpha * TABLE(k->slope + nu) : 0.0) - TABLE(k->shape + nu) * k->Kqp[h * NP + i];
+        for (long h = 0; h < NP; h++) row[(GS + j) * NP + h] = -k->Kpp[i * NP + h];
+    }
+}
+#endif
+
 /* Adds a node's part to the rows R_mu and S_k of the residual r and of the matrix A (0: residual only). */
 INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const vec *dW, const vec *dZ, vec *r, vec *A,
                      vec *total) {
@@ -86,11 +149,10 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
     ARRAY(V, NP);
     ARRAY(Kq, NP);
     ARRAY(Kp, NP);
-    ARRAY(Kqq, NP * NP);
-    ARRAY(Kqp, NP * NP);
-    ARRAY(Kpp, NP * NP);
+    ARRAY(Kqq, SECOND);
+    ARRAY(Kqp, SECOND);
+    ARRAY(Kpp, SECOND);
     ARRAY(w, NM);
-    const long n = UNKNOWNS;
     int noise = k >= GR;
     long j = noise ? k - GR : k;
     double at = noise ? NNODE(j) : NODE(j), a = noise ? 0 : c->dt * ALPHA(j), alpha = noise ? 0 : ALPHA(j);
@@ -112,29 +174,18 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
     for (long mu = 0; mu < GS; mu++) {
         double l = TABLE(shape + mu), d = noise ? 0 : alpha * TABLE(slope + mu);
         for (long i = 0; i < NP; i++) {
-            vec *row = A + (mu * NP + i) * n;
             ADD_PRODUCT(r[mu * NP + i], -l, Kq[i]);
             if (!noise) ADD_PRODUCT(r[mu * NP + i], d, P[i]);
-            for (long nu = 1; nu <= GS; nu++)
-                for (long h = 0; h < NP; h++)
-                    ADD_PRODUCT(row[(nu - 1) * NP + h], -l * TABLE(shape + nu), Kqq[i * NP + h]);
-            for (long h = 0; !noise && h < NP; h++) row[(GS + j) * NP + h] += (i == h ? d : 0.0) - l * Kqp[i * NP + h];
         }
     }
-    for (long i = 0; !noise && i < NP; i++) {
-        vec *row = A + ((GS + j) * NP + i) * n;
-        r[(GS + j) * NP + i] = FUSED(alpha, V[i], -Kp[i]);
-        for (long nu = 1; nu <= GS; nu++)
-            for (long h = 0; h < NP; h++)
-                row[(nu - 1) * NP + h] =
-                    (i == h ? alpha * TABLE(slope + nu) : 0.0) - TABLE(shape + nu) * Kqp[h * NP + i];
-        for (long h = 0; h < NP; h++) row[(GS + j) * NP + h] = -Kpp[i * NP + h];
-    }
+    for (long i = 0; !noise && i < NP; i++) r[(GS + j) * NP + i] = FUSED(alpha, V[i], -Kp[i]);
+    struct node node = {j, noise, alpha, shape, slope, Kqq, Kqp, Kpp};
+    add_matrix(c, &node, A);
 }
 
 struct curve {
     const vec *q, *p, *dW, *dZ, *w;
-    vec *A, *moved; /* the matrix; what the momentum moved by, see below */
+    vec *A, *scratch, *moved; /* the matrix; what the momentum moved by, see below */
 };
 
 INLINE ivec curve_correct(struct ctx *c, struct newton *s, void *of) {
@@ -142,12 +193,16 @@ INLINE ivec curve_correct(struct ctx *c, struct newton *s, void *of) {
     const long n = UNKNOWNS;
     vec *top = c->top;
     for (long i = 0; i < n; i++) s->e[i] = i < NP ? h->p[i] : vec_set(0);
-    for (long i = 0; i < n * n; i++) h->A[i] = vec_set(0);
+    for (long i = 0; i < MATRIX; i++) h->A[i] = vec_set(0);
     for (long k = 0; k < GR + GN; k++) {
         add_node(c, k, h->q, s->x, h->dW, h->dZ, s->e, h->A, 0);
         c->top = top;
     }
+#if MODEL_PATTERN
+    return pattern_solve(GS + GR, h->A, s->e, h->scratch);
+#else
     return system_solve(SYSTEM_FREE, n, h->A, s->e, 0);
+#endif
 }
 
 /* The momenta count through sum_i alpha_i P_i l_s'(c_i): other combinations may be free and do not matter. */
@@ -175,7 +230,8 @@ INLINE ivec curve_settled(struct ctx *c, struct newton *s, void *of) {
 INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
     ARRAY(x, UNKNOWNS);
     ARRAY(r, UNKNOWNS);
-    ARRAY(A, UNKNOWNS * UNKNOWNS);
+    ARRAY(A, MATRIX);
+    ARRAY(scratch, SCRATCH);
     ARRAY(moved, NP);
     ARRAY(Kp, NP);
     ARRAY(w, NM);
@@ -187,7 +243,7 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
         for (long nu = 1; nu <= GS; nu++) x[(nu - 1) * NP + i] = q[i] + (double)nu / (double)GS * Kp[i];
         for (long k = 0; k < GR; k++) x[(GS + k) * NP + i] = p[i];
     }
-    struct curve path = {q, p, dW, dZ, w, A, moved};
+    struct curve path = {q, p, dW, dZ, w, A, scratch, moved};
     struct newton s = {.n = UNKNOWNS, .x = x, .e = r, .live = (ivec)(p[0] == p[0])};
     newton(c, &s, NEWTON_MAX, curve_correct, curve_moving, curve_settled, &path);
     for (long i = 0; i < NP; i++) Kp[i] = vec_set(0);
@@ -218,6 +274,7 @@ const struct lgv_method lgv_method_galerkin = {
     .source = "galerkin.c",
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2,
+    .patterned = true,
     .strong_order = 1,
     .strong_noncommuting = 0.5,
     .strong_additive = 1,

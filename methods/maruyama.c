@@ -132,9 +132,9 @@ INLINE ivec drift_moving(struct ctx *c, struct newton *s, void *of) {
 INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *z, const vec *none) {
     ARRAY(r, 2 * NP);
     ARRAY(x, 2 * NP);
-    ARRAY(Kqq, NP * NP);
-    ARRAY(Kqp, NP * NP);
-    ARRAY(Kpp, NP * NP);
+    ARRAY(Kqq, SECOND);
+    ARRAY(Kqp, SECOND);
+    ARRAY(Kpp, SECOND);
     ARRAY(A, IEM_WHOLE || IEM_DRAGGED ? 4 * NP * NP : 1);
     struct drift step = {t, base, none, x, Kqq, Kqp, Kpp, A};
     struct newton s = {.n = 2 * NP, .x = z, .e = r, .live = (ivec)(base[0] == base[0])};
@@ -219,6 +219,7 @@ const struct lgv_method lgv_method_iem = {
     .values = implicit_drift_value,
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2 | LGV_FACE_ITO,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2 | LGV_FACE_ITO,
+    .patterned = true,
     .steady_kinetic = true,
     .implicit_sets = 1,
     .dense_bath = true,

@@ -62,9 +62,9 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
     ARRAY(m, 2 * NP);
     ARRAY(e, 2 * NP);
     ARRAY(K, 2 * NP);
-    ARRAY(Kqq, NP * NP);
-    ARRAY(Kqp, NP * NP);
-    ARRAY(Kpp, NP * NP);
+    ARRAY(Kqq, SECOND);
+    ARRAY(Kqp, SECOND);
+    ARRAY(Kpp, SECOND);
     struct midpoint rule = {time_at(c, 0.5), q, p, dW, m, K, Kqq, Kqp, Kpp};
     struct newton s = {.n = 2 * NP, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
     const int rounds = MODEL_LINEAR ? 1 : NEWTON_MAX;
@@ -83,7 +83,7 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW) {
 }
 
 INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, vec *carry) {
-    if (MODEL_SEPARABLE)
+    if (MODEL_SEPARABLE && !MODEL_PATTERN)
         nystrom_step(c, q, p, dW, dZ, carry);
     else
         general_step(c, q, p, dW);
@@ -101,6 +101,7 @@ const struct lgv_method lgv_method_midpoint = {
     .source = "midpoint.c",
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2,
+    .patterned = true,
     .implicit_sets = 1,
     .order = 2,
     .strong_order = 1,

@@ -33,6 +33,14 @@
 #define PARTS (SPRK_SAME || NM == 0 ? 1L : 2L)
 #define UNKNOWNS (2 * SR * NP)
 
+#if MODEL_PATTERN
+#define SPRK_MATRIX PATTERN_BLOCKS(2 * SR)
+#define SPRK_SCRATCH PATTERN_SCRATCH(2 * SR)
+#else
+#define SPRK_MATRIX (UNKNOWNS * UNKNOWNS)
+#define SPRK_SCRATCH SYSTEM_SCRATCH(UNKNOWNS)
+#endif
+
 #define METHOD_DZ 0
 #define METHOD_CARRY 0
 
@@ -87,13 +95,12 @@ INLINE void explicit_stages(struct ctx *c, const vec *q, const vec *p, const vec
 /* Columns of stage j in the matrix of the residuals X_i - sum a K_p, Y_i + sum abar K_q, and G at stage j. */
 INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const vec *x, const vec *dW, const vec *zero,
                       vec *G, vec *A) {
-    const long n = UNKNOWNS;
     double t = time_at(c, TIME(j));
     ARRAY(Q, NP);
     ARRAY(P, NP);
-    ARRAY(Kqq, NP * NP);
-    ARRAY(Kqp, NP * NP);
-    ARRAY(Kpp, NP * NP);
+    ARRAY(Kqq, SECOND);
+    ARRAY(Kqp, SECOND);
+    ARRAY(Kpp, SECOND);
     for (long i = 0; i < NP; i++) {
         Q[i] = q[i] + x[2 * j * NP + i];
         P[i] = p[i] + x[(2 * j + 1) * NP + i];
@@ -103,6 +110,10 @@ INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const v
         model_K2(c, t, Q, P, part_dt(c, part), PARTS == 2 && part == 0 ? zero : dW, K, K + NP, Kqq, Kqp, Kpp);
         for (long i = 0; i < SR; i++) {
             double a = A_Q(part, i, j), abar = A_P(part, i, j);
+#if MODEL_PATTERN
+            pattern_add_flow(2 * SR, i, j, a, abar, Kqq, Kqp, Kpp, A);
+#else
+            const long n = UNKNOWNS;
             for (long k = 0; k < NP; k++) {
                 vec *up = A + (2 * i * NP + k) * n + 2 * j * NP, *down = up + NP * n;
                 for (long l = 0; l < NP; l++) {
@@ -112,6 +123,7 @@ INLINE void add_stage(struct ctx *c, long j, const vec *q, const vec *p, const v
                     ADD_PRODUCT(down[NP + l], abar, Kqp[k * NP + l]);
                 }
             }
+#endif
         }
     }
 }
@@ -141,14 +153,24 @@ INLINE ivec rk_correct(struct ctx *c, struct newton *s, void *of) {
     struct rk *h = of;
     const long n = UNKNOWNS;
     vec *top = c->top;
+#if MODEL_PATTERN
+    pattern_clear(2 * SR, h->A);
+    for (long i = 0; i < 2 * SR; i++) pattern_add_one(2 * SR, i, i, 1.0, h->A);
+#else
     for (long i = 0; i < n; i++)
         for (long j = 0; j < n; j++) h->A[i * n + j] = vec_set(i == j ? 1.0 : 0.0);
+#endif
     for (long j = 0; j < SR; j++) {
         add_stage(c, j, h->q, h->p, s->x, h->dW, h->zero, h->G, h->A);
         c->top = top;
     }
     residual(c, s->x, h->G, s->e);
+#if MODEL_PATTERN
+    (void)n;
+    return pattern_solve(2 * SR, h->A, s->e, h->scratch);
+#else
     return system_solve(SYSTEM_ANY, n, h->A, s->e, h->scratch);
+#endif
 }
 
 /* Every stage for itself. */
@@ -163,8 +185,8 @@ INLINE ivec rk_moving(struct ctx *c, struct newton *s, void *of) {
 }
 
 INLINE void implicit_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *zero, vec *x, vec *G) {
-    ARRAY(A, UNKNOWNS * UNKNOWNS);
-    ARRAY(scratch, SYSTEM_SCRATCH(UNKNOWNS));
+    ARRAY(A, SPRK_MATRIX);
+    ARRAY(scratch, SPRK_SCRATCH);
     ARRAY(r, UNKNOWNS);
     struct rk stages = {q, p, dW, zero, G, A, scratch};
     struct newton s = {.n = UNKNOWNS, .x = x, .e = r, .live = (ivec)(p[0] == p[0])};
@@ -203,6 +225,7 @@ const struct lgv_method lgv_method_sprk = {
     .source = "sprk.c",
     .face_separable = LGV_FACE_K1 | LGV_FACE_K2,
     .face_general = LGV_FACE_K1 | LGV_FACE_K2,
+    .patterned = true,
     .strong_order = 1,
     .strong_noncommuting = 0.5,
     .strong_additive = 1,

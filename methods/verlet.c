@@ -91,7 +91,8 @@ static const double plain[] = {0}, with_j[] = {1};
 #define VERLET                                                                                                         \
     .family = "Galerkin", .source = "verlet.c", .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE,                        \
     .face_general = LGV_FACE_K1 | LGV_FACE_K2, .order = 2, .symplectic = true, .explicit_separable = true,             \
-    .linear_momentum_maps = true, .callbacks = &KERNEL_NAME, .step = &KERNEL_STEP, .linear = LGV_LINEAR_VERLET,        \
+    .patterned = true, .linear_momentum_maps = true, .callbacks = &KERNEL_NAME, .step = &KERNEL_STEP,                  \
+    .linear = LGV_LINEAR_VERLET,                                                                                       \
     .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them. "     \
               "Without noise the energy has bounded errors and no drift."
 const struct lgv_method lgv_method_verlet = {

@@ -33,10 +33,10 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
                  "#define START_Q %d\n#define START_P %d\n"
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n"
-                 "#define MODEL_LARGE %d\n",
+                 "#define MODEL_LARGE %d\n#define MODEL_PATTERN %d\n",
                  s->s->separable, s->s->linear, s->s->time_dependent, (uses & LGV_USES(LGV_BROWN)) != 0,
                  (uses & LGV_USES(LGV_DQ)) != 0, (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P),
-                 s->s->kinetic_time, s->s->flat, s->large);
+                 s->s->kinetic_time, s->s->flat, s->large, s->pattern != NULL);
     if (s->stiff)
         lgv_text_add(o, "#define STIFF_SPARSE %d\n#define STIFF_DIAGONAL %d\n#define STIFF_QUADRATIC %d\n",
                      s->newton != NULL, s->s->diagonal_mass, s->s->stiff_quadratic);
@@ -159,6 +159,7 @@ static void texts_before(struct lgv_source *s) {
         bool wanted;
     } text[] = {
         {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->newton || s->action},
+        {"pattern.h", s->pattern != NULL},
         {"system.h", solves},     {"newton.h", solves},
         {"stages.h", solves},     {"unsolved.h", !solves},
         {"rotor.h", rotates},     {"kirchhoff.h", s->s->coupled || orbits || (rotates && s->lagrangian)},
@@ -204,6 +205,8 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         s.newton = sets ? lgv_generate_newton_plan(&s, nodes, sets) : NULL;
         s.large = s.newton || (sets && m->np > LGV_DENSE_DOF); /* then without factors */
         if (s.stiff && m->np > LGV_LARGE_DOF) s.newton = lgv_generate_newton_plan(&s, stiff, 1);
+        if (!sets && s.face & LGV_FACE_K2 && lgv_method_patterned(method, m, structure))
+            s.pattern = lgv_generate_pattern_plan(&s, &s.K, LGV_P);
         s.action = s.discrete && m->np > LGV_LARGE_DOF ? lgv_generate_action_plan(&s) : NULL;
         if (s.large) s.face &= ~(unsigned)(LGV_FACE_K2 | LGV_FACE_ITO); /* noise h(q): no correction */
         constants(&s, method, width, watch->uses);
@@ -230,9 +233,10 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         lgv_generate_file(&s.out, "loop.h");
     }
     s.g->pairs = false;
-    bool dense = s.face & LGV_FACE_K2 || (s.stiff && !s.newton) || (s.discrete && !s.action);
+    bool dense = (s.face & LGV_FACE_K2 && !s.pattern) || (s.stiff && !s.newton) || (s.discrete && !s.action);
     lgv_generate_newton_free(s.newton);
     lgv_generate_newton_free(s.action);
+    lgv_generate_newton_free(s.pattern);
     lgv_function_free(&s.K);
     lgv_function_free(&s.H);
     lgv_function_free(&s.V);

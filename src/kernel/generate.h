@@ -37,7 +37,7 @@ struct lgv_source {
     struct lgv_function H, V;    /* H, and what methods for stiff potentials take for stiff: H or a part of it */
     struct lgv_terms Hq, Vq; /* of the forces: H_q, or what V leaves of it; and V_q, where it is asked for */
     struct lgv_forces slots; /* their values have places in force.h, in this order */
-    struct lgv_newton *newton, *action;
+    struct lgv_newton *newton, *action, *pattern;
     struct lgv_terms kept[2]; /* of a function, found with what stands in front of it */
     long entries[2];          /* sparse: of G and of the masses */
     struct lgv_error err;     /* why there is no kernel; else graph->failed has it, or memory is out */
@@ -122,6 +122,12 @@ bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_t
 struct lgv_newton;
 struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, const struct lgv_function *const f[2], unsigned sets);
 void lgv_generate_newton_free(struct lgv_newton *n);
+/* The pattern of all second derivatives of f with respect to q and `other`, for systems of any sets of unknowns; NULL
+ * when its factors are dense, or memory is out. */
+struct lgv_newton *lgv_generate_pattern_plan(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other);
+void lgv_face_before_pattern(struct lgv_source *s);
+void lgv_face_pattern(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other,
+                      const char *const *name);
 void lgv_face_before_newton(struct lgv_source *s);
 void lgv_face_newton(struct lgv_source *s);
 void lgv_face_before_stiffness(struct lgv_source *s);

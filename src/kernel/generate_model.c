@@ -166,7 +166,10 @@ void lgv_face_K1(struct lgv_source *s) {
 }
 
 void lgv_face_K2(struct lgv_source *s) {
-    lgv_face_derivatives(s, &s->K, LGV_P, of_K, 5);
+    if (s->pattern)
+        lgv_face_pattern(s, &s->K, LGV_P, of_K);
+    else
+        lgv_face_derivatives(s, &s->K, LGV_P, of_K, 5);
 }
 
 void lgv_face_ito(struct lgv_source *s) {

@@ -5,7 +5,8 @@
  *
  *     model_stiffness(c, t, q, p, Hq, B, W)                       of methods for stiff potentials, dense or sparse;
  *                                                                 where forces are apart Hq is that of the stiff part
- *     model_K2_sparse(c, t, q, p, a, w, Kq, Kp, Kqq, Kpp)         as model_K2; Kqq, Kpp: entries by rows and columns */
+ *     model_K2_sparse(c, t, q, p, a, w, Kq, Kp, Kqq, Kpp)         as model_K2; Kqq, Kpp: entries by rows and columns
+ *     model_K2 with MODEL_PATTERN                                 all three with the entries of one pattern, pattern.h */
 #include "kernel/generate.h"
 #include "kernel/sparse.h"
 #include <math.h>
@@ -70,7 +71,7 @@ bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_t
 
 struct lgv_newton {
     struct lgv_sparse plan;
-    struct lgv_terms hessian[2]; /* K_qq, K_pp */
+    struct lgv_terms hessian[3]; /* K_qq, K_pp; of a pattern K_qq, K_qp, K_pp */
     struct lgv_place *place[2];
     long count[2];
 };
@@ -78,10 +79,8 @@ struct lgv_newton {
 void lgv_generate_newton_free(struct lgv_newton *n) {
     if (!n) return;
     lgv_sparse_free(&n->plan);
-    for (int k = 0; k < 2; k++) {
-        lgv_terms_free(&n->hessian[k]);
-        free(n->place[k]);
-    }
+    for (int k = 0; k < 3; k++) lgv_terms_free(&n->hessian[k]);
+    for (int k = 0; k < 2; k++) free(n->place[k]);
     free(n);
 }
 
@@ -131,6 +130,80 @@ void lgv_face_newton(struct lgv_source *s) {
                                   {"Kqq", &n->hessian[0], n->count[0], NULL, true, map[0], false},
                                   {"Kpp", &n->hessian[1], n->count[1], NULL, true, map[1], false}};
     lgv_emit_targets(&s->out, s->g, target, 4);
+    lgv_terms_free(&gradient[0]);
+    lgv_terms_free(&gradient[1]);
+}
+
+/* ---- any implicit stages ---- */
+
+/* Adds places and those across the diagonal. */
+static bool add_places(const struct lgv_place *place, long count, struct lgv_place **all, size_t *n) {
+    size_t capacity = *n;
+    if (count < 0 || count > LGV_SPARSE_LARGEST ||
+        !lgv_grow(all, &capacity, *n + 2 * (size_t)count + 1, sizeof **all))
+        return false;
+    for (long i = 0; i < count; i++) {
+        (*all)[(*n)++] = place[i];
+        (*all)[(*n)++] = (struct lgv_place){place[i].col, place[i].row};
+    }
+    return true;
+}
+
+static long sort_places(struct lgv_place *place, size_t count) {
+    size_t unique = 0;
+    qsort(place, count, sizeof *place, lgv_place_order);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || lgv_place_order(&place[i], &place[unique - 1]) != 0) place[unique++] = place[i];
+    return (long)unique;
+}
+
+struct lgv_newton *lgv_generate_pattern_plan(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other) {
+    struct lgv_newton *n = lgv_new(1, sizeof *n);
+    struct lgv_error ignore;
+    size_t count = 0;
+    if (!n) return NULL;
+    bool ok = true;
+    for (int k = 0; k < 3 && ok; k++) {
+        struct lgv_place *part = NULL;
+        lgv_terms_hessian(s->g, f, k < 2 ? LGV_Q : other, k < 1 ? LGV_Q : other, &n->hessian[k]);
+        long entries = s->g->failed ? -1 : lgv_terms_pattern(s->g, &n->hessian[k], LGV_MAX_INSTANCES, &part);
+        ok = add_places(part, entries, &n->place[0], &count);
+        free(part);
+    }
+    struct lgv_place *one = lgv_new(s->m->np, sizeof *one);
+    for (size_t i = 0; one && i < s->m->np; i++) one[i] = (struct lgv_place){(int)i, (int)i};
+    ok = ok && one && add_places(one, (long)s->m->np, &n->place[0], &count);
+    free(one);
+    if (ok) n->count[0] = sort_places(n->place[0], count);
+    ok = ok && lgv_sparse_make_pattern(&n->plan, (int)s->m->np, (int)s->m->np, n->place[0], n->count[0], &ignore) ==
+                   LGV_OK;
+    if (ok && n->plan.na <= SPARSE_ENOUGH * (double)n->plan.nc * n->plan.nc) return n;
+    lgv_generate_newton_free(n);
+    return NULL;
+}
+
+static const char *const pattern_map[] = {"second_qq_map", "second_qp_map", "second_pp_map"};
+
+void lgv_face_before_pattern(struct lgv_source *s) {
+    const struct lgv_newton *n = s->pattern;
+    bool ok = !n || lgv_sparse_emit_pattern(&n->plan, &s->out);
+    for (int k = 0; n && k < 3 && ok; k++)
+        ok = lgv_generate_map(s, pattern_map[k], &n->hessian[k], n->place[0], (size_t)n->count[0]);
+    if (!ok) s->out.failed = true;
+}
+
+void lgv_face_pattern(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other,
+                      const char *const *name) {
+    struct lgv_terms gradient[2] = {0};
+    struct lgv_target target[5];
+    lgv_terms_gradient(s->g, f, LGV_Q, &gradient[0]);
+    lgv_terms_gradient(s->g, f, other, &gradient[1]);
+    for (int k = 0; k < 2; k++)
+        target[k] = (struct lgv_target){name[k], &gradient[k], (long)s->m->np, NULL, true, NULL, false};
+    for (int k = 0; k < 3; k++)
+        target[2 + k] = (struct lgv_target){name[2 + k],    &s->pattern->hessian[k], s->pattern->count[0], NULL, true,
+                                            pattern_map[k], false};
+    lgv_emit_targets(&s->out, s->g, target, 5);
     lgv_terms_free(&gradient[0]);
     lgv_terms_free(&gradient[1]);
 }

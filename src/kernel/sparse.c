@@ -244,9 +244,9 @@ static bool products_of(struct lgv_sparse *s, const struct work *w) {
     return true;
 }
 
-/* From the pattern of A to that of its factors. */
+/* From the pattern of A, in its order, to that of its factors. */
 static enum lgv_status factors_of(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
-    if (!order(s, w) || !symmetrise(s, w)) return lgv_fail_memory(err);
+    if (!symmetrise(s, w)) return lgv_fail_memory(err);
     enum lgv_status status = lower_rows(s, w, err);
     if (status != LGV_OK) return status;
     return filled_rows(s, w) ? LGV_OK : lgv_fail_memory(err);
@@ -255,6 +255,7 @@ static enum lgv_status factors_of(struct lgv_sparse *s, struct work *w, struct l
 static enum lgv_status make(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
     if (!columns_of(s, w)) return lgv_fail_memory(err);
     enum lgv_status status = pattern_of_product(s, w, err);
+    if (status == LGV_OK && !order(s, w)) status = lgv_fail_memory(err);
     if (status == LGV_OK) status = factors_of(s, w, err);
     if (status != LGV_OK) return status;
     return products_of(s, w) ? LGV_OK : lgv_fail_memory(err);
@@ -336,10 +337,50 @@ static enum lgv_status make_tiles(struct lgv_sparse *s, struct work *w, struct l
     if (status != LGV_OK) return status;
     if ((long)s->nb * s->sets * s->sets > LGV_SPARSE_LARGEST)
         return lgv_fail(err, LGV_CANNOT_RUN, "%d %s are coupled too densely", s->nc, kind(s));
-    if (!spread_tiles(s, w)) return lgv_fail_memory(err);
+    if (!spread_tiles(s, w) || !order(s, w)) return lgv_fail_memory(err);
     status = factors_of(s, w, err);
     if (status != LGV_OK) return status;
     return places_of_tiles(s, w) ? LGV_OK : lgv_fail_memory(err);
+}
+
+/* ---- blocks on a pattern ---- */
+
+/* Those from `border` on go behind the last of what they are coupled to, and keep their order otherwise. */
+static bool put_behind(struct lgv_sparse *s, struct work *w, int border) {
+    struct lgv_place *key = lgv_new((size_t)s->nc, sizeof *key);
+    if (!key) return false;
+    for (int k = 0; k < s->nc; k++) {
+        int i = s->order[k], last = k;
+        for (int e = s->g_row[i]; i >= border && e < s->g_row[i + 1]; e++)
+            if (s->g_col[e] < border && w->place[s->g_col[e]] > last) last = w->place[s->g_col[e]];
+        key[i] = (struct lgv_place){last, i}; /* of equal ones the border is last: its numbers are larger */
+    }
+    qsort(key, (size_t)s->nc, sizeof *key, lgv_place_order);
+    for (int k = 0; k < s->nc; k++) {
+        s->order[k] = key[k].col;
+        w->place[key[k].col] = k;
+    }
+    free(key);
+    return true;
+}
+
+static enum lgv_status make_pattern(struct lgv_sparse *s, struct work *w, int border, struct lgv_error *err) {
+    w->mark = ints(s->nc);
+    w->p_row = ints(s->nc + 1L);
+    w->p_col = ints(s->ng);
+    s->place = ints(s->ng);
+    s->mirror = ints(s->ng);
+    if (!w->mark || !w->p_row || !w->p_col || !s->place || !s->mirror) return lgv_fail_memory(err);
+    memcpy(w->p_row, s->g_row, ((size_t)s->nc + 1) * sizeof *w->p_row);
+    memcpy(w->p_col, s->g_col, (size_t)s->ng * sizeof *w->p_col);
+    if (!order(s, w) || (border < s->nc && !put_behind(s, w, border))) return lgv_fail_memory(err);
+    enum lgv_status status = factors_of(s, w, err);
+    for (int i = 0; status == LGV_OK && i < s->nc; i++)
+        for (int e = s->g_row[i]; e < s->g_row[i + 1]; e++) {
+            s->place[e] = lgv_sparse_find(s->a_row, s->a_col, w->place[i], w->place[s->g_col[e]]);
+            s->mirror[e] = lgv_sparse_find(s->g_row, s->g_col, s->g_col[e], i);
+        }
+    return status;
 }
 
 #define MOST_OPERATIONS 3e7 /* some hundredths of a second a step and path */
@@ -354,15 +395,16 @@ double lgv_sparse_operations(const struct lgv_sparse *s) {
     return sum;
 }
 
-/* s->sets is 0 for constraints; `rows` is the number of rows of G or H. */
-static enum lgv_status make_either(struct lgv_sparse *s, int rows, const struct lgv_place *g, long ng,
-                                   const struct lgv_place *m, long nm, struct lgv_error *err) {
+/* s->sets is 0 for constraints; `rows` is the number of rows of G or H.  Without m: blocks, with that border. */
+static enum lgv_status make_any(struct lgv_sparse *s, int rows, const struct lgv_place *g, long ng,
+                                const struct lgv_place *m, long nm, int border, struct lgv_error *err) {
     struct work w = {0};
     if (s->nc < 1 || s->nq < 1 || s->nc > LGV_SPARSE_LARGEST || s->nq > LGV_SPARSE_LARGEST)
         return lgv_fail(err, LGV_CANNOT_RUN, "%d %s on %d coordinates: none, or too many", s->nc, kind(s), s->nq);
     enum lgv_status status = rows_of(g, ng, rows, s->nq, &s->g_row, &s->g_col, &s->ng, err);
-    if (status == LGV_OK) status = rows_of(m, nm, s->nq, s->nq, &s->m_row, &s->m_col, &s->nm, err);
-    if (status == LGV_OK) status = s->sets ? make_tiles(s, &w, err) : make(s, &w, err);
+    if (status == LGV_OK && m) status = rows_of(m, nm, s->nq, s->nq, &s->m_row, &s->m_col, &s->nm, err);
+    if (status == LGV_OK)
+        status = !m ? make_pattern(s, &w, border, err) : s->sets ? make_tiles(s, &w, err) : make(s, &w, err);
     if (status == LGV_OK && lgv_sparse_operations(s) > MOST_OPERATIONS)
         status = lgv_fail(err, LGV_CANNOT_RUN,
                           "%d %s are coupled too densely: solving them takes %.2g operations, and this version "
@@ -377,18 +419,24 @@ static enum lgv_status make_either(struct lgv_sparse *s, int rows, const struct 
 enum lgv_status lgv_sparse_make(struct lgv_sparse *s, int nc, int nq, const struct lgv_place *g, long ng,
                                 const struct lgv_place *m, long nm, struct lgv_error *err) {
     *s = (struct lgv_sparse){.nc = nc, .nq = nq};
-    return make_either(s, nc, g, ng, m, nm, err);
+    return make_any(s, nc, g, ng, m, nm, 0, err);
 }
 
 enum lgv_status lgv_sparse_make_tiles(struct lgv_sparse *s, int nq, int sets, const struct lgv_place *h, long nh,
                                        const struct lgv_place *m, long nm, struct lgv_error *err) {
     *s = (struct lgv_sparse){.nc = nq > LGV_SPARSE_LARGEST ? nq : nq * sets, .nq = nq, .sets = sets};
-    return make_either(s, nq, h, nh, m, nm, err);
+    return make_any(s, nq, h, nh, m, nm, 0, err);
+}
+
+enum lgv_status lgv_sparse_make_pattern(struct lgv_sparse *s, int n, int border, const struct lgv_place *w, long nw,
+                                        struct lgv_error *err) {
+    *s = (struct lgv_sparse){.nc = n, .nq = n, .sets = 1};
+    return make_any(s, n, w, nw, NULL, 0, border, err);
 }
 
 void lgv_sparse_free(struct lgv_sparse *s) {
     int *const array[] = {s->g_row, s->g_col, s->m_row, s->m_col, s->order, s->a_row, s->a_diagonal,
-                          s->a_col, s->sum,   s->g1,    s->m,     s->g0,    s->place};
+                          s->a_col, s->sum,   s->g1,    s->m,     s->g0,    s->place, s->mirror};
     for (size_t i = 0; i < sizeof array / sizeof *array; i++) free(array[i]);
     *s = (struct lgv_sparse){0};
 }
@@ -407,13 +455,17 @@ int lgv_sparse_find(const int *row, const int *col, int i, int j) {
 }
 
 /* The narrower type halves what the kernel reads along with its values. */
-static void emit_array(struct lgv_text *out, const char *name, const int *value, long count) {
+static void emit_any(struct lgv_text *out, const char *prefix, const char *name, const int *value, long count) {
     int largest = 0;
     for (long i = 0; i < count; i++)
         if (value[i] > largest) largest = value[i];
-    lgv_text_add(out, "static const %s sparse_%s[] = {", largest <= USHRT_MAX ? "unsigned short" : "int", name);
+    lgv_text_add(out, "static const %s %s_%s[] = {", largest <= USHRT_MAX ? "unsigned short" : "int", prefix, name);
     for (long i = 0; i < count && !out->failed; i++) lgv_text_add(out, i % 20 ? "%d," : "\n%d,", value[i]);
     lgv_text_add(out, "%s};\n", count > 0 ? "" : "0");
+}
+
+static void emit_array(struct lgv_text *out, const char *name, const int *value, long count) {
+    emit_any(out, "sparse", name, value, count);
 }
 
 bool lgv_sparse_emit(const struct lgv_sparse *s, struct lgv_text *out) {
@@ -436,5 +488,18 @@ bool lgv_sparse_emit(const struct lgv_sparse *s, struct lgv_text *out) {
     }
     emit_array(out, "m", s->m, s->np);
     emit_array(out, "g0", s->g0, s->np);
+    return !out->failed;
+}
+
+bool lgv_sparse_emit_pattern(const struct lgv_sparse *s, struct lgv_text *out) {
+    lgv_text_add(out, "#define PATTERN_NODES %dL\n#define PATTERN_NE %dL\n#define PATTERN_NA %dL\n", s->nc, s->ng, s->na);
+    emit_any(out, "pattern", "row", s->g_row, s->nc + 1L);
+    emit_any(out, "pattern", "col", s->g_col, s->ng);
+    emit_any(out, "pattern", "place", s->place, s->ng);
+    emit_any(out, "pattern", "mirror", s->mirror, s->ng);
+    emit_any(out, "pattern", "order", s->order, s->nc);
+    emit_any(out, "pattern", "a_row", s->a_row, s->nc + 1L);
+    emit_any(out, "pattern", "a_diagonal", s->a_diagonal, s->nc);
+    emit_any(out, "pattern", "a_col", s->a_col, s->na);
     return !out->failed;
 }

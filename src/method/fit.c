@@ -41,11 +41,19 @@ unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_mode
     return m->np > LGV_LARGE_DOF && form && m->kind->formulas ? method->implicit_sets : 0;
 }
 
+bool lgv_method_patterned(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    const struct lgv_program *p = method->program;
+    bool all = p || method->patterned;
+    for (size_t j = 0; p && j < p->steps; j++)
+        all = all && (p->step[j]->patterned || !(lgv_method_face(p->step[j], s) & LGV_FACE_K2));
+    return all && m->np > LGV_LARGE_DOF && m->kind->formulas && !s->rotations && !s->bath && !s->forced;
+}
+
 enum lgv_status lgv_method_too_large(const struct lgv_method *method, const struct lgv_model *m,
                                      struct lgv_error *err) {
     return lgv_fail(err, LGV_CANNOT_RUN,
-                    "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d; use an "
-                    "explicit method",
+                    "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d: second "
+                    "derivatives of this model couple too many of them; use an explicit method",
                     method->name, m->np, LGV_DENSE_DOF);
 }
 

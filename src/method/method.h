@@ -105,6 +105,7 @@ struct lgv_method {
     bool steady_kinetic;       /* the form for separable models needs a K_p that does not depend on t */
     bool flat_kinetic;         /* ... and constant K_pp */
     unsigned implicit_sets;    /* of NP unknowns, in the form for separable models (nystrom.h); 0: none */
+    bool patterned;            /* its equations can be solved along the pattern of second derivatives (pattern.h) */
     bool surplus_momenta;      /* else it has more momenta than degrees, and finds them by inverting K_pp */
     bool quadratic_invariants; /* conserves momentum maps and other quadratic invariants exactly */
     bool linear_momentum_maps; /* conserves momentum maps linear in p (cotangent lifts) */
@@ -238,6 +239,9 @@ bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *
 /* How many sets of unknowns its implicit nodes have when they are found without dense matrices, if these turn out to be
  * sparse; 0: it has none, or few degrees of freedom. */
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+/* Does it solve its equations, in the form that lgv_method_large says nothing of, along the pattern of all second
+ * derivatives, if its factors turn out to be sparse? */
+bool lgv_method_patterned(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* The message for dense matrices of more than LGV_DENSE_DOF degrees of freedom. */
 enum lgv_status lgv_method_too_large(const struct lgv_method *method, const struct lgv_model *m, struct lgv_error *err);
 /* Spans of the bath's time in a step. */

@@ -6,7 +6,8 @@
  *
  *     NX, NP, NM                    rows of q, rows of p (equal for vectors), noises
  *     model_K1(c, t, q, p, a, w, Kq, Kp)                          gradient of K           (any output may be 0)
- *     model_K2(c, t, q, p, a, w, Kq, Kp, Kqq, Kqp, Kpp)           and Hessians, row-major NP x NP
+ *     model_K2(c, t, q, p, a, w, Kq, Kp, Kqq, Kqp, Kpp)           and Hessians, row-major NP x NP, or with the
+ *                                                                 entries of a pattern (MODEL_PATTERN): SECOND of them
  *     model_force(c, t, q, p, F)                                  H_q and all h_m,q, weights not yet applied
  *     model_kick(c, p, F, a, w)                                   p -= a H_q + sum_m w_m h_m,q
  *     model_ito(c, t, q, p, Cq, Cp)                               Ito drift minus Stratonovich drift
@@ -35,6 +36,12 @@
 #define ACROSS SHARED /* called from the other quarter */
 #else
 #define ACROSS OUTLINE
+#endif
+
+#if MODEL_PATTERN
+#define SECOND PATTERN_NE
+#else
+#define SECOND (NP * NP)
 #endif
 
 #ifndef NB /* friction: bath.h */
