@@ -283,6 +283,43 @@ static void test_keeps(void **state) {
     refused(text);
 }
 
+/* Masses, charges and positions from columns are those that are written out. */
+static void test_columns(void **state) {
+    (void)state;
+#define REST "hamiltonian: sum(i=1..N, dot(p[i], p[i])/(2*m[i]) + c[i]*dot(x[i], x[i])) + dot(R*[0,0,1], x[1])\n"
+    const char *lines = "data:\n  atoms.csv: |\n    name_x y m c z\n    1 2 3 4 5\n    6 7 8 9 10\n"
+                        "  body.csv: |\n    0 0 0 2\n";
+    char text[1500];
+    snprintf(text, sizeof text,
+             "parameters: {N: 2, \"m[N]\": \"file(atoms.csv, m)\", \"c[N]\": \"file(atoms.csv, 4)\"}\n"
+             "coordinates: {\"x[N] in R3\": \"file(atoms.csv, name_x, y, z)\", R in SO3: file(body.csv)}\n"
+             "momenta: {p: file(atoms.csv), mu: [0, 0, 1]}\n" REST "%s", lines);
+    struct lgv_model *m = model_of(text);
+    struct lgv_model *plain = model_of("parameters: {N: 2, \"m[N]\": [3, 8], \"c[N]\": [4, 9]}\n"
+        "coordinates: {\"x[N] in R3\": [[1,2,5],[6,7,10]], R in SO3: [0, 0, 0, 1]}\n"
+        "momenta: {p: [[1,2,3],[6,7,8]], mu: [0, 0, 1]}\n" REST);
+    assert_true(m->npar == 5 && m->nx == 10);
+    for (size_t i = 0; i < m->npar; i++) assert_true(m->par[i] == plain->par[i]);
+    for (size_t i = 0; i < m->nx + m->np; i++)
+        assert_true(m->graph->node[m->start[i]].value == plain->graph->node[plain->start[i]].value);
+    set_parameter(m, "m[2]", 7);
+    assert_true(m->par[2] == 7 && m->par[1] == 3);
+    lgv_model_free(m);
+    lgv_model_free(plain);
+    static const char *const wrong[][2] = {
+        {"parameters: {\"m[3]\": file(a.csv)}\ncoordinates: {q: 1}\n", "m needs 3 rows, but a.csv has 2"},
+        {"parameters: {\"m[2]\": \"file(a.csv, 3)\"}\ncoordinates: {q: 1}\n", "a.csv has no column 3; it has 2"},
+        {"coordinates: {\"q[2] in R3\": file(a.csv)}\n", "q needs 3 columns, but a.csv has 2"},
+        {"coordinates: {\"q[2] in R2\": \"file(a.csv, 1)\"}\n", "q needs 2 columns of a.csv, but 1 are named"},
+        {"coordinates: {q: file(a.csv) + 1}\n", "and nothing else"},
+        {"coordinates: {q: 1 + file(a.csv)}\n", "is all of the value"}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        snprintf(text, sizeof text, "%shamiltonian: 1\ndata: {a.csv: \"1 2\\n3 4\\n\"}\n", wrong[k][0]);
+        struct lgv_error err = refused(text);
+        if (!strstr(err.message, wrong[k][1])) fail_msg("%s\nsays %s", text, err.message);
+    }
+}
+
 static void test_lines(void **state) {
     (void)state;
     struct lgv_csv c;
@@ -304,6 +341,7 @@ int main(void) {
         cmocka_unit_test(test_reproduces), cmocka_unit_test(test_order),   cmocka_unit_test(test_smooth),
         cmocka_unit_test(test_derivatives), cmocka_unit_test(test_kernels), cmocka_unit_test(test_oracle),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_keeps),   cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,8 @@ struct lgv_file_call {
 };
 bool lgv_load_is_call(const struct lgv_loader *l, int node, const char *word);
 bool lgv_load_call(struct lgv_loader *l, int node, struct lgv_file_call *out);
+/* file(FILE) or file(FILE, columns): the numbers of `name`, [rows][columns]. */
+bool lgv_load_numbers(struct lgv_loader *l, int node, const char *name, long rows, int columns, double *out);
 bool lgv_load_column(struct lgv_loader *l, int node, const struct lgv_file_call *c, const char *name, long *out);
 
 /* ---- load_table.c ---- */

@@ -164,3 +164,26 @@ bool lgv_load_column(struct lgv_loader *l, int node, const struct lgv_file_call 
     }
     return lgv_yaml_fail(l, node, "%s has no column %.60s; it has %zu%s", c->word[0], name, c->csv.columns, list);
 }
+
+bool lgv_load_numbers(struct lgv_loader *l, int node, const char *name, long rows, int columns, double *out) {
+    struct lgv_file_call c = {.count = 0};
+    long column[LGV_MAX_FILE_WORDS];
+    bool ok = lgv_load_call(l, node, &c);
+    const bool named = c.count > 1;
+    if (ok && (named ? (int)c.count - 1 != columns : (int)c.csv.columns < columns))
+        ok = lgv_yaml_fail(l, node, named ? "%s needs %d columns of %s, but %zu are named"
+                                          : "%s needs %d columns, but %s has %zu",
+                           name, columns, c.word[0], named ? c.count - 1 : c.csv.columns);
+    if (ok && (long)c.csv.rows != rows)
+        ok = lgv_yaml_fail(l, node, "%s needs %ld row%s, but %s has %zu", name, rows, rows == 1 ? "" : "s", c.word[0],
+                           c.csv.rows);
+    for (int k = 0; ok && k < columns; k++) {
+        column[k] = k;
+        ok = !named || lgv_load_column(l, node, &c, c.word[k + 1], &column[k]);
+    }
+    for (long i = 0; ok && i < rows; i++)
+        for (int k = 0; k < columns; k++)
+            out[i * columns + k] = c.csv.value[(size_t)i * c.csv.columns + (size_t)column[k]];
+    lgv_csv_free(&c.csv);
+    return ok;
+}
