@@ -25,7 +25,7 @@ SHORT = {
 }
 ORDER = (
     "name parameters where coordinates momenta velocities hamiltonian lagrangian kinetic potential stiff constraints "
-    "penalty noise noise_ito noise_potential force langevin symmetries observe exact events stop sections methods run"
+    "penalty noise noise_ito noise_potential force langevin symmetries observe exact events stop sections methods run data"
 ).split()
 
 # What YAML reads as a text without quotes, and formulas mostly are.
@@ -123,6 +123,8 @@ def model_text(keys: Mapping[str, Any]) -> str:
             from ._library import option_text
 
             value = {key: _RunWord(option_text(item)) for key, item in value.items()}
+        if name == "data" and isinstance(value, Mapping):
+            value = {key: _rows(item) for key, item in value.items()}
         if isinstance(value, Mapping) and value:
             lines.append(f"{_key(name)}:")
             lines += [f"  {_key(key)}: {_entry(item)}" for key, item in value.items()]
@@ -132,6 +134,20 @@ def model_text(keys: Mapping[str, Any]) -> str:
         else:
             lines.append(f"{_key(name)}: {_entry(value)}")
     return "\n".join(lines) + "\n"
+
+
+def _rows(value: Any) -> str:
+    """A file of numbers: its lines as they are, or an array with a row for each line.
+
+    >>> _rows([[0, 0.5], [1, 0.25]])
+    '0,0.5\\n1,0.25\\n'
+    """
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    rows = [row if isinstance(row, (list, tuple)) else [row] for row in value]
+    return "".join(",".join(formula(x) for x in row) + "\n" for row in rows)
 
 
 class _RunWord(str):

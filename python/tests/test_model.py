@@ -150,3 +150,19 @@ def test_sympy_refusals():
     for wrong in (sp.I * x, sp.oo, sp.gamma(x), sp.Integral(x, x), sp.Derivative(sp.Function("f")(x), x)):
         with pytest.raises(lgv.InputError, match="formula language"):
             lgv.Model(q={"x": 1}, H=wrong)
+
+
+def test_tables_from_arrays_and_files(tmp_path, monkeypatch):
+    x = np.linspace(-3, 3, 61)
+    table = np.column_stack([x, x**4 / 4 - x**2 / 2])
+    keys = dict(q={"x": -1.2}, p={"p": 0}, H="p^2/2 + V(x)", where={"V(x)": "table(well.csv)"})
+    run = dict(step=0.05, until=5, paths=2, method="verlet")
+    np.savetxt(tmp_path / "well.csv", table, delimiter=",")
+    monkeypatch.chdir(tmp_path)
+    from_array = lgv.Model(data={"well.csv": table}, **keys).run(**run)
+    from_file = lgv.Model(**keys).run(**run)
+    plain = lgv.Model(q={"x": -1.2}, p={"p": 0}, H="p^2/2 + x^4/4 - x^2/2").run(**run)
+    assert np.allclose(from_array["x"].mean, plain["x"].mean, atol=1e-9)
+    assert np.array_equal(from_array["x"].mean, from_file["x"].mean)
+    with pytest.raises(lgv.InputError, match="well.csv:2: x must increase"):
+        lgv.Model(data={"well.csv": [[1, 2], [0, 3]]}, **keys)

@@ -49,6 +49,16 @@ static void print_bath(const struct lgv_examination *x) {
     lgv_text_free(&law);
 }
 
+static void print_tables(const struct lgv_model *m) {
+    static const char *const outside[] = {"not defined outside", "straight on outside", "periodic"};
+    for (size_t k = 0; m->graph && k < m->graph->ntables; k++) {
+        const struct lgv_table *t = &m->graph->tabulated[k];
+        row(k ? "" : "tables", "%s on [%.6g, %.6g], %ld points%s, degree %d, %s", t->name,
+            m->par[t->at + LGV_TABLE_LOW], m->par[t->at + LGV_TABLE_HIGH], t->intervals + 1,
+            t->even ? " equally far apart" : "", t->degree, outside[t->outside]);
+    }
+}
+
 static void print_structure(const struct lgv_examination *x) {
     const struct lgv_structure *s = &x->structure;
     size_t n = x->model->np;
@@ -83,6 +93,7 @@ static void print_structure(const struct lgv_examination *x) {
         row("smoothness",
             "abs, sign, floor, min, max or a comparison is used: where it bends or jumps, no method keeps "
             "its order, nor what it claims to keep");
+    print_tables(x->model);
     row("derivatives", "agree with finite differences to %.2g", x->derivative_error);
     char commutes[220];
     commutes_text(x, commutes, sizeof commutes);

@@ -337,6 +337,16 @@ static void function(struct lgv_text *out, const struct lgv_graph *g, const stru
     lgv_text_add(out, ")");
 }
 
+static void table(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, bool uniform) {
+    const struct lgv_table *t = &g->tabulated[n->aux];
+    const int a = g->arg[n->first].node;
+    const bool widen = !uniform && lgv_emit_uniform(g, a);
+    lgv_text_add(out, "%s_table(par + %ld, %s", uniform ? "num" : "vec", t->at, widen ? "vec_set(" : "");
+    lgv_emit_value(out, g, a);
+    lgv_text_add(out, "%s, %ld, %d, %d, %d, %d)", widen ? ")" : "", t->intervals, t->degree, (int)n->value,
+                 (int)t->outside, t->even);
+}
+
 static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, const struct wanted *w, bool uniform,
                       bool far) {
     const struct lgv_node *n = &g->node[k];
@@ -357,6 +367,8 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, co
         lgv_text_add(out, "]");
     } else if (n->op == LGV_PRODUCT)
         product(out, g, n, w, uniform);
+    else if (n->op == LGV_TABLE)
+        table(out, g, n, uniform);
     else
         function(out, g, n, uniform, far);
     lgv_text_add(out, ";\n");

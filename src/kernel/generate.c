@@ -215,7 +215,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
             lgv_text_add(&s.out, "#define WATCH_CONSTRAINT %zuL\n", watch->count - watch->controls - 2);
         bath_constants(&s, method);
         if (m->graph->nrotations) rotation_constants(&s);
-        if (m->npar <= 64) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
+        if (m->npar <= 64 && !m->graph->ntables) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         if (watch->tallies) lgv_text_add(&s.out, "#define TALLIES %zuL\n", watch->tallies);
         if (watch->extremes) lgv_text_add(&s.out, "#define EXTREMES 1\n");
@@ -223,6 +223,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (watch->sections) section_constants(&s);
         near_constants(&s);
         lgv_generate_file(&s.out, "face.h");
+        if (m->graph->ntables) lgv_generate_file(&s.out, "table.h");
         if (width->pairs || m->graph->ncuts) lgv_generate_file(&s.out, "near.h");
         lgv_emit_near(&s.out, s.g);
         lgv_face_write(&s);

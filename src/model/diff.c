@@ -155,6 +155,7 @@ static int partial(struct lgv_graph *g, int node, int which) {
         int second = n.op == LGV_LOWER ? lgv_expr_call2(g, LGV_LESS, b, a) : lgv_expr_call2(g, LGV_LESS, a, b);
         return which == 1 ? second : lgv_expr_sub(g, one, second);
     }
+    case LGV_TABLE: return lgv_expr_table(g, n.aux, (int)n.value + 1, a);
     default: return lgv_expr_const(g, 0); /* sign, floor, less */
     }
 }

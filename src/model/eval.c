@@ -29,6 +29,27 @@ static double power(double base, double exponent) {
     return pow(base, exponent);
 }
 
+/* A derivative of a table, straight from what struct lgv_table says. */
+static double tabulated(const struct lgv_table *t, const double *par, int derivative, double x) {
+    const double *head = par + t->at, *row = head + LGV_TABLE_HEAD;
+    const double low = head[LGV_TABLE_LOW], high = head[LGV_TABLE_HIGH];
+    double inside = x, sum = 0;
+    if (t->outside == LGV_OUTSIDE_PERIODIC) inside = x - (high - low) * floor((x - low) / (high - low));
+    if (t->outside == LGV_OUTSIDE_LINE) inside = fmin(fmax(x, low), high);
+    if (t->outside == LGV_OUTSIDE_NOTHING && !(x >= head[LGV_TABLE_FROM] && x <= head[LGV_TABLE_UNTIL])) return NAN;
+    if (isnan(x)) return NAN;
+    const bool line = t->outside == LGV_OUTSIDE_LINE && inside != x;
+    if (line && derivative > 1) return 0;
+    long k = 0;
+    while (k + 1 < t->intervals && row[t->degree + 2] <= inside) k++, row += t->degree + 2;
+    for (int j = t->degree; j >= derivative; j--) {
+        double factor = 1;
+        for (int i = 0; i < derivative; i++) factor *= j - i;
+        sum = sum * (inside - row[0]) + factor * row[1 + j];
+    }
+    return line && derivative == 0 ? sum + (x - inside) * tabulated(t, par, 1, inside) : sum;
+}
+
 static double visit(struct lgv_evaluator *e, int node, const struct lgv_env *env, const long *vars);
 
 struct total {
@@ -95,6 +116,9 @@ static double visit(struct lgv_evaluator *e, int node, const struct lgv_env *env
     case LGV_REF: x = env->space[n->count][lgv_loops_index(e->g, n->aux, vars)]; break;
     case LGV_INDEX: x = (double)lgv_loops_index(e->g, n->aux, vars); break;
     case LGV_LOOP: x = loop_value(e, n, env, vars); break;
+    case LGV_TABLE:
+        x = tabulated(&e->g->tabulated[n->aux], env->par, (int)n->value, visit(e, arg[0].node, env, vars));
+        break;
     case LGV_SUM:
         for (int i = 0; i < n->count; i++) x += arg[i].factor * visit(e, arg[i].node, env, vars);
         break;

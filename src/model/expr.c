@@ -42,6 +42,7 @@ void lgv_expr_graph_free(struct lgv_graph *g) {
     free(g->condition);
     free(g->nest);
     free(g->cut);
+    free(g->tabulated);
     free(g);
 }
 
@@ -132,6 +133,7 @@ static void inherit(const struct lgv_graph *g, struct lgv_node *n, const struct 
     if (n->op == LGV_PARAM) n->uses = LGV_USES_PARAM;
     if (n->op == LGV_INDEX) n->uses = LGV_USES_LOOPVAR;
     if (n->op == LGV_ENTRY) n->uses = LGV_USES_PARAM | LGV_USES_LOOPVAR;
+    if (n->op == LGV_TABLE) n->uses = LGV_USES_PARAM;
     if (n->op == LGV_LOOP) n->uses = LGV_USES_LOOP;
     for (int i = 0; i < n->count; i++) {
         const struct lgv_node *a = &g->node[arg[i].node];
@@ -428,6 +430,12 @@ int lgv_expr_pick(struct lgv_graph *g, int condition, int a, int b) {
     return intern(g, (struct lgv_node){.op = LGV_PICK, .count = 3}, (struct lgv_arg[]){{condition, 1}, {a, 1}, {b, 1}});
 }
 
+int lgv_expr_table(struct lgv_graph *g, int table, int derivative, int a) {
+    if (derivative > g->tabulated[table].degree) return lgv_expr_const(g, 0);
+    return intern(g, (struct lgv_node){.op = LGV_TABLE, .count = 1, .aux = table, .value = derivative},
+                  &(struct lgv_arg){a, 1});
+}
+
 int lgv_expr_loop(struct lgv_graph *g, int nest, int body) {
     double x;
     if (lgv_expr_is_const(g, body, &x) && x == 0) return body;
@@ -442,6 +450,7 @@ int lgv_expr_rebuild(struct lgv_graph *g, const struct lgv_node *n, const struct
     if (n->op == LGV_POW) return lgv_expr_pow(g, arg[0].node, arg[1].node);
     if (n->op == LGV_LOOP) return lgv_expr_loop(g, n->aux, arg[0].node);
     if (n->op == LGV_PICK) return lgv_expr_pick(g, arg[0].node, arg[1].node, arg[2].node);
+    if (n->op == LGV_TABLE) return lgv_expr_table(g, n->aux, (int)n->value, arg[0].node);
     if (n->count == 1) return lgv_expr_call1(g, (enum lgv_op)n->op, arg[0].node);
     return lgv_expr_call2(g, (enum lgv_op)n->op, arg[0].node, arg[1].node);
 }

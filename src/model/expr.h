@@ -45,7 +45,8 @@ enum lgv_op {
     LGV_UPPER,
     LGV_LESS, /* 1 when arg0 < arg1, else 0 */
     LGV_PICK, /* arg1 where arg0 is not 0, else arg2: what is not picked may be undefined there */
-    LGV_ENTRY /* aux: integer expression of loop variables, the number of a parameter */
+    LGV_ENTRY, /* aux: integer expression of loop variables, the number of a parameter */
+    LGV_TABLE  /* aux: number of the table, value: which derivative of it */
 };
 
 /* What a REF refers to. */
@@ -76,6 +77,8 @@ _Static_assert(LGV_SPACES <= 16, "a bit for each space");
 #define LGV_USES_LOOPVAR (1u << 17)
 #define LGV_USES_LOOP (1u << 18)
 #define LGV_USES_PARAM (1u << 19)
+
+#define LGV_MAX_NAME 64 /* bytes of a name, with the zero behind it */
 
 struct lgv_arg {
     int node;
@@ -124,6 +127,19 @@ struct lgv_cut {
     int kink[5];         /* nodes of images and switch that jump or bend where the sum does not; 0: none */
 };
 
+/* A function given by points: polynomials between knots.  Its numbers stand behind the parameters, from `at` on:
+ * LGV_TABLE_HEAD of them, then for every interval the knot it begins at and degree + 1 coefficients (spline.c). */
+enum lgv_outside { LGV_OUTSIDE_NOTHING, LGV_OUTSIDE_LINE, LGV_OUTSIDE_PERIODIC };
+enum { LGV_TABLE_LOW, LGV_TABLE_HIGH, LGV_TABLE_PER_KNOT, LGV_TABLE_FROM, LGV_TABLE_UNTIL, LGV_TABLE_HEAD };
+struct lgv_table {
+    char name[LGV_MAX_NAME];
+    long at, intervals;
+    int degree;
+    enum lgv_outside outside; /* not defined there, straight on, or again and again */
+    bool even;                /* knots are equally far apart */
+};
+#define LGV_MAX_TABLES 100
+
 /* Rotations among the coordinates, one name with all its entries, each a unit quaternion (w, x, y, z): four rows of q
  * from q on, three of p from p on.  Derivatives with respect to q have the rows of p, see rotations.c.  The 3 count
  * rows before them are those of the positions and linear momenta of bodies whose inertia couples both.
@@ -153,6 +169,8 @@ struct lgv_graph {
     size_t nnests, nest_capacity;
     struct lgv_cut *cut;
     size_t ncuts, cut_capacity;
+    struct lgv_table *tabulated;
+    size_t ntables, tables_capacity;
     struct lgv_rotations rotation[LGV_MAX_ROTATIONS];
     size_t nrotations;
     bool reduced;
@@ -165,7 +183,6 @@ struct lgv_graph {
 #define LGV_MAX_DEPTH 4000
 #define LGV_MAX_ARGS (1 << 24)
 #define LGV_MAX_INDEX_DEPTH 200
-#define LGV_MAX_NAME 64       /* bytes of a name, with the zero behind it */
 #define LGV_MAX_CONDITIONS 16 /* of one sum */
 #define LGV_MAX_ARGUMENTS 8   /* of a function */
 #define LGV_MAX_POWER 64      /* up to here whole and half powers are products */
@@ -200,6 +217,7 @@ int lgv_expr_pow(struct lgv_graph *g, int a, int b);
 int lgv_expr_call1(struct lgv_graph *g, enum lgv_op op, int a);
 int lgv_expr_call2(struct lgv_graph *g, enum lgv_op op, int a, int b);
 int lgv_expr_pick(struct lgv_graph *g, int condition, int a, int b);
+int lgv_expr_table(struct lgv_graph *g, int table, int derivative, int a);
 int lgv_expr_loop(struct lgv_graph *g, int nest, int body);
 bool lgv_expr_is_const(const struct lgv_graph *g, int node, double *value);
 double lgv_expr_apply(enum lgv_op op, double a, double b); /* the numerical meaning of a function op */

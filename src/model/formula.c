@@ -30,7 +30,8 @@ static const struct {
 bool lgv_formula_is_reserved(const char *name) {
     for (size_t i = 0; i < NFUNCTIONS; i++)
         if (strcmp(functions[i].name, name) == 0) return true;
-    static const char *const words[] = {"pi", "e", "t", "in", "mod", "wrap", "H", "W", "and", "or", "not"};
+    static const char *const words[] = {"pi", "e", "t", "in", "mod", "wrap", "H", "W", "and", "or", "not",
+                                        "table", "file"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0) return true;
     return false;
@@ -304,6 +305,13 @@ static struct lgv_value macro_call(struct lgv_parser *p, size_t at, const struct
     return q.failed ? number(p, 0) : v;
 }
 
+static struct lgv_value table_call(struct lgv_parser *p, const struct lgv_symbol *table) {
+    int a = scalar_argument(p, table->name);
+    if (p->kind == ',') lgv_parser_error(p, p->start, "%s is a table and has one argument", table->name);
+    lgv_parser_expect(p, ')', "')'");
+    return scalar(p->failed ? 0 : lgv_expr_table(p->g, table->index, 0, a));
+}
+
 static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) {
     for (size_t i = 0; i < NFUNCTIONS; i++) {
         if (strcmp(functions[i].name, name) != 0) continue;
@@ -332,6 +340,14 @@ static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) 
     }
     const struct lgv_symbol *s = lgv_scope_use(p->scope, name);
     if (s && s->kind == LGV_SYM_MACRO) return macro_call(p, at, s);
+    if (s && s->kind == LGV_SYM_TABLE) return table_call(p, s);
+    if (!s && (strcmp(name, "table") == 0 || strcmp(name, "file") == 0)) {
+        lgv_parser_error(p, at, name[0] == 't'
+                                    ? "a table is given a name among the functions of where, as in "
+                                      "where: { V(x): table(file.csv) }, and is then V(q) in formulas"
+                                    : "file(NAME) is all of the value of an array of parameters or of a start value");
+        return number(p, 0);
+    }
     if (s) {
         lgv_parser_error(p, at, "%s is not a function (write * for a product)", name);
         return number(p, 0);
@@ -458,7 +474,7 @@ static __attribute__((noinline)) struct lgv_value name_value(struct lgv_parser *
     }
     if (s->kind == LGV_SYM_PARAMETER) return parameter(p, at, s);
     if (s->kind == LGV_SYM_STATE) return state(p, at, s);
-    if (s->kind == LGV_SYM_MACRO) {
+    if (s->kind == LGV_SYM_MACRO || s->kind == LGV_SYM_TABLE) {
         lgv_parser_error(p, at, "%s needs its arguments: write %s(...)", name, name);
         return number(p, 0);
     }

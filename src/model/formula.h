@@ -31,7 +31,8 @@ enum lgv_symbol_kind {
     LGV_SYM_STATE,     /* space, offset, length (0: not an array), dim; dim 4: a rotation as a unit quaternion; LGV_POSE
                         * and LGV_PAIR: a body, whose rotations or angular momenta begin at `turned` */
     LGV_SYM_VALUE,     /* value */
-    LGV_SYM_MACRO      /* formals, text */
+    LGV_SYM_MACRO,     /* formals, text */
+    LGV_SYM_TABLE      /* index: a function of one number */
 };
 
 struct lgv_symbol {

@@ -6,11 +6,13 @@
 const struct lgv_model_key lgv_model_keys[] = {
     [LGV_KEY_NAME] = {"name", LGV_KEY_IS_TEXT, "name of the model; default: the file's name without its ending"},
     [LGV_KEY_PARAMETERS] = {"parameters", LGV_KEY_IS_MAPPING,
-        "name: value, a number or a formula of the parameters above it; NAME[N] is an array"},
-    [LGV_KEY_WHERE] = {"where", LGV_KEY_IS_MAPPING, "abbreviations name: formula, and functions f(r, s): formula"},
+        "name: value, a number or a formula of the parameters above it; NAME[N] is an array, "
+        "also file(FILE, column)"},
+    [LGV_KEY_WHERE] = {"where", LGV_KEY_IS_MAPPING, 
+        "abbreviations name: formula, and functions f(r, s): formula or f(r): table(FILE)"},
     [LGV_KEY_COORDINATES] = {"coordinates", LGV_KEY_IS_MAPPING,
-        "name: start value; x[N] is an array, x in R3 a point, R in SO3 a rotation, body in SE3 a rigid "
-        "body, q mod 2*pi periodic"},
+        "name: start value, a formula or file(FILE, columns); x[N] is an array, x in R3 a point, R in SO3 a rotation, "
+        "body in SE3 a rigid body, q mod 2*pi periodic"},
     [LGV_KEY_MOMENTA] = {"momenta", LGV_KEY_IS_MAPPING | LGV_KEY_IS_TEXT,
         "name: start value, in the order of the coordinates; or maxwellian"},
     [LGV_KEY_VELOCITIES] = {"velocities", LGV_KEY_IS_MAPPING,
@@ -45,5 +47,7 @@ const struct lgv_model_key lgv_model_keys[] = {
         "Poincare sections, name: formula or {at, direction, observe}"},
     [LGV_KEY_METHODS] = {"methods", LGV_KEY_IS_MAPPING, "methods with coefficients of your own"},
     [LGV_KEY_RUN] = {"run", LGV_KEY_IS_MAPPING, "options of the run"},
+    [LGV_KEY_DATA] = {"data", LGV_KEY_IS_MAPPING,
+        "files that table(...) and file(...) name, as name: lines; without it they are read from the model's folder"},
 };
 const size_t lgv_model_key_count = sizeof lgv_model_keys / sizeof *lgv_model_keys;

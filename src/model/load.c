@@ -112,7 +112,14 @@ static bool read_macro(struct lgv_loader *l, int key, int value) {
         for (int k = 0; ok && k < i; k++)
             if (strcmp(head.formals[i], head.formals[k]) == 0)
                 ok = lgv_yaml_fail(l, key, "%s appears twice", head.formals[i]);
-    ok = ok && lgv_load_new_name(l, key, name) && plain_text(l, value);
+    ok = ok && lgv_load_new_name(l, key, name);
+    if (ok && lgv_load_is_call(l, value, "table")) {
+        bool one = head.nformals == 1;
+        for (int k = 0; k < head.nformals; k++) free(head.formals[k]);
+        return one ? lgv_load_table(l, key, value, name)
+                   : lgv_yaml_fail(l, key, "a table is a function of one number: %s(x)", name);
+    }
+    ok = ok && plain_text(l, value);
     struct lgv_symbol *s = ok ? lgv_scope_add(&l->m->scope, name, LGV_SYM_MACRO) : NULL;
     if (ok && (!s || !(s->text = lgv_copy(lgv_yaml_node(l, value)->text)))) ok = lgv_yaml_memory(l);
     if (ok) lgv_yaml_place(l, key, &s->line, &s->column);
@@ -292,7 +299,8 @@ static bool read_model(struct lgv_loader *l) {
     if (energy < 0) energy = at[LGV_KEY_KINETIC];
     lgv_yaml_place(l, energy, &l->m->line, &l->m->column);
     l->langevin = at[LGV_KEY_LANGEVIN];
-    return read_name(l, at[LGV_KEY_NAME]) && lgv_load_parameters(l, at[LGV_KEY_PARAMETERS]) &&
+    return read_name(l, at[LGV_KEY_NAME]) && lgv_load_data(l, at[LGV_KEY_DATA]) &&
+           lgv_load_parameters(l, at[LGV_KEY_PARAMETERS]) &&
            read_where(l, at[LGV_KEY_WHERE], true) && read_state(l, at) &&
            lgv_load_cutoff(l, at[LGV_KEY_CUTOFF]) && read_where(l, at[LGV_KEY_WHERE], false) &&
            (at[LGV_KEY_LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LGV_KEY_LAGRANGIAN])
@@ -311,7 +319,7 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_sections(l, at[LGV_KEY_CROSSED]) &&
            lgv_load_raw(l, at[LGV_KEY_METHODS], &l->m->methods) && lgv_load_run(l, at[LGV_KEY_RUN]) &&
            lgv_load_near_check(l, at[LGV_KEY_CUTOFF]) && try_increment(l, energy) &&
-           lgv_load_discrete(l, at[LGV_KEY_METHODS]);
+           lgv_load_discrete(l, at[LGV_KEY_METHODS]) && lgv_load_keep_data(l);
 }
 
 static bool keep_settings(struct lgv_loader *l) {
@@ -355,6 +363,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     m->graph = m->scope.graph = lgv_expr_graph_create();
     bool ok = m->text && m->file && m->graph ? keep_settings(&l) && read_model(&l) : lgv_yaml_memory(&l);
     lgv_yaml_free(&l.yaml);
+    lgv_load_files_free(&l);
     free(l.coordinate);
     free(l.momentum);
     free(l.velocity);
@@ -374,7 +383,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
 
 char *lgv_model_text(const char *path, struct lgv_error *err) {
     size_t size = 0;
-    char *text = lgv_read_file(path, LGV_MAX_FILE, &size, err);
+    char *text = lgv_read_file(path, LGV_MAX_TEXT, &size, err);
     if (!text || strlen(text) == size) return text;
     free(text);
     lgv_fail(err, LGV_BAD_INPUT, "%s: this is not a text file (it has zero bytes)", path);

@@ -9,9 +9,11 @@
 #ifndef LGV_LOAD_H
 #define LGV_LOAD_H
 
+#include "model/csv.h"
 #include "model/model.h"
 
-#define LGV_MAX_FILE 1000000 /* bytes */
+#define LGV_MAX_FILE 1000000 /* bytes, without the section data that a model keeps its files in */
+#define LGV_MAX_TEXT 16000000 /* with it */
 #define LGV_MAX_ENTRIES 1000 /* of one section */
 
 enum lgv_yaml_kind { LGV_YAML_SCALAR, LGV_YAML_SEQUENCE, LGV_YAML_MAPPING, LGV_YAML_ALIAS };
@@ -44,6 +46,10 @@ struct lgv_declared {
     double period, from; /* shown in [from, from + period); period 0: as it is */
 };
 
+struct lgv_file {
+    char *name, *text;
+};
+
 struct lgv_loader {
     struct lgv_model *m;
     const char *file, *text;
@@ -57,6 +63,9 @@ struct lgv_loader {
     int langevin;     /* that section, which is read after the Lagrangian; -1: there is none */
     int *velocity_of; /* [np] velocities in terms of q and p, once they are needed; see legendre.c */
     int *mu_of;       /* [np] the same of LGV_MU, -1 where there is none; see load_bodies.c */
+    int data;         /* the section of that name, -1: there is none */
+    struct lgv_file *files; /* read from the folder of the model */
+    size_t nfiles, files_capacity;
     int mass;         /* the one mass of all velocities (v = p/mass), or -1 */
 };
 
@@ -89,6 +98,7 @@ enum lgv_key {
     LGV_KEY_CROSSED,
     LGV_KEY_METHODS,
     LGV_KEY_RUN,
+    LGV_KEY_DATA,
     LGV_KEYS
 };
 
@@ -126,6 +136,33 @@ bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name);
 /* Forgets the symbols added last, down to `count`. */
 void lgv_load_drop(struct lgv_scope *scope, size_t count);
 bool lgv_load_value(struct lgv_loader *l, const char *name, int node); /* adds the name of a number */
+
+/* ---- load_data.c: files of numbers ---- */
+
+bool lgv_load_data(struct lgv_loader *l, int node); /* the section; -1: there is none */
+/* The text of a file, or NULL; node: where it is named. */
+const char *lgv_load_file(struct lgv_loader *l, int node, const char *name);
+bool lgv_load_keep_data(struct lgv_loader *l); /* at the end: the text of the model gets the files that were read */
+void lgv_load_files_free(struct lgv_loader *l);
+
+/* WORD(FILE, a, b, ...) as the whole of a value: is it one; its words, the file first, and the numbers of the file,
+ * which the caller frees also after a failure; the column of a name or number. */
+#define LGV_MAX_FILE_WORDS 8
+struct lgv_file_call {
+    char word[LGV_MAX_FILE_WORDS][256];
+    size_t count;
+    struct lgv_csv csv;
+};
+bool lgv_load_is_call(const struct lgv_loader *l, int node, const char *word);
+bool lgv_load_call(struct lgv_loader *l, int node, struct lgv_file_call *out);
+/* file(FILE) or file(FILE, columns): the numbers of `name`, [rows][columns]. */
+bool lgv_load_numbers(struct lgv_loader *l, int node, const char *name, long rows, int columns, double *out);
+bool lgv_load_column(struct lgv_loader *l, int node, const struct lgv_file_call *c, const char *name, long *out);
+
+/* ---- load_table.c ---- */
+
+/* name: table(FILE, ...), a function of one number. */
+bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name);
 
 /* ---- load_parameters.c ---- */
 

@@ -4,7 +4,8 @@
  *
  *     N: 3
  *     mass[N]: [1, 2, 4]        one value for each entry, or
- *     charge[N]: 1 - 2*mod(i, 2)        a formula in which i is the number of the entry
+ *     charge[N]: 1 - 2*mod(i, 2)        a formula in which i is the number of the entry, or
+ *     radius[N]: file(atoms.csv, r)     the numbers of a column
  *
  * An array is as many parameters as it has entries, called NAME[1], NAME[2], ...; formulas take entry i of it by the
  * number of its first. */
@@ -70,6 +71,19 @@ static bool read_entry(struct lgv_loader *l, int node, const char *array, long k
     return ok && add(l, name, array, x);
 }
 
+/* All entries from a file. */
+static bool read_column(struct lgv_loader *l, int node, const char *array, long length) {
+    double *x = lgv_new((size_t)length + 1, sizeof *x);
+    bool ok = x ? lgv_load_numbers(l, node, array, length, 1, x) : lgv_yaml_memory(l);
+    for (long k = 0; ok && k < length; k++) {
+        char name[LGV_MAX_NAME + 32];
+        snprintf(name, sizeof name, "%s[%ld]", array, k + 1);
+        ok = add(l, name, array, x[k]);
+    }
+    free(x);
+    return ok;
+}
+
 static bool read_array(struct lgv_loader *l, int key, int value) {
     struct lgv_model *m = l->m;
     struct lgv_formula_error why;
@@ -87,7 +101,9 @@ static bool read_array(struct lgv_loader *l, int key, int value) {
     if (listed && n->count != length)
         return lgv_yaml_fail(l, value, "%s has %ld entries, but this sequence has %d", name, length, n->count);
     const int first = (int)m->npar;
-    for (long k = 1, child = listed ? n->first : value; k <= length; k++) {
+    const bool column = lgv_load_is_call(l, value, "file");
+    if (column && !read_column(l, value, name, length)) return false;
+    for (long k = column ? length + 1 : 1, child = listed ? n->first : value; k <= length; k++) {
         if (!read_entry(l, (int)child, name, k)) return false;
         if (listed) child = lgv_yaml_next(l, (int)child);
     }

@@ -108,7 +108,24 @@ static bool entries(struct lgv_loader *l, const struct target *t, int node) {
     return known_so_far(l, t, t->d->length);
 }
 
+/* Numbers of a file, a row for each entry. */
+static bool from_file(struct lgv_loader *l, const struct target *t, int node) {
+    const long rows = t->d->length ? t->d->length : 1;
+    const int dim = t->d->dim;
+    double *x = lgv_new((size_t)t->d->size, sizeof *x);
+    bool ok = x ? lgv_load_numbers(l, node, t->d->name, rows, dim, x) : lgv_yaml_memory(l);
+    for (long i = 0; ok && i < t->d->size; i++) {
+        const double *row = x + i / dim * dim;
+        double size = dim == 4 ? sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2] + row[3] * row[3]) : 1;
+        if (!(size > 0)) ok = lgv_yaml_fail(l, node, "the quaternion in row %ld is 0", i / dim + 1);
+        t->out[i] = lgv_expr_const(l->m->graph, x[i] / size);
+    }
+    free(x);
+    return ok && known_so_far(l, t, 1) && known_so_far(l, t, rows);
+}
+
 static bool values(struct lgv_loader *l, const struct target *t, int node) {
+    if (t->start && lgv_load_is_call(l, node, "file")) return from_file(l, t, node);
     if (t->start && t->space != LGV_Q && lgv_load_is_maxwellian(l, node)) {
         for (long i = 0; i < t->d->size; i++) l->maxwellian[t->d->offset + i] = node;
         return known_as_zero(l, t);

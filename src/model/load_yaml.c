@@ -319,13 +319,15 @@ static bool syntax_error(struct lgv_loader *l, struct fy_diag *diag) {
 }
 
 static bool check_characters(struct lgv_loader *l) {
+    const char *data = strstr(l->text, "\ndata:");
+    const size_t most = data && data - l->text <= LGV_MAX_FILE ? LGV_MAX_TEXT : LGV_MAX_FILE;
     for (const char *s = l->text; *s; s = next_character(s)) {
         size_t at = (size_t)(s - l->text);
         if (!utf8(s))
             return lgv_yaml_fail_at(l, at, "this is not a text file (byte 0x%02x is not UTF-8)", (unsigned char)*s);
         if (((unsigned char)*s < 0x20 && !strchr("\t\n\r", *s)) || *s == 0x7F)
             return lgv_yaml_fail_at(l, at, "control character 0x%02x", (unsigned char)*s);
-        if (at > LGV_MAX_FILE) return lgv_yaml_fail_at(l, at, "the file is larger than %d bytes", LGV_MAX_FILE);
+        if (at > most) return lgv_yaml_fail_at(l, at, "the file is larger than %zu bytes", most);
     }
     return true;
 }

@@ -148,7 +148,8 @@ struct lgv_model {
     struct lgv_scope scope;
     size_t npar;
     char **par_name;
-    double *par;
+    double *par;       /* [npar], then the numbers of the tables */
+    size_t ntabulated; /* how many these are */
     size_t nx, np; /* rows of the configuration and of the momentum: equal for vectors */
     char **component; /* [nx + np] "x", "x[3].y", ...: coordinates, then momenta */
     double *period;   /* [nx] of periodic coordinates, 0 for others, then [nx] where their range begins; or NULL */

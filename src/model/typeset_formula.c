@@ -338,6 +338,11 @@ struct lgv_typed lgv_set_node(struct lgv_typeset *t, const struct lgv_model *m, 
     for (int k = 0; k < n.count && k < 3; k++) x[k] = lgv_set_node(t, m, m->graph->arg[n.first + k].node);
     if (n.op == LGV_POW) return lgv_set_power(t, x[0], x[1]);
     if (n.op == LGV_PICK) return lgv_set_choice(t, x[0], x[1], x[2]);
+    if (n.op == LGV_TABLE) { /* V'(x) */
+        char table[LGV_MAX_NAME + 8];
+        snprintf(table, sizeof table, "%s%.*s", m->graph->tabulated[n.aux].name, (int)n.value, "''''''");
+        return lgv_set_call(t, table, x, 1);
+    }
     if (n.op == LGV_LESS) return lgv_set_relation(t, x[0], "<", x[1]); /* as a number it is Iverson's bracket */
     const char *name = (size_t)n.op < sizeof names / sizeof *names ? names[n.op] : NULL;
     return lgv_set_call(t, name ? name : "?", x, (size_t)(n.count < 2 ? n.count : 2));

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Functions given by points, among those of `where`:
+ *
+ *     V(x): table(potential.csv)                   the spline through the points of columns 1 and 2
+ *     F(t): table(wind.csv, time:force, periodic)
+ *
+ * The spline is of degree 5 and has four continuous derivatives: forces of a potential have three, and methods of order
+ * 4 keep it.  `cubic` has degree 3 and two, for points that are not smooth.  Outside of its points a table is not
+ * defined (paths that go there fail), continues along its tangents (`linear`) or repeats itself (`periodic`). */
+#include "model/load.h"
+#include "model/spline.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How far beyond its ends a table is still defined, of its length: times are sums of steps. */
+#define BEYOND 1e-9
+
+struct source {
+    struct lgv_file_call call;
+    struct lgv_table table;
+    long x, y; /* columns */
+};
+
+static bool read_words(struct lgv_loader *l, int node, struct source *s) {
+    s->table.degree = LGV_SPLINE_DEGREE;
+    s->x = 0;
+    s->y = 1;
+    if (s->call.csv.columns < 2)
+        return lgv_yaml_fail(l, node, "%s has one column; a table needs two, x and y", s->call.word[0]);
+    for (size_t k = 1; k < s->call.count; k++) {
+        char *word = s->call.word[k], *colon = strchr(word, ':');
+        if (colon) {
+            *colon = 0;
+            if (!lgv_load_column(l, node, &s->call, word, &s->x) ||
+                !lgv_load_column(l, node, &s->call, colon + 1, &s->y))
+                return false;
+        } else if (strcmp(word, "cubic") == 0) {
+            s->table.degree = 3;
+        } else if (strcmp(word, "periodic") == 0) {
+            s->table.outside = LGV_OUTSIDE_PERIODIC;
+        } else if (strcmp(word, "linear") == 0) {
+            s->table.outside = LGV_OUTSIDE_LINE;
+        } else {
+            return lgv_yaml_fail(l, node, "'%.60s' is none of periodic, linear, cubic and X:Y (columns)", word);
+        }
+    }
+    return true;
+}
+
+/* The points, [2][rows]. */
+static double *points(struct lgv_loader *l, int node, const struct source *s) {
+    const struct lgv_csv *c = &s->call.csv;
+    const size_t n = c->rows;
+    double *x = lgv_new(2 * n, sizeof *x);
+    bool ok = x || lgv_yaml_memory(l);
+    for (size_t k = 0; ok && k < n; k++) {
+        x[k] = c->value[k * c->columns + (size_t)s->x];
+        x[n + k] = c->value[k * c->columns + (size_t)s->y];
+        if (k && !(x[k] > x[k - 1]))
+            ok = lgv_yaml_fail(l, node, "%s:%d: x must increase from line to line, but %g follows %g",
+                               s->call.word[0], c->line[k], x[k], x[k - 1]);
+    }
+    double most = 0;
+    for (size_t k = 0; ok && k < n; k++) most = fmax(most, fabs(x[n + k]));
+    const bool periodic = s->table.outside == LGV_OUTSIDE_PERIODIC;
+    if (ok && n < (periodic ? 3 : 2))
+        ok = lgv_yaml_fail(l, node, "%s:%d: a%s table has at least %d points", s->call.word[0], c->line[n - 1],
+                           periodic ? " periodic" : "", periodic ? 3 : 2);
+    if (ok && periodic && fabs(x[2 * n - 1] - x[n]) > 1e-9 * most)
+        ok = lgv_yaml_fail(l, node, "%s:%d: the last point of a periodic table is the first one again, but y is %g "
+                           "there and %g at the beginning", s->call.word[0], c->line[n - 1], x[2 * n - 1], x[n]);
+    if (ok) return x;
+    free(x);
+    return NULL;
+}
+
+static bool evenly(const double *x, size_t n) {
+    double h = (x[n - 1] - x[0]) / (double)(n - 1);
+    for (size_t k = 0; k < n; k++)
+        if (!(fabs(x[k] - x[0] - (double)k * h) <= 1e-9 * h)) return false;
+    return true;
+}
+
+/* Its numbers, behind those of the parameters. */
+static bool store(struct lgv_loader *l, int node, struct source *s, const double *x) {
+    struct lgv_model *m = l->m;
+    struct lgv_table *t = &s->table;
+    const size_t n = s->call.csv.rows, wide = (size_t)t->degree + 1;
+    t->at = (long)(m->npar + m->ntabulated);
+    t->intervals = (long)n - 1;
+    t->even = evenly(x, n);
+    size_t more = LGV_TABLE_HEAD + (n - 1) * (wide + 1);
+    double *grown = realloc(m->par, ((size_t)t->at + more + 2) * sizeof *grown);
+    double *c = lgv_new((n - 1) * wide, sizeof *c);
+    if (grown) m->par = grown;
+    m->scope.par = m->par;
+    bool ok = (grown && c && lgv_spline(x, x + n, n, t->degree, t->outside == LGV_OUTSIDE_PERIODIC, c)) ||
+              lgv_yaml_memory(l);
+    if (ok) {
+        double *to = m->par + t->at, length = x[n - 1] - x[0];
+        to[LGV_TABLE_LOW] = x[0];
+        to[LGV_TABLE_HIGH] = x[n - 1];
+        to[LGV_TABLE_PER_KNOT] = (double)(n - 1) / length;
+        to[LGV_TABLE_FROM] = x[0] - BEYOND * length;
+        to[LGV_TABLE_UNTIL] = x[n - 1] + BEYOND * length;
+        to += LGV_TABLE_HEAD;
+        for (size_t k = 0; k < n - 1; k++) {
+            *to++ = x[k];
+            for (size_t j = 0; j < wide; j++, to++) {
+                *to = c[k * wide + j];
+                ok = ok && isfinite(*to);
+            }
+        }
+        m->ntabulated += more;
+        if (!ok) lgv_yaml_fail(l, node, "%s: numbers so large or so near to each other have no spline",
+                               s->call.word[0]);
+    }
+    free(c);
+    return ok;
+}
+
+bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name) {
+    struct lgv_graph *g = l->m->graph;
+    struct source s = {.call = {.count = 0}};
+    bool ok = lgv_load_call(l, value, &s.call) && read_words(l, value, &s);
+    double *x = ok ? points(l, value, &s) : NULL;
+    ok = x && store(l, value, &s, x);
+    free(x);
+    lgv_csv_free(&s.call.csv);
+    if (!ok) return false;
+    if (g->ntables == LGV_MAX_TABLES) return lgv_yaml_fail(l, key, "more than %d tables", LGV_MAX_TABLES);
+    if (!lgv_grow(&g->tabulated, &g->tables_capacity, g->ntables + 1, sizeof *g->tabulated)) return lgv_yaml_memory(l);
+    snprintf(s.table.name, sizeof s.table.name, "%s", name);
+    g->tabulated[g->ntables++] = s.table;
+    struct lgv_symbol *symbol = lgv_scope_add(&l->m->scope, name, LGV_SYM_TABLE);
+    if (!symbol) return lgv_yaml_memory(l);
+    symbol->index = (int)g->ntables - 1;
+    lgv_yaml_place(l, key, &symbol->line, &symbol->column);
+    return true;
+}
