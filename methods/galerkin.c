@@ -10,7 +10,8 @@
  *     S_i  = alpha_i sum_nu q^nu l_nu'(c_i) - K_i,p = 0                                                     i = 1..r
  *     q' = q^s,   p' = p - sum_i K_i,q - sum_j k_j,q          (sum of all R_mu: the l_mu add up to 1)
  *
- * solved by Newton's method for (q^1..q^s, P_1..P_r).  Separable models have a shorter form, nystrom.h, which is
+ * K has the correction of H by noise h(q) in it where the method is corrected (src/method/variational.c).
+ * Solved by Newton's method for (q^1..q^s, P_1..P_r).  Separable models have a shorter form, nystrom.h, which is
  * explicit for many methods. */
 #include "kernel/text/method_file.h"
 
@@ -152,7 +153,7 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
     ARRAY(Kqq, SECOND);
     ARRAY(Kqp, SECOND);
     ARRAY(Kpp, SECOND);
-    ARRAY(w, NM);
+    ARRAY(w, NW);
     int noise = k >= GR;
     long j = noise ? k - GR : k;
     double at = noise ? NNODE(j) : NODE(j), a = noise ? 0 : c->dt * ALPHA(j), alpha = noise ? 0 : ALPHA(j);
@@ -163,6 +164,7 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
         noise_weights(c, METHOD_DZ, NBETA(j), NGAMMA(j), dW, dZ, w);
     else
         noise_weights(c, METHOD_DZ, BETA(j), GAMMA(j), dW, dZ, w);
+    correction_weights(c, a, dW, dZ, w);
     curve_at(c, q, x, shape, slope, Q, noise ? 0 : V);
     const vec *P = x + (GS + (noise ? 0 : j)) * NP;
     if (A)
@@ -234,8 +236,9 @@ INLINE void general_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
     ARRAY(scratch, SCRATCH);
     ARRAY(moved, NP);
     ARRAY(Kp, NP);
-    ARRAY(w, NM);
+    ARRAY(w, NW);
     noise_weights(c, METHOD_DZ, 1, 0, dW, dZ, w);
+    correction_weights(c, c->dt, dW, dZ, w);
     vec *top = c->top;
     model_K1(c, time_at(c, 0.5), q, p, c->dt, w, 0, Kp);
     c->top = top;

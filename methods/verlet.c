@@ -6,11 +6,11 @@
  *     q' = q + K_p(q, P; dt/2, w1) + K_p(q', P; dt/2, w2)
  *     p' = P - K_q(q', P; dt/2, w2)
  *
- * P2N2Q2Lob: w1 = w2 = dW/2.  VZ and VZc, for h(q): w1 = J, w2 = dW - J with J = dZ/dt.  VZc adds to the potential
- * (dt/12) sum_m grad h_m . M^-1 grad h_m, for H = p . M^-1 p / 2 + U(q), and has strong order 3/2.  VZ has it where
- * that term is a constant, for additive noise and such an H: else its mean is off by a term in E[J^2] = dt/3, where
- * dt/2 is needed, and the order is 1. Explicit when H and every h are separable; the force at q' then serves the next
- * step too.
+ * P2N2Q2Lob: w1 = w2 = dW/2.  VZ and VZc, for h(q): w1 = J, w2 = dW - J with J = dZ/dt.  VZc adds to H
+ * (dt/12) sum_m grad h_m . H_pp grad h_m, and has strong order 3/2 (src/method/variational.c).  VZ has it where
+ * that term is a constant, for additive noise and H = p . M^-1 p / 2 + U(q): else its mean is off by a term in E[J^2] =
+ * dt/3, where dt/2 is needed, and the order is 1. Explicit when H and every h are separable, for VZc with constant
+ * H_pp; the force at q' then serves the next step too.
  *
  * Rotations move freely between the two kicks, exactly (text/rotor.h), and VZc keeps its order: with C_m = {., h_m} and
  * A = {., T} the expansion of flow and step in these operators needs [C_m, C_n] = 0 and that [C_m, [C_n, A]] is a kick,
@@ -40,7 +40,8 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         w[m] = VERLET_J ? dZ[m] / c->dt : 0.5 * dW[m];
         v[m] = VERLET_J ? dW[m] - w[m] : w[m];
     }
-    if (NW > NM) w[NM] = v[NM] = vec_set(half * c->dt); /* weight of the correction */
+    correction_weights(c, half, dW, dZ, w);
+    correction_weights(c, half, dW, dZ, v);
     (void)dZ;
     if (MODEL_SEPARABLE) {
         struct force F = CARRIED_FORCE(carry);
@@ -135,12 +136,12 @@ const struct lgv_method lgv_method_vzc = {
     VERLET,
     .name = "VZc",
     .aliases = "",
-    .paper = "derived for this project: VZ applied to U + dt/12 sum grad h . M^-1 grad h",
-    .doc = "Explicit symplectic method of strong order 3/2 with one force evaluation a step, for H = p.M^-1 p/2 + U(q) "
-           "and noise h(q), rotations included. The recommended default where it fits.",
+    .paper = "derived for this project: VZ applied to H + dt/12 sum grad h . H_pp grad h",
+    .doc = "Symplectic method of strong order 3/2 for noise h(q), rotations included: explicit with one force "
+           "evaluation a step for H = p.M^-1 p/2 + U(q), the recommended default there; implicit for any other H.",
     .constants = "#define VERLET_J 1\n",
     .values = with_j,
-    .needs = LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_QUADRATIC_KINETIC,
+    .needs = LGV_NEEDS_NOISE_OF_Q,
     .correction = 1.0 / 12,
     .weak_order = 2,
     .strong_order = 1.5,

@@ -11,9 +11,9 @@
  *
  * Lobatto IIIA-IIIB: ahat_ij = 1 - a_ji / b_i, multipliers on stages 1..s-1, constraints on stages 2..s.
  * Variational Euler has s = 1 and a = 0 (force, noise and multiplier at q), its adjoint a = 1, ahat = 0 (force and
- * noise at q').  Noise weights are w_j = beta_j dW + gamma_j J.  RATTLE-Jc and -weak2 subtract dt c C(q) from L, C =
- * sum_r |P grad h_r|^2 in the metric M^-1, P the tangential projector; with u_r = M^-1 (grad h_r - G^T y_r), G u_r =
- * 0, its gradient is
+ * noise at q').  Noise weights are w_j = beta_j dW + gamma_j J.  RATTLE-Jc and other corrected methods subtract dt c
+ * C(q) from L, C = sum_r |P grad h_r|^2 in the metric M^-1, P the tangential projector, c from
+ * src/method/variational.c; with u_r = M^-1 (grad h_r - G^T y_r), G u_r = 0, its gradient is
  *
  *     C_q = sum_r [2 h_r,qq u_r - 2 (y_r . g)_qq u_r - u_r . M_q . u_r].
  *

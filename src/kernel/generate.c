@@ -7,13 +7,26 @@
 #include "kernel/generate.h"
 #include <stdlib.h>
 
-/* The correction of a potential has a weight of its own behind those of the noises.  Of additive noise it is a
- * constant, which no force comes from. */
-static bool add_correction(struct lgv_source *s, double factor) {
-    if (factor == 0 || s->s->steady_noise) return !s->g->failed;
-    int C = lgv_algebra_correction(s->m, factor);
-    int weight = lgv_expr_ref_at(s->g, LGV_WEIGHTS, (long)s->m->nnoise + 1);
-    return lgv_function_add(s->g, &s->K, -1, lgv_expr_mul(s->g, weight, C)) && !s->g->failed;
+/* The correction of H by noise h(q) has weights of its own behind those of the noises: one, or where its coefficient is
+ * random one for each pair of noises.  Of additive noise and constant masses it is a constant, which no force comes
+ * from. */
+static bool add_correction(struct lgv_source *s, const struct lgv_method *method) {
+    long weight = (long)s->m->nnoise + 1;
+    if (lgv_method_weights(method, s->m) == s->m->nnoise) return true;
+    if (s->s->steady_noise && s->s->quadratic_kinetic) return !s->g->failed;
+    if (!method->random) {
+        int C = lgv_algebra_correction(s->m, method->correction);
+        C = lgv_expr_mul(s->g, lgv_expr_ref_at(s->g, LGV_WEIGHTS, weight), C);
+        return lgv_function_add(s->g, &s->K, -1, C) && !s->g->failed;
+    }
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->m->nnoise; i++)
+        for (size_t j = i; ok && j < s->m->nnoise; j++) { /* half of every k_ij, and k_ij = k_ji */
+            int C = lgv_algebra_correction_pair(s->m, i, j, i == j ? 0.5 : 1);
+            C = lgv_expr_mul(s->g, lgv_expr_ref_at(s->g, LGV_WEIGHTS, weight++), C);
+            ok = lgv_function_add(s->g, &s->K, -1, C) && !s->g->failed;
+        }
+    return ok;
 }
 
 static void constants(struct lgv_source *s, const struct lgv_method *method, const struct lgv_width *width,
@@ -28,13 +41,19 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
     lgv_text_add(o, LGV_SHARED_END "#define VECS %u\n#define COARSE %d\n", width->vecs, width->coarse);
     lgv_text_add(o, "#define NX %zuL\n#define NP %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nx,
                  s->m->np, s->m->nnoise,
-                 s->slots.instances, s->m->nnoise + (method->correction != 0 && !method->constrained));
+                 s->slots.instances, lgv_method_weights(method, s->m));
+    if (method->random)
+        lgv_text_add(o, "#define CORRECTION_RANDOM 1\n#define CORRECTION_WW %.17g\n#define CORRECTION_WY %.17g\n"
+                        "#define CORRECTION_YY %.17g\n", method->random[0], method->random[1], method->random[2]);
     lgv_text_add(o,
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
                  "#define START_Q %d\n#define START_P %d\n"
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n"
-                 "#define MODEL_LARGE %d\n#define MODEL_PATTERN %d\n",
-                 s->s->separable, s->s->linear, s->s->time_dependent, (uses & LGV_USES(LGV_BROWN)) != 0,
+                 "#define MODEL_LARGE %d
+#define MODEL_PATTERN %d
+",
+                 s->s->separable && !lgv_method_mixes(method, s->s), s->s->linear, s->s->time_dependent,
+                 (uses & LGV_USES(LGV_BROWN)) != 0,
                  (uses & LGV_USES(LGV_DQ)) != 0, (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P),
                  s->s->kinetic_time, s->s->flat, s->large, s->pattern != NULL);
     if (s->stiff)
@@ -199,7 +218,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     s.stiff = s.face & LGV_FACE_STIFFNESS;
     s.g->pairs = width->pairs;
     if (lgv_model_increment(m, &s.K) && (!(s.face & (LGV_FACE_STIFFNESS | LGV_FACE_SPLIT)) || stiff_functions(&s)) &&
-        add_correction(&s, method->constrained ? 0 : method->correction) &&
+        add_correction(&s, method) &&
         forces(&s)) {
         const struct lgv_function *const nodes[] = {&s.K, &s.K}, *const stiff[] = {&s.V, &s.H};
         s.newton = sets ? lgv_generate_newton_plan(&s, nodes, sets) : NULL;

@@ -5,18 +5,19 @@
  *     NAME: { degree: s, nodes: [c_i], weights: [alpha_i] }   Galerkin method with a rule of the user, and for h(q)
  *           + noise_nodes, noise_weights                      a second rule, or
  *           + noise_weights, j_weights                        weights beta_i dW + gamma_i J on the same nodes
+ *           + correction: none, mean, random                  of H by noise h(q): variational.c
  *     NAME: { a: [[..]], abar: [[..]], alpha: [..], b: [[..]], bbar: [[..]], beta: [..] }
  *                                                             partitioned Runge-Kutta method
  *     NAME: { discrete_lagrangian: L_d, discrete_noise: [B_m], second: {..} }
  *                                                             the step of a discrete Lagrangian, whose formulas the
  *                                                             model stage has read (load_discrete.c)
  *     NAME: { a: [[..]], weights: [b_i] }                     variational one, for constraints and Lagrangians,
- *           + noise_weights, psi_weights                      with noise weights nu_i dW + kappa_i psi
+ *           + noise_weights, psi_weights, correction          with noise weights nu_i dW + kappa_i psi
  *
  * The model stage keeps the section as it stands; here it becomes descriptions of methods.  The public functions that
  * make a model from a file are here too, since a file is only read when its methods are. */
 #include "method/compose.h"
-#include "method/rules.h"
+#include "method/variational.h"
 #include "method/vprk.h"
 #include <math.h>
 #include <stdarg.h>
@@ -36,6 +37,7 @@ enum key {
     NOISE_WEIGHTS,
     J_WEIGHTS,
     PSI_WEIGHTS,
+    CORRECTION,
     A,
     ABAR,
     ALPHA,
@@ -48,7 +50,7 @@ enum key {
     KEYS
 };
 static const char *const keys[] = {"degree",    "nodes",       "weights", "noise_nodes", "noise_weights",
-                                   "j_weights", "psi_weights", "a",       "abar",        "alpha",
+                                   "j_weights", "psi_weights", "correction", "a",    "abar",    "alpha",
                                    "b",         "bbar",        "beta",
                                    "discrete_lagrangian", "discrete_noise", "second"};
 
@@ -142,6 +144,19 @@ static bool check_nodes(struct reader *l, const struct lgv_raw *r, const double 
     return true;
 }
 
+static bool read_correction(struct reader *l, const struct lgv_raw *r, int *out) {
+    static const char *const word[] = {"none", "mean", "random"}; /* as enum lgv_correction */
+    *out = LGV_CORRECTION_NONE;
+    if (!r) return true;
+    if (!expect(l, r, LGV_RAW_TEXT, "none, mean or random")) return false;
+    for (int k = 0; k < 3; k++)
+        if (strcmp(r->text, word[k]) == 0) {
+            *out = k;
+            return true;
+        }
+    return fail(l, r, "expected none, mean or random, found %.60s", r->text);
+}
+
 /* ---- Galerkin methods ---- */
 
 static bool read_rule(struct reader *l, const struct lgv_raw *const *at, enum key nodes, enum key weights,
@@ -194,6 +209,8 @@ static bool read_galerkin(struct reader *l, const struct lgv_raw *const *at, str
         if (g->rule.weight[n] == 0)
             return fail(l, &at[WEIGHTS]->item[n],
                         "a node of weight 0 leaves its momentum without an equation; leave the node out");
+    if (at[PSI_WEIGHTS])
+        return fail(l, at[PSI_WEIGHTS], "psi_weights belong to a variational method; a Galerkin method has j_weights");
     if (!at[NOISE_NODES]) return read_noise_weights(l, at, g);
     if (at[J_WEIGHTS])
         return fail(l, at[J_WEIGHTS],
@@ -201,6 +218,12 @@ static bool read_galerkin(struct reader *l, const struct lgv_raw *const *at, str
     if (!at[NOISE_WEIGHTS]) return fail(l, at[NOISE_NODES], "noise_nodes need noise_weights");
     memcpy(g->beta, g->rule.weight, sizeof g->beta);
     return read_rule(l, at, NOISE_NODES, NOISE_WEIGHTS, &g->noise);
+}
+
+static bool read_corrected(struct reader *l, const struct lgv_raw *const *at, struct lgv_galerkin *g) {
+    char why[300];
+    return read_galerkin(l, at, g) && read_correction(l, at[CORRECTION], &g->correction) &&
+           (lgv_galerkin_corrects(g, why, sizeof why) || fail(l, at[CORRECTION], "%s", why));
 }
 
 /* ---- partitioned Runge-Kutta methods ---- */
@@ -236,10 +259,10 @@ static bool read_variational(struct reader *l, const struct lgv_raw *method, con
     char why[400];
     int count;
     for (int k = 0; k < KEYS; k++)
-        if (at[k] && k != A && k != WEIGHTS && k != NOISE_WEIGHTS && k != PSI_WEIGHTS)
+        if (at[k] && k != A && k != WEIGHTS && k != NOISE_WEIGHTS && k != PSI_WEIGHTS && k != CORRECTION)
             return fail(l, at[k],
-                        "%s does not belong to a variational method, which has a, weights, noise_weights and "
-                        "psi_weights",
+                        "%s does not belong to a variational method, which has a, weights, noise_weights, psi_weights "
+                        "and correction",
                         keys[k]);
     if (!at[WEIGHTS]) return fail_key(l, method, "weights is missing: a variational method has a and weights");
     if (!read_numbers(l, at[WEIGHTS], "a sequence of weights", x, &t->stages) ||
@@ -268,6 +291,10 @@ static bool read_variational(struct reader *l, const struct lgv_raw *method, con
         for (int i = 0; i < count; i++) t->kappa[i] = x[i];
     }
     t->project = true;
+    if (!read_correction(l, at[CORRECTION], &count)) return false;
+    if (count == LGV_CORRECTION_RANDOM)
+        return fail(l, at[CORRECTION], "a random coefficient is for Galerkin methods (degree, nodes, weights)");
+    t->corrected = count != LGV_CORRECTION_NONE;
     return lgv_vprk_complete(t, why, sizeof why) || fail(l, at[A], "%s", why);
 }
 
@@ -365,7 +392,7 @@ static bool read_method(struct reader *l, const struct lgv_raw *method) {
     bool tableau = !variational && !at[DEGREE] && !at[NODES] && !at[WEIGHTS];
     if (variational
             ? !read_variational(l, method, at, &v)
-            : !check_keys(l, method, at, tableau) || !(tableau ? read_tableau(l, at, &t) : read_galerkin(l, at, &g)))
+            : !check_keys(l, method, at, tableau) || !(tableau ? read_tableau(l, at, &t) : read_corrected(l, at, &g)))
         return false;
     struct lgv_method *made = variational ? lgv_vprk_describe(method->key, &v)
                               : tableau   ? lgv_tableau_describe(method->key, &t)

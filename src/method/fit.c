@@ -12,7 +12,18 @@ static bool fits(const struct lgv_method *method, const struct lgv_model *m, con
 }
 
 bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s) {
-    return s->separable && !(method->steady_kinetic && s->kinetic_time) && !(method->flat_kinetic && !s->flat);
+    return s->separable && !(method->steady_kinetic && s->kinetic_time) && !(method->flat_kinetic && !s->flat) &&
+           !lgv_method_mixes(method, s);
+}
+
+bool lgv_method_mixes(const struct lgv_method *method, const struct lgv_structure *s) {
+    return (method->correction != 0 || method->random) && !method->constrained && !s->quadratic_kinetic;
+}
+
+size_t lgv_method_weights(const struct lgv_method *method, const struct lgv_model *m) {
+    if (method->constrained) return m->nnoise;
+    if (method->random) return m->nnoise + m->nnoise * (m->nnoise + 1) / 2;
+    return m->nnoise + (method->correction != 0);
 }
 
 unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_structure *s) {
@@ -189,6 +200,8 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
          "`lagrangian:` and `velocities:`", 0},
         {keeps && corrected && m->lagrangian_only,
          "the correction of %s needs masses that do not depend on the velocities", 0},
+        {keeps && corrected && !method->kicks && lgv_method_lagrangian(method, m, s),
+         "the correction of %s needs constant masses; RATTLE-Jc knows others, and Lobatto3-W1 needs no correction", 0},
         {keeps && dense && m->np + m->nconstraints > LGV_SECOND_DOF,
          "%s solves dense equations of all stages here, for up to %d coordinates and constraints; RATTLE and SVE with "
          "constant masses have no such limit", LGV_SECOND_DOF},
@@ -247,7 +260,8 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
                                    const struct lgv_structure *s, char *why, size_t size) {
     unsigned face = lgv_method_face(method, s), needs = method->needs;
     bool formulas = m->kind->formulas, noise_of_p = s->noise_depends & LGV_ON_P;
-    bool third = (method->correction != 0 && !method->constrained) || /* that of RATTLE-Jc has second ones only */
+    bool corrected = (method->correction != 0 || method->random) && !method->constrained;
+    bool third = corrected || /* the correction of RATTLE-Jc has second ones only */
                  (method->face_general & (LGV_FACE_TAYLOR | LGV_FACE_V3));
     const unsigned second = LGV_FACE_K2 | LGV_FACE_ITO | LGV_FACE_TAYLOR | LGV_FACE_V3 | LGV_FACE_ACTION;
     const bool near = formulas && m->graph->ncuts, split = face & LGV_FACE_SPLIT;
@@ -279,6 +293,9 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
         {(needs & LGV_NEEDS_ONE_NOISE) && pairs,
          "%s is for one noise, additive noise, or noises that all depend on q alone or all on p alone: with "
          "others it would need iterated integrals of pairs", 0},
+        {method->random && m->nnoise > LGV_RANDOM_NOISES,
+         "the random coefficient of %s has a term for each pair of noises, and is for up to %d of these",
+         LGV_RANDOM_NOISES},
         {!formulas && !method->callbacks, "%s needs formulas", 0},
         {!formulas && third, "%s needs formulas: derivatives beyond the second are taken from them", 0},
         {(needs & LGV_NEEDS_SEPARABLE) && !s->separable,

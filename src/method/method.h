@@ -114,7 +114,8 @@ struct lgv_method {
     bool uses_dz;
     bool constrained;   /* keeps constraints, and works with Lagrangians */
     bool kicks;         /* ... by kicks and one drift where masses are constant: only multipliers are implicit */
-    double correction;  /* c of the term c dt sum_m grad h_m . M^-1 grad h_m added to the potential; 0 for none */
+    double correction;  /* c of the term c dt sum_m grad h_m . H_pp grad h_m added to H; 0 for none */
+    const double *random; /* in the place of c random numbers k_ij/2 of mean c: correction_weights in text/face.h */
     double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
     const char *claims; /* one or two sentences: what is kept */
     bool loose;         /* its state is not what it shows: momenta that leave the hidden constraint, other variables */
@@ -212,6 +213,7 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
 
 /* Limits of what is solved with dense matrices. */
 #define LGV_MOST_LETTERS 9      /* of a splitting word */
+#define LGV_RANDOM_NOISES 16    /* noises of a correction with a random coefficient, which has a term for each pair */
 #define LGV_CORRECTED_DOF 64    /* degrees of freedom with the correction of RATTLE-Jc and its relatives */
 #define LGV_SECOND_DOF 200      /* up to here the stages of Lagrangian methods have dense second derivatives */
 #define LGV_LARGE_DOF 16        /* beyond, implicit nodes of separable models are found by nystrom_large.h */
@@ -224,6 +226,10 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
  * explicit? */
 bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s);
 unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_structure *s);
+/* Does its correction depend on momenta here, so that H is not separable with it? */
+bool lgv_method_mixes(const struct lgv_method *method, const struct lgv_structure *s);
+/* How many weights of h does an increment K have: those of the noises, and those of the correction. */
+size_t lgv_method_weights(const struct lgv_method *method, const struct lgv_model *m);
 bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s);
 /* Does it move rotations with any H and noise of momenta, so that nothing is known of an inertia? */
 bool lgv_method_curved(const struct lgv_method *method);

@@ -45,6 +45,14 @@ static const struct {
     {"VZ", NULL, &lgv_method_vz},
     {"VZc", NULL, &lgv_method_vzc},
     {"LobZ", NULL, NULL},
+    {"P2N2Q4Gau-Jc", "Gauss2-Jc", NULL},
+    {"P3N3Q6Gau-Jc", "Gauss3-Jc", NULL},
+    {"P2N3Q4Lob-Jc", NULL, NULL},
+    {"P3N4Q6Lob-Jc", NULL, NULL},
+    {"P2N2Q2Lob-Jr", "VZr", NULL},
+    {"P2N2Q4Gau-Jr", "Gauss2-Jr", NULL},
+    {"LobZ-r", NULL, NULL},
+    {"P1N1Q2Gau-c", NULL, NULL},
     {"EEM", NULL, &lgv_method_eem},
     {"IEM", NULL, &lgv_method_iem},
     {"Heun", NULL, &lgv_method_heun},
@@ -64,6 +72,8 @@ static const struct {
     {"RATTLE-exp", NULL, NULL},
     {"Lobatto3", NULL, NULL},
     {"Lobatto4", NULL, NULL},
+    {"Lobatto3-Jc", NULL, NULL},
+    {"Lobatto4-Jc", NULL, NULL},
     {"Lobatto3-W1", NULL, NULL},
     {"Lobatto3-W2", NULL, NULL},
     {"PEM", NULL, &lgv_method_pem},
@@ -151,6 +161,7 @@ static void clear(struct lgv_method *m) {
     free((void *)m->doc);
     free((void *)m->constants);
     free((void *)m->values);
+    free((void *)m->random);
     lgv_program_free((struct lgv_program *)m->program);
 }
 
@@ -198,7 +209,8 @@ const struct lgv_method *lgv_method_at(size_t number) {
 void lgv_method_explain(const struct lgv_model *m, const char *name, char *why, size_t size) {
     struct lgv_galerkin g;
     why[0] = 0;
-    if (toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1]))
+    if ((toupper((unsigned char)name[0]) == 'P' && isdigit((unsigned char)name[1])) ||
+        strncasecmp(name, "LobZ-", 5) == 0)
         lgv_galerkin_parse(name, &g, why, size);
     lgv_compose_explain(m, name, why, size);
     lgv_number_explain(name, why, size);

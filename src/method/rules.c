@@ -5,6 +5,11 @@
  *
  *     P2N2Q2Lob   P1N1Q2GauN2Q2Lob   P3N3Q6Gau
  *
+ * Behind the name: -J for noise weights of dW and J (see j_weights below), c for the correction of H by noise h(q) and
+ * r for the same with a random coefficient (variational.c):
+ *
+ *     P1N1Q2Gau-c   P2N2Q4Gau-J   P2N2Q4Gau-Jc   P2N2Q2Lob-Jr   LobZ-r
+ *
  *     Gau  Gauss-Legendre, order 2r          Lob  Gauss-Lobatto, order 2r-2      Rec  right end point, N1Q1
  *     Otr  open trapezoidal, N2Q2            Mil  Milne, N3Q4
  *
@@ -13,6 +18,7 @@
  * depend on them). */
 #include "method/rules.h"
 #include "method/compose.h"
+#include "method/variational.h"
 #include "base/base.h"
 #include <ctype.h>
 #include <math.h>
@@ -187,14 +193,58 @@ static void lobz(struct lgv_galerkin *g) {
     memcpy(g->gamma, gamma, sizeof gamma);
 }
 
+/* -J: the force of the noise is that of a path with velocity dW + 12 (1/2 - tau) y, y = J - dW/2, on the nodes of the
+ * rule, the best linear one; 12 is 1 over the variance of the nodes, which the rule may have another value of: nu = b,
+ * kappa_i = b_i (1/2 - c_i) / (sqrt 12 V).  On the rule N2Q2Lob these are the weights of VZ. */
+static bool j_weights(struct lgv_galerkin *g, char *why, size_t size) {
+    const struct lgv_rule *r = &g->rule;
+    double V = 0, mean = 0;
+    for (int i = 0; i < r->count; i++) {
+        V += r->weight[i] * (0.5 - r->node[i]) * (0.5 - r->node[i]);
+        mean += r->weight[i] * r->node[i];
+    }
+    if (g->noise.count || !(fabs(V) > 1e-9) || fabs(mean - 0.5) > 1e-12) {
+        snprintf(why, size, "weights of J need a rule of order 2 with several nodes, and no other rule for the noise");
+        return false;
+    }
+    for (int i = 0; i < r->count; i++) {
+        double gamma = r->weight[i] * (0.5 - r->node[i]) / V, beta = r->weight[i] - gamma / 2;
+        g->gamma[i] = gamma;
+        g->beta[i] = fabs(beta) < 1e-15 ? 0 : beta;
+    }
+    return true;
+}
+
+/* Is there noise with J? */
+static bool with_j(const struct lgv_galerkin *g) {
+    for (int i = 0; i < g->rule.count; i++)
+        if (g->gamma[i] != 0) return true;
+    return false;
+}
+
+/* What stands behind the rules, as -Jc. */
+static bool parse_noise(const char *text, struct lgv_galerkin *g, char *why, size_t size) {
+    if (*text == 0) return true;
+    bool j = *text == '-' && toupper((unsigned char)text[1]) == 'J' && !with_j(g);
+    const char *last = text + 1 + j;
+    int letter = *text == '-' ? tolower((unsigned char)*last) : 0;
+    if ((letter != 'c' && letter != 'r' && !(j && letter == 0)) || (letter && last[1])) {
+        snprintf(why, size, "unexpected '%s' at the end of the name; known are -J, -c, -Jc and -Jr", text);
+        return false;
+    }
+    if (j && !j_weights(g, why, size)) return false;
+    g->correction = letter == 'c' ? LGV_CORRECTION_MEAN : letter == 'r' ? LGV_CORRECTION_RANDOM : LGV_CORRECTION_NONE;
+    return lgv_galerkin_corrects(g, why, size);
+}
+
 bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *g, char *why, size_t size) {
     char *end;
     bool general = strncasecmp(name, "general-", 8) == 0;
     *g = (struct lgv_galerkin){.general = general};
     if (general) name += 8;
-    if (strcasecmp(name, "LobZ") == 0) {
+    if (strncasecmp(name, "LobZ", 4) == 0 && (name[4] == 0 || name[4] == '-')) {
         lobz(g);
-        return true;
+        return parse_noise(name + 4, g, why, size);
     }
     if ((name[0] != 'P' && name[0] != 'p') || !isdigit((unsigned char)name[1])) {
         snprintf(why, size, "not a name of the form PsNrQu");
@@ -208,8 +258,8 @@ bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *g, char *why, siz
     g->degree = (int)s;
     const char *text = end;
     if (!parse_rule(&text, &g->rule, why, size)) return false;
-    if (*text && !parse_rule(&text, &g->noise, why, size)) return false;
-    if (*text) {
+    if (*text && *text != '-' && !parse_rule(&text, &g->noise, why, size)) return false;
+    if (*text && *text != '-') {
         snprintf(why, size, "unexpected '%s' at the end of the name", text);
         return false;
     }
@@ -220,7 +270,7 @@ bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *g, char *why, siz
         return false;
     }
     memcpy(g->beta, g->rule.weight, sizeof g->beta);
-    return true;
+    return parse_noise(text, g, why, size);
 }
 
 int lgv_rule_order(const struct lgv_rule *r, int most) {
@@ -286,25 +336,42 @@ static char *both_constants(const struct lgv_galerkin *g, const double *table, s
     return NULL;
 }
 
-/* Weights of J: the terms of order dt dW and dZ are right when sum beta c = 1 and sum gamma c = -1 (the sums of beta
- * and gamma are 1 and 0).  That is all order 3/2 needs for additive noise and H = p.M^-1 p/2 + U(q); otherwise the mean
- * of the terms of second order in the noise counts too, and only LobZ is known to have it right. */
-static void describe_dz(const struct lgv_galerkin *g, struct lgv_method *m, bool lobz) {
-    double beta = 0, gamma = 0;
-    for (int i = 0; i < g->rule.count; i++) {
-        beta += g->beta[i] * g->rule.node[i];
-        gamma += g->gamma[i] * g->rule.node[i];
+/* The noise of a method as variational.c has it.  In the Nystroem form Q_i = q + dt c_i H_p(p - sum_k R_ik w_k grad h),
+ * so A_ik = c_i R_ik.  False: it has none. */
+static bool weights_of(const struct lgv_galerkin *g, struct lgv_weights *w) {
+    struct lgv_nystrom f;
+    struct lgv_galerkin form = *g;
+    form.additive = false;
+    lgv_nystrom_of(&form, &f);
+    *w = (struct lgv_weights){.count = f.count};
+    for (int i = 0; i < f.count; i++) {
+        w->c[i] = f.node[i];
+        w->nu[i] = f.beta[i] + f.gamma[i] / 2; /* J = dW/2 + psi/sqrt 12 */
+        w->kappa[i] = f.gamma[i] * 0.28867513459481288;
+        for (int k = 0; k < f.count; k++) w->A[i][k] = f.node[i] * f.r[i][k];
     }
-    m->uses_dz = true;
-    if (fabs(beta - 1) + fabs(gamma + 1) < 1e-12) m->strong_additive = 1.5;
-    m->additive_quadratic = !lobz;
-    m->strong_noncommuting = lobz ? 1.5 : 1;
-    if (lobz) m->strong_order = 1.5, m->weak_order = 2;
+    return f.count > 0;
+}
+
+bool lgv_galerkin_corrects(const struct lgv_galerkin *g, char *why, size_t size) {
+    struct lgv_weights w;
+    const bool random = g->correction == LGV_CORRECTION_RANDOM;
+    if (g->correction == LGV_CORRECTION_NONE) return true;
+    if (!weights_of(g, &w))
+        snprintf(why, size, "the equations of this rule do not give the mean that a correction would make up for");
+    else if (random && !with_j(g))
+        snprintf(why, size, "a random coefficient needs noise weights of J");
+    else if (!random && lgv_weights_excess(&w) == 0)
+        snprintf(why, size, "the mean is right as it is: there is nothing to correct");
+    else
+        return true;
+    return false;
 }
 
 /* What a rule can do with noise h(q,p): the term dW^2 / 2 must come out right, which a rule of order 2 does for dt
  * and dW alike; own weights or nodes of the noise are left to h(q), where there is no such term. */
 static unsigned galerkin_needs(const struct lgv_galerkin *g, bool diagonal) {
+    if (g->correction) return LGV_NEEDS_NOISE_OF_Q;
     if (g->noise.count || !diagonal || g->rule.order < 2) return LGV_NEEDS_NOISE_OF_Q;
     return g->degree == 1 && g->rule.count > 1 ? LGV_NEEDS_SEPARABLE_NOISE : 0;
 }
@@ -337,19 +404,21 @@ static bool even(const struct lgv_galerkin *g) {
     return true;
 }
 
-static void describe(const struct lgv_galerkin *g, const double *table, bool lobz, struct lgv_method *m, char *doc,
+static bool describe(const struct lgv_galerkin *g, const double *table, bool lobz, struct lgv_method *m, char *doc,
                      size_t size) {
     int s = g->degree;
     bool second = g->noise.count > 0, diagonal = table[3] != 0;
     struct lgv_galerkin form;
     double other[LGV_GALERKIN_TABLE];
+    struct lgv_weights w;
     size_t length;
     m->order = galerkin_order(s, g->rule.order);
     m->surplus_momenta = g->rule.count > s;
     m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second && diagonal;
     m->needs = galerkin_needs(g, diagonal);
-    if (table[4] != 0) describe_dz(g, m, lobz);
-    m->symmetric = is_symmetric(&g->rule) && is_symmetric(&g->noise) && !m->uses_dz && even(g);
+    m->uses_dz = table[4] != 0;
+    if ((m->uses_dz || g->correction) && weights_of(g, &w) && !lgv_weights_judge(&w, g->correction, m)) return false;
+    m->symmetric = is_symmetric(&g->rule) && is_symmetric(&g->noise) && !m->uses_dz && !g->correction && even(g);
     if (table[6] > 0 && !g->general) { /* the Nystroem form */
         m->steady_kinetic = true;
         m->flat_kinetic = s > 1;
@@ -359,10 +428,13 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
         m->explicit_additive = additive_form(g, &form, other, &length);
         if (m->explicit_additive && other[10] != 0) m->face_separable |= LGV_FACE_FORCE;
     }
-    snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s.%s", s,
+    snprintf(doc, size, "Galerkin method of degree %d with a quadrature rule of %d node%s and order %d%s%s.%s", s,
              g->rule.count, g->rule.count > 1 ? "s" : "", g->rule.order,
              second               ? ", and a rule of its own for the noise h(q)"
              : !diagonal && !lobz ? ", and noise weights of their own for h(q)"
+                                  : "",
+             m->random            ? ", on an H corrected by dt sum k_ij grad h_i . H_pp grad h_j / 2 with random k"
+             : m->correction != 0 ? ", on an H corrected by a multiple of dt sum grad h . H_pp grad h"
                                   : "",
              m->explicit_additive ? " Explicit for separable models with additive noise or none." : "");
     m->claims =
@@ -370,16 +442,19 @@ static void describe(const struct lgv_galerkin *g, const double *table, bool lob
             ? "Symplectic; keeps every quadratic invariant of H and all h, and momentum maps of symmetries that act "
               "linearly on the coordinates or shift them."
             : "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them.";
+    return true;
 }
 
 /* Everything the description points to is its own memory. */
 static bool fill(const char *name, const struct lgv_galerkin *g, struct lgv_method *m) {
     double table[LGV_GALERKIN_TABLE];
-    char doc[300];
+    char doc[400];
     size_t count = lgv_galerkin_table(g, table);
-    bool lobz = strcasecmp(name, "LobZ") == 0;
+    bool lobz = strncasecmp(name, "LobZ", 4) == 0;
     *m = lgv_method_galerkin;
-    describe(g, table, lobz, m, doc, sizeof doc);
+    bool described = describe(g, table, lobz, m, doc, sizeof doc);
+    if (m->correction != 0 || m->uses_dz)
+        m->paper = "derived for this project, on the rule of Holm & Tyranowski (2018), doi 10.1007/s10543-018-0720-2";
     if (lobz)
         m->paper =
             "derived for this project: P2N3Q4Lob with noise weights (-k, 2k, 1-k) dW + (1, 0, -1) J, k = sqrt 2 / 3";
@@ -389,7 +464,7 @@ static bool fill(const char *name, const struct lgv_galerkin *g, struct lgv_meth
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     m->constants = both_constants(g, table, count);
-    return values && m->name && m->doc && m->constants;
+    return described && values && m->name && m->doc && m->constants;
 }
 
 struct lgv_method *lgv_galerkin_describe(const char *name, const struct lgv_galerkin *g) {

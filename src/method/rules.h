@@ -24,6 +24,7 @@ struct lgv_galerkin {
     struct lgv_rule rule, noise;                        /* noise: a rule of its own, or count 0 and the weights below */
     double beta[LGV_RULE_NODES], gamma[LGV_RULE_NODES]; /* noise weights beta dW + gamma J on the nodes of `rule` */
     bool additive; /* the forces of the noise do not depend on q: nodes of the noise alone wait for nothing */
+    int correction; /* of H by noise h(q): enum lgv_correction */
     bool general; /* the full equations by Newton's method even where a shorter form exists: for tests */
 };
 
@@ -51,6 +52,8 @@ void lgv_rule_lagrange(int s, int mu, double x, double *value, double *slope);
 
 /* False with the reason in `why` when the name is not one. */
 bool lgv_galerkin_parse(const char *name, struct lgv_galerkin *out, char *why, size_t size);
+/* Can it have the correction that it asks for?  False with the reason in `why`. */
+bool lgv_galerkin_corrects(const struct lgv_galerkin *g, char *why, size_t size);
 /* The table methods/galerkin.c reads; returns its length, at most LGV_GALERKIN_TABLE. */
 size_t lgv_galerkin_table(const struct lgv_galerkin *g, double *out);
 /* The description of a method made from it; the same name gives the same pointer.  NULL when memory is out. */

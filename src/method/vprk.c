@@ -7,7 +7,7 @@
  * = 2..s, j = 1..s-1, is invertible: to lowest order in dt the constraints are dt^2 times it, times G M^-1 G^T lam. */
 #include "method/vprk.h"
 #include "base/base.h"
-#include "method/rules.h"
+#include "method/variational.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -142,28 +142,43 @@ static size_t table_of(const struct lgv_vprk *t, double *out) {
 
 /* ---- descriptions ---- */
 
-static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, struct lgv_method *m) {
+/* Noise weights as variational.c has them: A = a ahat. */
+static void weights_of(const struct lgv_vprk *t, struct lgv_weights *w) {
+    *w = (struct lgv_weights){.count = t->stages};
+    for (int i = 0; i < t->stages; i++) {
+        w->c[i] = t->time[i];
+        w->nu[i] = t->nu[i];
+        w->kappa[i] = t->kappa[i];
+        for (int j = 0; j < t->stages; j++)
+            for (int k = 0; k < t->stages; k++) w->A[i][j] += t->a[i][k] * t->ahat[k][j];
+    }
+}
+
+static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, double order, struct lgv_method *m) {
     double table[TABLE];
     char defines[400];
     size_t count = table_of(t, table);
+    struct lgv_weights w;
+    weights_of(t, &w);
     *m = lgv_method_vprk;
+    m->order = order;
+    lgv_weights_judge(&w, t->corrected ? LGV_CORRECTION_MEAN : LGV_CORRECTION_NONE, m);
     m->uses_dz = with_dz(t);
     m->kicks = kicks(t);
     m->forced = m->kicks;
     if (m->kicks) m->linear = LGV_LINEAR_VERLET; /* or conjugate to it: without constraints */
     m->rotations = m->coupled = m->kicks; /* text/vprk_bodies.h */
-    m->varies = m->kicks && t->correction == 0 && t->stages <= 2; /* text/vprk_group.h */
+    m->varies = m->kicks && m->correction == 0 && t->stages <= 2; /* text/vprk_group.h */
     m->maps = t->exponential;
     if (m->maps) m->needs |= LGV_NEEDS_ROTATIONS;
-    m->forced_ends = m->kicks && t->project && !m->uses_dz && t->correction == 0;
-    m->correction = t->correction;
+    m->forced_ends = m->kicks && t->project && !m->uses_dz && m->correction == 0;
     m->face_general = m->face_separable =
-        LGV_FACE_K1 | (m->kicks ? LGV_FACE_FORCE : LGV_FACE_K2) | (t->correction != 0 ? LGV_FACE_K2 : 0);
+        LGV_FACE_K1 | (m->kicks ? LGV_FACE_FORCE : LGV_FACE_K2) | (m->correction != 0 ? LGV_FACE_K2 : 0);
     snprintf(
         defines, sizeof defines,
         "#define VPRK_S %dL\n#define VPRK_M %dL\n#define VPRK_DZ %d\n#define VPRK_KICKS %d\n#define VPRK_PROJECT %d\n"
         "#define VPRK_CORRECTION %.17g\n%s",
-        t->stages, t->multipliers, m->uses_dz, m->kicks, t->project, t->correction,
+        t->stages, t->multipliers, m->uses_dz, m->kicks, t->project, m->correction,
         t->exponential ? "#define VPRK_EXPONENTIAL 1\n" : "");
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
@@ -172,7 +187,7 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, st
     m->callbacks = m->kicks && t->project && !m->maps ? lgv_method_vprk.callbacks : NULL;
     double *values = lgv_new(3 + count, sizeof *values);
     if (values) {
-        const double head[] = {t->stages, m->uses_dz, t->correction};
+        const double head[] = {t->stages, m->uses_dz, m->correction};
         memcpy(values, head, sizeof head);
         memcpy(values + 3, table, count * sizeof *table);
     }
@@ -195,13 +210,11 @@ static double order_of(const struct lgv_vprk *t) {
 
 struct lgv_method *lgv_vprk_describe(const char *name, const struct lgv_vprk *t) {
     struct lgv_method *m = lgv_new(1, sizeof *m);
-    char doc[100];
-    snprintf(doc, sizeof doc, "Variational partitioned Runge-Kutta method with %d stages, given in the model file.",
-             t->stages);
-    if (m && fill(name, doc, t, m)) {
+    char doc[160];
+    snprintf(doc, sizeof doc, "Variational partitioned Runge-Kutta method with %d stages%s, given in the model file.",
+             t->stages, t->corrected ? " on a potential corrected for noise h(q)" : "");
+    if (m && fill(name, doc, t, order_of(t), m)) {
         m->paper = "given in the model file";
-        m->order = order_of(t);
-        m->strong_order = m->strong_noncommuting = m->strong_additive = 1;
         m->claims = "Symplectic; keeps constraints and momentum maps of symmetries that act linearly on the "
                     "coordinates or shift them.";
         return m;
@@ -222,9 +235,9 @@ static const struct entry {
     const char *name, *paper, *aliases, *doc;
     int kind; /* 0 Euler, 1 its adjoint, else the number of Lobatto stages */
     double order;
-    double strong, additive, weak; /* 0: 1 */
-    double correction;
+    bool corrected;
     bool weights; /* nu and kappa are given, else nu = b */
+    bool linear;  /* nu = b, kappa_i = sqrt 12 b_i (1/2 - c_i): those of PsNrQu-J in rules.c */
     double nu[3], kappa[3];
     bool loose;       /* without the last projection */
     bool exponential; /* rotations by exp, on a Lagrangian */
@@ -256,7 +269,6 @@ static const struct entry {
          "where it has order 2 without.",
      .kind = 2,
      .order = 2,
-     .additive = 1.5,
      .weights = true,
      .nu = {0.5, 0.5},
      .kappa = {ROOT, -ROOT}},
@@ -265,10 +277,7 @@ static const struct entry {
      .doc = "RATTLE-J on a potential corrected by dt/12 |P grad h|^2: strong order 3/2, weak order 2.",
      .kind = 2,
      .order = 2,
-     .strong = 1.5,
-     .additive = 1.5,
-     .weak = 2,
-     .correction = 1.0 / 12,
+     .corrected = true,
      .weights = true,
      .nu = {0.5, 0.5},
      .kappa = {ROOT, -ROOT}},
@@ -277,8 +286,7 @@ static const struct entry {
      .doc = "RATTLE on a potential corrected by dt/8 |P grad h|^2: weak order 2.",
      .kind = 2,
      .order = 2,
-     .weak = 2,
-     .correction = 1.0 / 8},
+     .corrected = true},
     {.name = "SHAKE",
      .paper = "Ryckaert, Ciccotti & Berendsen (1977), doi 10.1016/0021-9991(77)90098-5; with noise: " WITH_NOISE,
      .doc = "SHAKE: RATTLE without the last projection. Its positions are those of RATTLE; its momenta are shown "
@@ -314,13 +322,27 @@ static const struct entry {
      .doc = "Lobatto IIIA-IIIB with 4 stages: order 6 without noise.",
      .kind = 4,
      .order = 6},
+    {.name = "Lobatto3-Jc",
+     .paper = "derived for this project, on the methods of Jay (1996), doi 10.1137/0733019",
+     .doc = "Lobatto3 with noise weights of dW and J on a potential corrected by dt/24 |P grad h|^2: strong order 3/2, "
+            "weak order 2.",
+     .kind = 3,
+     .order = 4,
+     .corrected = true,
+     .linear = true},
+    {.name = "Lobatto4-Jc",
+     .paper = "derived for this project, on the methods of Jay (1996), doi 10.1137/0733019",
+     .doc = "Lobatto4 with noise weights of dW and J on a potential corrected by dt/30 |P grad h|^2: strong order 3/2, "
+            "weak order 2.",
+     .kind = 4,
+     .order = 6,
+     .corrected = true,
+     .linear = true},
     {.name = "Lobatto3-W1",
      .paper = "derived for this project, on the methods of Jay (1996), doi 10.1137/0733019",
      .doc = "Lobatto3 with noise weights of strong order 3/2, symmetric in time.",
      .kind = 3,
      .order = 4,
-     .strong = 1.5,
-     .additive = 1.5,
      .weights = true,
      .nu = {0.028595479208968317, 0.94280904158206337, 0.028595479208968317},
      .kappa = {ROOT, 0, -ROOT}},
@@ -329,8 +351,6 @@ static const struct entry {
      .doc = "Lobatto3 with the weights of its rule for dW and further ones for J: strong order 3/2.",
      .kind = 3,
      .order = 4,
-     .strong = 1.5,
-     .additive = 1.5,
      .weights = true,
      .nu = {1.0 / 6, 2.0 / 3, 1.0 / 6},
      .kappa = {ROOT - 1.0 / 3, 2.0 / 3, -ROOT - 1.0 / 3}},
@@ -347,19 +367,15 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
         t.nu[j] = e->nu[j];
         t.kappa[j] = e->kappa[j];
     }
+    for (int j = 0; e->linear && j < t.stages; j++) t.kappa[j] = t.b[j] * (0.5 - t.time[j]) / ROOT;
     t.project = !e->loose;
     t.exponential = e->exponential;
-    t.correction = e->correction;
-    if (!fill(e->name, e->doc, &t, m)) return false;
+    t.corrected = e->corrected;
+    if (!fill(e->name, e->doc, &t, e->order, m)) return false;
     m->aliases = e->aliases ? e->aliases : "";
     m->paper = e->paper;
-    m->order = e->order;
-    m->strong_order = m->strong_noncommuting = fmax(e->strong, 1);
-    m->strong_additive = fmax(e->additive, 1);
-    m->additive_quadratic = m->strong_additive > m->strong_order;
-    m->weak_order = m->strong_order >= 1.5 ? 2 : fmax(e->weak, 1); /* lgv_method_weak_order has the reason */
     m->loose = e->loose;
-    m->symmetric = e->kind >= 2 && !e->loose && !m->uses_dz && e->correction == 0;
+    m->symmetric = e->kind >= 2 && !e->loose && !m->uses_dz && !e->corrected;
     m->claims =
         m->maps ? "Symplectic in (g, m), where m is the momentum of the state; keeps momentum maps of symmetries. For "
                   "Lagrangians without constraints."

@@ -19,7 +19,7 @@ struct lgv_vprk {
     double am[LGV_VPRK_STAGES][LGV_VPRK_STAGES]; /* [stage][multiplier] */
     bool project;
     bool exponential; /* rotations by exp, on a Lagrangian: text/vprk_group.h */
-    double correction;
+    bool corrected; /* for noise h(q): variational.c */
 };
 
 /* Completes a tableau (stages, a, b, nu, kappa) with a_1j = 0 and a_sj = b_j.  False with the reason in `why` when

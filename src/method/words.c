@@ -420,6 +420,7 @@ static const char *gla_fault(const struct lgv_method *base) {
     if (base->compensated) return "GLA goes around methods without compensated sums";
     if (!base->symplectic && !(base->carries_width && base->symmetric)) return "GLA goes around a symplectic method";
     if (base->uses_dz) return "GLA goes around methods that use no integrals of the noise beside dW";
+    if (base->correction != 0 && !base->constrained) return "GLA goes around methods without a correction of H";
     return base->loose && base->constrained ? "GLA goes around methods that keep the hidden constraint" : NULL;
 }
 

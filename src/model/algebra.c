@@ -258,65 +258,93 @@ static int *velocities(struct lgv_model *m) {
     return v;
 }
 
-struct squares { /* terms of sum_m grad h_m . M^-1 grad h_m */
+struct products { /* terms of sums of grad h . H_pp grad k */
     struct lgv_arg *term;
     size_t count, capacity;
     const int *v; /* [np] H_p */
-    int *at;      /* [np] 1 + number of the leaf of that component, 0 between two noises */
+    int *at;      /* [np] 1 + number of the leaf of k of that component, 0 between two products */
     double factor;
 };
 
-static bool add_square(struct lgv_graph *g, struct squares *s, int h) {
-    size_t n, m;
-    int *leaf = lgv_diff_leaves(g, h, LGV_USES(LGV_Q), &n), *d = lgv_new(n + 1, sizeof *d);
-    bool ok = leaf && d;
-    if (ok) lgv_diff_gradient(g, h, leaf, n, d);
-    for (size_t i = 0; ok && i < n; i++) s->at[component(g, leaf[i])] = (int)i + 1;
+/* The leaves of h among the coordinates and its derivatives there. */
+static bool gradient_of(struct lgv_graph *g, int h, int **leaf, int **d, size_t *n) {
+    *leaf = lgv_diff_leaves(g, h, LGV_USES(LGV_Q), n);
+    *d = lgv_new(*n + 1, sizeof **d);
+    if (*leaf && *d) lgv_diff_gradient(g, h, *leaf, *n, *d);
+    return *leaf && *d;
+}
+
+static bool add_product(struct lgv_graph *g, struct products *s, int h, int k) {
+    size_t n, m, others;
+    int *leaf, *d, *leaf_k = NULL, *d_k = NULL;
+    bool ok = gradient_of(g, h, &leaf, &d, &n);
+    others = n;
+    if (h != k) ok = gradient_of(g, k, &leaf_k, &d_k, &others) && ok;
+    const int *const to_leaf = h == k ? leaf : leaf_k, *const to_d = h == k ? d : d_k;
+    for (size_t i = 0; ok && i < others; i++) s->at[component(g, to_leaf[i])] = (int)i + 1;
     for (size_t i = 0; ok && i < n; i++) {
         int row = s->v[component(g, leaf[i])];
         int *other = lgv_diff_leaves(g, row, LGV_USES(LGV_P), &m);
         ok = other != NULL;
-        for (size_t k = 0; ok && k < m; k++) {
-            int to = s->at[component(g, other[k])];
+        for (size_t l = 0; ok && l < m; l++) {
+            int to = s->at[component(g, other[l])];
             if (to == 0) continue;
-            int value = lgv_expr_mul(g, lgv_diff_one(g, row, other[k]), lgv_expr_mul(g, d[i], d[to - 1]));
+            int value = lgv_expr_mul(g, lgv_diff_one(g, row, other[l]), lgv_expr_mul(g, d[i], to_d[to - 1]));
             ok = lgv_grow(&s->term, &s->capacity, s->count + 1, sizeof *s->term);
             if (ok) s->term[s->count++] = (struct lgv_arg){value, s->factor};
         }
         free(other);
     }
-    for (size_t i = 0; leaf && i < n; i++) s->at[component(g, leaf[i])] = 0;
+    for (size_t i = 0; to_leaf && i < others; i++) s->at[component(g, to_leaf[i])] = 0;
     free(leaf);
     free(d);
+    free(leaf_k);
+    free(d_k);
     return ok;
 }
 
-/* With rotations: grad h . M^-1 grad h = {h, {h, H}}, whatever space h lives on. */
-static int bracket_correction(struct lgv_model *m, double factor) {
+/* With rotations: grad h . M^-1 grad k = {h, {k, H}}, whatever space they live on. */
+static int bracket_correction(struct lgv_model *m, const int *h, size_t first, size_t last, size_t other,
+                              double factor) {
     struct lgv_graph *g = m->graph;
-    int *h = lgv_model_noises(m), H = lgv_loops_instance(g, m->hamiltonian, NULL, 0), id = 0;
-    if (!h) no_memory(g);
-    for (size_t i = 0; h && i < m->nnoise && !g->failed; i++)
-        id = lgv_expr_add(g, id, lgv_algebra_bracket(g, h[i], lgv_algebra_bracket(g, h[i], H)));
-    free(h);
+    int H = lgv_loops_instance(g, m->hamiltonian, NULL, 0), id = 0;
+    for (size_t i = first; i < last && !g->failed; i++) {
+        int k = h[other < m->nnoise ? other : i];
+        id = lgv_expr_add(g, id, lgv_algebra_bracket(g, h[i], lgv_algebra_bracket(g, k, H)));
+    }
     return lgv_expr_scale(g, factor, id);
 }
 
-/* All terms are collected and summed once: work is linear in degrees of freedom and noises. */
-int lgv_algebra_correction(struct lgv_model *m, double factor) {
+/* All terms are collected and summed once: work is linear in degrees of freedom and noises.  Noises first..last - 1,
+ * each with itself, or with `other`. */
+static int correction(struct lgv_model *m, size_t first, size_t last, size_t other, double factor) {
     struct lgv_graph *g = m->graph;
-    if (g->nrotations) return bracket_correction(m, factor);
-    int *h = lgv_model_noises(m), *v = velocities(m);
-    struct squares s = {.v = v, .at = lgv_new(m->np, sizeof *s.at), .factor = factor};
+    int *h = lgv_model_noises(m), id = 0;
+    if (h && g->nrotations) {
+        id = bracket_correction(m, h, first, last, other, factor);
+        free(h);
+        return id;
+    }
+    int *v = velocities(m);
+    struct products s = {.v = v, .at = lgv_new(m->np, sizeof *s.at), .factor = factor};
     bool ok = h && v && s.at;
-    for (size_t i = 0; ok && i < m->nnoise && !g->failed; i++) ok = add_square(g, &s, h[i]);
+    for (size_t i = first; ok && i < last && !g->failed; i++)
+        ok = add_product(g, &s, h[i], h[other < m->nnoise ? other : i]);
     if (!ok) no_memory(g);
-    int id = lgv_expr_sum(g, 0, s.term, s.count);
+    id = lgv_expr_sum(g, 0, s.term, s.count);
     free(h);
     free(v);
     free(s.at);
     free(s.term);
     return id;
+}
+
+int lgv_algebra_correction(struct lgv_model *m, double factor) {
+    return correction(m, 0, m->nnoise, m->nnoise, factor);
+}
+
+int lgv_algebra_correction_pair(struct lgv_model *m, size_t i, size_t j, double factor) {
+    return correction(m, i, i + 1, j, factor);
 }
 
 /* ---- strong Taylor scheme 1.5 (Kloeden & Platen 10.4): one noise, or additive ones ---- */

@@ -407,8 +407,9 @@ int lgv_algebra_distance(struct lgv_model *m);
 bool lgv_algebra_bend(struct lgv_model *m, const struct lgv_terms *second, struct lgv_terms *out);
 /* Ito drift minus Stratonovich drift: 1/2 sum_m {{x, h_m}, h_m} for every coordinate and momentum x. */
 void lgv_algebra_ito(struct lgv_model *m, struct lgv_terms *Cq, struct lgv_terms *Cp);
-/* factor sum_m grad h_m . M^-1 grad h_m */
+/* factor sum_m grad h_m . H_pp grad h_m, and factor grad h_i . H_pp grad h_j */
 int lgv_algebra_correction(struct lgv_model *m, double factor);
+int lgv_algebra_correction_pair(struct lgv_model *m, size_t i, size_t j, double factor);
 /* The increment of the strong Taylor scheme 1.5, with dt as weight 0, then the dW_m, then the dZ_m; linear: the model
  * is.  True when it has dZ. */
 bool lgv_algebra_taylor(struct lgv_model *m, bool linear, struct lgv_terms *Xq, struct lgv_terms *Xp);

@@ -181,6 +181,7 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
         char ignore[400];
         const struct lgv_method *r = lgv_method_find(*name);
         if (!r || lgv_method_refusal(r, m, &s->structure, ignore, sizeof ignore)) continue;
+        if (lgv_method_mixes(r, &s->structure)) continue; /* others need fewer derivatives */
         double has = lgv_method_strong_order(r, &s->structure, m->nnoise, NULL);
         if (best && (has < order - 0.1 || !is_tested(s, best) || is_tested(s, r))) continue;
         best = r;

@@ -176,6 +176,28 @@ INLINE double num_less(double a, double b) {
     return a < b ? 1.0 : 0.0;
 }
 
+/* Weights of the correction of H by noise h(q) on a part a of the step, behind those of the noises: a dt, or with
+ * y = J - dW/2, J = dZ / dt, and numbers of the method's tableau (src/method/variational.c) a dt k_ij,
+ *
+ *     k_ij = (WW dW_i dW_j + WY (dW_i y_j + y_i dW_j) + YY y_i y_j) / dt + delta_ij / 15. */
+#ifndef CORRECTION_RANDOM
+#define CORRECTION_RANDOM 0
+#define CORRECTION_WW 0.0
+#define CORRECTION_WY 0.0
+#define CORRECTION_YY 0.0
+#endif
+INLINE void correction_weights(const struct ctx *c, double a, const vec *dW, const vec *dZ, vec *w) {
+    if (NW == NM) return;
+    if (!CORRECTION_RANDOM) w[NM] = vec_set(a * c->dt);
+    vec *k = w + NM;
+    for (long i = 0; CORRECTION_RANDOM && i < NM; i++)
+        for (long j = i; j < NM; j++) {
+            vec y = dZ[i] / c->dt - 0.5 * dW[i], z = dZ[j] / c->dt - 0.5 * dW[j];
+            vec sum = CORRECTION_WW * dW[i] * dW[j] + CORRECTION_WY * (dW[i] * z + y * dW[j]) + CORRECTION_YY * y * z;
+            *k++ = a * (i == j ? sum + c->dt / 15.0 : sum);
+        }
+}
+
 /* w = beta dW + gamma J, J = dZ / dt; methods without dZ leave it out. */
 INLINE void noise_weights(const struct ctx *c, int dz, double beta, double gamma, const vec *dW, const vec *dZ,
                           vec *w) {

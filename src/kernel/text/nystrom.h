@@ -39,6 +39,12 @@
 #define NYS_SET(i) (NYS_SETS == NYS_IMP ? (i) : 0)
 #define NYS_UNKNOWNS (NYS_SETS * NP)
 
+/* The weights of the noise and of the correction at node k. */
+INLINE void nystrom_weights(struct ctx *c, long k, const vec *dW, const vec *dZ, vec *w) {
+    noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
+    correction_weights(c, NYS_ALPHA(k) * c->dt, dW, dZ, w);
+}
+
 /* P = p + sum of R_ik N_k over the nodes known so far. */
 INLINE void nystrom_momentum(struct ctx *c, long i, long known, const vec *p, const vec *N, vec *P) {
     (void)c;
@@ -64,9 +70,9 @@ INLINE void nystrom_node(struct ctx *c, long k, const vec *q, const vec *p, cons
     double at = NYS_C(k), t = time_at(c, at), a = NYS_ALPHA(k) * c->dt;
     ARRAY(Q, NP);
     ARRAY(K, NP);
-    ARRAY(w, NM);
+    ARRAY(w, NW);
     struct force F = CARRIED_FORCE(carry);
-    noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), dW, dZ, w);
+    nystrom_weights(c, k, dW, dZ, w);
     for (long i = 0; i < NP; i++) Q[i] = q[i];
     if (at != 0) {
         nystrom_direction(c, k, q, p, dW, N, x);
@@ -115,7 +121,7 @@ INLINE ivec nodes_correct(struct ctx *c, struct newton *s, void *of) {
     vec *top = c->top;
     for (long i = 0; i < NYS_IMP; i++) {
         long k = NYS_PRE + i;
-        noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), h->dW, h->dZ, h->w);
+        nystrom_weights(c, k, h->dW, h->dZ, h->w);
         for (long j = 0; j < NP; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NP + j], h->q[j]);
         model_K2(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0, h->Kqq + i * NP * NP, 0, 0);
         for (long j = 0; j < NP; j++) h->N[k * NP + j] = -h->K[j];
@@ -164,7 +170,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
     ARRAY(Kpp, NP * NP);
     ARRAY(Q, NP);
     ARRAY(K, NP);
-    ARRAY(w, NM);
+    ARRAY(w, NW);
     struct nodes nodes = {q, p, dW, dZ, N, found, A, scratch, Kqq, Kpp, Q, K, w};
     struct newton s = {.n = NYS_UNKNOWNS, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
     const int rounds = MODEL_LINEAR ? 1 : NEWTON_MAX;
@@ -193,6 +199,10 @@ INLINE void nystrom_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
     ARRAY(N, NYS_N * NP);
     ARRAY(end, NP);
     ARRAY(x, NYS_UNKNOWNS + NP);
+    ARRAY(whole, NW > NM ? NW : 0); /* of the step, with those of the correction */
+    for (long m = 0; NW > NM && m < NM; m++) whole[m] = dW[m];
+    correction_weights(c, c->dt, dW, dZ, whole);
+    if (NW > NM) dW = whole;
     vec *top = c->top;
     for (long k = 0; k < NYS_N; k++) {
         if (k == NYS_PRE && NYS_IMP > 0) {

@@ -61,7 +61,7 @@ INLINE ivec fixed_correct(struct ctx *c, struct newton *s, void *of) {
     vec moved = vec_set(0), size = vec_set(0), part = vec_select(s->live, h->step, vec_set(0));
     for (long i = 0; i < NYS_IMP; i++) {
         long k = NYS_PRE + i;
-        noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), h->dW, h->dZ, h->w);
+        nystrom_weights(c, k, h->dW, h->dZ, h->w);
         for (long j = 0; j < NP; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NP + j], h->q[j]);
         model_K1(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0);
         for (long j = 0; i + 1 < NYS_IMP && j < NP; j++)
@@ -168,7 +168,7 @@ INLINE ivec sparse_correct(struct ctx *c, struct newton *s, void *of) {
     struct large *h = of;
     for (long i = 0; i < NYS_IMP; i++) {
         long k = NYS_PRE + i;
-        noise_weights(c, METHOD_DZ, NYS_BETA(k), NYS_GAMMA(k), h->dW, h->dZ, h->w);
+        nystrom_weights(c, k, h->dW, h->dZ, h->w);
         for (long j = 0; j < NP; j++) h->Q[j] = FUSED(NYS_C(k), s->x[NYS_SET(i) * NP + j], h->q[j]);
         model_K2_sparse(c, time_at(c, NYS_C(k)), h->Q, h->p, NYS_ALPHA(k) * c->dt, h->w, h->K, 0, h->H + i * SPARSE_NG,
                         0);
@@ -226,7 +226,7 @@ INLINE void nystrom_large(struct ctx *c, const vec *q, const vec *p, const vec *
     c->top = top;
     ARRAY(Q, NP);
     ARRAY(K, NP);
-    ARRAY(w, NM);
+    ARRAY(w, NW);
     struct large h = {q, p, dW, dZ, square_sum(NP, q), N, Q, K, w, .step = vec_set(1)};
     struct newton s = {.x = x, .live = (ivec)(p[0] == p[0])};
     newton_iterate(c, &s, LARGE_ROUNDS, fixed_correct, fixed_moving, 0, &h);

@@ -54,6 +54,19 @@ INLINE void stage_values(struct ctx *c, long j, const vec *w, int second, struct
     for (long i = 0; second && i < NP * NP; i++) s->fQ[i] = -s->fQ[i];
 }
 
+/* Adds the correction's force at a stage between the ends of the step, where its position is not known beforehand; the
+ * others are found once.  Its derivative, of the size dt^3, is left out of the matrices.  For constant masses. */
+INLINE void add_inner_correction(struct ctx *c, long j, const vec *Q, vec *f) {
+    if (!CORRECTED || MODEL_L || V_TIME(j) == 0 || V_TIME(j) == 1) return;
+    vec *top = c->top;
+    ARRAY(G, NC * NP);
+    ARRAY(x, NP);
+    model_G(c, Q, G);
+    correction_gradient(c, time_at(c, V_TIME(j)), Q, G, 0, x);
+    for (long i = 0; i < NP; i++) ADD_PRODUCT(f[i], -c->dt * c->dt * VPRK_CORRECTION * V_B(j), x[i]);
+    c->top = top;
+}
+
 /* B += factor A VY, VY the derivative of the velocity: 1 or the masses. */
 INLINE void add_product(double factor, const vec *A, const vec *mass, vec *B, long stride) {
     for (long i = 0; i < NP; i++)
@@ -111,6 +124,7 @@ INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *d
         noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
         stage_values(c, j, w, 1, s);
         for (long i = 0; CORRECTED && V_TIME(j) == 0 && i < NP; i++) ADD_PRODUCT(s->f[j * NP + i], V_B(j), extra[i]);
+        add_inner_correction(c, j, s->Q + j * NP, s->f + j * NP);
         add_stage(c, j, s, mass, A);
     }
     for (long m = 0; NC > 0 && m < VM; m++) {
@@ -301,6 +315,7 @@ INLINE void quick_stage(struct ctx *c, long j, int round, struct quick *h) {
         at->f[j * NP + i] = -at->f[j * NP + i];
         if (CORRECTED && V_TIME(j) == 0) ADD_PRODUCT(at->f[j * NP + i], V_B(j), h->extra[i]);
     }
+    add_inner_correction(c, j, at->Q + j * NP, at->f + j * NP);
     if (NC == 0) return;
     model_G(c, at->Q + j * NP, h->G + j * NC * NP);
     if (j < VM) constraint_rows(c, h->G + j * NC * NP, 0, h->MG + j * NC * NP);
@@ -372,6 +387,7 @@ INLINE void stages_end(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     for (long j = 0; j < VS; j++) {
         noise_weights(c, METHOD_DZ, V_BETA(j), V_GAMMA(j), dW, dZ, w);
         stage_values(c, j, w, 0, s);
+        add_inner_correction(c, j, s->Q + j * NP, s->f + j * NP);
         for (long i = 0; i < NP; i++)
             p[i] += s->f[j * NP + i] + (CORRECTED && V_TIME(j) == 0 ? V_B(j) * extra[i] : vec_set(0));
     }
