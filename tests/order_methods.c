@@ -15,7 +15,7 @@
 /* Methods of higher order without noise: on Kubo their step is exact to higher powers of dt + beta dW, so the fit there
  * is larger. */
 static bool better_on_kubo(const struct lgv_method *m) {
-    return m->order > 2 && m->strong_order == 1;
+    return m->order > 2 && (m->strong_order == 1 || m->quadratic_invariants);
 }
 
 /* All methods that fit the model, as a list for lgv_converge. */

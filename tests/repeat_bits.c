@@ -31,6 +31,8 @@ static const struct subject {
      "coordinates: {a: 0.7, b: 'normal(0, 0.4)'}\nmomenta: {u: 0.2, v: 0.5}\n"
      "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + (a^2 + b^2)/2 + 0.1*a*v\nnoise: [0.1*(a*u + b^2), 0.2*cos(b)*v]\n",
      0.05, 333, false},
+    {"any noise", "P2N2Q4Gau-3flows",
+     SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: beta*sin(q - p)*p\n", 0.05, 333, false},
     {"ring of 20 with 20 noises", "P2N2Q2Lob", /* more noises than are drawn two steps at a time */
      "parameters: {N: 20}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 0.5)'}\n"
      "potential: sum(i=1..N, 1 - cos(x[wrap(i+1)] - x[i]) + 0.25*x[i]^4)\n"

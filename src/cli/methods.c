@@ -87,7 +87,8 @@ static void print_table(void) {
              "O (its exact flow) too, or U in the place of A and O (drift and bath together, exactly): BAOAB, OBABO, "
              "UBU, with constraints g-BAOAB. NAME-GLA is a symplectic method NAME between two halves of O, NAME-GLA1 "
              "one followed by O. NAME-Metropolis accepts or rejects the steps of a symmetric word with O or of "
-             "NAME-GLA, so that stationary averages have no bias. PsNrQu are Galerkin methods of any degree.",
+             "NAME-GLA, so that stationary averages have no bias. PsNrQu are Galerkin methods of any degree. "
+             "NAME-3flows has strong order 3/2 for any noise h(q,p), with one of them of order 4 or more.",
              0, 0);
     lgv_wrap(stdout,
              LGV_CLI_ORDERS " `lgv methods NAME` tells more, `lgv check FILE` which of them fit a model.", 0, 0);

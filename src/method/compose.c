@@ -300,6 +300,8 @@ const struct lgv_method *lgv_compose_find(const char *name) {
     const struct lgv_splitting *s = splitting_of(name);
     const struct lgv_method *word = lgv_word_find(name);
     if (word) return word;
+    const struct lgv_method *magnus = lgv_magnus_find(name);
+    if (magnus) return magnus;
     return s ? lgv_method_keep(s->name, fill_splitting, s) : find_composition(name);
 }
 
@@ -307,6 +309,7 @@ void lgv_compose_explain(const struct lgv_model *m, const char *name, char *why,
     const struct lgv_method *base;
     const struct lgv_composition *c = split(m, name, &base);
     lgv_word_explain(name, why, size);
+    lgv_magnus_explain(name, why, size);
     if (!c || lgv_compose_takes(base)) return;
     if (!base) {
         snprintf(why, size, "what -%s composes is not a method", c->suffix);

@@ -38,6 +38,10 @@ bool lgv_word_symmetric(const char *word, size_t letters); /* is it a palindrome
 const struct lgv_method *lgv_word_find(const char *name);
 void lgv_word_explain(const char *name, char *why, size_t size);
 
+/* magnus.c: methods for any noise h(q,p). */
+const struct lgv_method *lgv_magnus_find(const char *name);
+void lgv_magnus_explain(const char *name, char *why, size_t size);
+
 /* ---- compose_tables.c ---- */
 
 /* Letters A and B in turn, each with a width of its own. */

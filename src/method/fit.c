@@ -337,7 +337,7 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
     for (size_t i = 0; (other = lgv_method_listed(m, i)); i++) {
         size_t used = strlen(others);
         if (!fits(other, m, s)) continue;
-        if (other->program && other->program->steps == 1) /* one of the names below */
+        if (other->program && other->program->steps == 1 && !other->uses_dz) /* one of the names below */
             snprintf(composed, sizeof composed, ", and compositions of them such as %.20s", other->name);
         else
             snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", other->name);

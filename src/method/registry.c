@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The registry: every method that has a name, and how a name becomes a method.  A method with a file of its own is
- * described there (methods/NAME.c); the others are made from their names by rules.c, vprk.c, number.c and compose.c. */
+ * described there (methods/NAME.c); the others are made from their names by rules.c, vprk.c, number.c, compose.c and
+ * magnus.c. */
 #include "method/number.h"
 #include "method/compose.h"
 #include "method/rules.h"
@@ -19,7 +20,7 @@ extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_m
     lgv_method_deuflhard, lgv_method_garcia_archilla, lgv_method_hochbruck_lubich, lgv_method_hairer_lubich,
     lgv_method_grimm_hochbruck;
 
-/* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c, number.c or compose.c. */
+/* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c, number.c, compose.c or magnus.c. */
 static const struct {
     const char *name, *alias;
     const struct lgv_method *method;
@@ -41,6 +42,7 @@ static const struct {
     {"P3N3Q6Gau", "gauss6", NULL},
     {"P2N3Q4Lob", NULL, NULL},
     {"P3N4Q6Lob", NULL, NULL},
+    {"P2N2Q4Gau-3flows", NULL, NULL},
     {"MRT32", NULL, &lgv_method_mrt32},
     {"VZ", NULL, &lgv_method_vz},
     {"VZc", NULL, &lgv_method_vzc},

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Methods for any noise h(q,p), by name:
+ *
+ *     NAME-3flows    three flows a step (methods/flows.c), each by a Gauss or Lobatto Galerkin method NAME of order 4
+ *                    or more: strong order 3/2 and weak order 2 for one noise and for noises that commute */
+#include "method/compose.h"
+#include "base/base.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+extern const struct lgv_method lgv_method_flows;
+
+#define THREE_FLOWS "-3flows"
+
+/* The method in front of the suffix; *base is NULL when it is none.  False: the name has another ending. */
+static bool split(const char *name, const char *suffix, const struct lgv_method **base) {
+    size_t n = strlen(name), tail = strlen(suffix);
+    if (n <= tail || strcasecmp(name + n - tail, suffix) != 0) return false;
+    char *first = lgv_copy_n(name, n - tail);
+    *base = first ? lgv_method_find(first) : NULL;
+    free(first);
+    return true;
+}
+
+/* Why a method cannot follow the flows of order 3/2; false: it can. */
+static bool flow_fault(const struct lgv_method *base, const char *suffix, char *why, size_t size) {
+    if (!base) {
+        snprintf(why, size, "what %s goes around is not a method that has a name", suffix);
+    } else if (strcmp(base->family, "Galerkin") != 0 || base->program || base->uses_dz ||
+               base->needs & LGV_NEEDS_NOISE_OF_Q) {
+        snprintf(why, size, "%s goes around a Galerkin method with one rule for dt and dW, such as P2N2Q4Gau", suffix);
+    } else if (base->order < 4) {
+        snprintf(why, size, "%s needs a method of order 4 or more, such as P2N2Q4Gau: the error of %s, of order %g, "
+                 "would leave strong order 1", suffix, base->name, base->order);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* What all of them promise beside what the method in front of the suffix keeps. */
+static void promise(const struct lgv_method *base, struct lgv_method *m) {
+    *m = *base;
+    m->aliases = "";
+    m->constants = NULL;
+    m->values = NULL;
+    m->step = NULL;
+    m->uses_dz = true;
+    m->symmetric = false;
+    m->strong_order = m->strong_additive = 1.5;
+    m->strong_one_sided = 0;
+    m->weak_order = 2;
+}
+
+static struct lgv_program *three(const struct lgv_method *base) {
+    struct lgv_program *p = lgv_program_new(3, 1);
+    if (!p) return NULL;
+    p->step[0] = base;
+    p->substep[1] = (struct lgv_substep){.width = 1};
+    p->substep[2] = (struct lgv_substep){.from = 1};
+    lgv_program_link(p);
+    return p;
+}
+
+static bool fill_flows(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_method *base = what;
+    char doc[300];
+    promise(base, m);
+    m->program = three(base);
+    m->source = lgv_method_flows.source;
+    m->callbacks = base->step ? lgv_method_flows.callbacks : NULL;
+    m->paper = "derived for this project, after Foster, dos Reis & Strange (2022), doi 10.48550/arXiv.2210.17543";
+    snprintf(doc, sizeof doc,
+             "Three flows of noise, H and noise, and noise, each by %s, with weights that follow from dW and dZ: "
+             "strong order 3/2 for any h(q,p).", base->name);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->program && m->name && m->doc;
+}
+
+const struct lgv_method *lgv_magnus_find(const char *name) {
+    const struct lgv_method *base, *found = NULL;
+    char ignore[200];
+    if (!split(name, THREE_FLOWS, &base) || flow_fault(base, THREE_FLOWS, ignore, sizeof ignore)) return NULL;
+    struct lgv_text whole = {0};
+    lgv_text_add(&whole, "%s" THREE_FLOWS, base->name);
+    if (!whole.failed) found = lgv_method_keep(whole.data, fill_flows, base);
+    lgv_text_free(&whole);
+    return found;
+}
+
+void lgv_magnus_explain(const char *name, char *why, size_t size) {
+    const struct lgv_method *base;
+    if (split(name, THREE_FLOWS, &base)) flow_fault(base, THREE_FLOWS, why, size);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Methods for any noise h(q,p): strong order 3/2 for one noise and for noises that commute, also with formulas of t,
+ * and the same by two inner methods; weak order 2; symplectic to round-off; refusals. */
+#include "helpers.h"
+
+enum { PATHS = 256, STEPS = 1024, LEVELS = 4, FIRST = 4 }; /* the reference has steps 4 to 32 times smaller */
+#define UNTIL 0.64
+
+static const struct problem {
+    const char *name, *text;
+} problems[] = {
+    {"one noise, H not separable",
+     "coordinates: {q: 0.4}\nmomenta: {p: 0.9}\nhamiltonian: (1 + q^2/4)*p^2/2 + q^4/4\nnoise: 0.8*sin(q - p/2)*p\n"},
+    {"two noises that commute",
+     "coordinates: {x: 0.5, y: 0.3}\nmomenta: {u: 0.8, v: -0.4}\n"
+     "hamiltonian: u^2/2*(1 + 0.3*cos(x)) + v^2/2 + x^2/2 + x*y^2/3 + y^4/4 + u*y/5\n"
+     "noise: [sin(x - u), 0.8*cos(y)*v]\n"},
+    {"formulas of t",
+     "coordinates: {q: 0.5}\nmomenta: {p: 0.8}\nhamiltonian: p^2/2*(1 + 0.3*sin(3*t)) + q^4/4\n"
+     "noise: 0.6*sin(q + 2*t)*(1 + p^2/4)\n"},
+    {"noise h(q), separable",
+     "coordinates: {q: 0.5}\nmomenta: {p: 0.8}\nhamiltonian: p^2/2 + q^4/4\nnoise: sin(2*q)\n"},
+};
+
+static double *state_of(const struct lgv_kernel *k, uint64_t coarsen, size_t *columns) {
+    *columns = k->watch.count;
+    return final_values(k, UNTIL / STEPS * (double)coarsen, STEPS / coarsen, PATHS, 23, coarsen);
+}
+
+static struct fit strong(struct lgv_model *m, const char *method, const char *against) {
+    struct lgv_kernel k = kernel_of(m, method), other = kernel_of(m, against);
+    size_t n, columns = m->nx + m->np;
+    double *fine = state_of(&other, 1, &n), dt[LEVELS], squared[LEVELS * PATHS] = {0};
+    const size_t first = n - columns; /* q and p are observed last */
+    for (size_t l = 0; l < LEVELS; l++) {
+        uint64_t coarsen = (uint64_t)FIRST << l;
+        dt[l] = UNTIL / STEPS * (double)coarsen;
+        double *x = state_of(&k, coarsen, &n);
+        for (size_t i = 0; i < PATHS; i++)
+            for (size_t j = first; j < n; j++) {
+                double d = x[i * n + j] - fine[i * n + j];
+                squared[l * PATHS + i] += d * d;
+            }
+        free(x);
+    }
+    free(fine);
+    struct fit f = fit_order(squared, dt, LEVELS, PATHS);
+    double promised = lgv_method_strong_order(k.method, &k.structure, k.nnoise, NULL);
+    print_message("    %s: order %.3f +- %.3f, promised %g, error %.3g at %g\n", method, f.slope, f.slope_error,
+                  promised, f.rms[0], dt[0]);
+    assert_true(f.slope_error < 0.08);
+    /* A finite range of steps bends a fit upwards, by what the next order adds; the orders are 1/2 apart. */
+    assert_true(f.slope > promised - 3 * f.slope_error - 0.03 && f.slope < promised + 3 * f.slope_error + 0.2);
+    lgv_kernel_free(&k);
+    lgv_kernel_free(&other);
+    return f;
+}
+
+/* Against each other's inner method: a method that converges to something wrong would agree with itself. */
+static void test_strong(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        struct lgv_model *m = model_of(problems[i].text);
+        print_message("%s\n", problems[i].name);
+        struct fit plain = strong(m, "P2N2Q4Gau", "P2N2Q4Gau-3flows");
+        struct fit flows = strong(m, "P2N2Q4Gau-3flows", "P3N3Q6Gau-3flows");
+        assert_true(flows.rms[0] < 0.5 * plain.rms[0]);
+        lgv_model_free(m);
+    }
+}
+
+/* Means of f over paths that a coarse and a fine run share: what they differ by has little variance. */
+static void test_weak(void **state) {
+    (void)state;
+    enum { MANY = 12000, FINEST = 64 };
+    static const char *const method[] = {"P2N2Q4Gau-3flows"};
+    struct lgv_model *m = model_of("coordinates: {q: 0.4}\nmomenta: {p: 0.9}\nhamiltonian: p^2/2 + q^2/2 + q^4/8\n"
+                                   "noise: 0.7*sin(q)*cos(p)\nobserve: {f: 'p^2 + sin(q)'}\n");
+    struct lgv_kernel reference = kernel_of(m, "P2N2Q4Gau-3flows");
+    const size_t n = reference.watch.count, f = watch_number(&reference, "f");
+    double *fine = final_values(&reference, 1.0 / FINEST, FINEST, MANY, 29, 1);
+    for (size_t j = 0; j < sizeof method / sizeof *method; j++) {
+        struct lgv_kernel k = kernel_of(m, method[j]);
+        double bias[2], error[2];
+        for (size_t l = 0; l < 2; l++) {
+            uint64_t coarsen = FINEST / 8 >> l;
+            double *x = final_values(&k, (double)coarsen / FINEST, FINEST / coarsen, MANY, 29, coarsen);
+            double sum = 0, sq = 0;
+            for (size_t i = 0; i < MANY; i++) {
+                double d = x[i * n + f] - fine[i * n + f];
+                sum += d / MANY;
+                sq += d * d / MANY;
+            }
+            bias[l] = sum;
+            error[l] = sqrt((sq - sum * sum) / MANY);
+            free(x);
+        }
+        double slope = log2(bias[0] / bias[1]), spread = hypot(error[0] / bias[0], error[1] / bias[1]) / log(2);
+        print_message("%s: %.3g +- %.1g and %.3g +- %.1g, weak order %.2f +- %.2f\n", method[j], bias[0], error[0],
+                      bias[1], error[1], slope, spread);
+        assert_true(lgv_method_weak_order(k.method, &k.structure, k.nnoise, NULL) == 2);
+        assert_true(spread < 0.2 && fabs(slope - 2) < 3 * spread + 0.1);
+        lgv_kernel_free(&k);
+    }
+    free(fine);
+    lgv_kernel_free(&reference);
+    lgv_model_free(m);
+}
+
+static void test_symplectic(void **state) {
+    static const char *const method[] = {"P2N2Q4Gau-3flows", "P3N3Q6Gau-3flows", "P2N3Q4Lob-3flows"};
+    (void)state;
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+        for (size_t j = 0; j < sizeof method / sizeof *method; j++) {
+            struct lgv_model *m = model_of(problems[i].text);
+            struct lgv_kernel k = kernel_of(m, method[j]);
+            if (isnan(lgv_method_strong_order(k.method, &k.structure, k.nnoise, NULL))) { /* it loses paths */
+                assert_true(k.method->surplus_momenta && i < 3);
+                lgv_kernel_free(&k);
+                lgv_model_free(m);
+                continue;
+            }
+            const double x[] = {0.5, m->np > 1 ? 0.3 : 0.8, 0.8, -0.4};
+            struct lgv_defect how = {0};
+            double d = lgv_certificate_defect(&k, 0.1, 0.05, 5, 3, 4, x, NULL, NULL, NULL, &how);
+            print_message("%s, %s: defect %.2g +- %.1g\n", problems[i].name, method[j], d, how.error);
+            assert_true(k.method->symplectic && d >= 0 && d < 1e-12);
+            lgv_kernel_free(&k);
+            lgv_model_free(m);
+        }
+}
+
+static void refused(const char *name, const char *why) {
+    char text[400];
+    assert_null(lgv_method_find(name));
+    assert_int_equal(lgv_method_unknown(NULL, name, text, sizeof text), LGV_BAD_INPUT);
+    if (!strstr(text, why)) fail_msg("%s: %s", name, text);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    refused("midpoint-3flows", "would leave strong order 1");
+    refused("VZc-3flows", "goes around a Galerkin method");
+    refused("LobZ-3flows", "goes around a Galerkin method");
+    refused("P2N2Q4Gau-3flows-3flows", "goes around a Galerkin method");
+    refused("nothing-3flows", "is not a method");
+    assert_ptr_equal(lgv_method_find("gauss4-3FLOWS"), lgv_method_find("P2N2Q4Gau-3flows"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strong), cmocka_unit_test(test_weak),
+                                       cmocka_unit_test(test_symplectic), cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
