@@ -94,6 +94,47 @@ YAML
 gives 1 "$LGV" compare fall.yaml --methods EEM --ladder 0 --reference none --no-files
 has out failed survivors
 
+# A range of steps: energy error and survival against the step. On q^2/2 with frequency 10 Verlet survives to 0.2, which
+# is told, and the energy error falls with the square of the step; the midpoint rule survives all and keeps the energy.
+cat > stiff.yaml <<'YAML'
+name: stiff
+coordinates: { q: 0.1 + 0.01*normal() }
+momenta: { p: 0 }
+hamiltonian: p^2/2 + 50*q^2
+run: { until: 50, paths: 20 }
+YAML
+gives 0 "$LGV" compare stiff.yaml --methods BAB,P1N1Q2Gau --steps 0.01:1:9 --out tried
+has out 'stable up to 0.2, as far as the start tells' 'any step is stable for linear forces' '100 %' ' 0 %'
+hasnot out 'work and precision' failed
+for f in comparison.json report.html steps-energy.svg steps-survival.png; do
+    [ -s "tried/$f" ] || die "$f is missing"
+done
+has tried/report.html 'Energy error' 'stable up to 0.2' 'mark broken'
+has tried/steps-energy.svg 'Energy error against the step'
+python3 - tried/comparison.json <<'PY' || die "steps that were tried are wrong"
+import json, math, sys
+bab, mid = json.load(open(sys.argv[1]))["methods"]
+tried = bab["steps_tried"]
+assert bab["stable_up_to"] == 0.2 or abs(bab["stable_up_to"] - 0.2) < 1e-6, bab["stable_up_to"]
+assert mid["stable_up_to"] == "any step" and len(tried) == len(mid["steps_tried"]) >= 8
+for t in tried: assert t["survive"] == (1 if t["step"] < 0.2 else 0), t
+for t in mid["steps_tried"]: assert t["survive"] == 1 and t["energy_error_max"] < 1e-9, t
+a, b = tried[0], tried[2]
+slope = math.log(b["energy_error"] / a["energy_error"]) / math.log(b["step"] / a["step"])
+assert abs(slope - 2) < 0.1, slope
+assert tried[-1]["failed"] + tried[-1]["lost"] == 20, tried[-1]
+PY
+gives 0 "$LGV" compare "$anharmonic" --methods verlet --steps 0.05:0.5:3 --paths 16 --until 2 --no-files
+has out 'noise and friction change the energy'
+for bad in 0.1:1 0:1:5 1:0.1:5 0.1:1:1 0.1:1:5x 0.1:1:1000; do
+    gives 2 "$LGV" compare stiff.yaml --steps $bad
+    has err 'wanted is from:to:number'
+done
+gives 2 "$LGV" compare stiff.yaml --steps 0.1:60:4
+has err 'goes beyond the time of the run, which is 50'
+gives 2 "$LGV" compare stiff.yaml --steps 0.1:1:4 --ladder 2
+has err 'leave out'
+
 # Bad input: exit 2, and what is wrong.
 gives 2 "$LGV" compare "$anharmonic" --methods verlet,nosuch
 has err nosuch

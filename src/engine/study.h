@@ -42,7 +42,8 @@ extern const struct lgv_study_kind lgv_study_kinds[LGV_STUDIES];
 enum lgv_status lgv_converge_read(const struct lgv_study_texts *t, bool paths, struct lgv_settings *s,
                                   struct lgv_convergence_options *out, struct lgv_error *err);
 
-#define LGV_COMPARE_MOST 32 /* methods, observables, expected means */
+#define LGV_COMPARE_MOST 32    /* methods, observables, expected means */
+#define LGV_COMPARE_TRIALS 200 /* steps of a range */
 struct lgv_compare_request {
     struct lgv_contender contender[LGV_COMPARE_MOST];
     const char *observe[LGV_COMPARE_MOST];

@@ -27,7 +27,9 @@ static const struct lgv_flag converge[] = {
 };
 static const struct lgv_flag compare[] = {
     {"methods", 0, "A,B,C", AT(methods), "methods to compare, separated by commas (default: the method of the file)"},
-    {"steps", 0, "H1,H2,...", AT(steps), "one step for each method (default: --step for all)"},
+    {"steps", 0, "H1,H2,...", AT(steps),
+     "one step for each method (default: --step for all); or from:to:number, a range of steps that all methods try, "
+     "for the energy error and the surviving paths against the step"},
     {"observe", 0, "NAME,...", AT(observe), "what to compare (default: H and the observables of the file)"},
     {"expect", 0, "NAME=FORMULA", AT(expect),
      "a mean that is known, as a formula in t, the parameters and NAME0, the mean at the start; several separated by "
@@ -140,6 +142,24 @@ static enum lgv_status read_count(const char *flag, const char *text, double hig
     return lgv_fail(err, LGV_BAD_INPUT, "--%s", why.message);
 }
 
+/* from:to:number */
+static enum lgv_status read_trials(const char *text, const struct lgv_settings *s, struct lgv_compare_options *o,
+                                   struct lgv_error *err) {
+    char *end, plain[80];
+    o->from = strtod(text, &end);
+    o->to = *end == ':' ? strtod(end + 1, &end) : (double)NAN;
+    o->trials = *end == ':' && end[1] >= '0' && end[1] <= '9' ? strtoull(end + 1, &end, 10) : 0;
+    lgv_plain(plain, sizeof plain, text);
+    if (*end || !(o->from > 0) || !(o->to > o->from) || o->trials < 2 || o->trials > LGV_COMPARE_TRIALS)
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "--steps: \"%s\" is no range; wanted is from:to:number with 0 < from < to and 2 to %d steps, "
+                        "as in 0.01:1:20", plain, LGV_COMPARE_TRIALS);
+    if (!(o->to <= s->until - s->start))
+        return lgv_fail(err, LGV_BAD_INPUT, "--steps: %s goes beyond the time of the run, which is %g", plain,
+                        s->until - s->start);
+    return LGV_OK;
+}
+
 static enum lgv_status read_contenders(struct lgv_model *m, const struct lgv_study_texts *f,
                                        const struct lgv_settings *s, struct lgv_compare_request *r,
                                        struct lgv_error *err) {
@@ -147,7 +167,9 @@ static enum lgv_status read_contenders(struct lgv_model *m, const struct lgv_stu
     size_t n, steps;
     enum lgv_status status =
         read_list("methods", f->methods ? f->methods : s->method, ',', &r->memory[0], name, &n, err);
-    if (!status) status = read_list("steps", f->steps, ',', &r->memory[1], step, &steps, err);
+    const bool range = f->steps && strchr(f->steps, ':');
+    if (!status && range) status = read_trials(f->steps, s, &r->options, err);
+    if (!status) status = read_list("steps", range ? NULL : f->steps, ',', &r->memory[1], step, &steps, err);
     if (!status && steps && steps != n && steps != 1)
         status = lgv_fail(err, LGV_BAD_INPUT, "--steps: %zu steps for %zu methods", steps, n);
     for (size_t i = 0; !status && i < n; i++) {
@@ -188,6 +210,10 @@ enum lgv_status lgv_compare_read(struct lgv_model *m, const struct lgv_study_tex
     if (!status) status = read_real("reference-step", f->reference_step, &r->options.reference_step, err);
     if (!status) status = read_count("ladder", f->ladder, 16, &r->options.ladder, err);
     if (!status) status = read_count("ladder-paths", f->ladder_paths, 1e9, &r->options.ladder_paths, err);
+    bool more = f->reference || f->reference_step || f->expect || f->ladder || f->ladder_paths;
+    if (!status && r->options.trials && more)
+        status = lgv_fail(err, LGV_BAD_INPUT, "--steps with a range looks at the energy and at survival only: leave "
+                                              "out --reference, --expect and --ladder");
     r->options.no_reference = f->reference && strcmp(f->reference, "none") == 0;
     bool complete = m->exact != NULL;
     for (size_t i = 0; complete && i < m->nx + m->np; i++) complete = m->exact[i] >= 0;

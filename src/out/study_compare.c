@@ -145,15 +145,19 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
     char a[120], b[120], d[40];
     fprintf(out, "%s%s%s", bold, lgv_plain(a, sizeof a, c->model_name), off);
     if (c->model_file) fprintf(out, "  %s", lgv_plain(b, sizeof b, c->model_file));
-    fprintf(out, "\n  until %s, %s path%s, seed %llu, the same noise for all methods, %.3g s\n",
-            lgv_brief(a, sizeof a, c->until, 12), lgv_spaced(d, sizeof d, c->paths), c->paths == 1 ? "" : "s",
-            (unsigned long long)c->seed, c->seconds);
+    fprintf(out, "\n  until %s, %s path%s, seed %llu, %s%.3g s\n", lgv_brief(a, sizeof a, c->until, 12),
+            lgv_spaced(d, sizeof d, c->paths), c->paths == 1 ? "" : "s", (unsigned long long)c->seed,
+            c->ntrials ? "" : "the same noise for all methods, ", c->seconds);
     if (c->chosen) fprintf(out, "  method chosen by `auto`: %s\n", c->chosen);
     if (c->control)
         fprintf(out, "  means and biases are with control variates; \"plain\" is the standard error without\n");
     else if (c->no_control)
         fprintf(out, "  control variates: %s\n", c->no_control);
     if (c->interrupted) fprintf(out, "  %sinterrupted%s: only finished runs are shown\n", bad, off);
+    if (c->ntrials) {
+        lgv_comparison_steps_print(out, c, colour);
+        return;
+    }
     for (size_t k = 0; c->ntimes && k < c->nobservables; k++) print_observable(out, c, k, bold, off);
     bool reference = false;
     for (size_t i = 0; i < c->count; i++)
@@ -245,7 +249,10 @@ static json_t *method_json(const struct lgv_comparison *c, const struct lgv_comp
          lgv_study_put(x, "newton_iterations", lgv_study_real(m->iterations)) &&
          lgv_study_put(x, "energy_drift_max", lgv_study_real(m->drift_max)) &&
          lgv_study_put(x, "energy_drift_median", lgv_study_real(m->drift_median)) &&
-         json_object_set(x, "observables", observables) == 0 && json_object_set(x, "work_precision", rungs) == 0;
+         json_object_set(x, "observables", observables) == 0 && json_object_set(x, "work_precision", rungs) == 0 &&
+         (!c->ntrials || lgv_study_put(x, "steps_tried", lgv_comparison_steps_json(c, m))) &&
+         (!c->ntrials || lgv_study_put(x, "stable_up_to", isinf(m->stable) ? json_string("any step")
+                                                                           : lgv_study_real(m->stable)));
     json_decref(observables);
     json_decref(rungs);
     if (ok) return x;
@@ -296,6 +303,7 @@ char *lgv_comparison_json(const struct lgv_comparison *c) {
                                                                       : NULL)) &&
          lgv_study_put(x, "method_reason", lgv_study_text(c->chosen)) &&
          lgv_study_put(x, "strong_of", json_string(c->strong_energy ? "energy" : "state")) &&
+         (!c->ntrials || lgv_study_put(x, "energy_scale", lgv_study_real(c->energy))) &&
          lgv_study_put(x, "expected", expected_json(c)) && lgv_study_put(x, "time", array(c->time, c->ntimes)) &&
          lgv_study_put(x, "version", lgv_study_text(c->version)) && lgv_study_put(x, "date", lgv_study_text(c->date)) &&
          json_object_set(x, "methods", methods) == 0;
@@ -403,6 +411,22 @@ static void put_ladder(struct lgv_text *out, const struct lgv_comparison *c) {
     lgv_text_add(out, "</table></div>\n");
 }
 
+static void put_verdict(struct lgv_text *out, const struct lgv_comparison *c) {
+    bool good = !c->failed && !c->interrupted && !c->reference_failed;
+    if (c->ntrials && good) return; /* paths that fail are what is looked for */
+    lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
+    if (c->interrupted) lgv_text_add(out, "The comparison was interrupted; only finished runs are shown. ");
+    if (c->failed)
+        lgv_text_add(out, "%llu path%s failed; means after that, and biases, are of the survivors.",
+                     (unsigned long long)c->failed, c->failed == 1 ? "" : "s");
+    else if (!c->ntrials)
+        lgv_text_add(out, "No path failed.");
+    if (c->reference_failed)
+        lgv_text_add(out, " Without the %llu path%s of the reference that failed.",
+                     (unsigned long long)c->reference_failed, c->reference_failed == 1 ? "" : "s");
+    lgv_text_add(out, "</p>\n");
+}
+
 static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
                  size_t count) {
     const struct lgv_comparison *c = study;
@@ -410,28 +434,19 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_page_begin(out, c->model_name);
     lgv_text_add(out, "<h1>");
     lgv_html(out, c->model_name);
-    lgv_text_add(out, "</h1>\n<p class=\"sub\">%zu methods on the same Brownian paths, %s</p>\n", c->count,
-                 c->date ? c->date : "");
-    bool good = !c->failed && !c->interrupted && !c->reference_failed;
-    lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
-    if (c->interrupted) lgv_text_add(out, "The comparison was interrupted; only finished runs are shown. ");
-    if (c->failed)
-        lgv_text_add(out, "%llu path%s failed; means after that, and biases, are of the survivors.",
-                     (unsigned long long)c->failed, c->failed == 1 ? "" : "s");
-    else
-        lgv_text_add(out, "No path failed.");
-    if (c->reference_failed)
-        lgv_text_add(out, " Without the %llu path%s of the reference that failed.",
-                     (unsigned long long)c->reference_failed, c->reference_failed == 1 ? "" : "s");
-    lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
+    lgv_text_add(out, "</h1>\n<p class=\"sub\">%zu methods %s, %s</p>\n", c->count,
+                 c->ntrials ? "at many steps" : "on the same Brownian paths", c->date ? c->date : "");
+    put_verdict(out, c);
+    lgv_text_add(out, "<dl class=\"facts\">\n");
     lgv_page_fact(out, "until", lgv_brief(b, sizeof b, c->until, 12));
     lgv_page_fact(out, "paths", lgv_spaced(b, sizeof b, c->paths));
     snprintf(b, sizeof b, "%llu", (unsigned long long)c->seed);
     lgv_page_fact(out, "seed", b);
-    lgv_page_fact(out, "control variates",
-                  c->control      ? "yes"
-                  : c->no_control ? c->no_control
-                                  : "no: there is no noise");
+    if (!c->ntrials)
+        lgv_page_fact(out, "control variates",
+                      c->control      ? "yes"
+                      : c->no_control ? c->no_control
+                                      : "no: there is no noise");
     if (c->reference) lgv_page_fact(out, "reference", c->reference);
     snprintf(b, sizeof b, "%.3g s", c->seconds);
     lgv_page_fact(out, "time taken", b);
@@ -439,7 +454,10 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_page_planned(out, dir, list, count);
     lgv_text_add(out, "</div>\n");
     for (size_t k = 0; c->ntimes && k < c->nobservables; k++) put_observable(out, c, k);
-    put_runs(out, c);
+    if (c->ntrials)
+        lgv_comparison_steps_page(out, c);
+    else
+        put_runs(out, c);
     if (has_ladder(c)) put_ladder(out, c);
     if (c->command) {
         lgv_text_add(out, "<h2>How to repeat it</h2>\n<pre>");

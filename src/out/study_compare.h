@@ -17,6 +17,16 @@ size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure lis
 void lgv_comparison_script(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
                            size_t count);
 
+/* study_compare_plot.c: more labels for a short logarithmic axis, 'x' or 'y'. */
+void lgv_study_short_tics(struct lgv_text *out, char axis, double low, double high);
+
+/* study_compare_steps.c: steps that were tried. */
+void lgv_comparison_steps_print(FILE *out, const struct lgv_comparison *c, bool colour);
+json_t *lgv_comparison_steps_json(const struct lgv_comparison *c, const struct lgv_compared *m);
+void lgv_comparison_steps_page(struct lgv_text *out, const struct lgv_comparison *c);
+size_t lgv_comparison_steps_plan(const struct lgv_comparison *c, struct lgv_figure list[2]);
+void lgv_comparison_steps_plot(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f);
+
 /* Shared by the two. */
 json_t *lgv_study_real(double x); /* null when not finite */
 json_t *lgv_study_count(uint64_t n);

@@ -258,11 +258,12 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* Powers of ten alone would leave a short logarithmic axis with a single label. */
-static void put_short_tics(struct lgv_text *out, double low, double high) {
+void lgv_study_short_tics(struct lgv_text *out, char axis, double low, double high) {
     static const int one[] = {1, 2, 5, 3, 7};
     size_t count = high < 10 * low ? 5 : high < 100 * low ? 3 : 0;
     for (double ten = pow(10, floor(log10(low))); count && ten < high; ten *= 10)
-        for (size_t i = 0; i < count; i++) lgv_text_add(out, "set ytics add ('%g' %g)\n", one[i] * ten, one[i] * ten);
+        for (size_t i = 0; i < count; i++)
+            lgv_text_add(out, "set %ctics add ('%g' %g)\n", axis, one[i] * ten, one[i] * ten);
 }
 
 /* Around the median: an exploded method, or round-off, would leave no room for the others. */
@@ -278,7 +279,7 @@ static void put_decades(struct lgv_text *out, const struct lgv_comparison *c, bo
         qsort(y, n, sizeof *y, by_value);
         double low = 0.5 * fmax(y[0], 1e-6 * y[n / 2]), high = 2 * fmin(y[n - 1], 1e6 * y[n / 2]);
         lgv_text_add(out, "set yrange [%.6g:%.6g]\n", low, high);
-        put_short_tics(out, low, high);
+        lgv_study_short_tics(out, 'y', low, high);
     }
     free(y);
 }
@@ -324,7 +325,9 @@ void lgv_comparison_script(struct lgv_text *out, const void *study, const char *
     const struct lgv_comparison *c = study;
     (void)dir;
     for (size_t i = 0; i < count; i++) {
-        if (list[i].kind == LGV_FIGURE_TRAJECTORY)
+        if (list[i].kind == LGV_FIGURE_PROFILE)
+            lgv_comparison_steps_plot(out, c, &list[i]);
+        else if (list[i].kind == LGV_FIGURE_TRAJECTORY)
             plot_escapes(out, c, &list[i]);
         else if (list[i].kind == LGV_FIGURE_PATHS)
             plot_work(out, c, &list[i]);
@@ -334,8 +337,9 @@ void lgv_comparison_script(struct lgv_text *out, const void *study, const char *
 }
 
 /* MEAN: an observable; TRAJECTORY: those of its curves that leave the frame; ENERGY: its distance to the expected mean;
- * FOUND: its running time average; PATHS: work and precision. */
+ * FOUND: its running time average; PATHS: work and precision; PROFILE: steps that were tried. */
 size_t lgv_comparison_plan(const struct lgv_comparison *c, struct lgv_figure list[LGV_COMPARISON_FIGURES]) {
+    if (c->ntrials) return lgv_comparison_steps_plan(c, list);
     size_t n = 0;
     char name[100], step[60] = "";
     bool any = false, one = c->paths == 1;

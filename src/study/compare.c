@@ -14,7 +14,7 @@
 
 #define LADDER_STEPS 5e8 /* of all rungs, when the number of paths is not given: a few seconds */
 
-static int on_progress(void *user, double fraction) {
+int lgv_compare_progress(void *user, double fraction) {
     struct lgv_comparing *x = user;
     return x->progress ? x->progress(x->user, x->work > 0 ? fmin(1, (x->done + fraction * x->share) / x->work) : 0) : 0;
 }
@@ -140,8 +140,9 @@ enum lgv_status lgv_compare_leg(struct lgv_comparing *x, const struct lgv_compar
         return lgv_fail(x->err, LGV_CANNOT_RUN, "the values of the paths need %.1f GB: ask for fewer paths",
                         bytes / 1e9);
     x->share = (double)g->total * (double)paths;
-    if (lgv_peers_any(on_progress(x, 0))) return LGV_INTERRUPTED; /* short legs end before they ask whether to go on */
-    enum lgv_status status = lgv_leg_run(leg, on_progress, x, x->err);
+    /* short legs end before they ask whether to go on */
+    if (lgv_peers_any(lgv_compare_progress(x, 0))) return LGV_INTERRUPTED;
+    enum lgv_status status = lgv_leg_run(leg, lgv_compare_progress, x, x->err);
     x->done += x->share;
     return status;
 }
@@ -152,7 +153,7 @@ static enum lgv_status build(struct lgv_comparing *x, size_t at, bool control, s
                                          .lanes = (unsigned)x->s->lanes,
                                          .compiler = x->s->compiler,
                                          .control = control && x->out->control,
-                                         .progress = on_progress,
+                                         .progress = lgv_compare_progress,
                                          .user = x};
     if (out->entry) return LGV_OK;
     enum lgv_status status = lgv_kernel_build(x->m, method, &options, out, x->err);
@@ -392,6 +393,12 @@ static const char *why_no_control(const struct lgv_model *m) {
                                 : "not for a system of this size";
 }
 
+static enum lgv_status plan(struct lgv_comparing *x, struct lgv_compare_grid *time, struct lgv_compare_grid *ladder) {
+    enum lgv_status status = lgv_compare_expected(x);
+    if (!status) status = choose_reference(x);
+    return status ? status : plan_grids(x, time, ladder);
+}
+
 enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *settings,
                             const struct lgv_compare_options *options, lgv_progress *progress, void *user,
                             struct lgv_comparison *out, struct lgv_error *err) {
@@ -402,20 +409,19 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     bool exact = m->exact != NULL; /* of every component, or it is no solution to measure errors by */
     for (size_t i = 0; exact && i < m->nx + m->np; i++) exact = m->exact[i] >= 0;
     lgv_settings_times(settings, m);
-    *out = (struct lgv_comparison){.exact = exact && !options->reference, .control = lgv_kernel_can_control(m)};
-    out->no_control = why_no_control(m);
+    *out = (struct lgv_comparison){.exact = exact && !options->reference,
+                                   .control = !options->trials && lgv_kernel_can_control(m)};
+    if (!options->trials) out->no_control = why_no_control(m);
     out->ladder_paths =
         options->ladder_paths && options->ladder_paths < settings->paths ? options->ladder_paths : settings->paths;
     enum lgv_status status = options->count ? LGV_OK : lgv_fail(err, LGV_BAD_INPUT, "no methods to compare");
     if (!status && !describe(&x)) status = lgv_fail_memory(err);
     if (!status) status = choose_columns(&x);
-    if (!status) status = lgv_compare_expected(&x);
-    if (!status) status = choose_reference(&x);
-    if (!status) status = plan_grids(&x, &time, &ladder);
+    if (!status) status = options->trials ? lgv_compare_steps_plan(&x) : plan(&x, &time, &ladder);
     if (!status) status = build_all(&x);
     if (!status && x.reference) out->reference = lgv_copy(x.reference->name);
     bool begun = !status;
-    if (!status) status = along_time(&x, &time);
+    if (!status) status = options->trials ? lgv_compare_steps(&x) : along_time(&x, &time);
     if (!status && x.rungs) status = lgv_compare_ladder(&x, &ladder);
     if (status == LGV_INTERRUPTED && !begun) status = lgv_fail(err, LGV_CANNOT_RUN, "stopped before the run began");
     out->interrupted = status == LGV_INTERRUPTED;
@@ -447,6 +453,7 @@ void lgv_comparison_clear(struct lgv_comparison *c) {
         }
         free(m->outcome);
         free(m->rung);
+        free(m->trial);
         free(m->name);
     }
     for (size_t i = 0; i < c->nobservables; i++) {
@@ -461,6 +468,7 @@ void lgv_comparison_clear(struct lgv_comparison *c) {
     free(c->expected);
     free(c->expected_text);
     free(c->time);
+    free(c->trial_step);
     free(c->model_name);
     free(c->model_file);
     free(c->version);

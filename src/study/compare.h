@@ -29,6 +29,8 @@ struct lgv_compare_options {
     bool no_reference;
     uint64_t ladder;       /* step sizes per method for work and precision, each half of the one before; 0: none */
     uint64_t ladder_paths; /* 0: as many as take some seconds, at most 1000 */
+    uint64_t trials;       /* 0: none; else each method tries so many steps from `from` to `to`, and nothing else */
+    double from, to;
 };
 
 enum lgv_bias_kind { LGV_BIAS_NONE, LGV_BIAS_EXPECTED, LGV_BIAS_REFERENCE };
@@ -48,6 +50,12 @@ struct lgv_rung { /* one step size of one method */
     uint64_t failed;
 };
 
+struct lgv_trial {         /* one step size of one method: does it survive? */
+    double energy, most;   /* largest |H(t) - H(0)| over the output times: median, largest; infinite for failed paths */
+    uint64_t failed, lost; /* lost: not failed, but the energy changed by more than |H(0)| (only without noise) */
+    double seconds;
+};
+
 struct lgv_compared { /* one method */
     char *name;
     double step;
@@ -57,6 +65,9 @@ struct lgv_compared { /* one method */
     struct lgv_outcome *outcome;             /* [nobservables] */
     size_t nrungs;
     struct lgv_rung *rung;
+    size_t ntrials; /* that are done */
+    struct lgv_trial *trial;
+    double stable; /* largest step that the frequencies at the start allow: INFINITY any, NaN not known */
     bool done;
 };
 
@@ -82,6 +93,10 @@ struct lgv_comparison {
     enum lgv_bias_kind weak; /* what its weak errors are against */
     bool strong_energy;      /* the system is large: strong errors are of the energy alone, not of all q and p */
     uint64_t ladder_paths;
+    size_t ntrials;     /* steps tried, 0: none */
+    double *trial_step; /* [ntrials] ascending */
+    double energy;      /* median of |H(0)| over paths */
+    bool conservative;  /* no noise, no bath: the energy should not change */
     double seconds;
     bool interrupted;
     uint64_t failed; /* of all methods at their own steps */

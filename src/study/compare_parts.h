@@ -40,5 +40,9 @@ enum lgv_status lgv_compare_expected(struct lgv_comparing *x);
 enum lgv_status lgv_compare_known(struct lgv_comparing *x, const struct lgv_leg *leg);
 /* compare_ladder.c */
 enum lgv_status lgv_compare_ladder(struct lgv_comparing *x, const struct lgv_compare_grid *g);
+/* compare_steps.c: which steps, and what comes of them. */
+enum lgv_status lgv_compare_steps_plan(struct lgv_comparing *x);
+enum lgv_status lgv_compare_steps(struct lgv_comparing *x);
+int lgv_compare_progress(void *comparing, double fraction);
 
 #endif
