@@ -115,7 +115,8 @@ const struct lgv_method lgv_method_vz = {
     .name = "VZ",
     .weak_order = 1,
     .aliases = "",
-    .paper = "derived for this project: Stoermer-Verlet with noise weights J and dW - J",
+    .paper = "derived for this project: Stoermer-Verlet of Holm & Tyranowski (2018), doi 10.1007/s10543-018-0720-2, "
+             "with noise weights J and dW - J",
     .doc = "Stoermer-Verlet with noise weights (J, dW - J), for noise h(q): strong order 3/2 when the noise is "
            "additive and H = p.M^-1 p/2 + U(q) with constant masses.",
     .constants = "#define VERLET_J 1\n",
@@ -134,7 +135,8 @@ const struct lgv_method lgv_method_vzc = {
     VERLET,
     .name = "VZc",
     .aliases = "",
-    .paper = "derived for this project: VZ applied to U + dt/12 sum grad h . M^-1 grad h",
+    .paper = "derived for this project: VZ, on Holm & Tyranowski (2018), doi 10.1007/s10543-018-0720-2, applied to U + "
+             "dt/12 sum grad h . M^-1 grad h",
     .doc = "Explicit symplectic method of strong order 3/2 with one force evaluation a step, for H = p.M^-1 p/2 + U(q) "
            "and noise h(q), rotations included. The recommended default where it fits.",
     .constants = "#define VERLET_J 1\n",
