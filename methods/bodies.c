@@ -167,7 +167,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 const struct lgv_method lgv_method_body_em = {
     MARUYAMA,
     .name = "EM-embedded",
-    .paper = "G. Maruyama (1955)",
+    .paper = "Maruyama (1955), doi 10.1007/BF02846028",
     .doc = "Euler-Maruyama for models with rotations, whose quaternions are taken for vectors: for comparison.",
     .constants = "#define ON_GROUP 0\n#define STAGES 1\n",
     .leaves_group = true,
@@ -176,7 +176,8 @@ const struct lgv_method lgv_method_body_em = {
 const struct lgv_method lgv_method_lie_em = {
     MARUYAMA,
     .name = "LieEM",
-    .paper = "Lie-group Euler-Maruyama",
+    .paper = "Maruyama (1955), doi 10.1007/BF02846028, on a group as in Munthe-Kaas (1999), doi "
+             "10.1016/S0168-9274(98)00030-0",
     .doc = "Euler-Maruyama for models with rotations, which turn by the exponential: for comparison.",
     .constants = "#define ON_GROUP 1\n#define STAGES 1\n",
     .claims = "Keeps rotations, and nothing else.",

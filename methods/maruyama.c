@@ -199,7 +199,7 @@ const struct lgv_method lgv_method_eem = {
     .name = "EEM",
     .friction_limit = 2,
     .aliases = "euler-maruyama",
-    .paper = "G. Maruyama (1955); Ito form, with the drift correction taken from the formulas",
+    .paper = "Maruyama (1955), doi 10.1007/BF02846028; Ito form, with the drift correction taken from the formulas",
     .doc = "Explicit Euler-Maruyama: for comparison only.",
     .constants = "#define IMPLICIT_DRIFT 0\n",
     .values = explicit_drift,
@@ -213,7 +213,8 @@ const struct lgv_method lgv_method_iem = {
     MARUYAMA,
     .name = "IEM",
     .aliases = "implicit-euler-maruyama",
-    .paper = "Drift-implicit Euler-Maruyama; Ito form, with the drift correction taken from the formulas",
+    .paper = "Kloeden & Platen (1992), doi 10.1007/978-3-662-12616-5, chapter 12; Ito form, with the drift "
+             "correction taken from the formulas",
     .doc = "Drift-implicit Euler-Maruyama: for comparison only.",
     .constants = "#define IMPLICIT_DRIFT 1\n",
     .values = implicit_drift_value,

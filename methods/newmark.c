@@ -169,8 +169,8 @@ const struct lgv_method lgv_method_newmark = {
     .linear = LGV_LINEAR_PULLED,
     .name = "Newmark",
     .aliases = "",
-    .paper = "Newmark (1959), J. Eng. Mech. Div. 85, 67; Kane, Marsden, Ortiz & West (2000), Int. J. Numer. Meth. "
-             "Engng. 49, 1295",
+    .paper = "Newmark (1959), doi 10.1061/JMCEA3.0000098; Kane, Marsden, Ortiz & West (2000), Int. J. Numer. "
+             "Meth. Engng. 49, 1295",
     .doc = "Newmark's method with gamma = 1/2 and the number beta, for stiff potentials: Newton's method in every "
            "step.",
     .constants = "#define NEWMARK_PUSHED 0\n#define NEWMARK_FULL 1\n",
@@ -183,8 +183,8 @@ const struct lgv_method lgv_method_push_newmark = {
     .linear = LGV_LINEAR_VERLET,
     .name = "PushNewmark",
     .aliases = "pushforward-newmark",
-    .paper = "Skeel, Zhang & Schlick (1997), SIAM J. Sci. Comput. 18, 203; Tao & Owhadi (2016), IMA J. Numer. Anal. "
-             "36, 80",
+    .paper = "Skeel, Zhang & Schlick (1997), doi 10.1137/S1064827595282350; Tao & Owhadi (2016), doi "
+             "10.1093/imanum/dru064",
     .doc = "Newmark's method in the variables (x, p), x = q + beta dt^2 M^-1 V'(q); it begins at the x of the start "
            "and shows q.",
     .constants = "#define NEWMARK_PUSHED 1\n#define METHOD_SHOWN 1\n",
@@ -199,7 +199,7 @@ const struct lgv_method lgv_method_one_step_newmark = {
     .linear = LGV_LINEAR_PULLED,
     .name = "OneStepNewmark",
     .aliases = "",
-    .paper = "Tao & Owhadi (2016), IMA J. Numer. Anal. 36, 80",
+    .paper = "Tao & Owhadi (2016), doi 10.1093/imanum/dru064",
     .doc = "Newmark's method with the number beta and one iteration of Newton's method a step: for comparison.",
     .constants = "#define NEWMARK_PUSHED 0\n#define NEWMARK_FULL 0\n",
     .claims = "Keeps linear momenta only; its energy drifts.",

@@ -38,7 +38,8 @@ const struct lgv_method lgv_method_pem = {
     .name = "PEM",
     .aliases = "projected-euler-maruyama",
     .family = "baseline",
-    .paper = "Euler-Maruyama in the ambient space, then projection onto the constraints and the hidden constraints",
+    .paper = "Maruyama (1955), doi 10.1007/BF02846028, in the ambient space, then projection onto the constraints "
+             "and the hidden constraints",
     .doc = "Projected Euler-Maruyama, for constraints, constant masses and noise h(q): for comparison only.",
     .source = "pem.c",
     .needs = LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_CONSTRAINTS,

@@ -42,7 +42,7 @@ const struct lgv_method lgv_method_taylor = {
     .name = "Taylor15",
     .aliases = "taylor",
     .family = "baseline",
-    .paper = "Kloeden & Platen, section 10.4",
+    .paper = "Kloeden & Platen (1992), doi 10.1007/978-3-662-12616-5, section 10.4",
     .doc = "Strong Taylor scheme of order 3/2, derivatives from the formulas: for comparison. For one noise, additive "
            "noise, or noises h(q).",
     .source = "taylor.c",

@@ -117,7 +117,8 @@ const struct lgv_method lgv_method_vz = {
     .name = "VZ",
     .weak_order = 1,
     .aliases = "",
-    .paper = "derived for this project: Stoermer-Verlet with noise weights J and dW - J",
+    .paper = "derived for this project: Stoermer-Verlet of Holm & Tyranowski (2018), doi 10.1007/s10543-018-0720-2, "
+             "with noise weights J and dW - J",
     .doc = "Stoermer-Verlet with noise weights (J, dW - J), for noise h(q): strong order 3/2 when the noise is "
            "additive and H = p.M^-1 p/2 + U(q) with constant masses.",
     .constants = "#define VERLET_J 1\n",
@@ -136,7 +137,8 @@ const struct lgv_method lgv_method_vzc = {
     VERLET,
     .name = "VZc",
     .aliases = "",
-    .paper = "derived for this project: VZ applied to H + dt/12 sum grad h . H_pp grad h",
+    .paper = "derived for this project: VZ, on Holm & Tyranowski (2018), doi 10.1007/s10543-018-0720-2, applied to H + "
+             "dt/12 sum grad h . H_pp grad h",
     .doc = "Symplectic method of strong order 3/2 for noise h(q), rotations included: explicit with one force "
            "evaluation a step for H = p.M^-1 p/2 + U(q), the recommended default there; implicit for any other H.",
     .constants = "#define VERLET_J 1\n",

@@ -68,7 +68,7 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
 #define STIFF_ANY                                                                                                      \
     .family = "stiff", .source = "zhang_skeel.c", .strong_order = 1, .strong_noncommuting = 0.5,                       \
     .strong_additive = 1, .weak_order = 1, .carries_width = true,                                                      \
-    .paper = "Zhang & Skeel (1997), Appl. Numer. Math. 25, 297; Tao & Owhadi (2016), IMA J. Numer. Anal. 36, 80"
+    .paper = "Zhang & Skeel (1997), Appl. Numer. Math. 25, 297; Tao & Owhadi (2016), doi 10.1093/imanum/dru064"
 #define STIFF STIFF_ANY, .order = 2, .symmetric = true
 #define STIFF_NEEDS LGV_NEEDS_NOISE_OF_Q | LGV_NEEDS_QUADRATIC_KINETIC | LGV_NEEDS_FLAT
 #define STIFF_FACE LGV_FACE_K1 | LGV_FACE_FORCE | LGV_FACE_STIFFNESS

@@ -107,6 +107,7 @@ static void print_method(const struct lgv_method *m) {
     char half[24];
     snprintf(half, sizeof half, "%g", m->strong_noncommuting);
     print_field("", m->doc);
+    if (*lgv_method_advice(m)) print_field("advice", lgv_method_advice(m));
     print_field("family", m->family);
     if (m->aliases && *m->aliases) print_field("also called", m->aliases);
     print_field("paper", m->paper);
@@ -131,6 +132,19 @@ static void print_method(const struct lgv_method *m) {
     print_field("increments", lgv_method_increments(m));
     print_field("symplectic", m->symplectic ? "yes" : "no");
     print_field("keeps", m->claims);
+    struct lgv_text formula = {0};
+    if (lgv_method_formula(m, &formula) && formula.data) {
+        puts("\n  one step");
+        for (char *line = formula.data; *line;) {
+            size_t n = strcspn(line, "\n");
+            printf("    %.*s\n", (int)n, line);
+            line += n + (line[n] == '\n');
+        }
+        putchar('\n');
+        printf("  ");
+        lgv_wrap(stdout, LGV_METHOD_SYMBOLS, 2, 2);
+    }
+    lgv_text_free(&formula);
 }
 
 static int command_methods(const struct lgv_arguments *a) {

@@ -61,13 +61,43 @@ static const char *momentum_maps(const struct lgv_method *m) {
                  : "of symmetries that act linearly or by shifts";
 }
 
-static void method_page(struct lgv_text *t, const struct lgv_method *m) {
+/* A DOI as an address: parentheses and angle brackets would end a link. */
+static void link_doi(struct lgv_text *t, const char *doi, size_t size) {
+    lgv_text_add(t, "[doi %.*s](https://doi.org/", (int)size, doi);
+    for (size_t i = 0; i < size; i++)
+        lgv_text_add(t, strchr("()<>", doi[i]) ? "%%%02X" : "%c", (unsigned char)doi[i]);
+    lgv_text_add(t, ")");
+}
+
+/* The papers in words, with DOIs as links. */
+static void linked_papers(struct lgv_text *t, const char *paper) {
+    for (const char *s = paper; *s;) {
+        const char *doi = strstr(s, "doi 10.");
+        lgv_text_append(t, s, doi ? (size_t)(doi - s) : strlen(s));
+        if (!doi) break;
+        size_t size = strcspn(doi + 4, " ,;");
+        link_doi(t, doi + 4, size);
+        s = doi + 4 + size;
+    }
+}
+
+static void method_step(struct lgv_text *t, const struct lgv_method *m) {
+    struct lgv_text formula = {0};
+    lgv_text_add(t, "# %s\n\n" NOTE "%s\n\n", m->name, m->doc);
+    if (lgv_method_formula(m, &formula))
+        lgv_text_add(t, "## Step\n\n```\n%s```\n\n" LGV_METHOD_SYMBOLS " [Theory](../theory.md).\n\n", formula.data);
+    lgv_text_add(t, "## When to take it\n\n%s\n\n    lgv run FILE --method %s%s%s\n", lgv_method_advice(m),
+                 strchr(m->name, '(') ? "'" : "", m->name, strchr(m->name, '(') ? "'" : "");
+    t->failed = t->failed || formula.failed;
+    lgv_text_free(&formula);
+}
+
+static void method_claims(struct lgv_text *t, const struct lgv_method *m) {
     const char *need[5];
     size_t n = lgv_method_needs(m, need);
-    lgv_text_add(t, "# %s\n\n" NOTE "%s\n\n| | |\n|---|---|\n", m->name, m->doc);
-    lgv_text_add(t, "| aliases | %s |\n| family | %s |\n| paper | ", m->aliases ? m->aliases : "", m->family);
-    cell(t, m->paper);
-    lgv_text_add(t, " |\n| needs | ");
+    lgv_text_add(t, "\n## What it claims\n\n%s\n\n| | |\n|---|---|\n", m->claims);
+    if (m->aliases && *m->aliases) lgv_text_add(t, "| aliases | %s |\n", m->aliases);
+    lgv_text_add(t, "| family | %s |\n| needs | ", m->family);
     for (size_t i = 0; i < n; i++) lgv_text_add(t, "%s%s", i ? ", " : "", need[i]);
     char order[16];
     lgv_text_add(t, "%s |\n| order without noise | %s |\n", n ? "" : "-", lgv_cli_order(m->order, order));
@@ -87,8 +117,20 @@ static void method_page(struct lgv_text *t, const struct lgv_method *m) {
     lgv_text_add(t, "| quadratic invariants kept | %s |\n| momentum maps kept | %s |\n",
                  m->quadratic_invariants ? "yes" : "no",
                  momentum_maps(m));
-    lgv_text_add(t, "| source | [methods/%s](../../methods/%s) |\n\n%s\n\n    lgv run FILE --method %s\n", m->source,
-                 m->source, m->claims, m->name);
+    lgv_text_add(t, "| source | [methods/%s](../../methods/%s) |\n\n", m->source, m->source);
+}
+
+static void method_page(struct lgv_text *t, const struct lgv_method *m) {
+    struct lgv_text papers = {0};
+    method_step(t, m);
+    method_claims(t, m);
+    lgv_text_add(t, "## Citation\n\n");
+    linked_papers(t, m->paper);
+    lgv_cite_method(&papers, m->name);
+    lgv_text_add(t, ".%s%s%s\n", papers.data ? "\n\n```bibtex" : "", papers.data ? papers.data : "",
+                 papers.data ? "```" : "");
+    t->failed = t->failed || papers.failed;
+    lgv_text_free(&papers);
 }
 
 static void composition_rows(struct lgv_text *t) {

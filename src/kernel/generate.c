@@ -49,9 +49,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
                  "#define START_Q %d\n#define START_P %d\n"
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n"
-                 "#define MODEL_LARGE %d
-#define MODEL_PATTERN %d
-",
+                 "#define MODEL_LARGE %d\n#define MODEL_PATTERN %d\n",
                  s->s->separable && !lgv_method_mixes(method, s->s), s->s->linear, s->s->time_dependent,
                  (uses & LGV_USES(LGV_BROWN)) != 0,
                  (uses & LGV_USES(LGV_DQ)) != 0, (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P),

@@ -263,6 +263,16 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
 double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                              const char **reason);
 
+/* ---- notes.c ---- */
+
+/* The step as plain text, a line for an equation, in the symbols below; false when there is none to tell. */
+bool lgv_method_formula(const struct lgv_method *m, struct lgv_text *out);
+/* When to take it, in a sentence or two; "" for methods of model files. */
+const char *lgv_method_advice(const struct lgv_method *m);
+#define LGV_METHOD_SYMBOLS \
+    "K(q, p; dt, dW) = dt H + sum_m dW_m h_m, subscripts are derivatives, q' and p' the state after the step, J the " \
+    "mean of W - W(t) over it; V potential, M masses, g constraints, G = g_q."
+
 /* ---- stability.c ---- */
 
 /* The largest dt omega for which a step stays bounded on an oscillator q'' = -omega^2 q; INFINITY: any, NaN: not

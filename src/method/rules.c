@@ -457,7 +457,8 @@ static bool fill(const char *name, const struct lgv_galerkin *g, struct lgv_meth
         m->paper = "derived for this project, on the rule of Holm & Tyranowski (2018), doi 10.1007/s10543-018-0720-2";
     if (lobz)
         m->paper =
-            "derived for this project: P2N3Q4Lob with noise weights (-k, 2k, 1-k) dW + (1, 0, -1) J, k = sqrt 2 / 3";
+            "derived for this project: P2N3Q4Lob of Holm & Tyranowski (2018), doi 10.1007/s10543-018-0720-2, "
+            "with noise weights (-k, 2k, 1-k) dW + (1, 0, -1) J, k = sqrt 2 / 3";
     double *values = lgv_new(count, sizeof *values);
     if (values) memcpy(values, table, count * sizeof *values);
     m->values = values;

@@ -128,30 +128,32 @@ static const struct paper papers[] = {
      "2017", "", "", ""},
     {"Zhang & Skeel (1997)", "article", "zhang1997", "Zhang, Meiqing and Skeel, Robert D.",
      "Cheap implicit symplectic integrators", "Applied Numerical Mathematics", "1997", "25", "297--302", ""},
-    {"Tao & Owhadi (2016)", "article", "tao2016", "Tao, Molei and Owhadi, Houman",
+    {"10.1093/imanum/dru064", "article", "tao2016", "Tao, Molei and Owhadi, Houman",
      "Variational and linearly implicit integrators, with applications", "IMA Journal of Numerical Analysis", "2016",
-     "36", "80--107", ""},
-    {"Newmark (1959)", "article", "newmark1959", "Newmark, Nathan M.",
+     "36", "80--107", "10.1093/imanum/dru064"},
+    {"10.1061/JMCEA3.0000098", "article", "newmark1959", "Newmark, Nathan M.",
      "A method of computation for structural dynamics", "Journal of the Engineering Mechanics Division", "1959", "85",
-     "67--94", ""},
+     "67--94", "10.1061/JMCEA3.0000098"},
     {"Kane, Marsden, Ortiz & West (2000)", "article", "kane2000",
      "Kane, C. and Marsden, J. E. and Ortiz, M. and West, M.",
      "Variational integrators and the Newmark algorithm for conservative and dissipative mechanical systems",
-     "International Journal for Numerical Methods in Engineering", "2000", "49", "1295--1325", ""},
-    {"Skeel, Zhang & Schlick (1997)", "article", "skeel1997", "Skeel, Robert D. and Zhang, Guihua and Schlick, Tamar",
+     "International Journal for Numerical Methods in Engineering", "2000", "49", "1295--1325",
+     "10.1002/1097-0207(20001210)49:10<1295::AID-NME993>3.0.CO;2-W"},
+    {"10.1137/S1064827595282350", "article", "skeel1997", "Skeel, Robert D. and Zhang, Guihua and Schlick, Tamar",
      "A family of symplectic integrators: stability, accuracy, and molecular dynamics applications",
-     "SIAM Journal on Scientific Computing", "1997", "18", "203--222", ""},
-    {"Maruyama (1955)", "article", "maruyama1955", "Maruyama, Gisiro",
+     "SIAM Journal on Scientific Computing", "1997", "18", "203--222", "10.1137/S1064827595282350"},
+    {"10.1007/BF02846028", "article", "maruyama1955", "Maruyama, Gisiro",
      "Continuous Markov processes and stochastic equations", "Rendiconti del Circolo Matematico di Palermo", "1955",
-     "4", "48--90", ""},
-    {"Kloeden & Platen", "book", "kloeden1992", "Kloeden, Peter E. and Platen, Eckhard",
-     "Numerical Solution of Stochastic Differential Equations", "Springer", "1992", "", "", ""},
+     "4", "48--90", "10.1007/BF02846028"},
+    {"10.1007/978-3-662-12616-5", "book", "kloeden1992", "Kloeden, Peter E. and Platen, Eckhard",
+     "Numerical Solution of Stochastic Differential Equations", "Springer", "1992", "", "",
+     "10.1007/978-3-662-12616-5"},
     {"Kutta (1901)", "article", "kutta1901", "Kutta, Wilhelm",
      "Beitrag zur n{\\\"a}herungsweisen Integration totaler Differentialgleichungen",
      "Zeitschrift f{\\\"u}r Mathematik und Physik", "1901", "46", "435--453", ""},
-    {"Milstein (1974)", "article", "milstein1974", "Milstein, G. N.",
+    {"10.1137/1119062", "article", "milstein1975", "Milstein, G. N.",
      "Approximate integration of stochastic differential equations", "Theory of Probability and its Applications",
-     "1974", "19", "557--562", ""},
+     "1975", "19", "557--562", "10.1137/1119062"},
     {"Ma, Ding & Ding (2012)", "article", "ma2012", "Ma, Qiang and Ding, Deqiong and Ding, Xiaohua",
      "Symplectic conditions and stochastic generating functions of stochastic Runge-Kutta methods for stochastic "
      "Hamiltonian systems with multiplicative noise", "Applied Mathematics and Computation", "2012", "219", "", ""},
@@ -224,9 +226,17 @@ static void entry(struct lgv_text *out, const struct paper *p) {
     lgv_text_add(out, "\n}\n");
 }
 
+void lgv_cite_method(struct lgv_text *out, const char *method) {
+    struct list l = {0};
+    add_method(&l, method);
+    for (size_t i = 0; i < PAPERS; i++)
+        if (l.cited[i]) entry(out, &papers[i]);
+    for (size_t i = 0; i < l.nunknown; i++)
+        lgv_text_add(out, "\n@misc{paper%zu,\n  doi = {%s}\n}\n", i + 1, l.unknown[i]);
+}
+
 char *lgv_cite(const struct lgv_result *r) {
     struct lgv_text out = {0};
-    struct list l = {0};
     char version[40], method[200], model[200];
     lgv_text_add(&out,
                  "%% Citations for a run of the model %s, by method %s\n@software{lagrangevin,\n"
@@ -236,11 +246,7 @@ char *lgv_cite(const struct lgv_result *r) {
                  lgv_plain(model, sizeof model, r->model_name),
                  lgv_plain(method, sizeof method, r->method), lgv_plain(version, sizeof version, r->version),
                  r->date && strlen(r->date) >= 4 ? r->date : "2026");
-    if (r->method) add_method(&l, r->method);
-    for (size_t i = 0; i < PAPERS; i++)
-        if (l.cited[i]) entry(&out, &papers[i]);
-    for (size_t i = 0; i < l.nunknown; i++)
-        lgv_text_add(&out, "\n@misc{paper%zu,\n  doi = {%s}\n}\n", i + 1, l.unknown[i]);
+    if (r->method) lgv_cite_method(&out, r->method);
     if (out.failed) lgv_text_free(&out);
     return out.data;
 }

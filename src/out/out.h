@@ -114,6 +114,8 @@ bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size);
 char *lgv_json_model(const struct lgv_model *m);
 /* The software and the papers behind the method of a run, in BibTeX; malloc'd, NULL when memory is out. */
 char *lgv_cite(const struct lgv_result *r);
+/* The papers behind a method alone; adds nothing where there are none. */
+void lgv_cite_method(struct lgv_text *out, const char *method);
 
 /* A method in words: what it needs (at most 5 words; returns their number), for which models it is explicit, what a
  * step uses of the noise; and the document of `lgv methods --json`, of all or of one (malloc'd; NULL: no memory). */
