@@ -76,8 +76,8 @@ bool lgv_linear_solve(int n, int m, long double *A, long double *B, long double 
 long double lgv_linear_determinant(int n, long double *A); /* 0 when a column has no pivot at all */
 /* The first column that depends on those before it, to within `least` of rows scaled to 1; -1: none. */
 int lgv_linear_dependent(int n, long double *A, long double least);
-/* Jacobi's method for a symmetric matrix: one rotation that makes entry (i, j) vanish, A <- r^T A r, and Q <- Q r
- * unless it is NULL; and all of them, Q^T A Q is diagonal. */
+/* Jacobi's method for a symmetric matrix: one rotation that makes entry (i, j) vanish, A <- r^T A r and
+ * Q <- Q r; and all of them, Q^T A Q is diagonal. */
 void lgv_linear_rotate(size_t n, double *A, double *Q, size_t i, size_t j);
 void lgv_linear_diagonalise(size_t n, double *A, double *Q);
 

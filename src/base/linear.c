@@ -77,7 +77,6 @@ void lgv_linear_rotate(size_t n, double *A, double *Q, size_t i, size_t j) {
         double x = A[i * n + k], y = A[j * n + k];
         A[i * n + k] = c * x - s * y;
         A[j * n + k] = s * x + c * y;
-        if (!Q) continue;
         x = Q[k * n + i], y = Q[k * n + j];
         Q[k * n + i] = c * x - s * y;
         Q[k * n + j] = s * x + c * y;

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A = C diag(A) C^T by Jacobi's rotations; the diagonal is left in A. */
+/* A = C diag(A) C^T by Jacobi's rotations, the diagonal being left in A: entry by entry, so that a small moment beside
+ * large ones is as exact as these. */
 static void principal_axes(double A[9], double C[9]) {
     for (int i = 0; i < 9; i++) C[i] = i % 4 == 0;
     for (int sweep = 0; sweep < 30; sweep++)

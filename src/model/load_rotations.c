@@ -173,11 +173,9 @@ bool lgv_load_rotation(struct lgv_loader *l, int node, const char *place, unsign
 
 /* Eigenvalues of a symmetric matrix. */
 static void moments(const double I[9], double out[3]) {
-    double A[9];
+    double A[9], axes[9];
     memcpy(A, I, sizeof A);
-    for (int sweep = 0; sweep < 30; sweep++)
-        for (size_t i = 0; i < 2; i++)
-            for (size_t j = i + 1; j < 3; j++) lgv_linear_rotate(3, A, NULL, i, j);
+    lgv_linear_diagonalise(3, A, axes);
     for (int k = 0; k < 3; k++) out[k] = A[4 * k];
 }
 

@@ -278,16 +278,22 @@ INLINE ivec half_correct(struct ctx *c, struct newton *s, void *of) {
 }
 
 /* Beyond a whole turn the exponential takes its values again, and no solution there is one. */
-INLINE ivec half_moving(struct ctx *c, struct newton *s, void *of) {
-    struct half *h = of;
+INLINE ivec half_beyond(const struct half *h, const vec *xi) {
     ivec beyond = {0};
-    (void)c;
     for (long k = 0; VPRK_EXPONENTIAL && k < ROTATIONS; k++) {
-        const vec *w = s->x + body_of(k).m;
+        const vec *w = xi + body_of(k).m;
         beyond |= (ivec)(h->h * h->h * rotor_dot(w, w) > 39.478417604357434);
     }
-    /* The tangent of exp is that of a series, so that errors fall by a factor of about |u|^6/720 a round there. */
-    return still_moving(NP, s->e, s->x, s->x, VPRK_EXPONENTIAL ? 1e-12 : 1e-9) | h->outside | beyond;
+    return beyond;
+}
+
+/* The tangent of exp is that of a series, so that errors fall by a factor of about |u|^6/720 a round there. */
+#define HALF_RATE (VPRK_EXPONENTIAL ? 1e-12 : 1e-9)
+
+INLINE ivec half_moving(struct ctx *c, struct newton *s, void *of) {
+    struct half *h = of;
+    (void)c;
+    return still_moving(NP, s->e, s->x, s->x, HALF_RATE) | h->outside | half_beyond(h, s->x);
 }
 
 /* p -= sum_m w_m h_m,g(q) + the rest of h l_g where that is wanted (h != 0). */

@@ -172,12 +172,8 @@ INLINE ivec joint_moving(struct ctx *c, struct newton *s, void *of) {
     struct joint *h = of;
     ivec beyond = {0};
     (void)c;
-    for (long k = 0; VPRK_EXPONENTIAL && k < VS * ROTATIONS; k++) {
-        const vec *w = s->x + k / ROTATIONS * NP + body_of(k % ROTATIONS).m;
-        double width = h->half[k / ROTATIONS].h;
-        beyond |= (ivec)(width * width * rotor_dot(w, w) > 39.478417604357434);
-    }
-    return still_moving(VS * NP, s->e, s->x, s->x, VPRK_EXPONENTIAL ? 1e-12 : 1e-9) | h->outside | beyond;
+    for (long j = 0; j < VS; j++) beyond |= half_beyond(&h->half[j], s->x + j * NP);
+    return still_moving(VS * NP, s->e, s->x, s->x, HALF_RATE) | h->outside | beyond;
 }
 
 /* v: the velocity before, and that of the last half; lam: the impulse at the beginning. */
