@@ -19,11 +19,13 @@ wait $pid || true
 gives 0 "$LGV" run "$kubo" "${quick[@]}" --out busy
 
 # Temporary files of killed writers go; those of living ones, and what is not ours, stay.
-touch busy/results.h5.lgv-4199999.tmp busy/results.h5.lgv-$$.tmp busy/mine.4199999.tmp busy/notes.tmp \
-    busy/a.lgv-41x9.tmp
+touch busy/results.h5.lgv-4199999.0123abcd.tmp busy/results.h5.lgv-$$.0123abcd.tmp busy/mine.4199999.tmp \
+    busy/notes.tmp busy/a.lgv-41x9.0123abcd.tmp
 gives 0 "$LGV" run "$kubo" "${quick[@]}" --out busy --no-report
-[ ! -e busy/results.h5.lgv-4199999.tmp ] || die "a leftover stays"
-for f in results.h5.lgv-$$.tmp mine.4199999.tmp notes.tmp a.lgv-41x9.tmp; do [ -e busy/$f ] || die "$f is gone"; done
+[ ! -e busy/results.h5.lgv-4199999.0123abcd.tmp ] || die "a leftover stays"
+for f in results.h5.lgv-$$.0123abcd.tmp mine.4199999.tmp notes.tmp a.lgv-41x9.0123abcd.tmp; do
+    [ -e busy/$f ] || die "$f is gone"
+done
 
 # That run wrote no report, so there is none.
 [ ! -e busy/report.html ] || die "an old report is beside new results"

@@ -84,7 +84,10 @@ void lgv_linear_diagonalise(size_t n, double *A, double *Q);
 char *lgv_join(const char *dir, const char *name); /* dir/name, malloc'd; NULL: no memory */
 /* Is there something else than a regular file? */
 bool lgv_file_special(const char *path);
-/* Writes by way of path.tmp, fsync and rename; removes path.tmp when anything fails. */
+/* A file that is replaced whole or not at all, by way of a temporary one beside it, fsync and rename.  The maker fills
+ * it, by the descriptor or by its name; it returns 0, what errno was, or -1 when it has filled err itself. */
+typedef int lgv_file_maker(void *user, int fd, const char *path);
+enum lgv_status lgv_file_made(const char *path, lgv_file_maker *make, void *user, struct lgv_error *err);
 enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err);
 /* Removes temporary files in dir of processes that have ended without doing so. */
 void lgv_file_sweep(const char *dir);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,7 +40,7 @@ void lgv_text_append_count(struct lgv_text *t, uint64_t n) {
     lgv_text_append(t, (const char *)&n, sizeof n);
 }
 
-/* All of data to fd and down to the disk; errno tells what went wrong. */
+/* All of data to fd; errno tells what went wrong. */
 static bool write_all(int fd, const char *data, size_t size) {
     while (size > 0) {
         ssize_t n = write(fd, data, size);
@@ -51,8 +52,7 @@ static bool write_all(int fd, const char *data, size_t size) {
         data += n;
         size -= (size_t)n;
     }
-    /* A device or a network file system may not know fsync; that is no loss of data we could prevent. */
-    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+    return true;
 }
 
 /* Whether there is something that is not a file: a rename would put a file in place of a device. */
@@ -61,31 +61,45 @@ bool lgv_file_special(const char *path) {
     return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
 
-enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err) {
+/* A file of a new name that nobody can guess, beside `path`: PATH.lgv-PID.RANDOM.tmp; -1: errno tells why. */
+static int make_temporary(const char *path, struct lgv_text *name) {
+    int fd = -1;
+    for (int tries = 0; tries < 10 && fd < 0; tries++) {
+        uint32_t number = 0;
+        if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number) number = (uint32_t)tries;
+        lgv_text_free(name);
+        *name = (struct lgv_text){0};
+        lgv_text_add(name, "%s.lgv-%ld.%08lx.tmp", path, (long)getpid(), (unsigned long)number);
+        if (name->failed || !name->data) return -1;
+        fd = open(name->data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) return -1;
+    }
+    return fd;
+}
+
+enum lgv_status lgv_file_made(const char *path, lgv_file_maker *make, void *user, struct lgv_error *err) {
     struct lgv_text tmp = {0};
     if (lgv_file_special(path))
         return lgv_fail(err, LGV_CANNOT_RUN, "cannot replace '%s': it is not a regular file", path);
-    lgv_text_add(&tmp, "%s.lgv-%ld.tmp", path, (long)getpid()); /* two processes may write the same file */
+    enum lgv_status status = LGV_OK;
+    int fd = make_temporary(path, &tmp);
     if (tmp.failed || !tmp.data) {
         lgv_text_free(&tmp);
         return lgv_fail_memory(err);
     }
-    enum lgv_status status = LGV_OK;
-    unlink(tmp.data); /* a leftover, or a link that somebody placed there: it is not written through */
-    int fd = open(tmp.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) {
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot create '%s': %s", tmp.data, strerror(errno));
         lgv_text_free(&tmp);
         return status;
     }
-    bool good = write_all(fd, data, size);
-    int why = errno;
-    if (close(fd) != 0 && good) { /* network file systems report a full disk only here */
-        good = false;
-        why = errno;
-    }
-    if (!good)
+    int why = make(user, fd, tmp.data);
+    /* A device or a network file system may not know fsync; that is no loss of data we could prevent. */
+    if (!why && fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP) why = errno;
+    if (close(fd) != 0 && !why) why = errno; /* network file systems report a full disk only here */
+    if (why > 0)
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot write '%s': %s", path, strerror(why));
+    else if (why < 0)
+        status = LGV_CANNOT_RUN; /* the maker has said why */
     else if (rename(tmp.data, path) != 0)
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot rename '%s' to '%s': %s", tmp.data, path, strerror(errno));
     if (status != LGV_OK) unlink(tmp.data);
@@ -93,16 +107,38 @@ enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size
     return status;
 }
 
+struct bytes {
+    const char *data;
+    size_t size;
+};
+
+static int write_bytes(void *user, int fd, const char *path) {
+    const struct bytes *b = user;
+    (void)path;
+    return write_all(fd, b->data, b->size) ? 0 : errno;
+}
+
+enum lgv_status lgv_file_replace(const char *path, const void *data, size_t size, struct lgv_error *err) {
+    struct bytes b = {data, size};
+    return lgv_file_made(path, write_bytes, &b, err);
+}
+
+/* The process that has made a temporary file of this name; 0: it is no such name. */
+static long maker_of(const char *name) {
+    const char *mark = NULL, *next = name;
+    char *end = NULL;
+    while ((next = strstr(next, ".lgv-"))) mark = next, next += 5;
+    if (!mark || mark[5] < '0' || mark[5] > '9') return 0;
+    long pid = strtol(mark + 5, &end, 10);
+    bool ours = *end == '.' && strspn(end + 1, "0123456789abcdef") == 8 && strcmp(end + 9, ".tmp") == 0;
+    return ours && pid > 0 ? pid : 0;
+}
+
 void lgv_file_sweep(const char *dir) {
     DIR *d = opendir(dir);
     for (struct dirent *e; d && (e = readdir(d));) {
-        size_t n = strlen(e->d_name);
-        char *digits = n > 4 && strcmp(e->d_name + n - 4, ".tmp") == 0 ? e->d_name + n - 4 : NULL, *end = NULL;
-        while (digits && digits > e->d_name && digits[-1] >= '0' && digits[-1] <= '9') digits--;
-        if (!digits || digits - e->d_name < 6 || strncmp(digits - 5, ".lgv-", 5) != 0) continue; /* not ours */
-        long pid = strtol(digits, &end, 10); /* see lgv_file_replace */
-        if (pid > 0 && end == e->d_name + n - 4 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
-            unlinkat(dirfd(d), e->d_name, 0);
+        long pid = maker_of(e->d_name);
+        if (pid && kill((pid_t)pid, 0) != 0 && errno == ESRCH) unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d) closedir(d);
 }

@@ -304,13 +304,17 @@ void lgv_warn_events(const struct lgv_model *m, const char *command) {
                  command);
 }
 
-char *lgv_output_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix) {
+char *lgv_output_place(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix) {
     char name[80];
     struct lgv_text t = {0};
-    if (a->flags.no_files || (a->flags.json && !a->flags.out) || lgv_silent()) return NULL;
+    if (a->flags.no_files || (a->flags.json && !a->flags.out)) return NULL;
     if (a->flags.out) return lgv_copy(a->flags.out);
     lgv_file_name(name, sizeof name, "lgv", m->name, true);
     lgv_text_add(&t, "%s%s", name, suffix);
     if (t.failed) lgv_text_free(&t);
     return t.data;
+}
+
+char *lgv_output_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix) {
+    return lgv_silent() ? NULL : lgv_output_place(a, m, suffix);
 }

@@ -82,6 +82,8 @@ void lgv_warn_events(const struct lgv_model *m, const char *command);
 enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_model **m, struct lgv_settings *settings,
                                     struct lgv_error *err);
 /* Directory for the files of a command, malloc'd: as given, or lgv-NAME and the suffix.  NULL: no files are wanted. */
+/* The same also where this process writes no files. */
+char *lgv_output_place(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix);
 char *lgv_output_directory(const struct lgv_arguments *a, const struct lgv_model *m, const char *suffix);
 
 /* ---- help.c ---- */
@@ -189,6 +191,8 @@ int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struc
 /* How a run is saved on its way. */
 struct lgv_saving {
     const char *dir; /* NULL: it is not */
+    const char *place; /* directory of its files, also of a process that writes no results; NULL: there is none */
+    bool fresh;        /* it begins: what another run has recorded there is removed */
     double interval, last;
     double every, last_share, path_steps; /* steps between two savings, the share done at the last one, all steps */
     double share; /* of the paths that were collected before */
@@ -206,8 +210,20 @@ bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const
 enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err);
 /* Says that it is not complete, and how to go on. */
 void lgv_saving_tell(const struct lgv_saving *s);
+/* After the results were written: single paths that were recorded become one file.  Returns the exit code: `code` when
+ * all is well.  The engine is as lgv_saving_run has left it, or finished. */
+int lgv_saving_paths(const struct lgv_saving *s, const struct lgv_arguments *a, struct lgv_engine *e, bool complete,
+                     int code);
 /* After the results were written: `complete` runs need no state any more, unless it is to be kept. */
 void lgv_saving_end(struct lgv_saving *s, bool complete);
+
+/* ---- record.c ---- */
+
+/* Where single paths of a run in `dir` are stored on their way. */
+char *lgv_recorded_in(const char *dir);
+/* What is in the folders becomes dir/paths.h5.  Returns the exit code: `code` when all is well. */
+int lgv_recorded_join(const struct lgv_arguments *a, struct lgv_engine *e, const char *const *folder, size_t folders,
+                      const char *dir, bool complete, int code);
 
 /* ---- part.c ---- */
 

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_PARTS 10000000
@@ -116,6 +117,9 @@ int lgv_run_part(const struct lgv_arguments *a, struct lgv_model *m, const struc
     file = dir ? part_file(dir, &s) : NULL;
     enum lgv_status status = file ? lgv_directory_shared(dir, &made, &err) : lgv_fail_memory(&err);
     if (!status) status = lgv_engine_with(m, settings, a->flags.keep_source, &e, &err);
+    char *folder = dir ? lgv_recorded_in(dir) : NULL;
+    if (!status) status = folder ? lgv_engine_record_in(e, folder, &err) : lgv_fail_memory(&err);
+    free(folder);
     int code = status ? lgv_complain(&err, status) : run_part(a, e, &s, file);
     lgv_engine_free(e);
     if (made) rmdir(dir); /* succeeds only when nothing was written */
@@ -129,7 +133,8 @@ int lgv_run_part(const struct lgv_arguments *a, struct lgv_model *m, const struc
 #define AT(field) offsetof(struct lgv_flags, field)
 static const struct lgv_flag flags[] = {
     {"out", 'o', "DIR", AT(out),
-     "directory of results.h5, figures and report.html (default lgv-NAME, or none with --json)"},
+     "directory of results.h5, figures and report.html (default: that of the parts, where one is given, else lgv-NAME; "
+     "none with --json)"},
     {"no-files", 0, NULL, AT(no_files), "write no files"},
     {"no-report", 0, NULL, AT(no_report), "write results.h5 only, without figures and report"},
     {"json", 0, NULL, AT(json), "one JSON document on standard output and nothing else"},
@@ -202,7 +207,40 @@ static enum lgv_status load_all(struct lgv_engine *e, const struct list *l, stru
     return status;
 }
 
-static int show(const struct lgv_arguments *a, struct lgv_engine *e, struct lgv_model *m) {
+/* The only directory that is given, or as with other commands. */
+static char *output_directory(const struct lgv_arguments *a, const struct lgv_model *m) {
+    struct stat info;
+    bool folder = a->noperands == 1 && stat(a->operand, &info) == 0 && S_ISDIR(info.st_mode);
+    if (folder && !a->flags.out && !a->flags.no_files && !a->flags.json) return lgv_copy(a->operand);
+    return lgv_output_directory(a, m, "");
+}
+
+/* Single paths, from the directories of all parts. */
+static int join_records(const struct lgv_arguments *a, struct lgv_engine *e, const struct list *parts, const char *dir,
+                        bool complete, int code) {
+    struct list folders = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < parts->count; i++) {
+        char *slash = strrchr(parts->name[i], '/');
+        char *of = slash ? lgv_copy_n(parts->name[i], (size_t)(slash - parts->name[i])) : lgv_copy(".");
+        char *folder = of ? lgv_recorded_in(of) : NULL;
+        bool known = folder && folders.count && strcmp(folders.name[folders.count - 1], folder) == 0;
+        ok = folder != NULL;
+        if (known)
+            free(folder);
+        else if (ok)
+            ok = list_add(&folders, folder);
+        free(of);
+    }
+    if (ok)
+        code = lgv_recorded_join(a, e, (const char *const *)folders.name, folders.count, dir, complete, code);
+    else
+        fputs("lgv: out of memory\n", stderr), code = LGV_EXIT_CANNOT;
+    list_free(&folders);
+    return code;
+}
+
+static int show(const struct lgv_arguments *a, struct lgv_engine *e, struct lgv_model *m, const struct list *parts) {
     struct lgv_error err = {0};
     struct lgv_result *r = NULL;
     uint64_t first, end;
@@ -212,9 +250,11 @@ static int show(const struct lgv_arguments *a, struct lgv_engine *e, struct lgv_
         lgv_warn("%s; paths %llu to %llu are the first that are missing", err.message, (unsigned long long)first,
                  (unsigned long long)(end - 1));
     bool made = false;
-    char *dir = lgv_output_directory(a, m, "");
+    char *dir = output_directory(a, m);
     if (dir) status = lgv_directory(dir, &made, &err);
     int code = status ? lgv_complain(&err, status) : lgv_run_show(a, r, dir, whole);
+    if (dir && !status && code != LGV_EXIT_CANNOT && lgv_engine_records(e))
+        code = join_records(a, e, parts, dir, whole != LGV_INTERRUPTED, code);
     if (made) rmdir(dir);
     free(dir);
     lgv_result_free(r);
@@ -235,7 +275,7 @@ static int command_merge(const struct lgv_arguments *a) {
     if (!status) lgv_engine_on_progress(e, merge_progress, &meter);
     if (!status) status = load_all(e, &parts, &meter, &err);
     lgv_meter_end(&meter);
-    int code = status ? lgv_complain(&err, status) : show(a, e, m);
+    int code = status ? lgv_complain(&err, status) : show(a, e, m, &parts);
     lgv_engine_free(e);
     lgv_model_free(m);
     list_free(&parts);
@@ -247,10 +287,10 @@ const struct lgv_command lgv_command_merge = {
     .operand = "PART ...",
     .summary = "join the parts that lgv run --part has written; results, figures and a report",
     .about = "Joins parts of an ensemble, given as files or as directories that hold them, to the result of the whole: "
-             "summary, results.h5, figures and report.html as lgv run makes them, with the same bits as one run of all "
-             "paths. The parts say themselves which model, parameters and options they belong to; parts of "
-             "another run, and paths that stand in two parts, are refused. While parts are missing the result is that "
-             "of the paths there are, it is marked as not complete, and the exit code is 1.",
+             "summary, results.h5, figures and report.html as lgv run makes them, beside the parts, with the same "
+             "bits as one run of all paths. The parts say themselves which model, parameters and options they belong "
+             "to; parts of another run, and paths that stand in two parts, are refused. While parts are missing the "
+             "result is that of the paths there are, it is marked as not complete, and the exit code is 1.",
     .examples = "  lgv run kubo.yaml --part 1/2 --out parts\n  lgv run kubo.yaml --part 2/2 --out parts\n"
                 "  lgv merge parts\n",
     .flag = flags,

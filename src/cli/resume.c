@@ -146,11 +146,24 @@ static void warn_unstable(struct lgv_engine *e) {
     if (stability.stable == 0) lgv_warn("the step may be too large: %s", stability.text);
 }
 
+/* Where single paths go that are recorded. */
+static enum lgv_status begin_records(const struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
+    if (!lgv_engine_records(e)) return LGV_OK;
+    if (!s->place)
+        return lgv_fail(err, LGV_BAD_INPUT, "record: single paths are written to a file; give a directory with --out");
+    char *folder = lgv_recorded_in(s->place);
+    if (folder && s->fresh && !lgv_silent()) lgv_record_remove(folder);
+    enum lgv_status status = folder ? lgv_engine_record_in(e, folder, err) : lgv_fail_memory(err);
+    free(folder);
+    return status;
+}
+
 enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
     struct lgv_error why = {0};
     bool again = true;
     lgv_engine_on_progress(e, watch, s);
     enum lgv_status status = prepare(s, e, err);
+    if (!status) status = begin_records(s, e, err);
     if (status) return status;
     if (!lgv_engine_suspends(e)) s->dir = NULL;
     s->keep = s->keep || lgv_engine_extendable(e);
@@ -256,10 +269,36 @@ static int go_on(const struct lgv_arguments *a, struct lgv_saving *s, struct lgv
     lgv_meter_end(s->meter);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) return lgv_complain(&err, status);
     if (!complete) lgv_saving_tell(s);
-    int code = lgv_run_show(a, &r, s->dir, status);
+    int code = lgv_saving_paths(s, a, e, complete, lgv_run_show(a, &r, s->dir, status));
     lgv_saving_end(s, complete && code != LGV_EXIT_CANNOT);
     lgv_result_clear(&r);
     return code;
+}
+
+/* Is there no state because the run has come to its end? */
+static bool finished(const struct lgv_arguments *a) {
+    struct lgv_error err = {0};
+    struct lgv_result r = {0};
+    char *state[2] = {lgv_join(a->operand, STATE), lgv_join(a->operand, BEFORE)}, *file = lgv_results_of(a->operand);
+    bool none = state[0] && state[1] && access(state[0], F_OK) != 0 && access(state[1], F_OK) != 0;
+    bool done = none && file && access(file, F_OK) == 0 && lgv_hdf5_read(file, &r, &err) == LGV_OK && !r.interrupted;
+    lgv_result_clear(&r);
+    free(state[0]);
+    free(state[1]);
+    free(file);
+    return done;
+}
+
+static int tell_finished(const struct lgv_arguments *a) {
+    char plain[400];
+    bool more = a->flags.paths || a->flags.until;
+    if (more || !a->flags.quiet)
+        fprintf(stderr, "lgv: the run in %s is finished, and there is nothing left to do%s\n",
+                lgv_plain(plain, sizeof plain, a->operand),
+                more ? "; only a run that has kept its state (--keep-checkpoint, or extendable=yes) can be given more "
+                       "paths or a later end"
+                     : "");
+    return more ? LGV_EXIT_INPUT : LGV_EXIT_DONE;
 }
 
 static int command_resume(const struct lgv_arguments *a) {
@@ -276,6 +315,7 @@ static int command_resume(const struct lgv_arguments *a) {
         return LGV_EXIT_INPUT;
     }
     if (!lgv_saving_begin(&s, a, lgv_silent() ? NULL : a->operand, &meter)) return LGV_EXIT_INPUT;
+    s.place = a->operand;
     enum lgv_status status = lgv_silent() ? LGV_OK : lgv_directory(a->operand, &made, &err);
     if (status) return lgv_complain(&err, status);
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
@@ -283,7 +323,10 @@ static int command_resume(const struct lgv_arguments *a) {
     lgv_meter_phase(&meter, "reading the state of the run");
     status = find_state(a->operand, &m, &e, &err);
     if (status) lgv_meter_end(&meter);
-    code = status ? lgv_complain(&err, status) : go_on(a, &s, e);
+    if (status == LGV_BAD_INPUT && finished(a))
+        code = tell_finished(a);
+    else
+        code = status ? lgv_complain(&err, status) : go_on(a, &s, e);
     lgv_engine_free(e);
     lgv_model_free(m);
     return code;
@@ -299,7 +342,7 @@ const struct lgv_command lgv_command_resume = {
         "parameters and options are those of the state. "
         "The results have the bits of a run that was never stopped, whatever the number of threads. Paths go on from "
         "where they were when the state was saved. A state that is damaged is refused, and the one "
-        "before it is used.",
+        "before it is used. Of a run that is finished it says so, and ends with 0.",
     .examples = "  lgv run kubo.yaml --out kubo            # ... Ctrl-C\n  lgv resume kubo\n"
                 "  lgv run kubo.yaml --out kubo --keep-checkpoint\n  lgv resume kubo --paths 50000\n"
                 "  lgv run kubo.yaml --out kubo --set extendable=yes --outputs 100\n  lgv resume kubo --until 40\n",

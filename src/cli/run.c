@@ -166,6 +166,9 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     struct lgv_meter meter;
     struct lgv_saving saving;
     if (!lgv_saving_begin(&saving, a, dir, &meter)) return LGV_EXIT_INPUT;
+    char *place = lgv_output_place(a, m, "");
+    saving.place = place;
+    saving.fresh = true;
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
     meter.warns = !a->flags.quiet;
     lgv_meter_phase(&meter, "looking at the model and compiling its kernel");
@@ -174,8 +177,9 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     bool complete = status == LGV_OK;
     if (complete || status == LGV_INTERRUPTED) status = lgv_engine_end(e, &r, err);
     lgv_meter_end(&meter);
-    lgv_engine_free(e);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
+        lgv_engine_free(e);
+        free(place);
         if (!lgv_stop_asked()) return lgv_complain(err, status);
         fputs("lgv: interrupted before the run began\n", stderr);
         return LGV_EXIT_BROKEN;
@@ -197,8 +201,10 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
         lgv_warn("truncate is for noise Hamiltonians, of which there are none: the noise of a bath is never cut");
     if (lgv_start_line(&r.certificate, moved, sizeof moved) && !a->flags.quiet)
         lgv_warn("start values do not meet the constraints and were moved: %s", moved);
-    int code = lgv_run_show(a, &r, dir, status);
+    int code = lgv_saving_paths(&saving, a, e, complete, lgv_run_show(a, &r, dir, status));
     lgv_saving_end(&saving, complete && code != LGV_EXIT_CANNOT);
+    lgv_engine_free(e);
+    free(place);
     lgv_result_clear(&r);
     return code;
 }

@@ -51,6 +51,7 @@ void lgv_engine_free(struct lgv_engine *e) {
     drop_kernel(e);
     lgv_increments_free(&e->increments);
     free(e->keep_source);
+    free(e->record_dir);
     free(e);
 }
 
@@ -350,8 +351,13 @@ static enum lgv_status run_range(struct lgv_engine *e, struct lgv_range r, bool 
     part.ends = part.suspend && e->layout->settings.extendable;
     part.resume = resume ? c->suspended : NULL;
     part.nresume = resume ? c->nsuspended : 0;
-    enum lgv_status status =
-        lgv_ensemble_run(&part, c->statistics.list, LGV_COLLECTORS, e->progress, e->user, &report, err);
+    struct lgv_record *record;
+    enum lgv_status status = lgv_engine_recorder(e, &part, &record, err), stored = LGV_OK;
+    if (part.recording && lgv_peers_any(status != LGV_OK)) return status ? status : lgv_fail_memory(err);
+    status = lgv_ensemble_run(&part, c->statistics.list, LGV_COLLECTORS, e->progress, e->user, &report, err);
+    if (record) stored = lgv_record_close(record, err);
+    if (part.recording && lgv_peers_any(stored != LGV_OK)) /* by one of them: then nobody has seen these paths */
+        status = stored ? stored : lgv_fail(err, LGV_CANNOT_RUN, "another process could not write what it recorded");
     bool valid = status == LGV_OK || status == LGV_INTERRUPTED;
     if (valid) lgv_report_add(&c->report, &report, snapshots(e));
     if (valid && !resume) /* those stay as they are */

@@ -31,6 +31,13 @@ double lgv_engine_share(const struct lgv_engine *e);
 /* The first paths that have not been collected: first .. end - 1.  False: there are none. */
 bool lgv_engine_missing(const struct lgv_engine *e, uint64_t *first, uint64_t *end);
 
+/* Single paths (`record`) are stored in this folder while they run; NULL: nowhere, and such a run is refused. */
+enum lgv_status lgv_engine_record_in(struct lgv_engine *e, const char *folder, struct lgv_error *err);
+bool lgv_engine_records(const struct lgv_engine *e); /* of one that is prepared */
+/* What is in the folders becomes one file.  *paths of *wanted paths that the whole run has are in it. */
+enum lgv_status lgv_engine_record_join(struct lgv_engine *e, const char *const *folder, size_t folders,
+                                       const char *file, uint64_t *paths, uint64_t *wanted, struct lgv_error *err);
+
 /* An option of a run alone; lgv_engine_set takes parameters too. */
 enum lgv_status lgv_engine_option(struct lgv_engine *e, const char *name, const char *value, struct lgv_error *err);
 

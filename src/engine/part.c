@@ -2,7 +2,7 @@
  *
  * Parts of an ensemble as files, and what parts must agree in.
  *
- *     "LGVPART6"   8 bytes; the digit is the version of this format
+ *     "LGVPART7"   8 bytes; the digit is the version of this format
  *     mark         the number below as this machine writes it: order of bytes
  *     size         of the body
  *     body         recipe (recipe.c), description, number of paths, ranges, counts, states for the certificate,
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "LGVPART6"
+#define MAGIC "LGVPART7"
 #define MARK UINT64_C(0x0102030405060708)
 #define HEAD (8 + 2 * sizeof(uint64_t))
 #define MOST ((size_t)1 << 36) /* bytes of a file */

@@ -2,7 +2,6 @@
  *
  * The plan of an ensemble: its steps, its output times, the paths that are kept, and what the statistics need. */
 #include "engine/private.h"
-#include <ctype.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -53,20 +52,11 @@ static uint64_t *output_steps(uint64_t steps, uint64_t outputs, size_t *count) {
 
 /* "8" or "0,17,204" */
 static enum lgv_status kept_paths(const struct lgv_settings *s, uint64_t **out, size_t *count, struct lgv_error *err) {
-    bool list = strchr(s->keep, ',') != NULL;
-    uint64_t number[64];
+    bool list;
+    uint64_t number[LGV_MOST_LISTED];
     size_t n = 0;
-    for (const char *c = s->keep; *c;) {
-        char *end;
-        if (!isdigit((unsigned char)*c) || n == 64)
-            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204",
-                            s->keep);
-        number[n++] = strtoull(c, &end, 10);
-        if (*end && *end != ',')
-            return lgv_fail(err, LGV_BAD_INPUT, "keep: '%s' is neither a number of paths nor a list like 0,17,204",
-                            s->keep);
-        c = *end ? end + 1 : end;
-    }
+    enum lgv_status status = lgv_paths_listed("keep", s->keep, number, &n, &list, err);
+    if (status) return status;
     uint64_t total = list ? n : n ? number[0] : 0;
     if (!list && total > s->paths) total = s->paths;
     if (total > 10000) return lgv_fail(err, LGV_BAD_INPUT, "keep: at most 10000 sample paths can be kept");
@@ -205,8 +195,9 @@ static enum lgv_status make_shape(const struct lgv_settings *s, struct lgv_layou
                         "keep_every: %zu kept paths every %llu of %llu steps are %.3g values; at most %g can be kept",
                         w->nkept, (unsigned long long)s->keep_every, (unsigned long long)p->steps,
                         values * (double)(p->steps / s->keep_every), KEPT_VALUES);
-    w->every = w->nkept ? s->keep_every : p->steps; /* nothing to keep: no times but the outputs */
-    if (!w->every) w->every = dense_every(p->steps, w->nkept * w->plan.kernel->watch.count);
+    bool dense = w->nkept && !w->recording.states; /* else, if nothing is said, no times but the outputs */
+    w->every = s->keep_every && (w->nkept || w->recording.states) ? s->keep_every : p->steps;
+    if (dense && !s->keep_every) w->every = dense_every(p->steps, w->nkept * w->plan.kernel->watch.count);
     w->dense_step = dense_steps(p->steps, w->every, w->time_step, p->ntimes, &p->ndense);
     w->dense_unit = units_of(w->kept, w->nkept, &p->ndense_units);
     if (!w->dense_step || !w->dense_unit) return lgv_fail_memory(err);
@@ -297,7 +288,8 @@ static double ends_bytes(const struct lgv_layout *w) {
  * `extendable`. */
 double lgv_layout_bytes(const struct lgv_layout *w) {
     double unit = lgv_layout_suspends(w) ? (double)lgv_suspend_values(&w->plan) * sizeof(double) : 0;
-    return lgv_statistics_bytes(&w->shape, threads_of(w)) + threads_of(w) * unit + ends_bytes(w);
+    return lgv_statistics_bytes(&w->shape, threads_of(w)) + threads_of(w) * unit + ends_bytes(w) +
+           lgv_layout_record_bytes(w, threads_of(w));
 }
 
 static enum lgv_status check_memory(const struct lgv_layout *w, struct lgv_error *err) {
@@ -338,6 +330,7 @@ enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings 
 
 enum lgv_status lgv_layout_steps(struct lgv_layout *w, struct lgv_error *err) {
     enum lgv_status status = make_plan(&w->settings, w, err);
+    if (!status) status = lgv_layout_recording(w, err);
     return status ? status : kept_paths(&w->settings, &w->kept, &w->nkept, err);
 }
 
@@ -349,6 +342,7 @@ enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel 
     if (!status) status = make_shape(s, w, err);
     if (!status) status = look_along(s, w, err);
     if (!status) status = check_increments(s, w, err);
+    if (!status) status = lgv_layout_recorded(w, err);
     if (!status) status = check_memory(w, err);
     if (!status) status = lgv_normals_check(k, w->plan.steps, 1, err);
     if (!status) status = lgv_clip_check(k, s->step, s->truncate, err);
@@ -366,5 +360,6 @@ void lgv_layout_free(struct lgv_layout *w) {
     free(w->dense_step);
     free(w->dense_unit);
     free(w->centre);
+    free(w->recording.path);
     free(w);
 }

@@ -16,6 +16,7 @@ struct lgv_layout {
     struct lgv_shape shape;
     uint64_t *time_step, *kept, *dense_step, *dense_unit;
     uint64_t every; /* steps between two times of kept paths */
+    struct lgv_recording recording;
     size_t nkept, snapshot[4];
     double *centre;                         /* of sketches: what path 0 has at its start */
     size_t npairs, pair[2 * LGV_MAX_PAIRS]; /* series that have a histogram together */
@@ -25,6 +26,14 @@ enum lgv_status lgv_layout_begin(struct lgv_model *m, const struct lgv_settings 
                                  struct lgv_error *err);
 enum lgv_status lgv_layout_steps(struct lgv_layout *w, struct lgv_error *err);
 enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel *k, struct lgv_error *err);
+/* Numbers as in "8" or "0,17,204": at most LGV_MOST_LISTED; *list: it is a list.  `name` is the option. */
+#define LGV_MOST_LISTED 64
+enum lgv_status lgv_paths_listed(const char *name, const char *text, uint64_t number[LGV_MOST_LISTED], size_t *count,
+                                 bool *list, struct lgv_error *err);
+/* record.c: what is recorded, before and after times are known; bytes of memory for it. */
+enum lgv_status lgv_layout_recording(struct lgv_layout *w, struct lgv_error *err);
+enum lgv_status lgv_layout_recorded(const struct lgv_layout *w, struct lgv_error *err);
+double lgv_layout_record_bytes(const struct lgv_layout *w, double threads);
 bool lgv_layout_suspends(const struct lgv_layout *w); /* what a unit observes can be kept until it ends */
 double lgv_layout_bytes(const struct lgv_layout *w); /* of memory that a run needs, about */
 void lgv_layout_free(struct lgv_layout *w); /* and what it consists of */
@@ -63,6 +72,7 @@ struct lgv_engine {
     struct lgv_settings settings; /* as asked for */
     struct lgv_increments increments;
     char *keep_source;
+    char *record_dir; /* where single paths are stored on their way; NULL: nowhere */
     lgv_progress *progress;
     void *user;
     uint64_t changes, loads; /* of the model, when the engine was prepared */
@@ -102,6 +112,9 @@ enum lgv_status lgv_engine_agree(const struct lgv_engine *e, const char *descrip
 /* engine.c: takes in what another has collected. */
 enum lgv_status lgv_engine_absorb(struct lgv_engine *e, const struct lgv_collection *c, const char *whose,
                                   struct lgv_error *err);
+/* record.c: the sink of a plan that is about to be run; LGV_OK with *out NULL where nothing is recorded. */
+enum lgv_status lgv_engine_recorder(struct lgv_engine *e, struct lgv_plan *plan, struct lgv_record **out,
+                                    struct lgv_error *err);
 bool lgv_engine_collecting(struct lgv_engine *e); /* there is something to collect in; false: no memory */
 void lgv_engine_unprepare(struct lgv_engine *e);
 enum lgv_status lgv_engine_ready(struct lgv_engine *e, struct lgv_error *err); /* prepared, and nothing has changed */

@@ -61,6 +61,9 @@ bool lgv_hdf5_put_text(hid_t where, const char *name, const char *value); /* an 
 bool lgv_hdf5_put_array(hid_t where, const char *name, int rank, const hsize_t *dims, hid_t type, hid_t memory,
                         const void *data);
 
+/* hdf5_read.c: looks at the bytes before HDF5 does; the seal, if there is one, is right. */
+enum lgv_status lgv_hdf5_look(const char *path, uint64_t *size, bool *sealed, struct lgv_error *err);
+
 /* What HDF5 itself says about its last failure, innermost first. */
 void lgv_hdf5_reason(char *out, size_t size);
 

@@ -451,20 +451,29 @@ static const char *check_bytes(FILE *f, uint64_t size, bool *sealed) {
     return memcmp(seal, right, sizeof seal) == 0 ? NULL : "it is damaged (its checksum is wrong)";
 }
 
-enum lgv_status lgv_hdf5_read(const char *path, struct lgv_result *r, struct lgv_error *err) {
+/* Is it a file that may be handed to HDF5? */
+enum lgv_status lgv_hdf5_look(const char *path, uint64_t *size, bool *sealed, struct lgv_error *err) {
     struct stat st;
-    memset(r, 0, sizeof *r);
+    *sealed = false;
     if (stat(path, &st) != 0) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode)) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': it is not a file", path);
     FILE *f = fopen(path, "rb");
     if (!f) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, strerror(errno));
-    bool sealed = false;
-    const char *wrong = check_bytes(f, (uint64_t)st.st_size, &sealed);
+    *size = (uint64_t)st.st_size;
+    const char *wrong = check_bytes(f, *size, sealed);
     fclose(f);
-    if (wrong) return lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, wrong);
+    return wrong ? lgv_fail(err, LGV_BAD_INPUT, "cannot read '%s': %s", path, wrong) : LGV_OK;
+}
+
+enum lgv_status lgv_hdf5_read(const char *path, struct lgv_result *r, struct lgv_error *err) {
+    uint64_t size = 0;
+    bool sealed = false;
+    memset(r, 0, sizeof *r);
+    enum lgv_status status = lgv_hdf5_look(path, &size, &sealed, err);
+    if (status) return status;
     struct lgv_error own; /* the status of a failure comes from here when the caller gave no err */
     memset(&own, 0, sizeof own);
-    struct reader rd = {path, (uint64_t)st.st_size, &own, false};
+    struct reader rd = {path, size, &own, false};
     struct lgv_hdf5_guard guard;
     lgv_hdf5_begin(&guard);
     read_all(&rd, r);

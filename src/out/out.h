@@ -22,6 +22,25 @@ enum lgv_status lgv_figures(const struct lgv_result *r, const char *dir, struct 
 /* dir/report.html with the SVG figures of dir inside it. */
 enum lgv_status lgv_report(const struct lgv_result *r, const char *dir, struct lgv_error *err);
 
+/* Single paths (`record`), written while they run.  A record is a sink for lgv_ensemble_run: it stores paths that are
+ * complete, some at a time, as whole HDF5 files in a folder that is made when it is needed; `run` says which run they
+ * belong to.  The plan and the model must outlive it. */
+struct lgv_record;
+struct lgv_record *lgv_record_open(const struct lgv_plan *plan, const struct lgv_model *m, const char *run,
+                                   const char *folder); /* NULL: no memory */
+lgv_sink lgv_record_add;
+/* Stores what is left and ends the record; the first failure there was. */
+enum lgv_status lgv_record_close(struct lgv_record *r, struct lgv_error *err);
+/* Doubles of one path that is recorded. */
+double lgv_record_size(const struct lgv_plan *plan);
+#define LGV_RECORD_BYTES (16u << 20) /* that are collected before they are stored, about */
+/* All paths of this run that are in the folders, in the order of their numbers, as one file; *paths: how many.  Needs
+ * little memory, however many they are. */
+enum lgv_status lgv_record_join(const struct lgv_plan *plan, const struct lgv_model *m, const char *run,
+                                const char *const *folder, size_t folders, const char *file, uint64_t *paths,
+                                struct lgv_error *err);
+void lgv_record_remove(const char *folder); /* what was stored there */
+
 /* Convergence studies: the document of `lgv converge --json` (malloc'd, NULL when memory is out), the table for the
  * terminal, convergence.svg and .png, and report.html with that figure inside. */
 char *lgv_json_convergence(const struct lgv_convergence *c);

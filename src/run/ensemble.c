@@ -142,7 +142,7 @@ static size_t piece_size(const struct worker *w, size_t time) {
     const struct lgv_plan *p = w->job->plan;
     size_t n = w->ntimes - time;
     if (n > w->job->rows) n = w->job->rows;
-    if (time == 0) return 1;
+    if (time == 0 || lgv_record_all(w)) return 1;
     for (size_t s = 0; w->piece.unit == 0 && s < p->nsnapshots; s++)
         for (size_t k = 0; k < n; k++)
             if (w->time_step[time + k] == p->time_step[p->snapshot[s]]) n = k + 1;
@@ -218,6 +218,7 @@ static void deliver(struct worker *w) {
     size_t row = p->kernel->watch.count * LGV_UNIT, count = 0, first = piece->first;
     bool ok = true;
     find_alive(w);
+    if (w->recorded && p->sink && !p->sink(p->sink_user, piece)) atomic_store(&w->job->crew.stop, 1);
     if (w->dense) {
         ok = give(w, true);
         for (size_t t = 0; t < piece->count; t++) {
@@ -290,8 +291,10 @@ static void begin_unit(struct worker *w, uint64_t unit) {
                                   .fail_step = w->fail_step};
     w->planned = 0;
     w->value = w->values;
-    w->dense = false;
-    for (size_t i = 0; i < p->ndense_units; i++) w->dense = w->dense || p->dense_unit[i] == unit;
+    bool kept = false;
+    for (size_t i = 0; i < p->ndense_units; i++) kept = kept || p->dense_unit[i] == unit;
+    w->recorded = p->recording && lgv_recording_unit(p->recording, unit);
+    w->dense = kept || lgv_record_all(w);
     w->ntimes = w->dense ? p->ndense : p->ntimes;
     w->time_step = w->dense ? p->dense_step : p->time_step;
     w->nblocks = (used + w->lanes - 1) / w->lanes;
@@ -301,7 +304,7 @@ static void begin_unit(struct worker *w, uint64_t unit) {
         w->block[k].block.tally = unit < p->tally_units && p->kernel->watch.tallies > 0;
         w->block[k].block.events = p->kernel->watch.events > 0;
         w->block[k].block.crossings = p->crossings;
-        w->block[k].block.crossing = w->dense ? crossings_of(w, k * w->lanes) : NULL;
+        w->block[k].block.crossing = kept ? crossings_of(w, k * w->lanes) : NULL;
         lgv_block_start(p->kernel, &w->block[k], w->piece.path + k * w->lanes, rest < w->lanes ? rest : w->lanes);
         if (p->increments && p->increments->number) start_by_number(w, k);
         mark_broken(p, &w->block[k].block, LGV_FAIL_START, 0);
@@ -336,6 +339,7 @@ static void hand_over(struct worker *w, size_t first, size_t count, bool last, b
     w->piece.complete = complete;
     w->piece.last = last;
     take_tallies(w);
+    lgv_record_show(w);
     deliver(w);
 }
 
@@ -391,6 +395,7 @@ static void run_unit(struct worker *w, uint64_t unit, const struct lgv_suspended
         check_scratch(w);
         join_blocks(w, reached);
         if (time == 0) check_start(w);
+        if (reached == count) lgv_record_take(w, time + count - 1);
         if (unit == 0 && reached == count) take_snapshot(w, time + count - 1);
         bool complete = time + reached == w->ntimes, stopped = reached < count;
         if (!w->job->plan->suspend) hand_over(w, time, reached, complete || stopped, complete);
@@ -441,7 +446,7 @@ static bool worker_begin(struct worker *w, struct job *j) {
     w->tally = lgv_new(2 * p->kernel->watch.tallies * LGV_UNIT + 1, sizeof *w->tally);
     w->events = lgv_new(LGV_EVENT_ROWS * p->kernel->watch.events * LGV_UNIT + 1, sizeof *w->events);
     if (w->lanes < LGV_UNIT && !w->by_block) return false;
-    if (!w->copy || !w->values || !w->object || !w->tally || !w->events) return false;
+    if (!w->copy || !w->values || !w->object || !w->tally || !w->events || !lgv_record_create(w)) return false;
     if (p->kernel->watch.sections && p->crossings && p->ndense_units) {
         w->crossing = lgv_new(LGV_UNIT * lgv_crossing_values(p), sizeof *w->crossing);
         w->crossings = lgv_new(LGV_SECTION_ROWS * p->kernel->watch.sections * LGV_UNIT, sizeof *w->crossings);
@@ -482,6 +487,7 @@ static void worker_end(struct worker *w) {
     free(w->given);
     free(w->tally);
     free(w->events);
+    lgv_record_destroy(w);
     free(w->crossing);
     free(w->crossings);
     free(w->object);

@@ -42,6 +42,8 @@ struct lgv_settings {
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
     bool keep_increments;
     bool averages, correlations, extendable;
+    char record[LGV_LIST_SIZE];       /* of single paths: final, states, increments */
+    char record_paths[LGV_WORD_SIZE]; /* of which: all, how many, or their numbers */
     uint64_t crossings;
     double burn_in;
     char extremes[LGV_LIST_SIZE];    /* observables */
@@ -79,6 +81,18 @@ void lgv_suspended_free(struct lgv_suspended *s, size_t count); /* what they hol
 uint64_t lgv_suspended_step(const struct lgv_suspended *s); /* up to which it has come */
 bool lgv_suspended_copy(const struct lgv_suspended *from, struct lgv_suspended *to); /* false: no memory */
 
+/* What is taken of single paths, beside what is observed (record.c). */
+struct lgv_recording {
+    bool final, states, increments; /* states: at all dense times */
+    uint64_t first;                 /* of the paths before this one, */
+    size_t npaths;                  /* and of these */
+    uint64_t *path;
+};
+bool lgv_recording_path(const struct lgv_recording *r, uint64_t path);
+bool lgv_recording_unit(const struct lgv_recording *r, uint64_t unit);
+struct lgv_piece;
+typedef bool lgv_sink(void *user, const struct lgv_piece *piece); /* called by any thread; false: the run stops */
+
 struct lgv_plan {
     const struct lgv_kernel *kernel;
     double t0, dt;
@@ -103,6 +117,10 @@ struct lgv_plan {
     bool ends; /* units that end are among those, too: they can be gone on with to a later time */
     const struct lgv_suspended *resume; /* [nresume] units to go on with, beside the others */
     size_t nresume;
+    /* Units with recorded paths give their states to the sink, too, at all dense times. */
+    const struct lgv_recording *recording; /* NULL: nothing is recorded */
+    lgv_sink *sink;                        /* NULL: what is recorded goes nowhere */
+    void *sink_user;
 };
 size_t lgv_suspend_values(const struct lgv_plan *p); /* doubles that are kept for it, by every thread */
 
@@ -117,6 +135,8 @@ struct lgv_piece {
     const double *events;   /* with `last`: [events][LGV_EVENT_ROWS][LGV_UNIT] (abi.h); NULL: there are none */
     const double *crossing; /* with `last`, in dense units: as in struct lgv_block, LGV_UNIT lanes; NULL: none */
     const double *crossings; /* [sections][LGV_SECTION_ROWS][LGV_UNIT] */
+    const double *state;    /* in units that are recorded: [count][nx + np][LGV_UNIT]; NULL: not taken */
+    const double *final;    /* with `complete`, in these: [nx + np][LGV_UNIT] */
     bool last;              /* nothing more comes of this unit; `fail` is final */
     bool complete;          /* with `last`: it was not stopped before its end */
     const int *fail;        /* [LGV_UNIT] reason, LGV_STOPPED or 0 */

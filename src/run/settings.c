@@ -54,6 +54,12 @@ const struct lgv_option lgv_run_options[] = {
      "keep what every path has observed, and where it ends, in the state of the run, so that lgv resume --until can go "
      "on from there",
      AT(extendable)},
+    {"record", LGV_LIST, "", 0, 0, "",
+     "what is written of single paths, while they run, to paths.h5: any of final (states at the end), states (at all "
+     "times of sample paths: output times, and every keep_every steps), increments (of every step)",
+     AT(record)},
+    {"record_paths", LGV_WORD, "all", 0, 0, "",
+     "paths of which that is written: all, how many, or their numbers as in 0,17,204", AT(record_paths)},
     {"burn_in", LGV_REAL, "0", 0, 1e300, "time",
      "how much of the beginning of a path time averages and correlations leave out", AT(burn_in)},
     {"extremes", LGV_LIST, "", 0, 0, "",

@@ -46,6 +46,9 @@ struct worker {
     size_t ntimes;
     const uint64_t *time_step;
     bool dense;
+    bool recorded;  /* it has paths that are recorded: */
+    double *states; /* [times, or 1][nx + np][LGV_UNIT]; NULL: no states are */
+    double *final;  /* [nx + np][LGV_UNIT] */
     size_t planned; /* times that collectors of planned times have had */
 };
 
@@ -56,6 +59,14 @@ size_t lgv_crossing_values(const struct lgv_plan *p);
 bool lgv_suspend(const struct worker *w, size_t times, struct lgv_suspended *out);
 /* Back into a unit that has just begun; returns how many times have been observed, 0 when the bytes make no sense. */
 size_t lgv_suspend_end(struct worker *w, const struct lgv_suspended *from);
+
+/* record.c: states of units that are recorded.  Memory, false: there is none; and its end. */
+bool lgv_record_create(struct worker *w);
+void lgv_record_destroy(struct worker *w);
+bool lgv_record_all(const struct worker *w); /* of the present unit states are taken at all its times */
+void lgv_record_take(struct worker *w, size_t time); /* that it has just come to */
+void lgv_record_show(struct worker *w);              /* in the piece that is handed over */
+size_t lgv_record_values(const struct lgv_plan *p);  /* doubles that a thread keeps for it */
 
 /* peers.c: the job of this process is one of several from here on, */
 void lgv_peers_begin(struct job *j);
