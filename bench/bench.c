@@ -185,6 +185,7 @@ static const struct part {
     {"speed", bench_speed, false},           {"methods", bench_methods, true},
     {"constrained", bench_constrained, true}, {"langevin", bench_langevin, true},
     {"bodies", bench_bodies, true},          {"pairs", bench_pairs, true},
+    {"liquid", bench_liquid, false},         {"water", bench_water, false},
     {"compile", bench_compile, false},
     {"size", bench_size, false},             {"implicit", bench_implicit, false},
     {"threads", bench_threads, false},       {"whole", bench_whole, false},

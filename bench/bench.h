@@ -75,6 +75,8 @@ void bench_constrained(struct bench *b); /* constrained.c: RATTLE beside its flo
 void bench_langevin(struct bench *b);    /* langevin.c: BAOAB beside its floors */
 void bench_bodies(struct bench *b);      /* bodies.c: a rigid body beside its floor */
 void bench_pairs(struct bench *b);       /* pairs.c: many bodies with pair forces beside a floor and LAMMPS */
+void bench_liquid(struct bench *b);      /* molecules.c: Lennard-Jones particles beside LAMMPS, */
+void bench_water(struct bench *b);       /* ... clusters of water */
 void bench_speed(struct bench *b);       /* speed.c: flagship kernels against the floors, normals */
 void bench_compile(struct bench *b);     /* system.c: compile latency, ... */
 void bench_size(struct bench *b);        /* ... cost against degrees of freedom */

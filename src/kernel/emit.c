@@ -159,13 +159,15 @@ static void power(struct lgv_text *out, const struct lgv_graph *g, int base, dou
     }
 }
 
-/* base ^ exponent with a negative exponent, which several products have as a factor: the division is done once. */
+/* base ^ exponent with a negative exponent, which several products have as a factor: the division is done once.  Of
+ * several whole exponents of a base, as in r^-4 and r^-7, each is a power of 1/base. */
 struct inverse {
     int base;
     double exponent; /* negative, as in the products */
     int uses;
-    bool known; /* written, as u<base>_<number> */
-    int next;   /* the next one with this base */
+    bool known;   /* written, as u<base>_<number> */
+    bool derived; /* a power of 1/base, which is an inverse itself */
+    int next;     /* the next one with this base */
 };
 
 /* What a list of nodes needs. */
@@ -194,8 +196,30 @@ static bool count_inverse(const struct lgv_graph *g, struct wanted *w, struct lg
         return true;
     }
     if (!lgv_grow(&w->inverse, &w->capacity, w->inverses + 1, sizeof *w->inverse)) return false;
-    w->inverse[w->inverses++] = (struct inverse){a.node, a.factor, 1, false, w->inverse_of[a.node]};
+    w->inverse[w->inverses++] = (struct inverse){a.node, a.factor, 1, false, false, w->inverse_of[a.node]};
     w->inverse_of[a.node] = (int)w->inverses;
+    return true;
+}
+
+static bool is_whole(double exponent) {
+    return exponent == floor(exponent) && exponent >= -LGV_MAX_POWER;
+}
+
+/* Bases with several whole exponents. */
+static bool derive_inverses(const struct lgv_graph *g, struct wanted *w) {
+    for (size_t i = 0, n = w->inverses; i < n; i++) {
+        const int base = w->inverse[i].base;
+        int count = 0;
+        for (int k = w->inverse_of[base]; k; k = w->inverse[k - 1].next) count += is_whole(w->inverse[k - 1].exponent);
+        if (count < 2 || w->inverse[i].derived || !is_whole(w->inverse[i].exponent)) continue;
+        if (!count_inverse(g, w, (struct lgv_arg){base, -1})) return false;
+        for (int k = w->inverse_of[base]; k; k = w->inverse[k - 1].next) {
+            struct inverse *x = &w->inverse[k - 1];
+            if (!is_whole(x->exponent)) continue;
+            x->derived = x->exponent != -1;
+            x->uses += 2; /* written as what products share */
+        }
+    }
     return true;
 }
 
@@ -273,7 +297,8 @@ static void inverse_group(struct lgv_text *out, const struct lgv_graph *g, int k
     struct inverse *group[INVERSES] = {first};
     int n = 1;
     for (struct inverse *x = w->inverse; plain_exponent(first->exponent) && x < w->inverse + w->inverses; x++)
-        if (n < INVERSES && x != first && !x->known && x->uses > 1 && x->base < k && x->exponent == first->exponent)
+        if (n < INVERSES && x != first && !x->known && x->uses > 1 && x->base < k && x->exponent == first->exponent &&
+            !x->derived)
             group[n++] = x;
     for (int i = 0; i < n; i++) {
         group[i]->known = true;
@@ -298,12 +323,25 @@ static void inverse_group(struct lgv_text *out, const struct lgv_graph *g, int k
     lgv_text_add(out, "\n    }\n");
 }
 
+static void derived_inverse(struct lgv_text *out, const struct lgv_graph *g, int k, const struct wanted *w,
+                            struct inverse *x) {
+    struct inverse *one = inverse_at(w, (struct lgv_arg){x->base, -1});
+    if (!one->known) inverse_group(out, g, k, w, one);
+    x->known = true;
+    lgv_text_add(out, "    const vec ");
+    inverse_name(out, w, x);
+    lgv_text_add(out, " = vec_powi(");
+    inverse_name(out, w, one);
+    lgv_text_add(out, ", %d);\n", (int)-x->exponent);
+}
+
 /* The inverses that product k is the first to have. */
 static void inverses(struct lgv_text *out, const struct lgv_graph *g, int k, const struct wanted *w) {
     const struct lgv_node *n = &g->node[k];
     for (int i = 0; i < n->count; i++) {
         struct lgv_arg a = g->arg[n->first + i];
-        if (shared(g, w, a) && !inverse_at(w, a)->known) inverse_group(out, g, k, w, inverse_at(w, a));
+        if (!shared(g, w, a) || inverse_at(w, a)->known) continue;
+        (inverse_at(w, a)->derived ? derived_inverse : inverse_group)(out, g, k, w, inverse_at(w, a));
     }
 }
 
@@ -397,7 +435,7 @@ static bool find_wanted(const struct lgv_graph *g, const int *list, size_t count
         if (n->op == LGV_COS) w->cosine[g->arg[n->first].node] = k;
         w->calls += inlined(n) && !lgv_emit_uniform(g, k);
     }
-    return true;
+    return derive_inverses(g, w);
 }
 
 static void wanted_free(struct wanted *w) {

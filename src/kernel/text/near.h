@@ -120,30 +120,35 @@ OUTLINE int near_moved(const struct near *n, const double *at, long count, doubl
     return largest > most;
 }
 
-/* Cells at least as wide as the reach of the list: points that are near lie in cells that touch. */
+/* Cells for the points of the first index.  Points that are near lie at most `far` cells apart along an axis: cells are
+ * half as wide as the reach of the list, or as wide, or there is one. */
 struct near_cells {
-    long count[3];
+    long count[3], far[3];
     double from[3], inverse[3]; /* of the width */
-    int periodic[3];
-    int *first, *order;
+    double box[3], per_box[3];
+    int *first;       /* [cells + 1] */
+    int *order;       /* indices of points, cell by cell */
+    double *place[3]; /* their places in that order, and LANES numbers more */
 };
 
 OUTLINE void near_choose_cells(struct near_cells *s, const struct near_kind *k, const double *at) {
     const double reach = k->radius + k->skin;
     for (int i = 0; i < 3; i++) {
         double low = __builtin_inf(), high = -__builtin_inf();
-        for (long j = 0; j < k->count[1]; j++) {
+        for (long j = 0; j < k->count[0]; j++) {
             double x = at[3 * j + i];
             if (x < low) low = x;
             if (x > high) high = x;
         }
-        s->periodic[i] = k->box[i] > 0;
-        double length = s->periodic[i] ? k->box[i] : high - low, cells = 1;
-        while (cells < 1000 && (cells + 1) * reach <= length && cells * cells * cells < 2.0 * (double)k->count[1])
+        s->box[i] = k->box[i];
+        s->per_box[i] = k->box[i] > 0 ? 1 / k->box[i] : 0;
+        double length = k->box[i] > 0 ? k->box[i] : high - low, cells = 1;
+        while (cells < 1000 && (cells + 1) * 0.5 * reach <= length && cells * cells * cells < 4.0 * (double)k->count[0])
             cells++;
-        if (cells < 3) cells = 1;
+        if (cells < 5) cells = 1;
+        s->far[i] = cells == 1 ? 0 : reach * cells <= length ? 1 : 2;
         s->count[i] = (long)cells;
-        s->from[i] = s->periodic[i] || !(low - low == 0) ? 0 : low;
+        s->from[i] = k->box[i] > 0 || !(low - low == 0) ? 0 : low;
         s->inverse[i] = length > 0 && length - length == 0 ? cells / length : 0;
     }
 }
@@ -152,87 +157,103 @@ OUTLINE void near_choose_cells(struct near_cells *s, const struct near_kind *k, 
 INLINE long near_cell(const struct near_cells *s, double x, int i) {
     double n = (double)s->count[i], at = (x - s->from[i]) * s->inverse[i];
     at = __builtin_floor(at);
-    if (s->periodic[i]) at -= n * __builtin_floor(at / n);
+    if (s->box[i] > 0) at -= n * __builtin_floor(at / n);
     return !(at > 0) ? 0 : at > n - 1 ? s->count[i] - 1 : (long)at;
 }
 
-INLINE long near_cell_of(const struct near_cells *s, const double *x) {
-    return (near_cell(s, x[0], 0) * s->count[1] + near_cell(s, x[1], 1)) * s->count[2] + near_cell(s, x[2], 2);
-}
-
 OUTLINE void near_sort_points(struct ctx *c, struct near_cells *s, const struct near_kind *k, const double *at) {
-    long cells = s->count[0] * s->count[1] * s->count[2], n = k->count[1];
+    long cells = s->count[0] * s->count[1] * s->count[2], n = k->count[0];
+    int *cell = (int *)take(c, near_vecs((u64)n * sizeof(int)));
     s->first = (int *)take(c, near_vecs((u64)(cells + 1) * sizeof(int)));
-    s->order = (int *)take(c, near_vecs((u64)n * sizeof(int)));
+    s->order = (int *)take(c, near_vecs((u64)(n + LANES) * sizeof(int)));
+    for (int a = 0; a < 3; a++) s->place[a] = (double *)take(c, near_vecs((u64)(n + LANES) * sizeof(double)));
     for (long i = 0; i <= cells; i++) s->first[i] = 0;
-    for (long i = 0; i < n; i++) s->first[near_cell_of(s, at + 3 * i) + 1]++;
+    for (long i = 0; i < n; i++) {
+        const double *x = at + 3 * i;
+        cell[i] = (int)((near_cell(s, x[0], 0) * s->count[1] + near_cell(s, x[1], 1)) * s->count[2] +
+                        near_cell(s, x[2], 2));
+        s->first[cell[i] + 1]++;
+    }
     for (long i = 0; i < cells; i++) s->first[i + 1] += s->first[i];
-    for (long i = 0; i < n; i++) s->order[s->first[near_cell_of(s, at + 3 * i)]++] = (int)i;
+    for (long i = 0; i < n; i++) {
+        int j = s->first[cell[i]]++;
+        s->order[j] = (int)i;
+        for (int a = 0; a < 3; a++) s->place[a][j] = at[3 * i + a];
+    }
     for (long i = cells; i > 0; i--) s->first[i] = s->first[i - 1];
     s->first[0] = 0;
+    for (long j = n; j < n + LANES; j++) {
+        s->order[j] = 0;
+        for (int a = 0; a < 3; a++) s->place[a][j] = 0;
+    }
 }
 
-/* Ascending; there are some dozens. */
-INLINE void near_sort(int *x, long n) {
-    for (long gap = n > 40 ? 13 : n > 13 ? 4 : 1; gap > 0; gap = gap == 13 ? 4 : gap == 4 ? 1 : 0)
-        for (long i = gap; i < n; i++) {
-            int v = x[i];
-            long j = i;
-            for (; j >= gap && x[j - gap] > v; j -= gap) x[j] = x[j - gap];
-            x[j] = v;
-        }
-}
-
-/* The neighbours of point i among those of one cell. */
-INLINE long near_search(const struct near_cells *s, const struct near_kind *k, long cell, const double *x,
-                        const double *at, long i0, int (*allows)(long, long), int *out, long room) {
+/* Which points from `begin` to `end` in the order of cells are near x, the point of second index i1. */
+INLINE long near_search(const struct near_cells *s, const struct near_kind *k, long begin, long end, const double *x,
+                        long i1, int (*allows)(long, long), int *out) {
     const double reach = k->radius + k->skin, most = reach * reach;
     long n = 0;
-    for (int j = s->first[cell]; j < s->first[cell + 1]; j++) {
-        const long i1 = s->order[j] + k->low[1];
-        if (!allows(i0, i1)) continue;
-        double square = 0;
+    for (long j = begin; j < end; j += LANES) {
+        vec square = {0};
         UNROLL for (int a = 0; a < 3; a++) {
-            double d = x[a] - at[3 * s->order[j] + a];
-            if (k->box[a] > 0) d -= k->box[a] * __builtin_floor(d / k->box[a] + 0.5);
+            vec d;
+            __builtin_memcpy(&d, s->place[a] + j, sizeof d);
+            d = x[a] - d;
+            if (s->box[a] > 0) d -= s->box[a] * vec_floor(d * s->per_box[a] + 0.5);
             square += d * d;
         }
-        if (!(square <= most)) continue;
-        if (n == room) return -1;
-        out[n++] = (int)i1;
+        UNROLL for (long m = 0; m < LANES; m++) {
+            const int i = s->order[j + m];
+            out[n] = i;
+            n += (square[m] <= most) & (j + m < end) & allows(i + k->low[0], i1);
+        }
     }
     return n;
 }
 
-/* Makes the list; 0: it has too little room. */
+/* Goes through second indices one after the other, so that those of each first index come in ascending order.  Points
+ * of cells that follow each other along the last axis lie side by side.  0: there is too little room. */
 INLINE int near_make(struct ctx *c, struct near *n, const struct near_kind *k, const double *at,
                      int (*allows)(long, long)) {
     struct near_cells s;
-    const double *second = at + 3 * k->count[0];
     long used = 0;
-    near_choose_cells(&s, k, second);
-    near_sort_points(c, &s, k, second);
-    for (long i = 0; i < k->count[0]; i++) {
-        const double *x = at + 3 * i;
-        long begin = used, cell[3] = {near_cell(&s, x[0], 0), near_cell(&s, x[1], 1), near_cell(&s, x[2], 2)};
-        n->start[i] = (int)begin;
-        for (int t = 0; t < 27; t++) {
-            long step[3] = {t / 9 - 1, t / 3 % 3 - 1, t % 3 - 1}, number = 0, found;
-            int there = 1;
-            for (int a = 0; a < 3; a++) {
-                long j = cell[a] + step[a];
-                if (s.periodic[a] && s.count[a] > 1) j = j < 0 ? j + s.count[a] : j < s.count[a] ? j : 0;
-                there &= j >= 0 && j < s.count[a];
-                number = number * s.count[a] + j;
+    near_choose_cells(&s, k, at);
+    near_sort_points(c, &s, k, at);
+    int *const found = (int *)take(c, near_vecs((u64)(n->room + k->count[0] + LANES) * sizeof(int)));
+    int *const until = (int *)take(c, near_vecs((u64)k->count[1] * sizeof(int)));
+    for (long i = 0; i <= k->count[0]; i++) n->start[i] = 0;
+    for (long j = 0; j < k->count[1]; j++) {
+        const double *x = at + 3 * (k->count[0] + j);
+        const long cell[3] = {near_cell(&s, x[0], 0), near_cell(&s, x[1], 1), near_cell(&s, x[2], 2)};
+        const long last = s.count[2], from = cell[2] - s.far[2], to = cell[2] + s.far[2] + 1;
+        for (long a = cell[0] - s.far[0]; a <= cell[0] + s.far[0]; a++) {
+            const long there = s.box[0] > 0 ? (a + s.count[0]) % s.count[0] : a;
+            if (there < 0 || there >= s.count[0]) continue;
+            for (long b = cell[1] - s.far[1]; b <= cell[1] + s.far[1]; b++) {
+                const long beside = s.box[1] > 0 ? (b + s.count[1]) % s.count[1] : b;
+                if (beside < 0 || beside >= s.count[1]) continue;
+                /* a row of cells, which goes on at the other end of a periodic box */
+                const int *const row = s.first + (there * s.count[1] + beside) * last;
+                const long begin[2] = {from > 0 ? from : 0, s.box[2] > 0 && from < 0 ? from + last : 0};
+                const long end[2] = {to < last ? to : last, s.box[2] > 0 && from < 0   ? last
+                                                            : s.box[2] > 0 && to > last ? to - last
+                                                                                        : 0};
+                for (int part = 0; part < 2; part++) {
+                    if (begin[part] >= end[part]) continue;
+                    used += near_search(&s, k, row[begin[part]], row[end[part]], x, j + k->low[1], allows,
+                                        found + used);
+                    if (used > n->room) return 0;
+                }
             }
-            if (!there) continue;
-            found = near_search(&s, k, number, x, second, i + k->low[0], allows, n->index + used, n->room - used);
-            if (found < 0) return 0;
-            used += found;
         }
-        near_sort(n->index + begin, used - begin);
+        until[j] = (int)used;
     }
-    n->start[k->count[0]] = (int)used;
+    for (long e = 0; e < used; e++) n->start[found[e] + 1]++;
+    for (long i = 0; i < k->count[0]; i++) n->start[i + 1] += n->start[i];
+    for (long j = 0, e = 0; j < k->count[1]; j++)
+        for (; e < until[j]; e++) n->index[n->start[found[e]]++] = (int)(j + k->low[1]);
+    for (long i = k->count[0]; i > 0; i--) n->start[i] = n->start[i - 1];
+    n->start[0] = 0;
     for (long i = 0; i < 3 * (k->count[0] + k->count[1]); i++) n->where[i] = at[i];
     return n->made = 1;
 }
