@@ -56,7 +56,7 @@ enum lgv_space {
     LGV_WEIGHTS, /* increment weights: component 0 is a (of H), component m is w_m (of h_m) */
     LGV_BROWN,   /* Brownian motion W_m(t), component m-1 */
     LGV_NORMAL,  /* standard normal draws of the start values */
-    LGV_UNIFORM, /* uniform draws of the start values */
+    LGV_UNIFORM, /* uniform draws of the start values; component LGV_PATH is the number of the path */
     LGV_DQ,      /* direction of a directional derivative, q part; in observables the start value of q */
     LGV_DP,      /* ... p part */
     LGV_V,       /* velocities of a Lagrangian; in observables H_p, too */
@@ -69,6 +69,8 @@ enum lgv_space {
     LGV_MU,      /* in observables the momenta of the variational step that ends here; see load_bodies.c */
     LGV_SPACES
 };
+
+#define LGV_PATH -1L
 
 /* Bits of lgv_node.uses: one per space, then these. */
 #define LGV_USES(space) (1u << (space))
@@ -138,7 +140,7 @@ struct lgv_table {
     enum lgv_outside outside; /* not defined there, straight on, or again and again */
     bool even;                /* knots are equally far apart */
 };
-#define LGV_MAX_TABLES 100
+#define LGV_MAX_TABLES 1000
 
 /* Rotations among the coordinates, one name with all its entries, each a unit quaternion (w, x, y, z): four rows of q
  * from q on, three of p from p on.  Derivatives with respect to q have the rows of p, see rotations.c.  The 3 count

@@ -147,7 +147,7 @@ void lgv_load_files_free(struct lgv_loader *l);
 
 /* WORD(FILE, a, b, ...) as the whole of a value: is it one; its words, the file first, and the numbers of the file,
  * which the caller frees also after a failure; the column of a name or number. */
-#define LGV_MAX_FILE_WORDS 8
+#define LGV_MAX_FILE_WORDS 16
 struct lgv_file_call {
     char word[LGV_MAX_FILE_WORDS][256];
     size_t count;
@@ -163,6 +163,9 @@ bool lgv_load_column(struct lgv_loader *l, int node, const struct lgv_file_call 
 
 /* name: table(FILE, ...), a function of one number. */
 bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name);
+
+/* A column as a function of the path: row k for path k, and for those behind the last row from the first on again. */
+bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, long column, int *out);
 
 /* ---- load_parameters.c ---- */
 

@@ -175,6 +175,7 @@ struct lgv_model {
     struct lgv_bath bath;
     int *start;   /* [nx + np] nodes: start values; may refer to draws and to components that come before */
     int draws[2];    /* numbers of normal() and uniform() draws */
+    bool by_path;    /* some start values come from a file with a row for each path */
     bool maxwellian; /* some momenta or velocities start with that law */
     size_t nobservables;
     struct lgv_observable *observable; /* as declared, in order */
