@@ -279,6 +279,13 @@ void lgv_face_start(struct lgv_source *s) {
                      "        uniform_pair(c->b->seed, &path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
                      "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
                      m->draws[1], m->draws[1]);
+    for (int k = 0; k < m->graph->ndrawn; k++) { /* one may depend on those before */
+        lgv_text_add(&s->out, "    {\n");
+        lgv_emit_nodes(&s->out, s->g, &m->drawn[k], 1, true);
+        lgv_text_add(&s->out, "    DRAWN_VALUE(%d) = vec_set(0) + ", k);
+        lgv_emit_value(&s->out, s->g, m->drawn[k]);
+        lgv_text_add(&s->out, ";\n    }\n");
+    }
     start_values(s, m->start, "q", m->nx);
     start_values(s, m->start + m->nx, "p", m->np);
     if (m->start_velocity && s->lagrangian) start_values(s, m->start_velocity, "v", m->np);

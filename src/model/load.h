@@ -131,6 +131,7 @@ bool lgv_load_formula(struct lgv_loader *l, int node, const char *place, unsigne
 bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out);
 /* The value of a formula of parameters. */
 bool lgv_load_constant(struct lgv_loader *l, int node, const char *place, double *out);
+bool lgv_load_value_now(struct lgv_loader *l, int node, int formula, double *out);
 /* A new name: well formed, not reserved, not in use. */
 bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name);
 /* Forgets the symbols added last, down to `count`. */
@@ -170,6 +171,14 @@ bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, l
 /* ---- load_parameters.c ---- */
 
 bool lgv_load_parameters(struct lgv_loader *l, int node); /* -1: there are none */
+
+/* ---- load_drawn.c: random parameters ---- */
+
+bool lgv_load_is_drawn(const struct lgv_loader *l, int formula); /* it has draws, or parameters that have */
+bool lgv_load_typical(struct lgv_loader *l, int node, int formula, double *out);
+bool lgv_load_drawn(struct lgv_loader *l, int key, int number, int formula); /* the parameter of that number is one */
+bool lgv_load_drawn_check(struct lgv_loader *l); /* at the end: nothing that cannot be random is */
+bool lgv_load_observe_drawn(struct lgv_loader *l);
 
 /* ---- load_state.c ---- */
 

@@ -208,6 +208,7 @@ static bool value_in_key(struct lgv_loader *l, int key, size_t at, size_t n, con
     struct lgv_evaluator e;
     struct lgv_env env = {.par = l->m->par};
     if (v.dim != 1) return lgv_yaml_fail(l, key, "%s is a number, but this is a vector", place);
+    if (lgv_load_is_drawn(l, v.node[0])) return lgv_yaml_fail(l, key, "%s cannot be random", place);
     if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
     *out = lgv_eval_node(&e, v.node[0], &env, NULL);
     lgv_eval_end(&e);
