@@ -59,6 +59,14 @@ static void print_tables(const struct lgv_model *m) {
     }
 }
 
+static void print_drawn(const struct lgv_model *m) {
+    struct lgv_text names = {0};
+    for (int k = 0; m->graph && k < m->graph->ndrawn; k++)
+        lgv_text_add(&names, "%s%s", k ? ", " : "", m->par_name[m->graph->drawn[k]]);
+    if (names.data) row("random parameters", "%s: every path has its own", names.data);
+    lgv_text_free(&names);
+}
+
 static void print_structure(const struct lgv_examination *x) {
     const struct lgv_structure *s = &x->structure;
     size_t n = x->model->np;
@@ -94,6 +102,7 @@ static void print_structure(const struct lgv_examination *x) {
             "abs, sign, floor, min, max or a comparison is used: where it bends or jumps, no method keeps "
             "its order, nor what it claims to keep");
     print_tables(x->model);
+    print_drawn(x->model);
     row("derivatives", "agree with finite differences to %.2g", x->derivative_error);
     char commutes[220];
     commutes_text(x, commutes, sizeof commutes);

@@ -60,7 +60,8 @@ extern const size_t lgv_command_count;
 extern const struct lgv_command lgv_command_run, lgv_command_resume, lgv_command_merge, lgv_command_replay,
     lgv_command_sweep, lgv_command_compare, lgv_command_converge, lgv_command_check, lgv_command_explain,
     lgv_command_new, lgv_command_completion, lgv_command_schema,
-    lgv_command_methods, lgv_command_report, lgv_command_cite, lgv_command_reproduce, lgv_command_reference;
+    lgv_command_methods, lgv_command_report, lgv_command_cite, lgv_command_ends, lgv_command_reproduce,
+    lgv_command_reference;
 
 /* main.c: the whole program; returns the exit code. */
 int lgv_main(int argc, char **argv);

@@ -56,9 +56,12 @@ static bool same_number(const char *text, double x) {
 static bool same_run(const struct lgv_sweeping *w, const struct lgv_result *r) {
     const struct lgv_model *m = w->model;
     bool same = r->model_text && m->text && strcmp(r->model_text, m->text) == 0 && !r->interrupted &&
-                r->nparameters == m->npar && strcmp(r->version, lgv_version()) == 0;
-    for (size_t i = 0; same && i < m->npar; i++)
-        same = strcmp(r->parameter[i].name, m->par_name[i]) == 0 && same_number(r->parameter[i].value, m->par[i]);
+                r->nparameters == m->npar - (size_t)m->graph->ndrawn && strcmp(r->version, lgv_version()) == 0;
+    for (size_t i = 0, n = 0; same && i < m->npar; i++) {
+        if (lgv_expr_drawn(m->graph, (int)i) >= 0) continue;
+        same = strcmp(r->parameter[n].name, m->par_name[i]) == 0 && same_number(r->parameter[n].value, m->par[i]);
+        n++;
+    }
     for (size_t i = 0; same && i < r->nsettings; i++) {
         char value[LGV_LIST_SIZE];
         const struct lgv_option *row = lgv_option_find(lgv_run_options, lgv_run_option_count, r->setting[i].name);

@@ -53,6 +53,8 @@ void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node) {
     const struct lgv_node *n = &g->node[node];
     if (n->op == LGV_CONST)
         number(out, n->value);
+    else if (n->op == LGV_PARAM && lgv_expr_drawn(g, n->aux) >= 0)
+        lgv_text_add(out, "DRAWN_VALUE(%d)", lgv_expr_drawn(g, n->aux));
     else if (n->op == LGV_PARAM)
         lgv_text_add(out, "par[%d]", n->aux);
     else if (n->op == LGV_TIME)

@@ -269,6 +269,7 @@ void lgv_face_start(struct lgv_source *s) {
     const struct lgv_model *m = s->m;
     /* Draws come from memory of the caller's scratch: their number can be large. */
     lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->scratch->memory, *zu = zn + %d;\n", m->draws[0] + 1);
+    if (m->by_path) lgv_text_add(&s->out, "    for (int l = 0; l < LANES; l++) zu[-1][l] = (double)path[l];\n");
     if (m->draws[0])
         lgv_text_add(&s->out,
                      "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"
@@ -281,6 +282,13 @@ void lgv_face_start(struct lgv_source *s) {
                      "        uniform_pair(c->b->seed, &path, (u64)k, STREAM_START_UNIFORM, &z0, &z1);\n"
                      "        zu[2 * k] = z0;\n        if (2 * k + 1 < %d) zu[2 * k + 1] = z1;\n    }\n",
                      m->draws[1], m->draws[1]);
+    for (int k = 0; k < m->graph->ndrawn; k++) { /* one may depend on those before */
+        lgv_text_add(&s->out, "    {\n");
+        lgv_emit_nodes(&s->out, s->g, &m->drawn[k], 1, true);
+        lgv_text_add(&s->out, "    DRAWN_VALUE(%d) = vec_set(0) + ", k);
+        lgv_emit_value(&s->out, s->g, m->drawn[k]);
+        lgv_text_add(&s->out, ";\n    }\n");
+    }
     start_values(s, m->start, "q", m->nx);
     start_values(s, m->start + m->nx, "p", m->np);
     if (m->start_velocity && s->lagrangian) start_values(s, m->start_velocity, "v", m->np);

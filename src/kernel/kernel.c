@@ -358,7 +358,9 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     if (!status && options->extremes) status = watch_extremes(method, options->extremes, &out->watch, err);
     if (method->loose) out->watch.tallies = 0; /* what is shown is not the state */
     if (!status && options->events && (m->nevents || m->nsections)) status = watch_events(m, method, &out->watch, err);
-    out->nstate = out->nx + out->np + out->nextra + kept_rows(out) + out->watch.controls + 2 * out->watch.tallies +
+    out->drawn_row = out->nx + out->np + out->nextra + kept_rows(out);
+    out->ndrawn = m->graph ? (size_t)m->graph->ndrawn : 0;
+    out->nstate = out->drawn_row + out->ndrawn + out->watch.controls + 2 * out->watch.tallies +
                   LGV_EVENT_ROWS * out->watch.events + LGV_SECTION_ROWS * out->watch.sections;
     if (!status && m->callbacks) {
         out->user = (struct lgv_kernel_user){m->callbacks, method->values, method->program};

@@ -42,6 +42,7 @@ struct lgv_kernel {
     struct lgv_structure structure;
     bool energy_known;         /* row 0 of what is observed is H (a model of C functions may not tell) */
     size_t nx, np, nnoise, nstate; /* nstate: rows of a block's state */
+    size_t drawn_row, ndrawn;  /* rows of the random parameters */
     size_t nextra;             /* rows behind q and p: velocities of a Lagrangian, multipliers; or rests */
     double compile_seconds;    /* 0 when the cache had it */
     char compiler[256];

@@ -130,7 +130,8 @@ static void inherit(const struct lgv_graph *g, struct lgv_node *n, const struct 
         return;
     }
     if (n->op == LGV_TIME) n->uses = LGV_USES_TIME;
-    if (n->op == LGV_PARAM) n->uses = LGV_USES_PARAM;
+    if (n->op == LGV_PARAM)
+        n->uses = LGV_USES_PARAM | (lgv_expr_drawn(g, n->aux) < 0 ? 0 : LGV_USES(LGV_DRAWN));
     if (n->op == LGV_INDEX) n->uses = LGV_USES_LOOPVAR;
     if (n->op == LGV_ENTRY) n->uses = LGV_USES_PARAM | LGV_USES_LOOPVAR;
     if (n->op == LGV_TABLE) n->uses = LGV_USES_PARAM;
@@ -434,6 +435,12 @@ int lgv_expr_table(struct lgv_graph *g, int table, int derivative, int a) {
     if (derivative > g->tabulated[table].degree) return lgv_expr_const(g, 0);
     return intern(g, (struct lgv_node){.op = LGV_TABLE, .count = 1, .aux = table, .value = derivative},
                   &(struct lgv_arg){a, 1});
+}
+
+int lgv_expr_drawn(const struct lgv_graph *g, int number) {
+    int k = g->ndrawn;
+    while (--k >= 0 && g->drawn[k] != number) continue;
+    return k;
 }
 
 int lgv_expr_loop(struct lgv_graph *g, int nest, int body) {

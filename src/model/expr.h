@@ -56,7 +56,7 @@ enum lgv_space {
     LGV_WEIGHTS, /* increment weights: component 0 is a (of H), component m is w_m (of h_m) */
     LGV_BROWN,   /* Brownian motion W_m(t), component m-1 */
     LGV_NORMAL,  /* standard normal draws of the start values */
-    LGV_UNIFORM, /* uniform draws of the start values */
+    LGV_UNIFORM, /* uniform draws of the start values; component LGV_PATH is the number of the path */
     LGV_DQ,      /* direction of a directional derivative, q part; in observables the start value of q */
     LGV_DP,      /* ... p part */
     LGV_V,       /* velocities of a Lagrangian; in observables H_p, too */
@@ -67,16 +67,19 @@ enum lgv_space {
     LGV_PART,    /* parts of pair sums that know one index, and ... */
     LGV_PULL,    /* ... derivatives with respect to them; see factor.c */
     LGV_MU,      /* in observables the momenta of the variational step that ends here; see load_bodies.c */
+    LGV_DRAWN,   /* no REF: parameters that every path has a value of its own of use it */
     LGV_SPACES
 };
 
+#define LGV_PATH -1L
+
 /* Bits of lgv_node.uses: one per space, then these. */
 #define LGV_USES(space) (1u << (space))
-#define LGV_USES_TIME (1u << 16)
-_Static_assert(LGV_SPACES <= 16, "a bit for each space");
-#define LGV_USES_LOOPVAR (1u << 17)
-#define LGV_USES_LOOP (1u << 18)
-#define LGV_USES_PARAM (1u << 19)
+#define LGV_USES_TIME (1u << 17)
+_Static_assert(LGV_SPACES <= 17, "a bit for each space");
+#define LGV_USES_LOOPVAR (1u << 18)
+#define LGV_USES_LOOP (1u << 19)
+#define LGV_USES_PARAM (1u << 20)
 
 #define LGV_MAX_NAME 64 /* bytes of a name, with the zero behind it */
 
@@ -138,7 +141,8 @@ struct lgv_table {
     enum lgv_outside outside; /* not defined there, straight on, or again and again */
     bool even;                /* knots are equally far apart */
 };
-#define LGV_MAX_TABLES 100
+#define LGV_MAX_TABLES 1000
+#define LGV_MAX_DRAWN 64
 
 /* Rotations among the coordinates, one name with all its entries, each a unit quaternion (w, x, y, z): four rows of q
  * from q on, three of p from p on.  Derivatives with respect to q have the rows of p, see rotations.c.  The 3 count
@@ -171,6 +175,8 @@ struct lgv_graph {
     size_t ncuts, cut_capacity;
     struct lgv_table *tabulated;
     size_t ntables, tables_capacity;
+    int drawn[LGV_MAX_DRAWN]; /* numbers of the parameters that are drawn for every path; else they are par[number] */
+    int ndrawn;
     struct lgv_rotations rotation[LGV_MAX_ROTATIONS];
     size_t nrotations;
     bool reduced;
@@ -200,6 +206,7 @@ bool lgv_expr_no_memory(const struct lgv_graph *g); /* that is why it failed: no
 /* Builders.  They simplify; on failure g->failed is set and the constant 0 comes back. */
 int lgv_expr_const(struct lgv_graph *g, double value);
 int lgv_expr_param(struct lgv_graph *g, int number);
+int lgv_expr_drawn(const struct lgv_graph *g, int number); /* which of the drawn ones a parameter is, or -1 */
 int lgv_expr_entry(struct lgv_graph *g, int index); /* the parameter whose number an integer expression is */
 int lgv_expr_time(struct lgv_graph *g);
 int lgv_expr_ref(struct lgv_graph *g, enum lgv_space space, int index);

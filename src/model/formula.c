@@ -206,7 +206,7 @@ static struct lgv_value draw(struct lgv_parser *p, int op, size_t at, const char
     int which = op == -7;
     int a = 0, b = lgv_expr_const(p->g, 1);
     if (!p->scope->draws) {
-        lgv_parser_error(p, at, "%s() may only be used in start values", name);
+        lgv_parser_error(p, at, "%s() may only be used in start values and in parameters that are no arrays", name);
         return number(p, 0);
     }
     if (p->nloops) {
@@ -479,7 +479,7 @@ static __attribute__((noinline)) struct lgv_value name_value(struct lgv_parser *
         return number(p, 0);
     }
     for (int k = 0; k < s->value.dim; k++)
-        if (p->g->node[s->value.node[k]].uses & ~p->scope->allow & ((LGV_USES(LGV_SPACES) - 1) | LGV_USES_TIME)) {
+        if (p->g->node[s->value.node[k]].uses & ~p->scope->allow & (LGV_USES_TIME | (LGV_USES(LGV_DRAWN) - 1))) {
             lgv_parser_error(p, at, "%s depends on what may not be used in %s", name, p->scope->place);
             return number(p, 0);
         }

@@ -53,6 +53,8 @@ static int index_name(struct lgv_parser *p, long length) {
     struct lgv_symbol *s = lgv_scope_use(p->scope, name);
     if (s && s->kind == LGV_SYM_PARAMETER && !s->length) {
         s->fixed = true;
+        if (lgv_expr_drawn(p->g, s->index) >= 0)
+            lgv_parser_error(p, at, "%s is random and cannot be used as an index", name);
         if (s->number == floor(s->number) && fabs(s->number) < 1e9) return lgv_expr_iconst(p->g, (long)s->number);
         lgv_parser_error(p, at, "the parameter %s = %g is used as an index and must be a whole number%s", name,
                          s->number, s->number == floor(s->number) ? " below 1e9" : "");

@@ -57,9 +57,11 @@ void lgv_load_drop(struct lgv_scope *scope, size_t count) {
 
 /* ---- values of parameters ---- */
 
-static bool value_now(struct lgv_loader *l, int node, int formula, double *out) {
+bool lgv_load_value_now(struct lgv_loader *l, int node, int formula, double *out) {
     struct lgv_evaluator e;
     struct lgv_env env = {.par = l->m->par};
+    if (lgv_load_is_drawn(l, formula))
+        return lgv_yaml_fail(l, node, "a value is needed here when the file is read, and this one is random");
     if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
     *out = lgv_eval_node(&e, formula, &env, NULL);
     lgv_eval_end(&e);
@@ -70,7 +72,8 @@ static bool value_now(struct lgv_loader *l, int node, int formula, double *out) 
 
 bool lgv_load_constant(struct lgv_loader *l, int node, const char *place, double *out) {
     int formula;
-    return lgv_load_number(l, node, place, 0, &formula) && value_now(l, node, formula, out);
+    return lgv_load_number(l, node, place, 0, &formula) &&
+           lgv_load_value_now(l, node, formula, out);
 }
 
 /* ---- where ---- */
@@ -314,12 +317,13 @@ static bool read_model(struct lgv_loader *l) {
            lgv_load_force(l, at[LGV_KEY_FORCE]) &&
            lgv_load_langevin(l, at[LGV_KEY_LANGEVIN]) && lgv_load_symmetries(l, at[LGV_KEY_SYMMETRIES]) &&
            lgv_load_casimirs(l) &&
-           lgv_load_observe(l, at[LGV_KEY_OBSERVE]) && lgv_load_exact(l, at[LGV_KEY_EXACT]) &&
+           lgv_load_observe(l, at[LGV_KEY_OBSERVE]) && lgv_load_observe_drawn(l) &&
+           lgv_load_exact(l, at[LGV_KEY_EXACT]) &&
            lgv_load_events(l, at[LGV_KEY_EVENTS]) && lgv_load_stop(l, at[LGV_KEY_STOP]) &&
            lgv_load_sections(l, at[LGV_KEY_CROSSED]) &&
            lgv_load_raw(l, at[LGV_KEY_METHODS], &l->m->methods) && lgv_load_run(l, at[LGV_KEY_RUN]) &&
            lgv_load_near_check(l, at[LGV_KEY_CUTOFF]) && try_increment(l, energy) &&
-           lgv_load_discrete(l, at[LGV_KEY_METHODS]) && lgv_load_keep_data(l);
+           lgv_load_discrete(l, at[LGV_KEY_METHODS]) && lgv_load_drawn_check(l) && lgv_load_keep_data(l);
 }
 
 static bool keep_settings(struct lgv_loader *l) {

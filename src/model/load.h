@@ -131,6 +131,7 @@ bool lgv_load_formula(struct lgv_loader *l, int node, const char *place, unsigne
 bool lgv_load_number(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out);
 /* The value of a formula of parameters. */
 bool lgv_load_constant(struct lgv_loader *l, int node, const char *place, double *out);
+bool lgv_load_value_now(struct lgv_loader *l, int node, int formula, double *out);
 /* A new name: well formed, not reserved, not in use. */
 bool lgv_load_new_name(struct lgv_loader *l, int node, const char *name);
 /* Forgets the symbols added last, down to `count`. */
@@ -147,7 +148,7 @@ void lgv_load_files_free(struct lgv_loader *l);
 
 /* WORD(FILE, a, b, ...) as the whole of a value: is it one; its words, the file first, and the numbers of the file,
  * which the caller frees also after a failure; the column of a name or number. */
-#define LGV_MAX_FILE_WORDS 8
+#define LGV_MAX_FILE_WORDS 16
 struct lgv_file_call {
     char word[LGV_MAX_FILE_WORDS][256];
     size_t count;
@@ -164,9 +165,20 @@ bool lgv_load_column(struct lgv_loader *l, int node, const struct lgv_file_call 
 /* name: table(FILE, ...), a function of one number. */
 bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name);
 
+/* A column as a function of the path: row k for path k, and for those behind the last row from the first on again. */
+bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, long column, int *out);
+
 /* ---- load_parameters.c ---- */
 
 bool lgv_load_parameters(struct lgv_loader *l, int node); /* -1: there are none */
+
+/* ---- load_drawn.c: random parameters ---- */
+
+bool lgv_load_is_drawn(const struct lgv_loader *l, int formula); /* it has draws, or parameters that have */
+bool lgv_load_typical(struct lgv_loader *l, int node, int formula, double *out);
+bool lgv_load_drawn(struct lgv_loader *l, int key, int number, int formula); /* the parameter of that number is one */
+bool lgv_load_drawn_check(struct lgv_loader *l); /* at the end: nothing that cannot be random is */
+bool lgv_load_observe_drawn(struct lgv_loader *l);
 
 /* ---- load_state.c ---- */
 

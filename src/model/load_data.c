@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define LARGEST_DATA 4000000 /* bytes of a file */
+#define MOST_FILES 100
 
 static bool plain_name(struct lgv_loader *l, int node, const char *name) {
     if (!*name || strlen(name) > 200 || strpbrk(name, "\"'\\:#{}[]|>"))
@@ -71,8 +72,8 @@ const char *lgv_load_file(struct lgv_loader *l, int node, const char *name) {
     }
     for (size_t k = 0; k < l->nfiles; k++)
         if (strcmp(l->files[k].name, name) == 0) return l->files[k].text;
-    if (l->nfiles == LGV_MAX_TABLES) {
-        lgv_yaml_fail(l, node, "more than %d files", LGV_MAX_TABLES);
+    if (l->nfiles == MOST_FILES) {
+        lgv_yaml_fail(l, node, "more than %d files", MOST_FILES);
         return NULL;
     }
     struct lgv_file f = {.text = from_disk(l, node, name)};

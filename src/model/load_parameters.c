@@ -48,10 +48,19 @@ static bool read_one(struct lgv_loader *l, int key, int value) {
     struct lgv_model *m = l->m;
     const char *name = lgv_yaml_node(l, key)->text;
     double x = 0;
-    if (!lgv_load_new_name(l, key, name) || !lgv_load_constant(l, value, "a parameter", &x) || !add(l, name, NULL, x))
-        return false;
+    int formula;
+    if (!lgv_load_new_name(l, key, name)) return false;
+    m->scope.draws = m->draws;
+    bool ok = lgv_load_number(l, value, "a parameter", LGV_USES(LGV_NORMAL) | LGV_USES(LGV_UNIFORM), &formula);
+    m->scope.draws = NULL;
+    bool drawn = ok && lgv_load_is_drawn(l, formula);
+    ok = ok && (drawn ? lgv_load_typical(l, value, formula, &x) : lgv_load_value_now(l, value, formula, &x)) &&
+         add(l, name, NULL, x);
+    for (size_t k = 0; k < l->noverrides; k++) drawn = drawn && strcmp(l->override[k].name, name) != 0;
+    if (!ok || (drawn && !lgv_load_drawn(l, key, (int)m->npar - 1, formula))) return false;
     struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
     if (!s) return lgv_yaml_memory(l);
+    s->fixed = drawn; /* with a value from outside it is none any more, and the text is read again */
     s->index = (int)m->npar - 1;
     s->number = m->par[m->npar - 1];
     lgv_yaml_place(l, key, &s->line, &s->column);

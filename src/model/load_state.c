@@ -108,8 +108,34 @@ static bool entries(struct lgv_loader *l, const struct target *t, int node) {
     return known_so_far(l, t, t->d->length);
 }
 
+static void component_name(const struct lgv_declared *d, bool momentum, long k, struct lgv_text *out);
+
+/* file(FILE, paths) or file(FILE, columns, paths): a row for each path, a column for each component. */
+static bool by_path(struct lgv_loader *l, const struct target *t, int node, const struct lgv_file_call *c) {
+    const size_t named = c->count - 2;
+    bool ok = !named || (long)named == t->d->size ||
+              lgv_yaml_fail(l, node, "%s has %ld component%s, but %zu columns are named", t->d->name, t->d->size,
+                            t->d->size == 1 ? "" : "s", named);
+    for (long k = 0; ok && k < t->d->size; k++) {
+        struct lgv_text name = {0};
+        long column;
+        component_name(t->d, t->space != LGV_Q, k, &name);
+        if (name.failed) ok = lgv_yaml_memory(l);
+        ok = ok && lgv_load_column(l, node, c, named ? c->word[1 + k] : name.data, &column) &&
+             lgv_load_by_path(l, node, &c->csv, column, &t->out[k]);
+        lgv_text_free(&name);
+    }
+    return ok && known_so_far(l, t, 1) && known_so_far(l, t, t->d->length ? t->d->length : 1);
+}
+
 /* Numbers of a file, a row for each entry. */
 static bool from_file(struct lgv_loader *l, const struct target *t, int node) {
+    struct lgv_file_call c;
+    bool ready = lgv_load_call(l, node, &c);
+    const bool paths = ready && c.count > 1 && strcmp(c.word[c.count - 1], "paths") == 0;
+    bool done = paths && by_path(l, t, node, &c);
+    lgv_csv_free(&c.csv);
+    if (!ready || paths) return done;
     const long rows = t->d->length ? t->d->length : 1;
     const int dim = t->d->dim;
     double *x = lgv_new((size_t)t->d->size, sizeof *x);
@@ -182,6 +208,7 @@ static bool value_in_key(struct lgv_loader *l, int key, size_t at, size_t n, con
     struct lgv_evaluator e;
     struct lgv_env env = {.par = l->m->par};
     if (v.dim != 1) return lgv_yaml_fail(l, key, "%s is a number, but this is a vector", place);
+    if (lgv_load_is_drawn(l, v.node[0])) return lgv_yaml_fail(l, key, "%s cannot be random", place);
     if (!lgv_eval_begin(&e, l->m->graph)) return lgv_yaml_memory(l);
     *out = lgv_eval_node(&e, v.node[0], &env, NULL);
     lgv_eval_end(&e);
@@ -248,13 +275,17 @@ static bool keep_periods(struct lgv_loader *l) {
     return true;
 }
 
+static void component_name(const struct lgv_declared *d, bool momentum, long k, struct lgv_text *out) {
+    lgv_text_add(out, "%s", d->name);
+    if (d->length) lgv_text_add(out, "[%ld]", k / d->dim + 1);
+    if (d->part) lgv_text_add(out, ".%s", parts[momentum][d->part - 1]);
+    if (d->dim > 1) lgv_text_add(out, ".%c", (d->dim == 4 ? "wxyz" : "xyz")[k % d->dim]);
+}
+
 static bool name_components(struct lgv_loader *l, const struct lgv_declared *d, bool momentum, char **out) {
     for (long k = 0; k < d->size; k++) {
         struct lgv_text t = {0};
-        lgv_text_add(&t, "%s", d->name);
-        if (d->length) lgv_text_add(&t, "[%ld]", k / d->dim + 1);
-        if (d->part) lgv_text_add(&t, ".%s", parts[momentum][d->part - 1]);
-        if (d->dim > 1) lgv_text_add(&t, ".%c", (d->dim == 4 ? "wxyz" : "xyz")[k % d->dim]);
+        component_name(d, momentum, k, &t);
         out[k] = t.data;
         if (t.failed) return lgv_yaml_memory(l);
     }

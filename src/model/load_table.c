@@ -121,22 +121,52 @@ static bool store(struct lgv_loader *l, int node, struct source *s, const double
     return ok;
 }
 
-bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name) {
+/* The table gets a number. */
+static bool keep(struct lgv_loader *l, int node, const struct lgv_table *t) {
     struct lgv_graph *g = l->m->graph;
+    if (!lgv_grow(&g->tabulated, &g->tables_capacity, g->ntables + 1, sizeof *g->tabulated)) return lgv_yaml_memory(l);
+    g->tabulated[g->ntables++] = *t;
+    return g->ntables <= LGV_MAX_TABLES || lgv_yaml_fail(l, node, "more than %d tables", LGV_MAX_TABLES);
+}
+
+bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name) {
     struct source s = {.call = {.count = 0}};
     bool ok = lgv_load_call(l, value, &s.call) && read_words(l, value, &s);
     double *x = ok ? points(l, value, &s) : NULL;
-    ok = x && store(l, value, &s, x);
+    snprintf(s.table.name, sizeof s.table.name, "%s", name);
+    ok = x && store(l, value, &s, x) && keep(l, value, &s.table);
     free(x);
     lgv_csv_free(&s.call.csv);
     if (!ok) return false;
-    if (g->ntables == LGV_MAX_TABLES) return lgv_yaml_fail(l, key, "more than %d tables", LGV_MAX_TABLES);
-    if (!lgv_grow(&g->tabulated, &g->tables_capacity, g->ntables + 1, sizeof *g->tabulated)) return lgv_yaml_memory(l);
-    snprintf(s.table.name, sizeof s.table.name, "%s", name);
-    g->tabulated[g->ntables++] = s.table;
     struct lgv_symbol *symbol = lgv_scope_add(&l->m->scope, name, LGV_SYM_TABLE);
     if (!symbol) return lgv_yaml_memory(l);
-    symbol->index = (int)g->ntables - 1;
+    symbol->index = (int)l->m->graph->ntables - 1;
     lgv_yaml_place(l, key, &symbol->line, &symbol->column);
+    return true;
+}
+
+/* Steps: the value in row k for k <= x < k + 1, again and again. */
+bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, long column, int *out) {
+    struct lgv_model *m = l->m;
+    struct lgv_table t = {.name = "row", .at = (long)(m->npar + m->ntabulated), .intervals = (long)c->rows,
+                          .outside = LGV_OUTSIDE_PERIODIC, .even = true};
+    const size_t more = LGV_TABLE_HEAD + 2 * c->rows;
+    double *grown = realloc(m->par, ((size_t)t.at + more + 2) * sizeof *grown);
+    if (grown) m->par = grown;
+    m->scope.par = m->par;
+    if (!grown) return lgv_yaml_memory(l);
+    const double head[LGV_TABLE_HEAD] = {[LGV_TABLE_HIGH] = (double)c->rows, [LGV_TABLE_PER_KNOT] = 1};
+    memcpy(m->par + t.at, head, sizeof head);
+    for (size_t k = 0; k < c->rows; k++) {
+        double *row = m->par + (size_t)t.at + LGV_TABLE_HEAD + 2 * k;
+        row[0] = (double)k;
+        row[1] = c->value[k * c->columns + (size_t)column];
+    }
+    m->ntabulated += more;
+    m->by_path = true;
+    if (!keep(l, node, &t)) return false;
+    int path = lgv_expr_ref_at(m->graph, LGV_UNIFORM, LGV_PATH);
+    path = lgv_expr_add(m->graph, path, lgv_expr_const(m->graph, 0.5)); /* away from the steps */
+    *out = lgv_expr_table(m->graph, (int)m->graph->ntables - 1, 0, path);
     return true;
 }

@@ -150,6 +150,7 @@ struct lgv_model {
     char **par_name;
     double *par;       /* [npar], then the numbers of the tables */
     size_t ntabulated; /* how many these are */
+    int drawn[LGV_MAX_DRAWN]; /* nodes of the random parameters graph->drawn, in terms of draws */
     size_t nx, np; /* rows of the configuration and of the momentum: equal for vectors */
     char **component; /* [nx + np] "x", "x[3].y", ...: coordinates, then momenta */
     double *period;   /* [nx] of periodic coordinates, 0 for others, then [nx] where their range begins; or NULL */
@@ -175,6 +176,7 @@ struct lgv_model {
     struct lgv_bath bath;
     int *start;   /* [nx + np] nodes: start values; may refer to draws and to components that come before */
     int draws[2];    /* numbers of normal() and uniform() draws */
+    bool by_path;    /* some start values come from a file with a row for each path */
     bool maxwellian; /* some momenta or velocities start with that law */
     size_t nobservables;
     struct lgv_observable *observable; /* as declared, in order */

@@ -27,7 +27,7 @@ static void shake(double *x, size_t n, double amount, uint64_t *seed) {
 bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int number, int count, struct lgv_point *out) {
     uint64_t seed = 0x5eed + (uint64_t)(number < 0 ? -1 - number : number) * 7919;
     size_t nx = m->nx, np = m->np, draws = (size_t)(m->draws[0] > m->draws[1] ? m->draws[0] : m->draws[1]);
-    double *z = lgv_new(2 * draws + 2, sizeof *z);
+    double *z = lgv_new(2 * draws + 2, sizeof *z); /* one between both: the number of the path, 0 */
     out->x = lgv_new(nx + 2 * np, sizeof *out->x);
     if (!z || !out->x) {
         free(z);
@@ -35,11 +35,11 @@ bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int numb
     }
     for (size_t i = 0; i < draws; i++) {
         z[i] = draw_normal(&seed);
-        z[draws + i] = lgv_point_draw(&seed);
+        z[draws + 1 + i] = lgv_point_draw(&seed);
     }
     struct lgv_env env = lgv_point_env(m, out);
     env.space[LGV_NORMAL] = z;
-    env.space[LGV_UNIFORM] = z + draws;
+    env.space[LGV_UNIFORM] = z + draws + 1;
     env.t = m->from;
     for (size_t i = 0; i < nx; i++) out->x[i] = lgv_eval_node(e, m->start[i], &env, NULL);
     for (size_t i = 0; m->start_velocity && i < np; i++)

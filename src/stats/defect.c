@@ -50,14 +50,16 @@ static bool place(struct lgv_probe *p, const double *u, const double *offset, si
     struct lgv_block *b = &p->b.block;
     bool ok = false;
     for (int guess = 0; guess < 2 && !ok; guess++) {
+        for (size_t l = 0; l < lanes; l++) p->b.path[l] = p->path;
+        if (p->k->ndrawn) p->k->entry->start(b); /* the parameters of the path */
         for (size_t l = 0; l < lanes; l++) {
             size_t i = l < count ? l : count - 1, np = p->k->np;
-            p->b.path[l] = p->path;
             b->fail[l] = 0;
             b->clipped[l] = 0;
             moved(p, u, offset[i], at);
             for (size_t r = 0; r < p->k->nstate; r++)
-                b->state[r * lanes + l] = r < p->rows ? at[r] : guess && r < p->rows + np ? p->x[r - np] : 0;
+                if (r < p->k->drawn_row || r >= p->k->drawn_row + p->k->ndrawn)
+                    b->state[r * lanes + l] = r < p->rows ? at[r] : guess && r < p->rows + np ? p->x[r - np] : 0;
         }
         b->step = p->step;
         b->given = p->given;

@@ -75,8 +75,9 @@ static bool settings_text(const struct lgv_settings *s, const struct lgv_model *
     }
     for (size_t i = 0; i < m->npar; i++) {
         char value[64];
+        if (m->graph && lgv_expr_drawn(m->graph, (int)i) >= 0) continue; /* observed: every path has its own */
         snprintf(value, sizeof value, "%.17g", m->par[i]);
-        r->parameter[i] = (struct lgv_setting){copied(m->par_name[i], &ok), copied(value, &ok)};
+        r->parameter[r->nparameters] = (struct lgv_setting){copied(m->par_name[i], &ok), copied(value, &ok)};
         r->nparameters++;
     }
     return ok;

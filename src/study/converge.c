@@ -475,9 +475,9 @@ static bool describe(const struct study *s, const struct lgv_model *m, const str
     if (!out->model_name || !out->model_text || !out->method || !out->parameter || !out->parameter_value) return false;
     for (size_t k = 0; k < out->nrows; k++) out->method[k].method = s->method[k % out->nmethods];
     for (size_t i = 0; i < m->npar; i++) {
-        out->parameter[i] = lgv_copy(m->par_name[i]);
-        out->parameter_value[i] = m->par[i];
-        if (!out->parameter[i]) return false;
+        if (m->graph && lgv_expr_drawn(m->graph, (int)i) >= 0) continue; /* every path has its own */
+        out->parameter_value[out->nparameters] = m->par[i];
+        if (!(out->parameter[out->nparameters] = lgv_copy(m->par_name[i]))) return false;
         out->nparameters++;
     }
     return true;

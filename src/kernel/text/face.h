@@ -65,6 +65,15 @@
 #define MODEL_FORCE_P 0
 #endif
 
+#ifndef VECS
+#define VECS 1
+#endif
+/* Parameters that every path has a value of its own of: rows of the state. */
+#ifndef DRAWN_ROWS
+#define DRAWN_ROWS 0L
+#endif
+#define DRAWN_VALUE(k) c->drawn[(k) * VECS]
+
 struct ctx {
     struct lgv_block *b;
     const double *par;
@@ -82,6 +91,7 @@ struct ctx {
     const vec *bath, *bathz;        /* friction: E and F of every span of the step, [BATH_SPANS][NM + NB] */
     long span;                      /* which of them a part of the step has */
     vec *extra;                     /* further rows of the state, VECS apart */
+    vec *drawn;                     /* those of parameters, VECS apart */
 };
 
 struct force {

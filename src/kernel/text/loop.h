@@ -16,9 +16,6 @@ ACROSS void advance_inside(struct lgv_block *b, unsigned long long steps, long *
 ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps, double *out);
 
 #define MANY_NOISES 16
-#ifndef VECS
-#define VECS 1
-#endif
 #ifndef COARSE
 #define COARSE 1 /* noise_coarse for just so many noises, which is a little faster than noise_any */
 #endif
@@ -41,7 +38,13 @@ ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned 
 #endif
 #define START_ROW (BROWN_ROW + (TRACK_BROWN ? NM : 0))
 #define START_P_ROW (START_ROW + (START_Q ? NX : 0))
-#define CONTROL_ROW (START_P_ROW + (START_P ? NP : 0))
+#define DRAWN_ROW (START_P_ROW + (START_P ? NP : 0))
+#define CONTROL_ROW (DRAWN_ROW + DRAWN_ROWS)
+#if DRAWN_ROWS
+#define SEE_DRAWN(c, block, g) ((c)->drawn = (vec *)(block)->state + DRAWN_ROW * VECS + (g))
+#else
+#define SEE_DRAWN(c, block, g) ((void)0)
+#endif
 #ifndef WATCHED
 #define WATCHED 0
 #endif
@@ -213,6 +216,7 @@ static __attribute__((noinline)) void project_inside(struct lgv_block *b, long *
         context.b = &one;
         context.q = state;
         context.p = state + NX;
+        SEE_DRAWN(c, b, g);
         project_state(c, state, state + NX, state + NX + NP);
         for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) ((vec *)b->state)[i * VECS + g] = state[i];
     }
@@ -241,6 +245,7 @@ static __attribute__((noinline)) void enter_inside(struct lgv_block *b, long *es
         context.b = &one;
         context.q = state;
         context.p = state + NX;
+        SEE_DRAWN(c, b, g);
         method_enter(c, state, state + NX);
         c->top = (vec *)b->scratch->memory;
         for (long i = 0; VECS > 1 && i < NX + NP; i++) ((vec *)b->state)[i * VECS + g] = state[i];
@@ -282,6 +287,7 @@ void observe(struct lgv_block *b, vec *top, double *out, long *escape) {
         VEC_ROWS(state, STATE_ROWS, b->state);
         VEC_ROWS(seen, WATCHED, out);
         for (long i = 0; VECS > 1 && i < STATE_ROWS; i++) state[i] = ((const vec *)b->state)[i * VECS + g];
+        SEE_DRAWN(c, b, g);
         const vec *x = SHOWN(c, b, state);
         model_observe(c, time_at(c, 0), x, x + NX, x + BROWN_ROW, x + START_ROW, x + START_P_ROW, x + NX + NP,
                       x + BROWN_ROW - NC - PENALTIES, seen);
@@ -298,6 +304,7 @@ void tally(struct lgv_block *b, vec *top, long *escape) {
     for (int g = 0; g < VECS; g++) {
         ARRAY(x, TALLIES);
         VEC_ROWS(state, CONTROL_ROW, b->state);
+        SEE_DRAWN(c, b, g);
         for (long i = 0; VECS > 1 && i < CONTROL_ROW; i++) state[i] = ((const vec *)b->state)[i * VECS + g];
         model_watch(c, time_at(c, 0), state, state + NX, state + BROWN_ROW, state + START_ROW, state + START_P_ROW,
                     state + NX + NP, state + BROWN_ROW - NC - PENALTIES, x);
@@ -391,6 +398,7 @@ void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape)
         context[g].q = q + g * (NX + NP);
         context[g].p = context[g].q + NX;
         context[g].extra = state + (NX + NP) * VECS + g;
+        SEE_DRAWN(&context[g], b, g);
         for (long i = 0; local && i < NX + NP; i++) context[g].q[i] = state[i * VECS + g];
         method_begin(&context[g], context[g].q, context[g].p, carry + g * METHOD_CARRY);
         if (b->step > 0) context[g].iterations = context[g].evaluations = 0; /* the step before has counted them */
@@ -473,6 +481,7 @@ static void kernel_start(struct lgv_block *b) {
         struct lgv_block one = one_vec(b, g);
         VEC_ROWS(state, BROWN_ROW, b->state);
         context.b = &one;
+        SEE_DRAWN(c, b, g);
         for (long i = NX + NP; VECS > 1 && i < BROWN_ROW; i++) state[i] = vec_set(0);
         model_start(c, paths_at(one.path), state, state + NX, state + NX + NP);
         for (long i = 0; VECS > 1 && i < BROWN_ROW; i++) ((vec *)b->state)[i * VECS + g] = state[i];

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Start values by path: a run that goes on from the ends of another one comes to where a run of the whole time comes;
+# paths behind the last row begin with the first one again; a run in parts elsewhere needs the file no more.
+source "$(dirname "$0")/shell.inc"
+
+model() { # START_Q START_P
+    cat <<END
+coordinates: { "x[2] in R2": $1 }
+momenta: { p: $2 }
+hamiltonian: sum(i=1..2, dot(p[i], p[i])/2) + dot(x[1], x[1])/2 + dot(x[1] - x[2], x[1] - x[2])^2/4
+run: { method: verlet, step: 0.01, paths: 5, seed: 3, keep: 5, outputs: 1 }
+END
+}
+model '"normal()"' '"[normal(), 0.1]"' > whole.yaml
+model '"file(ends.csv, paths)"' '"file(ends.csv, paths)"' > second.yaml
+
+gives 0 "$LGV" run whole.yaml --until 1 --out first --no-report
+gives 0 "$LGV" ends first
+has out 'x[1].x,x[1].y,x[2].x,x[2].y,p[1].x'
+cp out ends.csv
+[ "$(wc -l < ends.csv)" = 6 ] || die "five ends, and a line of names"
+gives 0 "$LGV" run second.yaml --until 1 --out second --no-report
+gives 0 "$LGV" run whole.yaml --until 2 --out whole --no-report
+"$LGV" ends second > a
+"$LGV" ends whole > b
+paste -d, a b | awk -F, 'NR > 1 { n = NF/2; for (i = 1; i <= n; i++) { d = $i - $(i+n); if (d < 0) d = -d
+    if (d > 1e-11) { print "path " NR - 2 ": " $i " and " $(i+n); exit 1 } } }' || die "two halves are not the whole"
+awk -F, 'NR == 2 { one = $2 } NR == 3 { exit one == $2 }' a || die "all paths start at the same place"
+
+# Seven paths from five rows: path 5 has the start of path 0, and so has path 5 alone.
+gives 0 "$LGV" run second.yaml --until 1 --paths 7 --keep 0,5 --out seven --no-report
+"$LGV" ends seven > c
+cmp <(sed -n 2p a) <(sed -n 3p c) || die "path 5 does not start as path 0"
+
+# Columns by name; the file is a part of the model.
+sed 's/"file(ends.csv, paths)"/"file(ends.csv, x[1].x, x[1].y, x[2].x, 4, paths)"/' second.yaml > named.yaml
+sed -i '2s/: .*/: { p: "file(ends.csv, paths)" }/' named.yaml
+sed -i '1s/4, paths/x[2].y, paths/' named.yaml
+gives 0 "$LGV" run named.yaml --until 1 --paths 20 --part 1/2 --out parts
+gives 0 "$LGV" run named.yaml --until 1 --paths 20 --part 2/2 --out parts
+rm ends.csv
+gives 0 "$LGV" merge parts/part-*.lgv --out merged --no-report
+"$LGV" ends merged > d
+cmp a d || die "named columns, in parts"
+
+gives 2 "$LGV" run second.yaml --until 1
+has err 'ends.csv' 'second.yaml:1:'
+printf 'x,y\n1,2\n' > ends.csv
+gives 2 "$LGV" run second.yaml --until 1
+has err 'ends.csv has no column x[1].x; it has 2: x, y'
+gives 2 "$LGV" ends nowhere
+has err nowhere
+gives 0 "$LGV" run whole.yaml --until 1 --keep 0 --out none --no-report
+gives 2 "$LGV" ends none
+has err 'run it with --keep'

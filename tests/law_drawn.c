@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Random parameters: every path moves with the value it shows, in explicit and implicit steps, to the same bits in all
+ * lanes; their law; the certificate is measured with the parameters of its path; a value from outside; what is
+ * refused. */
+#include "helpers.h"
+
+#define OSCILLATOR \
+    "parameters: {m: \"exp(normal(0, 0.2))\", k: \"uniform(1, 3)\", w: sqrt(k/m)}\n" \
+    "coordinates: {q: 1/k}\nmomenta: {p: 0}\nhamiltonian: p^2/(2*m) + k*q^2/2\nnoise: 0*q\n" \
+    "observe: {error: q - cos(w*t)/k, energy: H - 1/(2*k)}\n"
+
+static void test_motion(void **state) {
+    (void)state;
+    static const char *const methods[] = {"verlet", "midpoint", "VZ"};
+    struct lgv_model *m = model_of(OSCILLATOR);
+    for (size_t i = 0; i < 3; i++) {
+        static const unsigned lanes[] = {2, 8, 16};
+        double *first = NULL;
+        for (size_t w = 0; w < (i ? 1 : 3); w++) {
+            struct lgv_kernel k = kernel_with(m, methods[i], lanes[w], NULL);
+            double *x = final_values(&k, 0.002, 1000, 48, 5, 1);
+            size_t n = k.watch.count, error = watch_number(&k, "error"), energy = watch_number(&k, "energy");
+            for (size_t path = 0; path < 48; path++) {
+                assert_near(x[path * n + error], 0, 1e-5, methods[i]);
+                assert_near(x[path * n + energy], 0, 1e-5, methods[i]);
+                assert_true(path == 0 || x[path * n + watch_number(&k, "k")] != x[watch_number(&k, "k")]);
+            }
+            for (size_t j = 0; first && j < 48 * n; j++) assert_true(memcmp(&first[j], &x[j], sizeof *x) == 0);
+            if (first) free(x);
+            else first = x;
+            lgv_kernel_free(&k);
+        }
+        free(first);
+    }
+    lgv_model_free(m);
+}
+
+/* Means and deviations of 20000 paths, within four standard errors. */
+static void test_law(void **state) {
+    (void)state;
+    enum { PATHS = 20000 };
+    struct lgv_model *m = model_of(OSCILLATOR);
+    struct lgv_kernel k = kernel_of(m, "verlet");
+    double *x = final_values(&k, 0.1, 1, PATHS, 11, 1);
+    const char *const name[] = {"m", "k"};
+    const double mean[] = {exp(0.02), 2}, variance[] = {exp(0.04) * (exp(0.04) - 1), 1.0 / 3};
+    for (int i = 0; i < 2; i++) {
+        double sum = 0, squares = 0;
+        for (size_t path = 0; path < PATHS; path++) {
+            double v = x[path * k.watch.count + watch_number(&k, name[i])];
+            sum += v;
+            squares += (v - mean[i]) * (v - mean[i]);
+        }
+        assert_near(sum / PATHS, mean[i], 4 * sqrt(variance[i] / PATHS), name[i]);
+        assert_near(squares / PATHS, variance[i], 4 * variance[i] * sqrt(3.0 / PATHS), name[i]);
+    }
+    free(x);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
+/* The defect of a step with 1/m, m a row of the state; a setting makes it an ordinary parameter, and is seen. */
+static void test_run(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(OSCILLATOR);
+    struct lgv_run *run = NULL;
+    struct lgv_result *r = NULL;
+    struct lgv_error err = {0};
+    for (int set = 0; set < 2; set++) {
+        if (set) set_parameter(m, "k", 2.5);
+        if (lgv_run_create(m, &run, &err) || lgv_run_set(run, "method", "verlet", &err) ||
+            lgv_run_set(run, "until", "1", &err) || lgv_run_set(run, "paths", "64", &err) ||
+            lgv_run_execute(run, &r, &err))
+            fail_msg("%s", err.message);
+        assert_true(lgv_result_symplectic_defect(r) < 1e-12);
+        const double *low = lgv_result_series(r, "q", LGV_MIN), *high = lgv_result_series(r, "q", LGV_MAX);
+        assert_true(set ? low[0] == high[0] && low[0] == 1 / 2.5 : low[0] < high[0]);
+        lgv_result_free(r);
+        lgv_run_free(run);
+    }
+    assert_int_equal(m->graph->ndrawn, 2); /* m and w are left */
+    lgv_model_free(m);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+#define HEAD "parameters: {k: \"normal(1, 0.1)\", N: 3%s}\ncoordinates: {\"q%s\": 1}\nhamiltonian: "
+    static const char *const row[][4] = {
+        {"", "", "p_q^2/2\nlangevin: {friction: k, temperature: 1}\n", "in the friction of a bath"},
+        {"", "", "p_q^2/2\nlangevin: {friction: 1, temperature: k^2}\n", "in a temperature"},
+        {"", "", "p_q^2/(2*k)\nlangevin: {friction: 1, temperature: 1}\n", "in masses beside a bath"},
+        {"", "", "p_q^2/2 + k*q^2\nstiff: k*q^2\n", "in the stiff part"},
+        {"", "", "sum(i=1..k, q)\n", "k is random and cannot be used as an index"},
+        {"", " mod k", "q\n", "a period cannot be random"},
+        {", \"c[N]\": normal()", "", "q\n", "in parameters that are no arrays"},
+        {", \"c[N]\": k", "", "q\n", "this one is random"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[500];
+        struct lgv_model *m = NULL;
+        struct lgv_error err = {0};
+        snprintf(text, sizeof text, HEAD "%s", row[i][0], row[i][1], row[i][2]);
+        assert_int_equal(lgv_model_parse(text, "test.yaml", &m, &err), LGV_BAD_INPUT);
+        if (!strstr(err.message, row[i][3])) fail_msg("%s\nsays %s", text, err.message);
+        assert_true(err.line > 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_motion), cmocka_unit_test(test_law),
+                                       cmocka_unit_test(test_run), cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
