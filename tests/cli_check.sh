@@ -38,7 +38,7 @@ hamiltonian: p^2/2 + q^2/2
 noise: [ 0.1*q^2, 0.1*p^2 ]
 YAML
 gives 0 "$LGV" check two.yaml
-has out 'noise commutes      no' 'strong 0.5'
+has out 'noise commutes      no' 'strong 0.5' 'Levy areas          (1,2)' 'P1N1Q2Gau-Levy        strong 1, weak 1'
 
 # How it was decided is said, and the times are those of the run as given on the command line.
 cat > late.yaml <<'YAML'

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Methods for any noise h(q,p): strong order 3/2 for one noise and for noises that commute, also with formulas of t,
- * and the same by two inner methods; weak order 2; symplectic to round-off; refusals. */
+ * and the same by two inner methods; weak order 2; strong order 1 for others with Levy areas; symplectic to round-off;
+ * refusals. */
 #include "helpers.h"
 
 enum { PATHS = 256, STEPS = 1024, LEVELS = 4, FIRST = 4 }; /* the reference has steps 4 to 32 times smaller */
@@ -21,6 +22,15 @@ static const struct problem {
      "noise: 0.6*sin(q + 2*t)*(1 + p^2/4)\n"},
     {"noise h(q), separable",
      "coordinates: {q: 0.5}\nmomenta: {p: 0.8}\nhamiltonian: p^2/2 + q^4/4\nnoise: sin(2*q)\n"},
+};
+
+/* Noises that do not commute. */
+static const struct problem others[] = {
+    {"two noises, one degree of freedom",
+     "coordinates: {q: 0.4}\nmomenta: {p: 0.7}\nhamiltonian: p^2/2 + q^4/4\nnoise: [0.5*q^2, 0.6*sin(p)]\n"},
+    {"three noises, two degrees of freedom",
+     "coordinates: {x: 0.4, y: 0.5}\nmomenta: {u: 0.7, v: 0.1}\nhamiltonian: u^2/2 + v^2/2 + x^4/4 + x*y\n"
+     "noise: [0.7*sin(x + y), 0.5*(x*v - y*u), 0.6*cos(u + y)]\n"},
 };
 
 static double *state_of(const struct lgv_kernel *k, uint64_t coarsen, size_t *columns) {
@@ -70,6 +80,19 @@ static void test_strong(void **state) {
     }
 }
 
+static void test_levy(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct lgv_model *m = model_of(others[i].text);
+        print_message("%s\n", others[i].name);
+        struct fit plain = strong(m, "P1N1Q2Gau", "P2N2Q4Gau-Levy");
+        struct fit levy = strong(m, "P1N1Q2Gau-Levy", "P2N2Q4Gau-Levy");
+        strong(m, "P2N2Q4Gau-Levy", "P1N1Q2Gau-Levy");
+        assert_true(levy.rms[0] < 0.4 * plain.rms[0]);
+        lgv_model_free(m);
+    }
+}
+
 /* Means of f over paths that a coarse and a fine run share: what they differ by has little variance. */
 static void test_weak(void **state) {
     (void)state;
@@ -108,27 +131,31 @@ static void test_weak(void **state) {
     lgv_model_free(m);
 }
 
+static void check_defect(const struct problem *x, const char *method) {
+    struct lgv_model *m = model_of(x->text);
+    struct lgv_kernel k = kernel_of(m, method);
+    const double at[] = {0.5, m->np > 1 ? 0.3 : 0.8, 0.8, -0.4};
+    struct lgv_defect how = {0};
+    if (isnan(lgv_method_strong_order(k.method, &k.structure, k.nnoise, NULL))) { /* it loses paths */
+        assert_true(k.method->surplus_momenta);
+    } else {
+        double d = lgv_certificate_defect(&k, 0.1, 0.05, 5, 3, 4, at, NULL, NULL, NULL, &how);
+        print_message("%s, %s: defect %.2g +- %.1g\n", x->name, method, d, how.error);
+        assert_true(k.method->symplectic && d >= 0 && d < 1e-12);
+    }
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
 static void test_symplectic(void **state) {
     static const char *const method[] = {"P2N2Q4Gau-3flows", "P3N3Q6Gau-3flows", "P2N3Q4Lob-3flows"};
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
-        for (size_t j = 0; j < sizeof method / sizeof *method; j++) {
-            struct lgv_model *m = model_of(problems[i].text);
-            struct lgv_kernel k = kernel_of(m, method[j]);
-            if (isnan(lgv_method_strong_order(k.method, &k.structure, k.nnoise, NULL))) { /* it loses paths */
-                assert_true(k.method->surplus_momenta && i < 3);
-                lgv_kernel_free(&k);
-                lgv_model_free(m);
-                continue;
-            }
-            const double x[] = {0.5, m->np > 1 ? 0.3 : 0.8, 0.8, -0.4};
-            struct lgv_defect how = {0};
-            double d = lgv_certificate_defect(&k, 0.1, 0.05, 5, 3, 4, x, NULL, NULL, NULL, &how);
-            print_message("%s, %s: defect %.2g +- %.1g\n", problems[i].name, method[j], d, how.error);
-            assert_true(k.method->symplectic && d >= 0 && d < 1e-12);
-            lgv_kernel_free(&k);
-            lgv_model_free(m);
-        }
+        for (size_t j = 0; j < sizeof method / sizeof *method; j++) check_defect(&problems[i], method[j]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        check_defect(&others[i], "P1N1Q2Gau-Levy");
+        check_defect(&others[i], "P2N2Q4Gau-Levy");
+    }
 }
 
 static void refused(const char *name, const char *why) {
@@ -145,11 +172,31 @@ static void test_refusals(void **state) {
     refused("LobZ-3flows", "goes around a Galerkin method");
     refused("P2N2Q4Gau-3flows-3flows", "goes around a Galerkin method");
     refused("nothing-3flows", "is not a method");
+    refused("VZc-Levy", "with dW alone");
+    refused("P1N1Q1Rec-Levy", "is none");
+    refused("EEM-Levy", "with dW alone");
+    refused("midpoint-Levy-Levy", "with dW alone");
     assert_ptr_equal(lgv_method_find("gauss4-3FLOWS"), lgv_method_find("P2N2Q4Gau-3flows"));
 }
 
+/* Formulas that bend have no brackets. */
+static void test_kinks(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {q: 0.4}\nmomenta: {p: 0.9}\nhamiltonian: p^2/2 + q^2/2\n"
+                                   "noise: [abs(q), p^2]\n");
+    struct lgv_structure s;
+    char why[400];
+    assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
+    assert_non_null(lgv_method_refusal(lgv_method_find("midpoint-Levy"), m, &s, why, sizeof why));
+    assert_non_null(strstr(why, "bend or jump"));
+    assert_null(lgv_method_refusal(lgv_method_find("P2N2Q4Gau-3flows"), m, &s, why, sizeof why));
+    lgv_model_free(m);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strong), cmocka_unit_test(test_weak),
-                                       cmocka_unit_test(test_symplectic), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_strong),     cmocka_unit_test(test_levy),     cmocka_unit_test(test_weak),
+        cmocka_unit_test(test_symplectic), cmocka_unit_test(test_refusals), cmocka_unit_test(test_kinks),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

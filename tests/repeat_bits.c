@@ -33,6 +33,8 @@ static const struct subject {
      0.05, 333, false},
     {"any noise", "P2N2Q4Gau-3flows",
      SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: beta*sin(q - p)*p\n", 0.05, 333, false},
+    {"noises that do not commute", "P1N1Q2Gau-Levy",
+     SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: [beta*sin(q), beta*p^2, beta*cos(q)*p]\n", 0.05, 333, false},
     {"ring of 20 with 20 noises", "P2N2Q2Lob", /* more noises than are drawn two steps at a time */
      "parameters: {N: 20}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 0.5)'}\n"
      "potential: sum(i=1..N, 1 - cos(x[wrap(i+1)] - x[i]) + 0.25*x[i]^4)\n"

@@ -107,6 +107,7 @@ static void print_structure(const struct lgv_examination *x) {
     char commutes[220];
     commutes_text(x, commutes, sizeof commutes);
     row("noise commutes", "%s", commutes);
+    if (x->areas[0]) row("Levy areas", "%s", x->areas);
 }
 
 static void print_symmetries(const struct lgv_examination *x, const struct look *l) {

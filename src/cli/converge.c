@@ -36,7 +36,8 @@ static void warn(const struct lgv_convergence *c) {
     bool half = false;
     for (size_t k = 0; k < c->nmethods; k++) half = half || c->method[k].expected < 0.75;
     if (!c->weak && c->nnoise > 1 && c->noise_commutes == 0 && half)
-        lgv_warn("the noises do not commute: strong order 1/2 is expected of methods that use increments alone");
+        lgv_warn("the noises do not commute: strong order 1/2 is expected of methods that use increments "
+                 "alone; NAME-Levy has areas, too, and strong order 1");
     if (!c->reference_fine && isfinite(c->quantity[0].reference_error))
         lgv_warn("the error of the reference %s, about %.2g, is more than a tenth of some errors: those are not fitted",
                  c->reference ? c->reference->name : "", c->quantity[0].reference_error);

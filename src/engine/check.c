@@ -46,6 +46,29 @@ static long count_entries(struct lgv_model *m) {
     return qq < 0 || qp < 0 || pp < 0 ? -1 : qq + 2 * qp + pp;
 }
 
+/* Which pairs of noises do not commute, and what their areas cost. */
+static void see_areas(struct lgv_examination *x) {
+    struct lgv_model *m = x->model;
+    struct lgv_bracket_list list;
+    const struct lgv_method *levy = lgv_method_find("P1N1Q2Gau-Levy");
+    char why[400];
+    if (x->structure.commutes == 1 || !levy || lgv_method_refusal(levy, m, &x->structure, why, sizeof why) ||
+        !lgv_model_brackets(m, LGV_BRACKETS_AREAS, &list) || !list.count)
+        return;
+    long modes = 0;
+    size_t used = 0;
+    while (LGV_AREA_MORE(modes, x->step)) modes++;
+    for (size_t k = 0; k < list.count && k < 8; k++)
+        used += (size_t)snprintf(x->areas + used, sizeof x->areas - used, "%s(%zu,%zu)", k ? ", " : "",
+                                 list.item[k].i + 1, list.item[k].j + 1);
+    snprintf(x->areas + used, sizeof x->areas - used,
+             "%s of the noises: NAME-Levy, such as %s, has strong order 1 with them. At step %g they take %ld Fourier "
+             "modes and %ld normals a step, beside %zu of dW and dZ",
+             list.count > 8 ? ", ..." : "", levy->name, x->step, modes, LGV_AREA_NORMALS(modes, (long)m->nnoise),
+             2 * m->nnoise);
+    free(list.item);
+}
+
 double lgv_examination_drift(const struct lgv_examination *x, size_t i) {
     for (size_t k = 0; x->measured && k < x->result.nseries; k++) {
         const struct lgv_series *s = &x->result.series[k];
@@ -118,6 +141,7 @@ enum lgv_status lgv_examine(struct lgv_model *m, const struct lgv_settings *sett
     lgv_model_law(m, &x->structure, &x->law);
     x->derivative_error = lgv_model_derivative_error(m);
     x->hessian_entries = count_entries(m);
+    see_areas(x);
     x->method_fits = !lgv_method_refusal(x->method, m, &x->structure, x->method_why, sizeof x->method_why);
     if (x->method_fits)
         lgv_method_stability(x->method, m, &x->structure, x->step, LGV_STABILITY_WELL, &x->stability);

@@ -112,6 +112,7 @@ static json_t *document(const struct lgv_examination *x) {
     json_object_set_new(more, "stationary_temperature", real(x->law.temperature));
     lgv_text_free(&law);
     json_object_set_new(more, "stability", stability_json(&x->stability));
+    json_object_set_new(more, "areas", x->areas[0] ? text(x->areas) : json_null());
     if (d && more && json_object_update(d, more) == 0) {
         json_decref(more);
         return d;

@@ -29,6 +29,31 @@ static bool add_correction(struct lgv_source *s, const struct lgv_method *method
     return ok;
 }
 
+/* Brackets have their weights behind those of the noises. */
+static bool add_brackets(struct lgv_source *s, enum lgv_brackets which) {
+    if (!which) return !s->g->failed;
+    if (!lgv_model_brackets(s->m, which, &s->brackets)) return false;
+    for (size_t k = 0; k < s->brackets.count; k++) {
+        int weight = lgv_expr_ref_at(s->g, LGV_WEIGHTS, (long)(s->m->nnoise + 1 + k));
+        if (!lgv_function_add(s->g, &s->K, -1, lgv_expr_mul(s->g, weight, s->brackets.item[k].node))) return false;
+    }
+    return !s->g->failed;
+}
+
+static void bracket_constants(struct lgv_source *s) {
+    struct lgv_text *o = &s->out;
+    bool areas = false;
+    if (!s->brackets.count) return;
+    lgv_text_add(o, "#define NOISES %zuL\n#define BRACKETS %zuL\n", s->m->nnoise, s->brackets.count);
+    lgv_text_add(o, "static const struct {\n    int kind;\n    long i, j;\n} bracket[] = {\n");
+    for (size_t k = 0; k < s->brackets.count; k++) {
+        const struct lgv_bracket *b = &s->brackets.item[k];
+        lgv_text_add(o, "    {%d, %zu, %zu},\n", b->kind, b->i, b->j);
+        areas |= b->kind == LGV_BRACKET_AREA;
+    }
+    lgv_text_add(o, "};\n#define BRACKET_AREAS %d\n", areas);
+}
+
 static void constants(struct lgv_source *s, const struct lgv_method *method, const struct lgv_width *width,
                       unsigned uses) {
     struct lgv_text *o = &s->out;
@@ -40,8 +65,9 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
     lgv_generate_file(o, "pivot.h");
     lgv_text_add(o, LGV_SHARED_END "#define VECS %u\n#define COARSE %d\n", width->vecs, width->coarse);
     lgv_text_add(o, "#define NX %zuL\n#define NP %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nx,
-                 s->m->np, s->m->nnoise,
-                 s->slots.instances, lgv_method_weights(method, s->m));
+                 s->m->np, s->m->nnoise + s->brackets.count, s->slots.instances,
+                 lgv_method_weights(method, s->m) + s->brackets.count);
+    bracket_constants(s);
     if (method->random)
         lgv_text_add(o, "#define CORRECTION_RANDOM 1\n#define CORRECTION_WW %.17g\n#define CORRECTION_WY %.17g\n"
                         "#define CORRECTION_YY %.17g\n", method->random[0], method->random[1], method->random[2]);
@@ -50,10 +76,10 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  "#define START_Q %d\n#define START_P %d\n"
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n"
                  "#define MODEL_LARGE %d\n#define MODEL_PATTERN %d\n",
-                 s->s->separable && !lgv_method_mixes(method, s->s), s->s->linear, s->s->time_dependent,
-                 (uses & LGV_USES(LGV_BROWN)) != 0,
-                 (uses & LGV_USES(LGV_DQ)) != 0, (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P),
-                 s->s->kinetic_time, s->s->flat, s->large, s->pattern != NULL);
+                 s->s->separable && !method->brackets && !lgv_method_mixes(method, s->s), s->s->linear,
+                 s->s->time_dependent, (uses & LGV_USES(LGV_BROWN)) != 0, (uses & LGV_USES(LGV_DQ)) != 0,
+                 (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P) && !method->brackets,
+                 s->s->kinetic_time, s->s->flat && !method->brackets, s->large, s->pattern != NULL);
     if (s->stiff)
         lgv_text_add(o, "#define STIFF_SPARSE %d\n#define STIFF_DIAGONAL %d\n#define STIFF_QUADRATIC %d\n",
                      s->newton != NULL, s->s->diagonal_mass, s->s->stiff_quadratic);
@@ -216,7 +242,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     s.stiff = s.face & LGV_FACE_STIFFNESS;
     s.g->pairs = width->pairs;
     if (lgv_model_increment(m, &s.K) && (!(s.face & (LGV_FACE_STIFFNESS | LGV_FACE_SPLIT)) || stiff_functions(&s)) &&
-        add_correction(&s, method) &&
+        add_correction(&s, method) && add_brackets(&s, method->brackets) &&
         forces(&s)) {
         const struct lgv_function *const nodes[] = {&s.K, &s.K}, *const stiff[] = {&s.V, &s.H};
         s.newton = sets ? lgv_generate_newton_plan(&s, nodes, sets) : NULL;
@@ -247,6 +273,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         lgv_face_write(&s);
         texts_before(&s);
         lgv_generate_method(&s.out, method);
+        if (s.brackets.count) lgv_generate_file(&s.out, "brackets.h");
         if (watch->events) lgv_generate_file(&s.out, "events.h");
         if (watch->sections) lgv_generate_file(&s.out, "sections.h");
         lgv_generate_file(&s.out, "loop.h");
@@ -256,6 +283,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     lgv_generate_newton_free(s.newton);
     lgv_generate_newton_free(s.action);
     lgv_generate_newton_free(s.pattern);
+    free(s.brackets.item);
     lgv_function_free(&s.K);
     lgv_function_free(&s.H);
     lgv_function_free(&s.V);

@@ -12,8 +12,8 @@ static bool fits(const struct lgv_method *method, const struct lgv_model *m, con
 }
 
 bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s) {
-    return s->separable && !(method->steady_kinetic && s->kinetic_time) && !(method->flat_kinetic && !s->flat) &&
-           !lgv_method_mixes(method, s);
+    return s->separable && !method->brackets && !(method->steady_kinetic && s->kinetic_time) &&
+           !(method->flat_kinetic && !s->flat) && !lgv_method_mixes(method, s);
 }
 
 bool lgv_method_mixes(const struct lgv_method *method, const struct lgv_structure *s) {
@@ -261,12 +261,14 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
     unsigned face = lgv_method_face(method, s), needs = method->needs;
     bool formulas = m->kind->formulas, noise_of_p = s->noise_depends & LGV_ON_P;
     bool corrected = (method->correction != 0 || method->random) && !method->constrained;
-    bool third = corrected || /* the correction of RATTLE-Jc has second ones only */
+    bool third = method->brackets || corrected || /* the correction of RATTLE-Jc has second ones only */
                  (method->face_general & (LGV_FACE_TAYLOR | LGV_FACE_V3));
     const unsigned second = LGV_FACE_K2 | LGV_FACE_ITO | LGV_FACE_TAYLOR | LGV_FACE_V3 | LGV_FACE_ACTION;
     const bool near = formulas && m->graph->ncuts, split = face & LGV_FACE_SPLIT;
     const bool bends = near && (face & second || third ||
                                 (face & LGV_FACE_STIFFNESS && (!split || lgv_near_used(m->graph, m->stiff))));
+    const bool bracket_kinks = method->brackets == LGV_BRACKETS_AREAS ? s->commutes_decided == LGV_DECIDED_KINKS
+                                                                      : method->brackets && lgv_model_kinks(m);
     bool pairs = m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH;
     const struct reason row[] = {
         {bends,
@@ -298,6 +300,11 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
          LGV_RANDOM_NOISES},
         {!formulas && !method->callbacks, "%s needs formulas", 0},
         {!formulas && third, "%s needs formulas: derivatives beyond the second are taken from them", 0},
+        {bracket_kinks,
+         "%s has brackets of H and the noises, and these need derivatives of formulas that bend or jump (abs, sign, "
+         "floor, mod, min, max, if)", 0},
+        {method->brackets && (m->np > LGV_BRACKET_DOF || m->nnoise > LGV_BRACKET_DOF),
+         "%s writes brackets of H and the noises out, for up to %d degrees of freedom and noises", LGV_BRACKET_DOF},
         {(needs & LGV_NEEDS_SEPARABLE) && !s->separable,
          "%s needs a separable model: H and every h of the form A(p) + B(q)", 0},
         {(needs & LGV_NEEDS_FLAT) && !s->flat,
@@ -416,6 +423,10 @@ double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_s
         return method->bath_weak;
     }
     if (nnoise == 0 || isnan(strong)) return strong;
+    if (strong < 1) { /* areas are missing, which have mean zero */
+        if (reason) *reason = "weak order";
+        return fmin(method->weak_order, 1);
+    }
     bool parity = strong >= 1.5 && method->weak_order <= 2;
     if (reason)
         *reason = parity ? "weak order 2: half an order above strong 3/2, by parity in the noise" : "weak order";

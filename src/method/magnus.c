@@ -3,7 +3,9 @@
  * Methods for any noise h(q,p), by name:
  *
  *     NAME-3flows    three flows a step (methods/flows.c), each by a Gauss or Lobatto Galerkin method NAME of order 4
- *                    or more: strong order 3/2 and weak order 2 for one noise and for noises that commute */
+ *                    or more: strong order 3/2 and weak order 2 for one noise and for noises that commute
+ *     NAME-Levy      any method NAME for general h(q,p) on dt H + sum_i dW_i h_i - sum_{i<j} A_ij {h_i, h_j} with Levy
+ *                    areas A_ij: strong order 1 for noises that do not commute (kernel/text/brackets.h) */
 #include "method/compose.h"
 #include "base/base.h"
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 extern const struct lgv_method lgv_method_flows;
 
 #define THREE_FLOWS "-3flows"
+#define LEVY "-Levy"
 
 /* The method in front of the suffix; *base is NULL when it is none.  False: the name has another ending. */
 static bool split(const char *name, const char *suffix, const struct lgv_method **base) {
@@ -80,18 +83,73 @@ static bool fill_flows(const char *name, const void *what, struct lgv_method *m)
     return m->program && m->name && m->doc;
 }
 
+/* ---- Levy areas ---- */
+
+/* A bracket is a Hamiltonian like any other: what a method asks of the model it would ask of brackets, too. */
+static bool levy_fault(const struct lgv_method *base, const char *suffix, char *why, size_t size) {
+    const unsigned plain = LGV_FACE_K1 | LGV_FACE_K2 | LGV_FACE_FORCE | LGV_FACE_H;
+    if (!base)
+        snprintf(why, size, "what %s goes around is not a method that has a name", suffix);
+    else if (base->brackets || base->uses_dz || base->bath || base->constrained || base->correction != 0 || base->random)
+        snprintf(why, size, "%s goes around methods with dW alone, without bath, constraints or corrections", suffix);
+    else if (base->needs || base->face_general & ~plain || base->rotations || base->compensated || base->discrete)
+        snprintf(why, size, "%s goes around methods for any H(q,p) and h(q,p), and %s is none", suffix, base->name);
+    else
+        return false;
+    return true;
+}
+
+static bool fill_levy(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_method *base = what;
+    char doc[300];
+    *m = *base;
+    m->program = base->program ? lgv_program_copy(base->program) : NULL;
+    m->constants = base->constants ? lgv_copy(base->constants) : NULL;
+    m->values = NULL;
+    m->step = NULL;
+    m->callbacks = NULL;
+    m->aliases = "";
+    m->uses_dz = true;
+    m->symmetric = false;
+    m->brackets = LGV_BRACKETS_AREAS;
+    m->strong_noncommuting = base->strong_order;
+    m->paper = "derived for this project; areas after Kloeden, Platen & Wright (1992), doi 10.1080/07362999208809281";
+    snprintf(doc, sizeof doc,
+             "%s with the Levy areas of noises that do not commute, drawn given dW and dZ: strong order %g for these.",
+             base->name, m->strong_noncommuting);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->name && m->doc && (!base->program || m->program) && (!base->constants || m->constants);
+}
+
+/* ---- by name ---- */
+
+static const struct suffix {
+    const char *name;
+    bool (*fault)(const struct lgv_method *base, const char *suffix, char *why, size_t size);
+    lgv_method_fill *fill;
+} suffixes[] = {
+    {THREE_FLOWS, flow_fault, fill_flows},
+    {LEVY, levy_fault, fill_levy},
+};
+#define SUFFIXES (sizeof suffixes / sizeof *suffixes)
+
 const struct lgv_method *lgv_magnus_find(const char *name) {
     const struct lgv_method *base, *found = NULL;
     char ignore[200];
-    if (!split(name, THREE_FLOWS, &base) || flow_fault(base, THREE_FLOWS, ignore, sizeof ignore)) return NULL;
-    struct lgv_text whole = {0};
-    lgv_text_add(&whole, "%s" THREE_FLOWS, base->name);
-    if (!whole.failed) found = lgv_method_keep(whole.data, fill_flows, base);
-    lgv_text_free(&whole);
+    for (size_t k = 0; k < SUFFIXES; k++) {
+        const struct suffix *x = &suffixes[k];
+        if (!split(name, x->name, &base) || x->fault(base, x->name, ignore, sizeof ignore)) continue;
+        struct lgv_text whole = {0};
+        lgv_text_add(&whole, "%s%s", base->name, x->name);
+        if (!whole.failed) found = lgv_method_keep(whole.data, x->fill, base);
+        lgv_text_free(&whole);
+    }
     return found;
 }
 
 void lgv_magnus_explain(const char *name, char *why, size_t size) {
     const struct lgv_method *base;
-    if (split(name, THREE_FLOWS, &base)) flow_fault(base, THREE_FLOWS, why, size);
+    for (size_t k = 0; k < SUFFIXES; k++)
+        if (split(name, suffixes[k].name, &base)) suffixes[k].fault(base, suffixes[k].name, why, size);
 }

@@ -112,6 +112,7 @@ struct lgv_method {
     bool only_shifts;      /* ... of symmetries that shift coordinates only */
     bool breaks_body_axes; /* a letter: not those of rotations about an axis of a body */
     bool uses_dz;
+    enum lgv_brackets brackets; /* with weights of their own, which makes every model one that is not separable */
     bool constrained;   /* keeps constraints, and works with Lagrangians */
     bool kicks;         /* ... by kicks and one drift where masses are constant: only multipliers are implicit */
     double correction;  /* c of the term c dt sum_m grad h_m . H_pp grad h_m added to H; 0 for none */
@@ -215,6 +216,7 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
 #define LGV_MOST_LETTERS 9      /* of a splitting word */
 #define LGV_RANDOM_NOISES 16    /* noises of a correction with a random coefficient, which has a term for each pair */
 #define LGV_CORRECTED_DOF 64    /* degrees of freedom with the correction of RATTLE-Jc and its relatives */
+#define LGV_BRACKET_DOF 64      /* ... with brackets that have weights, and noises with areas */
 #define LGV_SECOND_DOF 200      /* up to here the stages of Lagrangian methods have dense second derivatives */
 #define LGV_LARGE_DOF 16        /* beyond, implicit nodes of separable models are found by nystrom_large.h */
 #define LGV_DENSE_DOF 2000      /* beyond, a dense Newton matrix per lane would take hundreds of megabytes */

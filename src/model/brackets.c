@@ -175,6 +175,43 @@ void lgv_brackets_commute(struct lgv_model *m, struct lgv_structure *s) {
     s->until = m->until;
 }
 
+/* ---- brackets with weights ---- */
+
+static void add_bracket(struct lgv_graph *g, struct lgv_bracket_list *list, struct lgv_bracket b) {
+    if (!(g->node[b.node].uses & STATE)) return; /* it moves nothing */
+    if (!lgv_grow(&list->item, &list->capacity, list->count + 1, sizeof *list->item))
+        g->failed = g->failed ? g->failed : "out of memory";
+    else
+        list->item[list->count++] = b;
+}
+
+/* By Jacobi's identity {h_i, {h_j, H}} is symmetric in i and j where {h_i, h_j} is constant. */
+static void add_magnus(struct lgv_model *m, const int *h, size_t i, struct lgv_bracket_list *list) {
+    struct lgv_graph *g = m->graph;
+    int H = lgv_loops_instance(g, m->hamiltonian, NULL, 0), t = lgv_expr_time(g);
+    int turn = lgv_expr_add(g, lgv_algebra_bracket(g, h[i], H), lgv_diff_one(g, h[i], t));
+    add_bracket(g, list, (struct lgv_bracket){LGV_BRACKET_DRIFT, i, i, lgv_expr_scale(g, -1, turn)});
+    for (size_t j = 0; j <= i && !g->failed; j++)
+        add_bracket(g, list, (struct lgv_bracket){LGV_BRACKET_DOUBLE, j, i, lgv_algebra_bracket(g, h[j], turn)});
+}
+
+bool lgv_model_brackets(struct lgv_model *m, enum lgv_brackets which, struct lgv_bracket_list *out) {
+    struct lgv_graph *g = m->graph;
+    int *h = lgv_model_noises(m);
+    *out = (struct lgv_bracket_list){0};
+    for (size_t i = 0; h && i < m->nnoise && !g->failed; i++) {
+        if (which == LGV_BRACKETS_MAGNUS) add_magnus(m, h, i, out);
+        for (size_t j = i + 1; which == LGV_BRACKETS_AREAS && j < m->nnoise && !g->failed; j++)
+            if (examine_pair(m, h[i], h[j]).answer != 1)
+                add_bracket(g, out, (struct lgv_bracket){LGV_BRACKET_AREA, i, j, lgv_algebra_bracket(g, h[i], h[j])});
+    }
+    free(h);
+    if (!g->failed) return true;
+    free(out->item);
+    *out = (struct lgv_bracket_list){0};
+    return false;
+}
+
 void lgv_structure_commutes(const struct lgv_structure *s, size_t nnoise, char *out, size_t size) {
     char when[60] = "", where[120];
     if (s->time_dependent) snprintf(when, sizeof when, ", t from %g to %g", s->from, s->until);

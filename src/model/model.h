@@ -419,6 +419,25 @@ bool lgv_algebra_taylor(struct lgv_model *m, bool linear, struct lgv_terms *Xq, 
  * only. */
 void lgv_algebra_martingale(struct lgv_model *m, const struct lgv_observable *f, size_t count, struct lgv_terms *out);
 
+/* brackets.c: brackets that have weights of their own, behind those of the noises (kernel/text/brackets.h). */
+enum lgv_brackets {
+    LGV_BRACKETS_NONE,
+    LGV_BRACKETS_AREAS, /* {h_i, h_j} of all pairs whose bracket is not constant */
+    LGV_BRACKETS_MAGNUS /* {H, h_i} - h_i,t and {h_i, {h_j, H} + h_j,t}, for noises that commute */
+};
+enum lgv_bracket_kind { LGV_BRACKET_AREA, LGV_BRACKET_DRIFT, LGV_BRACKET_DOUBLE };
+struct lgv_bracket {
+    enum lgv_bracket_kind kind;
+    size_t i, j; /* i <= j: numbers of the noises */
+    int node;
+};
+struct lgv_bracket_list {
+    struct lgv_bracket *item; /* free() it */
+    size_t count, capacity;
+};
+/* Those that do not vanish; false with graph->failed set. */
+bool lgv_model_brackets(struct lgv_model *m, enum lgv_brackets which, struct lgv_bracket_list *out);
+
 /* structure.c: what the formulas say. */
 enum lgv_depends { LGV_ON_NOTHING = 0, LGV_ON_Q = 1, LGV_ON_P = 2, LGV_ON_BOTH = 3 };
 enum { LGV_WORST_CONSTRAINTS = -1, LGV_WORST_H = 0 };

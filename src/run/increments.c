@@ -74,6 +74,9 @@ enum lgv_status lgv_increments_fit(const struct lgv_increments *x, const struct 
 enum lgv_status lgv_increments_check(const struct lgv_plan *plan, struct lgv_error *err) {
     const struct lgv_increments *x = plan->increments;
     if (!x) return LGV_OK;
+    if (plan->kernel->method->brackets == LGV_BRACKETS_AREAS)
+        return lgv_fail(err, LGV_BAD_INPUT, "%s: increments have no Levy areas, which %s needs beside dW and dZ",
+                        x->file, plan->kernel->method->name);
     if (x->steps != plan->steps)
         return lgv_fail(err, LGV_BAD_INPUT,
                         "%s: increments of %llu steps, but the run takes %llu: from %g to %g with step %.8g; set "

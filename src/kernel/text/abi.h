@@ -9,6 +9,12 @@
 #define LGV_MOST_LANES 16 /* of a block */
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
+/* Are more than p Fourier modes of Levy areas needed for steps of size dt? See brackets.h. */
+#define LGV_AREA_MORE(p, dt) \
+    ((double)(((p) + 1) * ((p) + 1) * ((p) + 1)) * (0.01 * (dt)) < 0.081 * 0.081 * 0.081)
+/* Normals of a step for the areas of m noises. */
+#define LGV_AREA_NORMALS(p, m) ((2 * (p) + 1) * (m) + (m) * ((m) - 1) / 2)
+
 /* Numbers of a body for rotor.h: of its inertia along principal axes, and the quaternion (w, x, y, z) that turns these
  * to the axes of the body frame. */
 enum lgv_spin_number {

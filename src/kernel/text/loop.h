@@ -7,7 +7,8 @@
  * i of vec g stands at i VECS + g in the block's state; during a call each vec has its q and p in one array.
  *
  * Noise is drawn for NOISE_STEPS steps at a time: Philox gives normals in pairs, so an odd number of noises wastes
- * nothing. Normal number n of a path's stream belongs to step n / NM and noise n % NM whatever the block does. */
+ * nothing. Normal number n of a path's stream belongs to step n / NOISES and noise n % NOISES whatever
+ * the block does. */
 
 /* What the quarters of a kernel call of each other (face.h). */
 ACROSS void observe(struct lgv_block *b, vec *top, double *out, long *escape);
@@ -15,6 +16,11 @@ ACROSS void tally(struct lgv_block *b, vec *top, long *escape);
 ACROSS void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape);
 ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned long long steps, double *out);
 
+#ifndef NOISES /* Brownian motions; brackets.h: there are more Hamiltonians with weights, and their number is NM */
+#define NOISES NM
+#define BRACKETS 0
+#endif
+#define NOISE_Z (METHOD_DZ || BRACKETS > 0)
 #define MANY_NOISES 16
 #ifndef COARSE
 #define COARSE 1 /* noise_coarse for just so many noises, which is a little faster than noise_any */
@@ -36,7 +42,7 @@ ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned 
 #define START_Q 0
 #define START_P 0
 #endif
-#define START_ROW (BROWN_ROW + (TRACK_BROWN ? NM : 0))
+#define START_ROW (BROWN_ROW + (TRACK_BROWN ? NOISES : 0))
 #define START_P_ROW (START_ROW + (START_Q ? NX : 0))
 #define DRAWN_ROW (START_P_ROW + (START_P ? NP : 0))
 #define CONTROL_ROW (DRAWN_ROW + DRAWN_ROWS)
@@ -53,8 +59,8 @@ ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned 
 #define TALLIES 0
 #define model_watch(c, t, q, p, brown, dq, dp, v, lambda, x) ((void)(x))
 #endif
-#define DRAWN (BATH_SPANS * (NM + NB)) /* normals of a step; of E, and of F where that is used */
-#define DRAW_Z (METHOD_DZ || BATH_F)
+#define DRAWN (BATH_SPANS * (NOISES + NB)) /* normals of a step; of E, and of F where that is used */
+#define DRAW_Z (NOISE_Z || BATH_F)
 #define TALLY_ROW (CONTROL_ROW + CONTROLS)
 #ifndef EVENTS /* events.h */
 #define EVENTS 0
@@ -156,8 +162,17 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ, in
     dZ = wholez;
     over = c->b->clip > 0;
 #endif
-    TRACKED(for (long m = 0; m < NM; m++) brown[m * VECS] += dW[m];) /* the true Brownian motion, before any cut */
-    if (NM > 0 && RARELY(over)) cut_increments(c->b, NM, dW, METHOD_DZ ? dZ : 0);
+    TRACKED(for (long m = 0; m < NOISES; m++) brown[m * VECS] += dW[m];) /* the true Brownian motion, before any cut */
+#if BRACKETS
+    ARRAY(area, AREAS);
+    ARRAY(weight, NM);
+    if (AREAS > 0) areas_of(c, dW, dZ, area);
+#endif
+    if (NOISES > 0 && RARELY(over)) cut_increments(c->b, NOISES, dW, NOISE_Z ? dZ : 0);
+#if BRACKETS
+    bracket_weights(c, dW, dZ, area, weight);
+    dW = weight;
+#endif
     add_martingale(c, dW);
     method_step(c, c->q, c->p, dW, dZ, carry);
     c->top = top;
@@ -343,10 +358,10 @@ OUTLINE void other_noise(const struct ctx *c, const struct lgv_block *b, const u
     else
         bath_coarse(b, path, step, dW, dZ);
 #else
-    else if (COARSE && NM <= MANY_NOISES)
-        noise_coarse(b->seed, path, step, b->coarsen, b->dt, (int)NM, METHOD_DZ, dW, dZ);
+    else if (COARSE && NOISES <= MANY_NOISES)
+        noise_coarse(b->seed, path, step, b->coarsen, b->dt, (int)NOISES, NOISE_Z, dW, dZ);
     else
-        noise_any(b, path, step, NM, METHOD_DZ, dW, dZ);
+        noise_any(b, path, step, NOISES, NOISE_Z, dW, dZ);
 #endif
     (void)c;
 }
@@ -361,7 +376,7 @@ OUTLINE void other_noise(const struct ctx *c, const struct lgv_block *b, const u
         bath_scale(b, NOISE_STEPS * BATH_SPANS, w, z);                                                                 \
     } while (0)
 #else
-#define DRAW(b, path, step, w, z) noise_steps((b)->seed, path, step, (b)->dt, (int)NM, METHOD_DZ, w, z)
+#define DRAW(b, path, step, w, z) noise_steps((b)->seed, path, step, (b)->dt, (int)NOISES, NOISE_Z, w, z)
 #endif
 
 /* The rows of q and p into the block. */
@@ -420,8 +435,8 @@ void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape)
                         DRAW(b, &path[g], step - (u64)at, w, z);
                     else
                         other_noise(&other, b, &path[g], step, given_at(b->given, step - begin, GIVEN_ROWS, g), w, z);
-                    if (NM > 0 && !NB && b->clip > 0)
-                        over[g] = beyond_bounds(b, fine ? NOISE_STEPS * NM : NM, w, METHOD_DZ ? z : 0);
+                    if (NOISES > 0 && !NB && b->clip > 0)
+                        over[g] = beyond_bounds(b, fine ? NOISE_STEPS * NOISES : NOISES, w, NOISE_Z ? z : 0);
                 }
             }
             fresh = 0;

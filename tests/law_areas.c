@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Levy areas: on the free group of step 2, noises h_i = p_i + sum_j x_j p_ij / 2 whose positions are W_i and the areas
+ * A_ij, methods with areas show them as they are.  Their law, its covariance given W, and Chen's relation. */
+#include "helpers.h"
+
+#define NILPOTENT                                                                                                      \
+    "coordinates: {x: 0, y: 0, z: 0, a: 0, b: 0, c: 0}\nmomenta: {u: 0, v: 0, w: 0, d: 1, g: 1, f: 1}\n"               \
+    "hamiltonian: 0*a\n"                                                                                               \
+    "noise: [u - y*d/2 - z*g/2, v + x*d/2 - z*f/2, w + x*g/2 + y*f/2]\n"
+
+enum { PATHS = 40000, FINE = 16, MOST = 16 };
+
+/* Mean of a number that is there for each path, within four standard errors of what is expected; bias: what the
+ * moments of the tail may be off by. */
+static void expect(const double *x, double want, double bias, const char *what) {
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < PATHS; i++) mean += x[i] / PATHS, square += x[i] * x[i] / PATHS;
+    double error = sqrt((square - mean * mean) / PATHS);
+    print_message("%-28s %.5f +- %.5f, expected %.5f\n", what, mean, error, want);
+    assert_true(error < 0.2 * (fabs(want) + 0.1));
+    assert_near(mean, want, 4 * error + bias, what);
+}
+
+struct areas {
+    double *value;
+    size_t n, W[3], A[3];
+};
+
+static struct areas run(const struct lgv_kernel *k, uint64_t coarsen) {
+    struct areas r = {final_values(k, (double)coarsen / FINE, FINE / coarsen, PATHS, 31, coarsen), k->watch.count,
+                      {watch_number(k, "x"), watch_number(k, "y"), watch_number(k, "z")},
+                      {watch_number(k, "a"), watch_number(k, "b"), watch_number(k, "c")}};
+    return r;
+}
+
+static void test_law(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(NILPOTENT);
+    struct lgv_kernel k = kernel_of(m, "P1N1Q2Gau-Levy");
+    assert_int_equal(k.structure.commutes, 0);
+    double *x = lgv_new(PATHS, sizeof *x);
+    struct areas one[2] = {run(&k, 1), {0}};
+    one[1] = (struct areas){final_values(&k, 1, 1, PATHS, 37, 1), one[0].n, {0}, {0}}; /* p = 0, one step */
+    memcpy(one[1].W, one[0].W, sizeof one[0].W);
+    memcpy(one[1].A, one[0].A, sizeof one[0].A);
+    for (size_t s = 0; s < 2; s++) {
+        const struct areas *r = &one[s];
+        const double bias = s ? 0.01 : 0.001; /* of the tail alone: 2.8e-4 dt^2 is the square of its distance */
+#define EACH(expression, want, what)                                                                                   \
+    do {                                                                                                               \
+        for (size_t i = 0; i < PATHS; i++) {                                                                           \
+            const double *at = r->value + i * r->n, A = at[r->A[0]], B = at[r->A[1]], C = at[r->A[2]];                 \
+            const double U = at[r->W[0]], V = at[r->W[1]], W = at[r->W[2]];                                            \
+            (void)A, (void)B, (void)C, (void)U, (void)V, (void)W;                                                      \
+            x[i] = (expression);                                                                                       \
+        }                                                                                                              \
+        expect(x, want, bias, what);                                                                                   \
+    } while (0)
+        EACH(cos(2 * A), 1 / cosh(1), "E cos 2A = 1/cosh 1");
+        EACH(cos(5 * C), 1 / cosh(2.5), "E cos 5C = 1/cosh 5/2");
+        EACH(B * B, 0.25, "E B^2 = 1/4");
+        EACH(C * C * C * C, 5.0 / 16, "E C^4 = 5/16");
+        EACH(A * A * (U * U + V * V), 5.0 / 6, "E A^2 |W|^2 = 5/6"); /* 1/12 + |W|^2/12 given W */
+        EACH(A * B * V * W, 1.0 / 12, "E A B V W = 1/12");
+        EACH(A * C * U * W, -1.0 / 12, "E A C U W = -1/12");
+        EACH(A * W, 0, "E A W = 0");
+        EACH(U * U, 1, "E U^2 = 1");
+    }
+    free(one[0].value);
+    free(one[1].value);
+    free(x);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
+/* Coarse steps of one path have the same W and A at the end, whatever their number; other inner methods too. */
+static void test_chen(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of(NILPOTENT);
+    static const char *const method[] = {"P1N1Q2Gau-Levy", "P2N2Q4Gau-Levy", "Heun-Levy"};
+    double worst = 0;
+    struct lgv_kernel first = kernel_of(m, method[0]);
+    struct areas fine = run(&first, 1);
+    for (size_t j = 0; j < 3; j++) {
+        struct lgv_kernel k = kernel_of(m, method[j]);
+        for (uint64_t coarsen = 1; coarsen <= MOST; coarsen *= 4) {
+            struct areas coarse = run(&k, coarsen);
+            for (size_t i = 0; i < PATHS; i++)
+                for (size_t c = 0; c < 3; c++) {
+                    size_t A = i * fine.n + fine.A[c], W = i * fine.n + fine.W[c];
+                    worst = fmax(worst, fabs(coarse.value[A] - fine.value[A]));
+                    worst = fmax(worst, fabs(coarse.value[W] - fine.value[W]));
+                }
+            free(coarse.value);
+        }
+        lgv_kernel_free(&k);
+    }
+    print_message("Chen: %.2g\n", worst);
+    assert_true(worst < 5e-14);
+    free(fine.value);
+    lgv_kernel_free(&first);
+    lgv_model_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_law), cmocka_unit_test(test_chen)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
