@@ -154,13 +154,13 @@ static void test_newton(void **state) {
     (void)state;
     /* an exponential wall at an absurd step: Newton's method crawls or flies off */
     struct lgv_result r = run_text("coordinates: {q: 3}\nmomenta: {p: 'normal(0, 5)'}\n"
-                                   "hamiltonian: p^2/2 + cos(10*q)*exp(q)\nnoise: sin(5*q)\n",
+                                   "hamiltonian: p^2/2 + cos(10*q)*exp(q)\nnoise: sin(5*q)\nrun: {rescue: no}\n",
                                    "P1N1Q2Gau", 3, 60, 100, LGV_FAILED_PATHS);
     check_failures(&r);
     assert_true(count_reason(&r, LGV_FAIL_NEWTON) > 0);
     lgv_result_clear(&r);
     /* singular: the stage of Verlet with H = q p reads P (1 + dt/2) = p and Q (1 - dt/2) = ..., which is 0 at dt = 2 */
-    r = run_text(ONE "hamiltonian: q*p\n", "P2N2Q2Lob", 2, 20, 10, LGV_FAILED_PATHS);
+    r = run_text(ONE "hamiltonian: q*p\nrun: {rescue: no}\n", "P2N2Q2Lob", 2, 20, 10, LGV_FAILED_PATHS);
     check_failures(&r);
     assert_int_equal(count_reason(&r, LGV_FAIL_SINGULAR), 10);
     assert_int_equal(r.failure[0].step, 0);

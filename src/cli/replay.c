@@ -31,7 +31,8 @@ static const char *setting(const struct lgv_result *r, const char *name) {
 
 /* What the path itself depends on; all else is left as it is by default. */
 static enum lgv_status set_options(struct lgv_engine *e, const struct lgv_result *was, struct lgv_error *err) {
-    static const char *const of_path[] = {"method", "step", "until", "start", "paths", "seed", "truncate"};
+    static const char *const of_path[] = {"method", "step", "until", "start", "paths", "seed", "truncate",
+                                         "rescue"};
     static const char *const without[][2] = {{"tally", "0"},      {"averages", "no"}, {"correlations", "no"},
                                              {"density", "no"},   {"bins", "0"},      {"histograms2", ""},
                                              {"check_states", "0"}, {"outputs", "1"}, {"extremes", ""},

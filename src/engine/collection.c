@@ -76,6 +76,7 @@ void lgv_report_add(struct lgv_run_report *r, const struct lgv_run_report *other
     r->path_steps += other->path_steps;
     r->clipped += other->clipped;
     r->astray += other->astray;
+    if (other->deepest > r->deepest) r->deepest = other->deepest;
     r->iterated += other->iterated;
     r->vec_steps += other->vec_steps;
     r->iterations = r->vec_steps ? (double)r->iterated / (double)r->vec_steps : 0;

@@ -100,7 +100,7 @@ enum lgv_status lgv_engine_agree(const struct lgv_engine *e, const char *descrip
 
 static void add_counts(struct lgv_text *out, const struct lgv_run_report *r) {
     lgv_text_append(out, (const char *)&r->seconds, sizeof r->seconds);
-    const uint64_t count[] = {r->path_steps, r->clipped, r->iterated, r->vec_steps, r->threads, r->astray};
+    const uint64_t count[] = {r->path_steps, r->clipped, r->iterated, r->vec_steps, r->threads, r->astray, r->deepest};
     lgv_text_append(out, (const char *)count, sizeof count);
 }
 
@@ -209,7 +209,7 @@ static bool take_ranges(struct lgv_collection *c, struct lgv_bytes *b, uint64_t 
 }
 
 static void take_counts(struct lgv_run_report *r, struct lgv_bytes *b) {
-    uint64_t count[6];
+    uint64_t count[7];
     lgv_bytes_take(b, &r->seconds, sizeof r->seconds);
     lgv_bytes_take(b, count, sizeof count);
     r->path_steps = count[0];
@@ -217,6 +217,7 @@ static void take_counts(struct lgv_run_report *r, struct lgv_bytes *b) {
     r->iterated = count[2];
     r->vec_steps = count[3];
     r->astray = count[5];
+    r->deepest = count[6];
     r->threads = count[4] < 1 ? 1 : count[4] > LGV_MOST_THREADS ? LGV_MOST_THREADS : (unsigned)count[4];
 }
 

@@ -350,6 +350,7 @@ enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel 
     uint64_t paths = k->watch.extremes && !given ? s->paths : tallied ? s->tally : 0;
     w->plan.tally_units = paths / LGV_UNIT + (paths % LGV_UNIT != 0);
     if (!status) w->plan.clip = lgv_clip_bound(k, w->plan.dt, s->truncate);
+    w->plan.rescue = s->rescue && lgv_rescue_possible(k);
     return status;
 }
 

@@ -392,6 +392,16 @@ static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
     snprintf(c->verdict, sizeof c->verdict, "path-steps with |dW| cut at %.3g sqrt(dt)", r->truncation);
 }
 
+static void check_rescue(const struct lgv_result *r, struct lgv_check *c) {
+    put(c, "steps in parts",
+        "Where the equations of a step have no solution, or Newton's method does not find it, the path takes the step "
+        "in two halves, and these likewise. The noise of the halves has its law given that of the step, so that the "
+        "path keeps its law.");
+    lgv_spaced(c->value, sizeof c->value, r->rescued);
+    snprintf(c->verdict, sizeof c->verdict, "path-steps without a solution, taken in parts down to dt/%llu",
+             1ull << r->halvings);
+}
+
 static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     size_t n = 0;
     const struct lgv_verdict *volume = lgv_verdict_find(r, "volume"), *heat = lgv_verdict_find(r, "temperature");
@@ -425,13 +435,14 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     check_order(r, &rows[n], &rows[n + 1]);
     n += 2;
     if (r->truncation > 0 && r->nnoise > 0) check_truncation(r, &rows[n++]);
+    if (r->rescued) check_rescue(r, &rows[n++]);
     if (r->metropolis) check_acceptance(r, &rows[n++]);
     check_failures(r, &rows[n++]);
     return n;
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 22, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 23, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;

@@ -252,7 +252,8 @@ static bool put_run(json_t *d, const struct lgv_result *r) {
            put(d, "interrupted", json_boolean(r->interrupted)) && put(d, "threads", count(r->threads)) &&
            put(d, "lanes", count(r->lanes)) && put(d, "compile_seconds", real(r->compile_seconds)) &&
            put(d, "newton_iterations", real(r->newton_iterations)) && put(d, "truncation", real(r->truncation)) &&
-           put(d, "truncated", count(r->truncated)) &&
+           put(d, "truncated", count(r->truncated)) && put(d, "rescued", count(r->rescued)) &&
+           put(d, "halvings", count(r->halvings)) &&
            (!r->metropolis || put(d, "acceptance", real(r->acceptance))) &&
            (!r->metropolis || !r->nconstraints || put(d, "astray", real(r->astray))) && put(d, "dof", count(r->dof)) &&
            put(d, "noises", count(r->nnoise)) && put(d, "constraints", count(r->nconstraints)) &&

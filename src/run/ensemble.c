@@ -89,14 +89,18 @@ static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block
     memcpy(b->fail, fail, w->lanes * sizeof *fail);
     memcpy(b->fail_step, fail_step, w->lanes * sizeof *fail_step);
     *b = before;
-    b->ntimes = 0;
+    if (!p->rescue) b->ntimes = 0; /* what was observed stands */
     for (uint64_t k = 0; k < steps; k++) {
+        const double *given = b->given;
+        double *value = b->value;
+        bool rescues = p->rescue && lgv_rescue_before(w, b);
         p->kernel->entry->advance(b, 1);
         mark_broken(p, b, LGV_FAIL_NONFINITE, b->step - 1);
+        if (rescues) lgv_rescue_after(w, b, given, value);
     }
     *b = after;
     memcpy(b->clipped, clipped, w->lanes * sizeof *clipped);
-    memcpy(b->astray, astray, w->lanes * sizeof *astray);
+    if (!p->rescue) memcpy(b->astray, astray, w->lanes * sizeof *astray);
 }
 
 /* With others: as if they were as far. */
@@ -352,18 +356,26 @@ static void hand_over_all(struct worker *w, size_t times, bool complete) {
     }
 }
 
+void lgv_deepest(struct job *j, uint64_t deepest) {
+    unsigned long long before = atomic_load(&j->deepest);
+    while (before < deepest && !atomic_compare_exchange_weak(&j->deepest, &before, deepest)) {}
+}
+
 static void count_unit(struct worker *w) {
     struct job *j = w->job;
-    uint64_t steps = 0, clipped = 0, astray = 0;
+    uint64_t steps = 0, clipped = 0, astray = 0, deepest = 0;
     for (unsigned l = 0; l < w->piece.used; l++) {
         const struct lgv_block *b = &w->block[l / w->lanes].block;
         steps += steps_made(b, l % w->lanes);
         clipped += b->clipped[l % w->lanes];
-        astray += b->astray[l % w->lanes];
+        astray += LGV_RESCUE_COUNT(b->astray[l % w->lanes]);
+        if (LGV_RESCUE_DEEPEST(b->astray[l % w->lanes]) > deepest)
+            deepest = LGV_RESCUE_DEEPEST(b->astray[l % w->lanes]);
     }
     atomic_fetch_add(&j->path_steps, steps);
     atomic_fetch_add(&j->clipped, clipped);
     atomic_fetch_add(&j->astray, astray);
+    lgv_deepest(j, deepest);
 }
 
 bool lgv_report_suspend(struct lgv_run_report *r, const struct lgv_suspended *s) {
@@ -481,6 +493,7 @@ static void worker_end(struct worker *w) {
         if (!c->object || !c->kind->merge(c->object, w->object[i])) lgv_crew_no_memory(&j->crew);
         c->kind->free(w->object[i]);
     }
+    lgv_rescue_end(w);
     free(w->by_block);
     free(w->values);
     free(w->copy);
@@ -528,6 +541,7 @@ static void count_up(const struct job *j, struct lgv_run_report *report) {
     report->path_steps = atomic_load(&j->path_steps);
     report->clipped = atomic_load(&j->clipped);
     report->astray = atomic_load(&j->astray);
+    report->deepest = atomic_load(&j->deepest);
     uint64_t vec_steps = report->vec_steps = atomic_load(&j->vec_steps);
     report->iterated = atomic_load(&j->iterations);
     report->iterations = vec_steps ? (double)report->iterated / (double)vec_steps : 0;
@@ -608,5 +622,6 @@ bool lgv_ensemble_partly(const struct lgv_plan *plan, const struct lgv_collectin
     report->path_steps += more.path_steps;
     report->clipped += more.clipped;
     report->astray += more.astray;
+    if (more.deepest > report->deepest) report->deepest = more.deepest;
     return !atomic_load(&j.crew.no_memory);
 }

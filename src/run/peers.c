@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WANTED, STOPPED, PATH_STEPS, ITERATIONS, EVALUATIONS, VEC_STEPS, CLIPPED, ASTRAY, THREADS, COUNTS };
+enum { WANTED, STOPPED, PATH_STEPS, ITERATIONS, EVALUATIONS, VEC_STEPS, CLIPPED, ASTRAY, DEEPEST, THREADS, COUNTS };
 
 /* ---- up the tree, and back ---- */
 
@@ -103,7 +103,7 @@ static void pack(void *user, struct lgv_text *out) {
         [PATH_STEPS] = atomic_load(&j->path_steps), [ITERATIONS] = atomic_load(&j->iterations),
         [VEC_STEPS] = atomic_load(&j->vec_steps),   [EVALUATIONS] = atomic_load(&j->evaluations),
         [CLIPPED] = atomic_load(&j->clipped),       [ASTRAY] = atomic_load(&j->astray),
-        [THREADS] = r->threads};
+        [DEEPEST] = atomic_load(&j->deepest),       [THREADS] = r->threads};
     lgv_text_append(out, (const char *)count, sizeof count);
     lgv_text_append(out, (const char *)r->snapshot, snapshots(j) * sizeof(double));
     lgv_text_append_count(out, r->nsuspended);
@@ -156,6 +156,7 @@ static bool add(void *user, struct lgv_bytes *from) {
     atomic_fetch_add(&j->vec_steps, count[VEC_STEPS]);
     atomic_fetch_add(&j->clipped, count[CLIPPED]);
     atomic_fetch_add(&j->astray, count[ASTRAY]);
+    lgv_deepest(j, count[DEEPEST]);
     j->report->threads += (unsigned)count[THREADS];
     if (count[STOPPED]) atomic_store(&j->crew.stop, 1);
     if (count[WANTED]) atomic_store(&j->wanted, count[WANTED]);
@@ -170,7 +171,8 @@ static bool add(void *user, struct lgv_bytes *from) {
 /* As after lgv_peers_begin: what was there is in process 0 by now. */
 static bool reset(void *user) {
     struct job *j = user;
-    atomic_ullong *count[] = {&j->path_steps, &j->iterations, &j->evaluations, &j->vec_steps, &j->clipped, &j->astray};
+    atomic_ullong *count[] = {&j->path_steps, &j->iterations, &j->evaluations, &j->vec_steps,
+                              &j->clipped,    &j->astray,     &j->deepest};
     for (size_t i = 0; i < sizeof count / sizeof *count; i++) atomic_store(count[i], 0);
     for (size_t i = 0; i < snapshots(j); i++) j->report->snapshot[i] = (double)NAN;
     lgv_suspended_free(j->report->suspended, j->report->nsuspended);

@@ -37,6 +37,7 @@ struct lgv_settings {
     char method[LGV_WORD_SIZE];
     double step, until, start;
     double truncate; /* k of the truncated increments; negative: 4 for implicit methods, none for explicit ones */
+    bool rescue;     /* steps without a solution are taken in parts */
     uint64_t paths, seed, outputs, threads, lanes, bins, check_states, keep_every;
     uint64_t tally;           /* paths whose changes are taken over every step */
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
@@ -103,6 +104,7 @@ struct lgv_plan {
     size_t ntimes;
     const uint64_t *time_step; /* [ntimes] ascending step numbers at which to observe; the first is 0 */
     double clip;               /* largest |dW| / sqrt(dt); 0: no limit */
+    bool rescue;               /* steps without a solution are taken in parts */
     unsigned threads;          /* 0: all cores */
     const struct lgv_increments *increments; /* used instead of noise; NULL: none */
     size_t nsnapshots;
@@ -171,7 +173,8 @@ struct lgv_run_report {
     double seconds;
     uint64_t path_steps; /* that paths have made: those at rest make none */
     uint64_t clipped;    /* path-steps with a truncated increment, or proposals not accepted; */
-    uint64_t astray;     /* those of them that do not lead back, or to no place at all */
+    uint64_t astray;     /* those of them that do not lead back, or to no place at all; without proposals: steps that */
+    uint64_t deepest;    /* were taken in parts, and how often the smallest of these were halved */
     double iterations;   /* Newton iterations per step */
     double evaluations;  /* gradient evaluations per step */
     uint64_t iterated, vec_steps; /* Newton iterations, and the steps of vecs they were for */
@@ -264,6 +267,23 @@ struct lgv_own_block {
     double *bath; /* numbers of a Langevin model, or NULL */
     void *memory;
 };
+/* rescue.c: can steps of this kernel be taken in parts? */
+#define LGV_RESCUE_DEPTH 12  /* halves of halves, at most */
+#define LGV_RESCUE_NEAR 0.25 /* of the way that both halves go: so far apart may they and the whole be */
+bool lgv_rescue_possible(const struct lgv_kernel *k);
+/* In b->astray of a lane: how many steps were taken in parts, and the most halvings. */
+#define LGV_RESCUE_OF(count, deepest) ((uint64_t)(deepest) << 48 | (count))
+#define LGV_RESCUE_COUNT(x) ((x) & (((uint64_t)1 << 48) - 1))
+#define LGV_RESCUE_DEEPEST(x) ((x) >> 48)
+/* The noise of both halves of a step dt, given dW and y = dZ/dt - dW/2 and two independent normals. */
+struct lgv_bridge {
+    double dW, y;
+};
+void lgv_bridge_halve(double dt, double dW, double y, const double x[2], struct lgv_bridge half[2]);
+/* Normals of number step * noises + noise of a path, at a place of the tree of halves, below 2^15: 1 is the step, 2 and
+ * 3 are its halves; 0 is for y. */
+void lgv_bridge_normals(uint64_t seed, uint64_t path, uint64_t number, unsigned place, double z[2]);
+
 /* Bound for the normals of truncated increments with this step and setting of `truncate`: sqrt(2 k |ln dt|), or 0. */
 double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate);
 /* Refuses a truncation that was asked for where there is no such bound: for dt >= 1, where ln dt is not negative. */

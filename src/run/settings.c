@@ -23,6 +23,10 @@ const struct lgv_option lgv_run_options[] = {
      "k of truncated increments |dW| <= sqrt(2 k dt |ln dt|), 0 for none; -1: k = 4 for implicit methods but never "
      "below 6 sqrt(dt), none for explicit methods; the noise of a bath is never cut",
      AT(truncate)},
+    {"rescue", LGV_SWITCH, "yes", 0, 0, "",
+     "steps whose equations have no solution are taken in two halves, and these likewise, with the noise that belongs "
+     "to the step; else such a path fails",
+     AT(rescue)},
     {"outputs", LGV_COUNT, "200", 1, 1000000, "", "number of output intervals; statistics are kept at their ends",
      AT(outputs)},
     {"threads", LGV_COUNT, "0", 0, LGV_MOST_THREADS, "",

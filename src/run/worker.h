@@ -16,7 +16,7 @@ struct job {
     struct lgv_run_report *report;
     struct lgv_crew crew;
     atomic_ullong advanced; /* steps of all lanes that paths have, at rest or not: for progress */
-    atomic_ullong path_steps, iterations, evaluations, vec_steps, clipped, astray;
+    atomic_ullong path_steps, iterations, evaluations, vec_steps, clipped, astray, deepest;
     atomic_ullong wanted; /* bytes of scratch that a kernel could not get */
     double total;
     size_t rows;            /* output times of a piece, at most */
@@ -36,6 +36,7 @@ struct worker {
     size_t given_rows;
     double *by_block; /* [blocks][rows][nobserve][lanes]; `value` is the place when a block is a unit */
     void **object;    /* [ncollectors] */
+    struct lgv_rescue *rescue; /* NULL until it is needed */
     struct lgv_pace pace;
     /* the present unit */
     struct lgv_piece piece;
@@ -73,7 +74,16 @@ void lgv_peers_begin(struct job *j);
 /* and has what all of them have done in the end. */
 void lgv_peers_end(struct job *j);
 
-/* ensemble.c: the report gets one more; false: no memory. */
+/* rescue.c: the state before a step that is repeated by itself; false: no memory. */
+bool lgv_rescue_before(struct worker *w, const struct lgv_block *b);
+/* Behind it: lanes whose equations had no solution take the step in parts.  given: the increments of the step, or NULL;
+ * value: where b->value was before it. */
+void lgv_rescue_after(struct worker *w, struct lgv_block *b, const double *given, double *value);
+void lgv_rescue_end(struct worker *w);
+
+/* ensemble.c: steps of the job have been halved so often. */
+void lgv_deepest(struct job *j, uint64_t deepest);
+/* The report gets one more; false: no memory. */
 bool lgv_report_suspend(struct lgv_run_report *r, const struct lgv_suspended *s);
 
 #endif

@@ -167,6 +167,9 @@ static enum lgv_status fill(struct lgv_statistics *s, const struct lgv_ran *ran,
     if (r->metropolis && report->path_steps) /* counted in the same place: there is no noise that could be cut */
         r->acceptance = 1 - (double)report->clipped / (double)report->path_steps;
     if (r->metropolis && report->path_steps) r->astray = (double)report->astray / (double)report->path_steps;
+    r->rescue = plan->rescue;
+    r->rescued = plan->rescue ? report->astray : 0;
+    r->halvings = plan->rescue ? report->deepest : 0;
     for (size_t i = 0; i < LGV_COLLECTORS; i++)
         if (!collected[i]->finish(s->list[i].object, r)) return lgv_fail_memory(err);
     r->interrupted = report->stopped || r->paths_done < r->paths;

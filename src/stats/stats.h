@@ -160,6 +160,9 @@ struct lgv_result {
     double acceptance;  /* this share of them was accepted */
     double astray;      /* with constraints: this share led to no place, or to one from which no step leads back */
     uint64_t truncated; /* path-steps with a truncated increment */
+    int rescue;         /* steps without a solution are taken in parts: */
+    uint64_t rescued;   /* so many path-steps were, */
+    uint64_t halvings;  /* and the smallest parts are dt / 2^halvings */
     uint64_t failed;    /* number of failed paths */
     uint64_t stopped;   /* paths that ended where `stop` holds: no failures */
     size_t nfindings;

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Steps without a solution are taken in parts: certificate, JSON, parts of a run, and --rescue no.
+source "$(dirname "$0")/shell.inc"
+
+cat > strong.yaml << 'END'
+coordinates: { q: 0.5 }
+momenta: { p: 0.3 }
+hamiltonian: p^2/2 - cos(q)
+noise: cos(q)*cos(p)
+run: { method: P1N1Q2Gau, step: 0.8, until: 8, paths: 2000 }
+END
+numbers() { # the JSON document without what is measured by a clock
+    grep -vE '"(seconds|paths_seconds|compile_seconds|path_steps_per_second|command|date)"' "$1" |
+        grep -vE '"(threads|lanes|newton_iterations)"'
+}
+gives 0 "$LGV" run strong.yaml --no-files
+has out 'steps in parts' 'path-steps without a solution, taken in parts down to dt/' 'no path failed'
+gives 0 "$LGV" run strong.yaml --json
+has out '"rescued": 5'
+mv out whole.json
+gives 0 "$LGV" run strong.yaml --json --lanes 2
+diff <(numbers whole.json) <(numbers out) || die "lanes change bits"
+for k in 2 1; do gives 0 "$LGV" run strong.yaml --part $k/2 --out parts --threads $k; done
+gives 0 "$LGV" merge parts --json
+diff <(numbers whole.json) <(numbers out) || die "parts have other bits than the whole"
+gives 1 "$LGV" run strong.yaml --no-files --rescue no
+has out 'paths failed' "Newton's method did not converge"
