@@ -165,6 +165,7 @@ static void test_option_set(void **state) {
         const char *name, *value, *message;
     } bad[] = {
         {"stpe", "1", "unknown option \"stpe\"; did you mean \"step\"?"},
+        {"dt", "1", "unknown option \"dt\"; did you mean \"step\"?"},
         {"step", "fast", "step: a number is wanted, not \"fast\""},
         {"step", "", "step: a number is wanted"},
         {"step", "0.1x", "step: a number is wanted"},

@@ -171,6 +171,21 @@ def take_text(pointer: Optional[int]) -> Optional[str]:
         _libc.free(pointer)
 
 
+class Handle:
+    """An object of the library, freed by the function ``free`` with the last reference to it.
+
+    ``keep`` is what has to live as long.
+    """
+
+    def __init__(self, pointer: ctypes.c_void_p, free: Any, keep: Any = None):
+        self.pointer, self._free, self.keep = pointer, free, keep
+
+    def __del__(self) -> None:
+        if self.pointer:
+            self._free(self.pointer)
+            self.pointer = ctypes.c_void_p()
+
+
 def take_json(pointer: Optional[int]) -> Any:
     text = take_text(pointer)
     if text is None:
@@ -255,6 +270,10 @@ def options(command: str = "run") -> List[Option]:
     return found
 
 
+_ELSEWHERE = {"dt": "step", "h": "step", "timestep": "step", "T": "until", "t_end": "until", "tmax": "until", "steps": "until",
+              "n": "paths", "samples": "paths", "n_paths": "paths", "solver": "method", "integrator": "method"}
+
+
 def check_names(given: Any, command: str) -> None:
     """Keywords that are no options are a TypeError, as for any function; the nearest name is proposed."""
     import difflib
@@ -264,7 +283,7 @@ def check_names(given: Any, command: str) -> None:
         known += [option.name for option in options(command)]
     for name in given:
         if name.replace("-", "_") not in known:
-            near = difflib.get_close_matches(name, known, 1)
+            near = [_ELSEWHERE[name]] if name in _ELSEWHERE else difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0]}?" if near else f"; see lagrangevin.options({command!r})"
             raise TypeError(f"{command}() has no option {name!r}{hint}")
 

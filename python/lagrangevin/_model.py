@@ -8,24 +8,12 @@ import os
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import _text
-from ._library import INTERRUPTED, InputError, Interrupted, call, check_names, encode, lib, option_text, take_json, take_text
+from ._library import INTERRUPTED, Handle, InputError, Interrupted, call, check_names, encode, lib, option_text, take_json, take_text
 from ._result import Result
 from ._study import Check, Comparison, Convergence, Estimate, Sweep, study
 from ._work import Progress, work
 
 Path = Union[str, "os.PathLike[str]"]
-
-
-class _Handle:
-    """An object of the library, freed with the last reference to it."""
-
-    def __init__(self, pointer: ctypes.c_void_p):
-        self.pointer = pointer
-
-    def __del__(self) -> None:
-        if self.pointer and lib is not None:
-            lib.lgv_model_free(self.pointer)
-            self.pointer = ctypes.c_void_p()
 
 
 class Equations(str):
@@ -75,7 +63,7 @@ class Model:
             call("lgv_model_parse", encode(source), b"model", ctypes.byref(out))
         else:
             call("lgv_model_load", encode(source), ctypes.byref(out))
-        self._handle = _Handle(out)
+        self._handle = Handle(out, lib.lgv_model_free)
 
     @classmethod
     def parse(cls, text: str, name: str = "model") -> "Model":
@@ -83,7 +71,7 @@ class Model:
         out = ctypes.c_void_p()
         call("lgv_model_parse", encode(text), encode(name), ctypes.byref(out))
         model = cls.__new__(cls)
-        model._handle = _Handle(out)
+        model._handle = Handle(out, lib.lgv_model_free)
         return model
 
     @property

@@ -12,21 +12,9 @@ from typing import Any, Dict, Iterator, List, Optional, Union
 import numpy as np
 
 from ._arrays import Arrays
-from ._library import InputError, call, encode, lib, take_json, take_text
+from ._library import Handle, InputError, call, encode, lib, take_json, take_text
 
 Path = Union[str, "os.PathLike[str]"]
-
-
-class _Handle:
-    """A result of the library, freed when neither a Result nor an array of it is left."""
-
-    def __init__(self, pointer: ctypes.c_void_p):
-        self.pointer = pointer
-
-    def __del__(self) -> None:
-        if self.pointer and lib is not None:
-            lib.lgv_result_free(self.pointer)
-            self.pointer = ctypes.c_void_p()
 
 
 class Verdict:
@@ -120,7 +108,7 @@ class Result:
     """
 
     def __init__(self, pointer: ctypes.c_void_p, model: Any = None):
-        self._handle = _Handle(pointer)
+        self._handle = Handle(pointer, lib.lgv_result_free)
         self._model = model
         self._arrays: Optional[Arrays] = None
         self._info: Optional[Dict[str, Any]] = None
@@ -185,7 +173,8 @@ class Result:
             import difflib
 
             near = difflib.get_close_matches(name, self.names, 1)
-            raise KeyError(f"no observable {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(self.names[:20])}"
+            raise KeyError(f"no observable {name!r}; {hint}")
         return Series(self, name)
 
     def __contains__(self, name: object) -> bool:

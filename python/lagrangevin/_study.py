@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple, Type, TypeVar, Uni
 import numpy as np
 
 from ._arrays import Arrays
-from ._library import Interrupted, call, check_names, encode, lib, option_text, take_json
+from ._library import Handle, Interrupted, call, check_names, encode, lib, option_text, take_json
 from ._result import frame
 from ._work import Progress, work
 
@@ -26,25 +26,13 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-class _Handle:
-    """A study of the library, freed with the last reference to it."""
-
-    def __init__(self, pointer: ctypes.c_void_p, model: Any):
-        self.pointer, self.model = pointer, model
-
-    def __del__(self) -> None:
-        if self.pointer and lib is not None:
-            lib.lgv_study_free(self.pointer)
-            self.pointer = ctypes.c_void_p()
-
-
 class Study:
     """What a study has found: ``info`` is the document that the command prints with ``--json``.
 
     Its entries are attributes, too: ``check.separable`` is ``check.info["separable"]``.
     """
 
-    def __init__(self, handle: _Handle):
+    def __init__(self, handle: Handle):
         self._handle = handle
         self.info: Dict[str, Any] = take_json(lib.lgv_study_json(handle.pointer))
 
@@ -87,7 +75,7 @@ def study(
     check_names(options, command)
     pointer = ctypes.c_void_p()
     call("lgv_study_create", model._pointer, encode(command), ctypes.byref(pointer))
-    handle = _Handle(pointer, model)
+    handle = Handle(pointer, lib.lgv_study_free, model)
     for name, values in (over or {}).items():
         call("lgv_study_set", pointer, b"over", encode(f"{name}={_axis(values)}"))
     for name, value in options.items():

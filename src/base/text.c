@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Room for `more` bytes and the NUL. */
 static bool text_reserve(struct lgv_text *t, size_t more) {
@@ -103,8 +104,31 @@ static size_t edit_distance(const char *a, size_t na, const char *b, size_t nb) 
     return row[na % 3][nb];
 }
 
+/* What other programs call options of a run and keys of a model: nearer than any misspelling. */
+static const char *const elsewhere[][2] = {
+    {"dt", "step"},         {"timestep", "step"},      {"time_step", "step"},     {"stepsize", "step"},
+    {"tmax", "until"},      {"t_max", "until"},        {"t_end", "until"},        {"tend", "until"},
+    {"t", "until"},         {"end", "until"},          {"steps", "until"},        {"nsteps", "until"},
+    {"n", "paths"},         {"samples", "paths"},      {"trajectories", "paths"}, {"realizations", "paths"},
+    {"h", "hamiltonian"},   {"energy", "hamiltonian"}, {"l", "lagrangian"},       {"v", "potential"},
+    {"u", "potential"},     {"k", "kinetic"},          {"mass", "kinetic"},       {"masses", "kinetic"},
+    {"q", "coordinates"},   {"positions", "coordinates"}, {"p", "momenta"},       {"params", "parameters"},
+    {"constants", "parameters"}, {"bath", "langevin"}, {"thermostat", "langevin"}, {"friction", "langevin"},
+    {"temperature", "langevin"}, {"observables", "observe"}, {"output", "observe"}, {"integrator", "method"},
+    {"solver", "method"},   {"scheme", "method"},      {"diffusion", "noise"},
+};
+
+static const char *synonym(const char *word, const char *const *known, size_t count) {
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        for (size_t k = 0; k < count && strcasecmp(word, elsewhere[i][0]) == 0; k++)
+            if (known[k] && strcmp(known[k], elsewhere[i][1]) == 0) return known[k];
+    return NULL;
+}
+
 const char *lgv_nearest(const char *word, const char *const *known, size_t count) {
     size_t length = strlen(word);
+    const char *same = synonym(word, known, count);
+    if (same) return same;
     if (length == 0 || length > NEAREST_LENGTH) return NULL;
     /* Three edits turn any three letters into any other three, so short words must agree better. */
     size_t best = smaller(3, 1 + length / 3) + 1;

@@ -680,6 +680,9 @@ bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct l
                          p.kind == '=' || p.kind == 'q' ? "; for the equation a = b write a - b"
                          : p.kind && strchr("<>lg!", p.kind)
                              ? "; a comparison stands in brackets, (a < b) is 1 where it holds and else 0"
+                         : (p.kind == 'n' && strcmp(p.name, "and") != 0 && strcmp(p.name, "or") != 0) ||
+                                 p.kind == '0' || p.kind == '('
+                             ? "; there is no implied product: write a*b for a b"
                          : p.kind == ',' && lgv_decimal_comma(text, p.start) ? "; " LGV_DECIMAL_COMMA
                                                                              : "");
     if (!p.failed && scope->graph->failed) lgv_parser_error(&p, 0, "%s", scope->graph->failed);

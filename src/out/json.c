@@ -3,42 +3,19 @@
  * The JSON document of `lgv run --json`.  Its fields are a contract and only grow.  Numbers that are not finite are
  * null; integers above 2^63 - 1 (a seed may be) are texts, because JSON readers would round them. */
 #include "out/private.h"
+#include "out/study_compare.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FAILURES_SHOWN 10
 
-static json_t *real(double x) {
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *count(uint64_t n) {
-    if (n <= INT64_MAX) return json_integer((json_int_t)n);
-    char digits[32];
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
-    return json_string(digits);
-}
-
-/* Any text as valid UTF-8; NULL is null. */
-static json_t *text(const char *s) {
-    if (!s) return json_null();
-    char *plain = lgv_plain_copy(s);
-    json_t *out = plain ? json_string(plain) : NULL;
-    free(plain);
-    return out;
-}
-
-/* Jansson refuses NULL values, so that memory running out anywhere makes the whole document fail. */
-static bool put(json_t *object, const char *name, json_t *value) {
-    char *plain = lgv_plain_copy(name);
-    bool good = plain && json_object_set_new(object, plain, value) == 0;
-    if (!plain) json_decref(value);
-    free(plain);
-    return good;
-}
+/* Short names of what all documents share. */
+#define real(x) lgv_json_real(x)
+#define count(n) lgv_json_count(n)
+#define text(s) lgv_json_text(s)
+#define put(object, name, value) lgv_json_put(object, name, value)
 
 static json_t *settings(const struct lgv_setting *list, size_t n) {
     json_t *out = json_object();

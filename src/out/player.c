@@ -102,8 +102,15 @@ static void put_name(struct lgv_text *out, const char *name) {
     lgv_text_add(out, "\"%s\"", plain);
 }
 
+/* Result files may have any numbers; JSON knows finite ones only. */
+static bool timed(const struct scene *s) {
+    for (size_t t = 0; t < s->times; t++)
+        if (!isfinite(s->time[t])) return false;
+    return true;
+}
+
 static void put_scene(struct lgv_text *out, struct scene *s) {
-    if (!ranges(s)) return;
+    if (!timed(s) || !ranges(s)) return;
     lgv_text_add(out, "<figure class=\"player\" hidden><b>%s</b><canvas></canvas><div class=\"controls\">"
                       "<button type=\"button\">Play</button><input type=\"range\" min=\"0\" max=\"%zu\" value=\"%zu\" "
                       "aria-label=\"time\"><output></output></div><figcaption>%s</figcaption>\n"

@@ -183,7 +183,7 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
 static json_t *array(const double *x, size_t n) {
     json_t *a = json_array();
     for (size_t i = 0; a && i < n; i++)
-        if (json_array_append_new(a, lgv_study_real(x[i])) != 0) {
+        if (json_array_append_new(a, lgv_json_real(x[i])) != 0) {
             json_decref(a);
             return NULL;
         }
@@ -193,27 +193,27 @@ static json_t *array(const double *x, size_t n) {
 /* Of the whole time, and along time. */
 static bool averages_json(const struct lgv_comparison *c, const struct lgv_outcome *o, json_t *x) {
     size_t last = c->ntimes - 1;
-    return lgv_study_put(x, "time_average", lgv_study_real(o->average[last])) &&
-           lgv_study_put(x, "time_average_stderr", lgv_study_real(o->average_err[last])) &&
-           lgv_study_put(x, "time_averages", array(o->average, c->ntimes)) &&
-           lgv_study_put(x, "time_average_stderrs", array(o->average_err, c->ntimes));
+    return lgv_json_put(x, "time_average", lgv_json_real(o->average[last])) &&
+           lgv_json_put(x, "time_average_stderr", lgv_json_real(o->average_err[last])) &&
+           lgv_json_put(x, "time_averages", array(o->average, c->ntimes)) &&
+           lgv_json_put(x, "time_average_stderrs", array(o->average_err, c->ntimes));
 }
 
 static json_t *outcome_json(const struct lgv_comparison *c, const struct lgv_outcome *o) {
     size_t last = c->ntimes - 1;
     json_t *x = json_object();
-    if (x && lgv_study_put(x, "mean", lgv_study_real(o->mean[last])) &&
-        lgv_study_put(x, "stderr", lgv_study_real(o->err[last])) &&
-        lgv_study_put(x, "plain_mean", lgv_study_real(o->plain[last])) &&
-        lgv_study_put(x, "plain_stderr", lgv_study_real(o->plain_err[last])) &&
-        lgv_study_put(x, "control_factor", lgv_study_real(o->factor)) &&
-        lgv_study_put(x, "variance_left", lgv_study_real(o->left)) &&
-        lgv_study_put(x, "bias", lgv_study_real(o->bias)) &&
-        lgv_study_put(x, "bias_stderr", lgv_study_real(o->bias_err)) &&
-        lgv_study_put(x, "bias_plain_stderr", lgv_study_real(o->bias_plain_err)) &&
-        lgv_study_put(x, "bias_against", o->bias_kind ? json_string(against(c, o)) : json_null()) &&
-        lgv_study_put(x, "means", array(o->mean, c->ntimes)) &&
-        lgv_study_put(x, "stderrs", array(o->err, c->ntimes)) && (!o->average || averages_json(c, o, x)))
+    if (x && lgv_json_put(x, "mean", lgv_json_real(o->mean[last])) &&
+        lgv_json_put(x, "stderr", lgv_json_real(o->err[last])) &&
+        lgv_json_put(x, "plain_mean", lgv_json_real(o->plain[last])) &&
+        lgv_json_put(x, "plain_stderr", lgv_json_real(o->plain_err[last])) &&
+        lgv_json_put(x, "control_factor", lgv_json_real(o->factor)) &&
+        lgv_json_put(x, "variance_left", lgv_json_real(o->left)) &&
+        lgv_json_put(x, "bias", lgv_json_real(o->bias)) &&
+        lgv_json_put(x, "bias_stderr", lgv_json_real(o->bias_err)) &&
+        lgv_json_put(x, "bias_plain_stderr", lgv_json_real(o->bias_plain_err)) &&
+        lgv_json_put(x, "bias_against", o->bias_kind ? json_string(against(c, o)) : json_null()) &&
+        lgv_json_put(x, "means", array(o->mean, c->ntimes)) &&
+        lgv_json_put(x, "stderrs", array(o->err, c->ntimes)) && (!o->average || averages_json(c, o, x)))
         return x;
     json_decref(x);
     return NULL;
@@ -221,14 +221,14 @@ static json_t *outcome_json(const struct lgv_comparison *c, const struct lgv_out
 
 static json_t *rung_json(const struct lgv_rung *r) {
     json_t *x = json_object();
-    if (x && lgv_study_put(x, "step", lgv_study_real(r->step)) &&
-        lgv_study_put(x, "strong", lgv_study_real(r->strong)) &&
-        lgv_study_put(x, "strong_stderr", lgv_study_real(r->strong_err)) &&
-        lgv_study_put(x, "weak", lgv_study_real(r->weak)) &&
-        lgv_study_put(x, "weak_stderr", lgv_study_real(r->weak_err)) &&
-        lgv_study_put(x, "seconds_per_path", lgv_study_real(r->seconds)) &&
-        lgv_study_put(x, "evaluations_per_path", lgv_study_real(r->evaluations)) &&
-        lgv_study_put(x, "failed", lgv_study_count(r->failed)))
+    if (x && lgv_json_put(x, "step", lgv_json_real(r->step)) &&
+        lgv_json_put(x, "strong", lgv_json_real(r->strong)) &&
+        lgv_json_put(x, "strong_stderr", lgv_json_real(r->strong_err)) &&
+        lgv_json_put(x, "weak", lgv_json_real(r->weak)) &&
+        lgv_json_put(x, "weak_stderr", lgv_json_real(r->weak_err)) &&
+        lgv_json_put(x, "seconds_per_path", lgv_json_real(r->seconds)) &&
+        lgv_json_put(x, "evaluations_per_path", lgv_json_real(r->evaluations)) &&
+        lgv_json_put(x, "failed", lgv_json_count(r->failed)))
         return x;
     json_decref(x);
     return NULL;
@@ -238,21 +238,21 @@ static json_t *method_json(const struct lgv_comparison *c, const struct lgv_comp
     json_t *x = json_object(), *observables = json_object(), *rungs = json_array();
     bool ok = x && observables && rungs;
     for (size_t k = 0; ok && m->done && k < c->nobservables; k++)
-        ok = lgv_study_put(observables, c->observable[k], outcome_json(c, &m->outcome[k]));
+        ok = lgv_json_put(observables, c->observable[k], outcome_json(c, &m->outcome[k]));
     for (size_t j = 0; ok && j < m->nrungs; j++) ok = json_array_append_new(rungs, rung_json(&m->rung[j])) == 0;
-    ok = ok && lgv_study_put(x, "method", lgv_study_text(m->name)) &&
-         lgv_study_put(x, "step", lgv_study_real(m->step)) && lgv_study_put(x, "done", json_boolean(m->done)) &&
-         lgv_study_put(x, "steps", lgv_study_count(m->steps)) &&
-         lgv_study_put(x, "failed", lgv_study_count(m->failed)) &&
-         lgv_study_put(x, "seconds", lgv_study_real(m->seconds)) &&
-         lgv_study_put(x, "evaluations_per_step", lgv_study_real(m->evaluations)) &&
-         lgv_study_put(x, "newton_iterations", lgv_study_real(m->iterations)) &&
-         lgv_study_put(x, "energy_drift_max", lgv_study_real(m->drift_max)) &&
-         lgv_study_put(x, "energy_drift_median", lgv_study_real(m->drift_median)) &&
+    ok = ok && lgv_json_put(x, "method", lgv_json_text(m->name)) &&
+         lgv_json_put(x, "step", lgv_json_real(m->step)) && lgv_json_put(x, "done", json_boolean(m->done)) &&
+         lgv_json_put(x, "steps", lgv_json_count(m->steps)) &&
+         lgv_json_put(x, "failed", lgv_json_count(m->failed)) &&
+         lgv_json_put(x, "seconds", lgv_json_real(m->seconds)) &&
+         lgv_json_put(x, "evaluations_per_step", lgv_json_real(m->evaluations)) &&
+         lgv_json_put(x, "newton_iterations", lgv_json_real(m->iterations)) &&
+         lgv_json_put(x, "energy_drift_max", lgv_json_real(m->drift_max)) &&
+         lgv_json_put(x, "energy_drift_median", lgv_json_real(m->drift_median)) &&
          json_object_set(x, "observables", observables) == 0 && json_object_set(x, "work_precision", rungs) == 0 &&
-         (!c->ntrials || lgv_study_put(x, "steps_tried", lgv_comparison_steps_json(c, m))) &&
-         (!c->ntrials || lgv_study_put(x, "stable_up_to", isinf(m->stable) ? json_string("any step")
-                                                                           : lgv_study_real(m->stable)));
+         (!c->ntrials || lgv_json_put(x, "steps_tried", lgv_comparison_steps_json(c, m))) &&
+         (!c->ntrials || lgv_json_put(x, "stable_up_to", isinf(m->stable) ? json_string("any step")
+                                                                           : lgv_json_real(m->stable)));
     json_decref(observables);
     json_decref(rungs);
     if (ok) return x;
@@ -266,9 +266,9 @@ static json_t *expected_json(const struct lgv_comparison *c) {
     for (size_t k = 0; ok && k < c->nobservables; k++) {
         if (!c->expected[k]) continue;
         json_t *e = json_object();
-        ok = e && lgv_study_put(e, "formula", lgv_study_text(c->expected_text[k])) &&
-             lgv_study_put(e, "value", lgv_study_real(c->expected[k][c->ntimes - 1]));
-        ok = lgv_study_put(x, c->observable[k], e) && ok;
+        ok = e && lgv_json_put(e, "formula", lgv_json_text(c->expected_text[k])) &&
+             lgv_json_put(e, "value", lgv_json_real(c->expected[k][c->ntimes - 1]));
+        ok = lgv_json_put(x, c->observable[k], e) && ok;
     }
     if (ok) return x;
     json_decref(x);
@@ -279,33 +279,33 @@ char *lgv_comparison_json(const struct lgv_comparison *c) {
     json_t *x = json_object(), *methods = json_array();
     bool ok = x && methods;
     for (size_t i = 0; ok && i < c->count; i++) ok = json_array_append_new(methods, method_json(c, &c->method[i])) == 0;
-    ok = ok && lgv_study_put(x, "kind", json_string("compare")) &&
-         lgv_study_put(x, "model", lgv_study_text(c->model_name)) &&
-         lgv_study_put(x, "until", lgv_study_real(c->until)) && lgv_study_put(x, "paths", lgv_study_count(c->paths)) &&
-         lgv_study_put(x, "seed", lgv_study_count(c->seed)) && lgv_study_put(x, "failed", lgv_study_count(c->failed)) &&
-         lgv_study_put(x, "reference_failed", lgv_study_count(c->reference_failed)) &&
-         lgv_study_put(x, "seconds", lgv_study_real(c->seconds)) &&
-         lgv_study_put(x, "interrupted", json_boolean(c->interrupted)) &&
-         lgv_study_put(x, "control_variates", json_boolean(c->control)) &&
-         lgv_study_put(x, "control_variates_why_not", lgv_study_text(c->no_control)) &&
-         lgv_study_put(x, "reference", lgv_study_text(c->reference)) &&
-         lgv_study_put(x, "reference_step", lgv_study_real(c->reference ? c->reference_step : (double)NAN)) &&
-         lgv_study_put(x, "ladder_reference_step",
-                       lgv_study_real(c->ladder_reference ? c->ladder_reference_step : (double)NAN)) &&
-         lgv_study_put(x, "ladder_paths", lgv_study_count(c->ladder_paths)) &&
-         lgv_study_put(x, "strong_against",
-                       lgv_study_text(c->exact              ? "exact solution"
+    ok = ok && lgv_json_put(x, "kind", json_string("compare")) &&
+         lgv_json_put(x, "model", lgv_json_text(c->model_name)) &&
+         lgv_json_put(x, "until", lgv_json_real(c->until)) && lgv_json_put(x, "paths", lgv_json_count(c->paths)) &&
+         lgv_json_put(x, "seed", lgv_json_count(c->seed)) && lgv_json_put(x, "failed", lgv_json_count(c->failed)) &&
+         lgv_json_put(x, "reference_failed", lgv_json_count(c->reference_failed)) &&
+         lgv_json_put(x, "seconds", lgv_json_real(c->seconds)) &&
+         lgv_json_put(x, "interrupted", json_boolean(c->interrupted)) &&
+         lgv_json_put(x, "control_variates", json_boolean(c->control)) &&
+         lgv_json_put(x, "control_variates_why_not", lgv_json_text(c->no_control)) &&
+         lgv_json_put(x, "reference", lgv_json_text(c->reference)) &&
+         lgv_json_put(x, "reference_step", lgv_json_real(c->reference ? c->reference_step : (double)NAN)) &&
+         lgv_json_put(x, "ladder_reference_step",
+                       lgv_json_real(c->ladder_reference ? c->ladder_reference_step : (double)NAN)) &&
+         lgv_json_put(x, "ladder_paths", lgv_json_count(c->ladder_paths)) &&
+         lgv_json_put(x, "strong_against",
+                       lgv_json_text(c->exact              ? "exact solution"
                                       : c->ladder_reference ? "reference"
                                                             : NULL)) &&
-         lgv_study_put(x, "weak_against",
-                       lgv_study_text(c->weak == LGV_BIAS_EXPECTED    ? "expected mean"
+         lgv_json_put(x, "weak_against",
+                       lgv_json_text(c->weak == LGV_BIAS_EXPECTED    ? "expected mean"
                                       : c->weak == LGV_BIAS_REFERENCE ? "reference"
                                                                       : NULL)) &&
-         lgv_study_put(x, "method_reason", lgv_study_text(c->chosen)) &&
-         lgv_study_put(x, "strong_of", json_string(c->strong_energy ? "energy" : "state")) &&
-         (!c->ntrials || lgv_study_put(x, "energy_scale", lgv_study_real(c->energy))) &&
-         lgv_study_put(x, "expected", expected_json(c)) && lgv_study_put(x, "time", array(c->time, c->ntimes)) &&
-         lgv_study_put(x, "version", lgv_study_text(c->version)) && lgv_study_put(x, "date", lgv_study_text(c->date)) &&
+         lgv_json_put(x, "method_reason", lgv_json_text(c->chosen)) &&
+         lgv_json_put(x, "strong_of", json_string(c->strong_energy ? "energy" : "state")) &&
+         (!c->ntrials || lgv_json_put(x, "energy_scale", lgv_json_real(c->energy))) &&
+         lgv_json_put(x, "expected", expected_json(c)) && lgv_json_put(x, "time", array(c->time, c->ntimes)) &&
+         lgv_json_put(x, "version", lgv_json_text(c->version)) && lgv_json_put(x, "date", lgv_json_text(c->date)) &&
          json_object_set(x, "methods", methods) == 0;
     char *text = ok ? json_dumps(x, JSON_INDENT(2)) : NULL;
     json_decref(methods);

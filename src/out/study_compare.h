@@ -27,11 +27,11 @@ void lgv_comparison_steps_page(struct lgv_text *out, const struct lgv_comparison
 size_t lgv_comparison_steps_plan(const struct lgv_comparison *c, struct lgv_figure list[2]);
 void lgv_comparison_steps_plot(struct lgv_text *out, const struct lgv_comparison *c, const struct lgv_figure *f);
 
-/* Shared by the two. */
-json_t *lgv_study_real(double x); /* null when not finite */
-json_t *lgv_study_count(uint64_t n);
-json_t *lgv_study_text(const char *s); /* null for NULL */
-bool lgv_study_put(json_t *object, const char *name, json_t *value);
+/* Values of all JSON documents.  Jansson refuses NULL, so that memory running out anywhere makes the whole fail. */
+json_t *lgv_json_real(double x);      /* null when not finite */
+json_t *lgv_json_count(uint64_t n);   /* a text above 2^63 - 1, which readers would round */
+json_t *lgv_json_text(const char *s); /* any text as valid UTF-8; null for NULL */
+bool lgv_json_put(json_t *object, const char *name, json_t *value);
 void lgv_study_pad(FILE *out, const char *text, size_t width);
 void lgv_study_number(struct lgv_text *out, double x);
 #define LGV_STUDY_HEIGHT 400 /* of a figure with a short legend, in pixels of 600 in width */

@@ -60,13 +60,13 @@ json_t *lgv_comparison_steps_json(const struct lgv_comparison *c, const struct l
     for (size_t k = 0; all && k < m->ntrials; k++) {
         const struct lgv_trial *t = &m->trial[k];
         json_t *x = json_object();
-        bool ok = x && lgv_study_put(x, "step", lgv_study_real(c->trial_step[k])) &&
-                  lgv_study_put(x, "energy_error", lgv_study_real(t->energy)) &&
-                  lgv_study_put(x, "energy_error_max", lgv_study_real(t->most)) &&
-                  lgv_study_put(x, "failed", lgv_study_count(t->failed)) &&
-                  lgv_study_put(x, "lost", lgv_study_count(t->lost)) &&
-                  lgv_study_put(x, "survive", lgv_study_real(survivors(c, t) / 100)) &&
-                  lgv_study_put(x, "seconds", lgv_study_real(t->seconds));
+        bool ok = x && lgv_json_put(x, "step", lgv_json_real(c->trial_step[k])) &&
+                  lgv_json_put(x, "energy_error", lgv_json_real(t->energy)) &&
+                  lgv_json_put(x, "energy_error_max", lgv_json_real(t->most)) &&
+                  lgv_json_put(x, "failed", lgv_json_count(t->failed)) &&
+                  lgv_json_put(x, "lost", lgv_json_count(t->lost)) &&
+                  lgv_json_put(x, "survive", lgv_json_real(survivors(c, t) / 100)) &&
+                  lgv_json_put(x, "seconds", lgv_json_real(t->seconds));
         if (ok && json_array_append_new(all, x) == 0) continue;
         json_decref(x);
         json_decref(all);

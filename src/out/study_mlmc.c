@@ -118,13 +118,13 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
 
 static json_t *level_json(const struct lgv_mlmc_level *v) {
     json_t *o = json_object();
-    if (o && lgv_study_put(o, "step", lgv_study_real(v->step)) &&
-        lgv_study_put(o, "paths", lgv_study_count(v->paths)) &&
-        lgv_study_put(o, "failed", lgv_study_count(v->failed)) && lgv_study_put(o, "mean", lgv_study_real(v->mean)) &&
-        lgv_study_put(o, "variance", lgv_study_real(v->variance)) &&
-        lgv_study_put(o, "fine_mean", lgv_study_real(v->fine_mean)) &&
-        lgv_study_put(o, "fine_variance", lgv_study_real(v->fine_variance)) &&
-        lgv_study_put(o, "cost", lgv_study_real(v->cost)) && lgv_study_put(o, "seconds", lgv_study_real(v->seconds)))
+    if (o && lgv_json_put(o, "step", lgv_json_real(v->step)) &&
+        lgv_json_put(o, "paths", lgv_json_count(v->paths)) &&
+        lgv_json_put(o, "failed", lgv_json_count(v->failed)) && lgv_json_put(o, "mean", lgv_json_real(v->mean)) &&
+        lgv_json_put(o, "variance", lgv_json_real(v->variance)) &&
+        lgv_json_put(o, "fine_mean", lgv_json_real(v->fine_mean)) &&
+        lgv_json_put(o, "fine_variance", lgv_json_real(v->fine_variance)) &&
+        lgv_json_put(o, "cost", lgv_json_real(v->cost)) && lgv_json_put(o, "seconds", lgv_json_real(v->seconds)))
         return o;
     json_decref(o);
     return NULL;
@@ -151,17 +151,17 @@ char *lgv_mlmc_json(const struct lgv_mlmc_result *r) {
                   {"plain_paths", r->plain_paths},
                   {"seconds", r->seconds},
                   {"plain_seconds", r->plain_seconds}};
-    ok = ok && lgv_study_put(o, "kind", json_string("mlmc")) &&
-         lgv_study_put(o, "model", lgv_study_text(r->model_name)) &&
-         lgv_study_put(o, "method", lgv_study_text(r->method)) &&
-         lgv_study_put(o, "method_reason", lgv_study_text(r->chosen)) &&
-         lgv_study_put(o, "observable", lgv_study_text(r->observable)) &&
-         lgv_study_put(o, "seed", lgv_study_count(r->seed)) && lgv_study_put(o, "failed", lgv_study_count(r->failed)) &&
-         lgv_study_put(o, "reached", json_boolean(r->reached)) &&
-         lgv_study_put(o, "interrupted", json_boolean(r->interrupted)) &&
-         lgv_study_put(o, "version", lgv_study_text(r->version)) && lgv_study_put(o, "date", lgv_study_text(r->date));
+    ok = ok && lgv_json_put(o, "kind", json_string("mlmc")) &&
+         lgv_json_put(o, "model", lgv_json_text(r->model_name)) &&
+         lgv_json_put(o, "method", lgv_json_text(r->method)) &&
+         lgv_json_put(o, "method_reason", lgv_json_text(r->chosen)) &&
+         lgv_json_put(o, "observable", lgv_json_text(r->observable)) &&
+         lgv_json_put(o, "seed", lgv_json_count(r->seed)) && lgv_json_put(o, "failed", lgv_json_count(r->failed)) &&
+         lgv_json_put(o, "reached", json_boolean(r->reached)) &&
+         lgv_json_put(o, "interrupted", json_boolean(r->interrupted)) &&
+         lgv_json_put(o, "version", lgv_json_text(r->version)) && lgv_json_put(o, "date", lgv_json_text(r->date));
     for (size_t i = 0; ok && i < sizeof number / sizeof *number; i++)
-        ok = lgv_study_put(o, number[i].name, lgv_study_real(number[i].value));
+        ok = lgv_json_put(o, number[i].name, lgv_json_real(number[i].value));
     ok = ok && json_object_set(o, "levels", levels) == 0;
     char *text = ok ? json_dumps(o, JSON_INDENT(2)) : NULL;
     json_decref(levels);

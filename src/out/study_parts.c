@@ -11,18 +11,18 @@
 #define KEY_WIDTH 590.0 /* pixels for the legend below a figure */
 #define KEY_COLUMNS 4
 
-json_t *lgv_study_real(double x) {
+json_t *lgv_json_real(double x) {
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-json_t *lgv_study_count(uint64_t n) {
+json_t *lgv_json_count(uint64_t n) {
     char digits[32];
     if (n <= INT64_MAX) return json_integer((json_int_t)n);
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
     return json_string(digits);
 }
 
-json_t *lgv_study_text(const char *s) {
+json_t *lgv_json_text(const char *s) {
     if (!s) return json_null();
     char *plain = lgv_plain_copy(s);
     json_t *out = plain ? json_string(plain) : NULL;
@@ -30,7 +30,7 @@ json_t *lgv_study_text(const char *s) {
     return out;
 }
 
-bool lgv_study_put(json_t *object, const char *name, json_t *value) {
+bool lgv_json_put(json_t *object, const char *name, json_t *value) {
     char *plain = lgv_plain_copy(name);
     bool good = plain && json_object_set_new(object, plain, value) == 0;
     if (!plain) json_decref(value);

@@ -89,7 +89,7 @@ void lgv_sweep_summary(FILE *out, const struct lgv_sweep *s, bool colour) {
 static json_t *numbers(const double *x, size_t n, size_t stride) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < n; i++)
-        if (json_array_append_new(list, lgv_study_real(x[i * stride])) != 0) {
+        if (json_array_append_new(list, lgv_json_real(x[i * stride])) != 0) {
             json_decref(list);
             list = NULL;
         }
@@ -98,7 +98,7 @@ static json_t *numbers(const double *x, size_t n, size_t stride) {
 
 static json_t *counts(const uint64_t *x, size_t n) {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < n; i++) json_array_append_new(list, lgv_study_count(x[i]));
+    for (size_t i = 0; list && i < n; i++) json_array_append_new(list, lgv_json_count(x[i]));
     return list;
 }
 
@@ -107,10 +107,10 @@ static json_t *axes(const struct lgv_sweep *s) {
     for (size_t a = 0; list && a < s->naxes; a++) {
         json_t *values = json_array(), *axis = json_object();
         for (size_t i = 0; i < s->axis[a].count; i++)
-            json_array_append_new(values, s->axis[a].value ? lgv_study_real(s->axis[a].value[i])
-                                                           : lgv_study_text(s->axis[a].text[i]));
-        lgv_study_put(axis, "name", lgv_study_text(s->axis[a].name));
-        lgv_study_put(axis, "values", values);
+            json_array_append_new(values, s->axis[a].value ? lgv_json_real(s->axis[a].value[i])
+                                                           : lgv_json_text(s->axis[a].text[i]));
+        lgv_json_put(axis, "name", lgv_json_text(s->axis[a].name));
+        lgv_json_put(axis, "values", values);
         json_array_append_new(list, axis);
     }
     return list;
@@ -120,23 +120,23 @@ char *lgv_sweep_json(const struct lgv_sweep *s) {
     json_t *all = json_object(), *final = json_object();
     static const char *const name[] = {"mean", "stderr", "std", "min", "max"};
     const double *const array[] = {s->mean, s->err, s->std, s->min, s->max};
-    bool ok = all && final && lgv_study_put(all, "model", lgv_study_text(s->model_name)) &&
-              lgv_study_put(all, "method", lgv_study_text(s->method)) &&
-              lgv_study_put(all, "command", lgv_study_text(s->command)) &&
-              lgv_study_put(all, "date", lgv_study_text(s->date)) &&
-              lgv_study_put(all, "common_noise", json_boolean(s->common)) && lgv_study_put(all, "axes", axes(s)) &&
-              lgv_study_put(all, "points", lgv_study_count(s->npoints)) &&
-              lgv_study_put(all, "done", lgv_study_count(s->ndone)) &&
-              lgv_study_put(all, "paths", counts(s->paths, s->npoints)) &&
-              lgv_study_put(all, "failed", counts(s->failed, s->npoints)) &&
-              lgv_study_put(all, "holds", numbers(s->holds, s->npoints, 1));
+    bool ok = all && final && lgv_json_put(all, "model", lgv_json_text(s->model_name)) &&
+              lgv_json_put(all, "method", lgv_json_text(s->method)) &&
+              lgv_json_put(all, "command", lgv_json_text(s->command)) &&
+              lgv_json_put(all, "date", lgv_json_text(s->date)) &&
+              lgv_json_put(all, "common_noise", json_boolean(s->common)) && lgv_json_put(all, "axes", axes(s)) &&
+              lgv_json_put(all, "points", lgv_json_count(s->npoints)) &&
+              lgv_json_put(all, "done", lgv_json_count(s->ndone)) &&
+              lgv_json_put(all, "paths", counts(s->paths, s->npoints)) &&
+              lgv_json_put(all, "failed", counts(s->failed, s->npoints)) &&
+              lgv_json_put(all, "holds", numbers(s->holds, s->npoints, 1));
     for (size_t i = 0; ok && i < s->nseries; i++) {
         json_t *series = json_object();
         for (size_t k = 0; series && k < 5; k++)
-            lgv_study_put(series, name[k], numbers(array[k] + i, s->npoints, s->nseries));
-        ok = series && lgv_study_put(final, s->series[i], series);
+            lgv_json_put(series, name[k], numbers(array[k] + i, s->npoints, s->nseries));
+        ok = series && lgv_json_put(final, s->series[i], series);
     }
-    if (ok) ok = lgv_study_put(all, "final", json_incref(final));
+    if (ok) ok = lgv_json_put(all, "final", json_incref(final));
     char *text = ok ? json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(final);
     json_decref(all);
