@@ -166,3 +166,18 @@ def test_tables_from_arrays_and_files(tmp_path, monkeypatch):
     assert np.array_equal(from_array["x"].mean, from_file["x"].mean)
     with pytest.raises(lgv.InputError, match="well.csv:2: x must increase"):
         lgv.Model(data={"well.csv": [[1, 2], [0, 3]]}, **keys)
+
+
+def test_random_parameters_and_columns():
+    atoms = np.array([[1.0, 0.5], [2.0, -0.5], [3.0, 0.25]])
+    m = lgv.Model(
+        params={"N": 3, "m[N]": "file(atoms.csv, 1)", "k": "normal(1, 0.1)"},
+        q={"x[N]": "file(atoms.csv, 2)"},
+        p={"p": 0},
+        H="sum(i=1..N, p[i]^2/(2*m[i]) + k*x[i]^2/2)",
+        observe={"shift": "x[1] - 0.5*cos(sqrt(k)*t)"},
+        data={"atoms.csv": atoms},
+    )
+    r = m.run(step=0.01, until=1, paths=400, method="verlet")
+    assert abs(r["shift"].mean).max() < 1e-4
+    assert abs(r["k"].mean[-1] - 1) < 0.02 and abs(r["k"].std[-1] - 0.1) < 0.02

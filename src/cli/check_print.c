@@ -51,8 +51,10 @@ static void print_bath(const struct lgv_examination *x) {
 
 static void print_tables(const struct lgv_model *m) {
     static const char *const outside[] = {"not defined outside", "straight on outside", "periodic"};
+    if (m->by_path) row("start values", "some are from a file, with a row for each path");
     for (size_t k = 0; m->graph && k < m->graph->ntables; k++) {
         const struct lgv_table *t = &m->graph->tabulated[k];
+        if (t->degree == 0) continue; /* a column by path; tables of where come first */
         row(k ? "" : "tables", "%s on [%.6g, %.6g], %ld points%s, degree %d, %s", t->name,
             m->par[t->at + LGV_TABLE_LOW], m->par[t->at + LGV_TABLE_HIGH], t->intervals + 1,
             t->even ? " equally far apart" : "", t->degree, outside[t->outside]);

@@ -8,7 +8,7 @@
  *
  * so the points next to an end are no knots ("not a knot"): there are as many coefficients as points, polynomials of
  * degree d are reproduced, and no derivative at an end has to be made up.  Collocation matrices of B-splines are
- * totally positive: their banded elimination needs no pivots (de Boor & Pinkus 1977, doi:10.1007/BF01395938).
+ * totally positive: their banded elimination needs no pivots (the same, chapter XIII).
  *
  * s has d - 1 continuous derivatives.  What a point does to s decays by at least 0.43 from point to point (equidistant
  * points, d = 5), so a periodic spline is the middle of one through enough repeated periods, to round-off. */
