@@ -24,7 +24,7 @@ ifneq ($(origin CC),default)
 COMPILER := -DCMAKE_C_COMPILER=$(CC)
 endif
 
-.PHONY: all setup build run test test-plain test-sanitize test-clang bench lint soak python install docs site clean
+.PHONY: all setup build run test test-plain test-sanitize test-clang test-threads bench lint soak python install docs site clean
 .NOTPARALLEL:
 
 all: build
@@ -43,7 +43,7 @@ run: setup
 	@echo
 	@echo "Report: $(CURDIR)/build/kubo/report.html"
 
-test: test-plain test-sanitize test-clang lint
+test: test-plain test-sanitize test-clang test-threads lint
 
 test-plain: build
 	$(CTEST) --test-dir build --output-on-failure --parallel $(JOBS) --output-log $(CURDIR)/build/ctest.txt
@@ -58,6 +58,11 @@ test-sanitize: setup
 test-clang: setup
 	@$(CMAKE) -S . -B build-clang -DCMAKE_C_COMPILER=clang -DLGV_WERROR=ON > /dev/null
 	@$(CMAKE) --build build-clang --parallel $(JOBS)
+
+# The runner with the thread sanitizer, which Archer tells of OpenMP.
+test-threads: setup
+	@$(CMAKE) -S . -B build-threads -DCMAKE_C_COMPILER=clang -DLGV_THREAD_SANITIZE=ON > /dev/null
+	@scripts/threads build-threads $(JOBS)
 
 bench: build
 	@$(CMAKE) --build build --target bench --parallel $(JOBS)
@@ -87,4 +92,4 @@ site:
 	@scripts/site build/site
 
 clean:
-	rm -rf build build-sanitize build-clang
+	rm -rf build build-sanitize build-clang build-threads

@@ -189,7 +189,7 @@ static const struct part {
     {"compile", bench_compile, false},
     {"size", bench_size, false},             {"implicit", bench_implicit, false},
     {"threads", bench_threads, false},       {"whole", bench_whole, false},
-    {"collectors", bench_collectors, false}, {"peers", bench_peers, false},
+    {"collectors", bench_collectors, false}, {"workers", bench_workers, false}, {"peers", bench_peers, false},
     {"precision", bench_precision, false},
 };
 #define PARTS (sizeof parts / sizeof *parts)

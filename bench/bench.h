@@ -84,6 +84,7 @@ void bench_implicit(struct bench *b);    /* ... implicit methods on large system
 void bench_threads(struct bench *b);     /* ... threads */
 void bench_whole(struct bench *b);       /* ... everything around the kernel */
 void bench_collectors(struct bench *b);  /* collectors.c: the cost of looking along the way */
+void bench_workers(struct bench *b);     /* workers.c: weak scaling, merging of parts */
 void bench_peers(struct bench *b);       /* peers.c: a chain of beads beside LAMMPS and OpenMM */
 void bench_precision(struct bench *b);   /* precision.c: work against precision, beside heyoka */
 
