@@ -185,6 +185,8 @@ INLINE void add_node(struct ctx *c, long k, const vec *q, const vec *x, const ve
     add_matrix(c, &node, A);
 }
 
+#define CURVE_PACE 0.02 /* the smallest factor that is believed: large parts of an error may fall faster than others */
+
 struct curve {
     const vec *q, *p, *dW, *dZ, *w;
     vec *A, *scratch, *moved; /* the matrix; what the momentum moved by, see below */
@@ -217,6 +219,14 @@ INLINE ivec curve_moving(struct ctx *c, struct newton *s, void *of) {
         for (long k = 0; k < GR; k++) ADD_PRODUCT(h->moved[i], ALPHA(k) * SLOPE(k, GS), s->e[(GS + k) * NP + i]);
         moved += vec_abs(h->moved[i]);
         size += vec_abs(h->p[i]) + vec_abs(s->x[(GS + GR - 1) * NP + i]);
+    }
+    if (MODEL_PARTIAL) { /* what is left depends on the pace */
+        vec e = moved * moved, x = size * size, rate;
+        for (long i = 0; i < GS * NP; i++) {
+            ADD_PRODUCT(e, s->e[i], s->e[i]);
+            ADD_PRODUCT(x, s->x[i], s->x[i]);
+        }
+        return still_falling(s, e, x, vec_set(0), vec_set(CURVE_PACE), &rate);
     }
     ivec momentum = (ivec)(moved > 1e-10 * size + 1e-300);
     return still_moving(GS * NP, s->e, s->x, s->x, 1e-10) | momentum;

@@ -63,9 +63,9 @@ static void see_areas(struct lgv_examination *x) {
                                  list.item[k].i + 1, list.item[k].j + 1);
     snprintf(x->areas + used, sizeof x->areas - used,
              "%s of the noises: NAME-Levy, such as %s, has strong order 1 with them. At step %g they take %ld Fourier "
-             "modes and %ld normals a step, beside %zu of dW and dZ",
-             list.count > 8 ? ", ..." : "", levy->name, x->step, modes, LGV_AREA_NORMALS(modes, (long)m->nnoise),
-             2 * m->nnoise);
+             "mode%s and %ld normals a step, beside %zu of dW and dZ",
+             list.count > 8 ? ", ..." : "", levy->name, x->step, modes, modes == 1 ? "" : "s",
+             LGV_AREA_NORMALS(modes, (long)m->nnoise), 2 * m->nnoise);
     free(list.item);
 }
 

@@ -33,6 +33,7 @@ static bool add_correction(struct lgv_source *s, const struct lgv_method *method
 static bool add_brackets(struct lgv_source *s, enum lgv_brackets which) {
     if (!which) return !s->g->failed;
     if (!lgv_model_brackets(s->m, which, &s->brackets)) return false;
+    if (which == LGV_BRACKETS_MAGNUS && s->brackets.count) s->plain = s->K.count;
     for (size_t k = 0; k < s->brackets.count; k++) {
         int weight = lgv_expr_ref_at(s->g, LGV_WEIGHTS, (long)(s->m->nnoise + 1 + k));
         if (!lgv_function_add(s->g, &s->K, -1, lgv_expr_mul(s->g, weight, s->brackets.item[k].node))) return false;
@@ -51,7 +52,7 @@ static void bracket_constants(struct lgv_source *s) {
         lgv_text_add(o, "    {%d, %zu, %zu},\n", b->kind, b->i, b->j);
         areas |= b->kind == LGV_BRACKET_AREA;
     }
-    lgv_text_add(o, "};\n#define BRACKET_AREAS %d\n", areas);
+    lgv_text_add(o, "};\n#define BRACKET_AREAS %d\n#define MODEL_PARTIAL %d\n", areas, s->plain > 0);
 }
 
 static void constants(struct lgv_source *s, const struct lgv_method *method, const struct lgv_width *width,
@@ -76,7 +77,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  "#define START_Q %d\n#define START_P %d\n"
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n"
                  "#define MODEL_LARGE %d\n#define MODEL_PATTERN %d\n",
-                 s->s->separable && !method->brackets && !lgv_method_mixes(method, s->s), s->s->linear,
+                 s->s->separable && !method->brackets && !lgv_method_mixes(method, s->s), s->s->linear && !s->plain,
                  s->s->time_dependent, (uses & LGV_USES(LGV_BROWN)) != 0, (uses & LGV_USES(LGV_DQ)) != 0,
                  (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P) && !method->brackets,
                  s->s->kinetic_time, s->s->flat && !method->brackets, s->large, s->pattern != NULL);

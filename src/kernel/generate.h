@@ -38,6 +38,7 @@ struct lgv_source {
     struct lgv_terms Hq, Vq; /* of the forces: H_q, or what V leaves of it; and V_q, where it is asked for */
     struct lgv_forces slots; /* their values have places in force.h, in this order */
     struct lgv_bracket_list brackets; /* with weights behind those of the noises */
+    size_t plain;                     /* summands of K in front of those that Newton's matrix leaves out; 0: none */
     struct lgv_newton *newton, *action, *pattern;
     struct lgv_terms kept[2]; /* of a function, found with what stands in front of it */
     long entries[2];          /* sparse: of G and of the masses */

@@ -23,23 +23,28 @@ static void pair(struct lgv_source *s, const char *first, struct lgv_terms *q, c
     lgv_terms_free(p);
 }
 
-/* Gradient and Hessian of a function of q and `other`; count 2: the gradient alone.  Every array may be null. */
-void lgv_face_derivatives(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other,
-                          const char *const *name, size_t count) {
+/* Gradient of f and Hessian of h, functions of q and `other`; count 2: the gradient alone.  Every array may be null. */
+static void derivatives(struct lgv_source *s, const struct lgv_function *f, const struct lgv_function *h,
+                        enum lgv_space other, const char *const *name, size_t count) {
     struct lgv_terms t[5] = {0};
     struct lgv_target target[5];
     long n = (long)s->m->np;
     lgv_terms_gradient(s->g, f, LGV_Q, &t[0]);
     lgv_terms_gradient(s->g, f, other, &t[1]);
     if (count > 2) {
-        lgv_terms_hessian(s->g, f, LGV_Q, LGV_Q, &t[2]);
-        lgv_terms_hessian(s->g, f, LGV_Q, other, &t[3]);
-        lgv_terms_hessian(s->g, f, other, other, &t[4]);
+        lgv_terms_hessian(s->g, h, LGV_Q, LGV_Q, &t[2]);
+        lgv_terms_hessian(s->g, h, LGV_Q, other, &t[3]);
+        lgv_terms_hessian(s->g, h, other, other, &t[4]);
     }
     for (size_t k = 0; k < 5; k++)
         target[k] = (struct lgv_target){name[k], &t[k], k < 2 ? n : n * n, k < 2 ? NULL : "NP", true, NULL, false};
     lgv_emit_targets(&s->out, s->g, target, count);
     for (size_t k = 0; k < 5; k++) lgv_terms_free(&t[k]);
+}
+
+void lgv_face_derivatives(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other,
+                          const char *const *name, size_t count) {
+    derivatives(s, f, f, other, name, count);
 }
 
 /* ---- forces ---- */
@@ -166,10 +171,11 @@ void lgv_face_K1(struct lgv_source *s) {
 }
 
 void lgv_face_K2(struct lgv_source *s) {
+    const struct lgv_function plain = {s->K.summand, s->plain ? s->plain : s->K.count, 0};
     if (s->pattern)
         lgv_face_pattern(s, &s->K, LGV_P, of_K);
     else
-        lgv_face_derivatives(s, &s->K, LGV_P, of_K, 5);
+        derivatives(s, &s->K, &plain, LGV_P, of_K, 5);
 }
 
 void lgv_face_ito(struct lgv_source *s) {

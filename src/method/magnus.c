@@ -4,6 +4,8 @@
  *
  *     NAME-3flows    three flows a step (methods/flows.c), each by a Gauss or Lobatto Galerkin method NAME of order 4
  *                    or more: strong order 3/2 and weak order 2 for one noise and for noises that commute
+ *     NAME-Magnus    the same orders by NAME on the Magnus Hamiltonian, which has brackets of H and the noises beside
+ *                    dt H + sum_i dW_i h_i (kernel/text/brackets.h); Newton's matrix is that of the latter
  *     NAME-Levy      any method NAME for general h(q,p) on dt H + sum_i dW_i h_i - sum_{i<j} A_ij {h_i, h_j} with Levy
  *                    areas A_ij: strong order 1 for noises that do not commute (kernel/text/brackets.h) */
 #include "method/compose.h"
@@ -15,6 +17,7 @@
 extern const struct lgv_method lgv_method_flows;
 
 #define THREE_FLOWS "-3flows"
+#define MAGNUS "-Magnus"
 #define LEVY "-Levy"
 
 /* The method in front of the suffix; *base is NULL when it is none.  False: the name has another ending. */
@@ -31,7 +34,7 @@ static bool split(const char *name, const char *suffix, const struct lgv_method 
 static bool flow_fault(const struct lgv_method *base, const char *suffix, char *why, size_t size) {
     if (!base) {
         snprintf(why, size, "what %s goes around is not a method that has a name", suffix);
-    } else if (strcmp(base->family, "Galerkin") != 0 || base->program || base->uses_dz ||
+    } else if (strcmp(base->family, "Galerkin") != 0 || base->program || base->uses_dz || base->brackets ||
                base->needs & LGV_NEEDS_NOISE_OF_Q) {
         snprintf(why, size, "%s goes around a Galerkin method with one rule for dt and dW, such as P2N2Q4Gau", suffix);
     } else if (base->order < 4) {
@@ -83,6 +86,22 @@ static bool fill_flows(const char *name, const void *what, struct lgv_method *m)
     return m->program && m->name && m->doc;
 }
 
+static bool fill_magnus(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_method *base = what;
+    char doc[300];
+    promise(base, m);
+    m->constants = lgv_copy(base->constants);
+    m->callbacks = NULL;
+    m->brackets = LGV_BRACKETS_MAGNUS;
+    m->paper = "derived for this project, after Magnus (1954), doi 10.1002/cpa.3160070404";
+    snprintf(doc, sizeof doc,
+             "%s on the Magnus Hamiltonian of a step, with the brackets {H, h} and {h, {h, H}}: strong order 3/2 for "
+             "any h(q,p).", base->name);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->constants && m->name && m->doc;
+}
+
 /* ---- Levy areas ---- */
 
 /* A bracket is a Hamiltonian like any other: what a method asks of the model it would ask of brackets, too. */
@@ -130,6 +149,7 @@ static const struct suffix {
     lgv_method_fill *fill;
 } suffixes[] = {
     {THREE_FLOWS, flow_fault, fill_flows},
+    {MAGNUS, flow_fault, fill_magnus},
     {LEVY, levy_fault, fill_levy},
 };
 #define SUFFIXES (sizeof suffixes / sizeof *suffixes)

@@ -84,7 +84,7 @@ bool lgv_diff_uses(const struct lgv_graph *g, int node, unsigned operations, uns
 bool lgv_diff_uses_param(const struct lgv_graph *g, int node, int first, long count);
 /* The formula with every jump and kink replaced by a smooth function of the same arguments. */
 int lgv_diff_smoothed(struct lgv_graph *g, int node);
-/* d node / d leaf[i] for all i at once (reverse mode). */
+/* d node / d leaf[i] for all i at once (reverse mode); leaves are REFs, or t. */
 void lgv_diff_gradient(struct lgv_graph *g, int node, const int *leaf, size_t count, int *out);
 int lgv_diff_one(struct lgv_graph *g, int node, int leaf);
 /* What the round-off of a formula is measured by, with the magnitudes |a| of its parts: sums of them for sums,

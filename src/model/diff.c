@@ -316,7 +316,7 @@ static void hand_down(struct adjoint *a, int node, int adj, unsigned wanted) {
 void lgv_diff_gradient(struct lgv_graph *g, int node, const int *leaf, size_t count, int *out) {
     unsigned wanted = 0;
     for (size_t i = 0; i < count; i++) {
-        wanted |= g->node[leaf[i]].uses & (LGV_USES_TIME - 1);
+        wanted |= g->node[leaf[i]].op == LGV_TIME ? LGV_USES_TIME : g->node[leaf[i]].uses & (LGV_USES_TIME - 1);
         out[i] = 0;
     }
     struct adjoint a = {.g = g, .chain = lgv_new((size_t)node + 1, sizeof *a.chain)};
@@ -328,7 +328,7 @@ void lgv_diff_gradient(struct lgv_graph *g, int node, const int *leaf, size_t co
     for (int k = node; k >= 0 && !g->failed; k--) {
         if (!a.chain[k] || !(g->node[k].uses & wanted)) continue;
         int adj = taken(&a, k);
-        if (g->node[k].op != LGV_REF) {
+        if (g->node[k].op != LGV_REF && g->node[k].op != LGV_TIME) {
             hand_down(&a, k, adj, wanted);
             continue;
         }

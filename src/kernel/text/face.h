@@ -60,6 +60,9 @@
 #define ROTATIONS 0L
 #define COUPLED 0L
 #endif
+#ifndef MODEL_PARTIAL /* Newton's matrix has a part of the Hessian only: convergence is linear */
+#define MODEL_PARTIAL 0
+#endif
 #ifndef MODEL_FORCED /* forces without a potential: model_push */
 #define MODEL_FORCED 0
 #define MODEL_FORCE_P 0
