@@ -126,7 +126,7 @@ static void test_with_noise(void **state) {
     lgv_result_clear(&r);
 }
 
-/* Paths that become infinite: solutions on the far side of the pole do not count.  Without that test of parts hardly any
+/* Paths that become infinite: solutions on the far side of the pole do not count.  Without that test of parts no
  * path would fail.  Plain steps have no such test: of about 900 such paths (at a step of 0.001) they find 823, and 768
  * from states nearer to the pole. */
 static void test_poles(void **state) {

@@ -119,6 +119,7 @@ struct lgv_method {
     const double *random; /* in the place of c random numbers k_ij/2 of mean c: correction_weights in text/face.h */
     double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
     const char *claims; /* one or two sentences: what is kept */
+    bool energy_law;    /* with additive noise the mean of H grows exactly as it does for the flow */
     bool loose;         /* its state is not what it shows: momenta that leave the hidden constraint, other variables */
     bool bath;           /* it knows friction and its noise (`langevin`); words with O or U cannot do without */
     bool needs_bath;

@@ -27,6 +27,8 @@ struct note {
     "F_j = dt b_j L_q(Q_j, V_j) - sum_m w_jm h_m'(Q_j),     g(Q_i) = 0\n"                                              \
     "q' = q + dt sum_j b_j V_j,     p' = p + sum_j (F_j + G(Q_j)^T lambda_j) + G(q')^T mu,     G(q') v(q', p') = 0\n"  \
     "a, b: Lobatto IIIA with " stages " stages;  ahat_ij = 1 - a_ji/b_i: Lobatto IIIB\n"
+#define LINEAR_WEIGHTS(below)                                                                                          \
+    "w_j = b_j (dW + 12 (1/2 - c_j) (J - dW/2)),     L - dt/" below " sum_m |P h_m'|^2 in the place of L\n"
 #define GROUP_FIRST                                                                                                    \
     "(dtau^-1_u)^* l_xi(g, xi) = r,  r = m + dt l_g(g, xi) - sum_m dW_m h_m,g(g),  u = dt xi\n"                        \
     "g' = g tau(u),     m' = Ad*_tau(u) r\n"
@@ -130,11 +132,22 @@ static const struct note notes[] = {
      "Order 4 on the constraint set, for models without noise (or with little) and few degrees of freedom."},
     {"Lobatto4", LOBATTO("4") "w_j = b_j dW\n",
      "Order 6 on the constraint set: for errors below 1e-8 without noise."},
+    {"Lobatto3-Jc", LOBATTO("3") LINEAR_WEIGHTS("24"),
+     "Constraints and noise h(q) at strong order 3/2 and weak order 2, with order 4 without noise. Needs constant "
+     "masses; RATTLE-Jc is cheaper where order 2 without noise is enough."},
+    {"Lobatto4-Jc", LOBATTO("4") LINEAR_WEIGHTS("30"),
+     "As Lobatto3-Jc, with order 6 without noise, and weights that are as good as dW and J allow."},
     {"Lobatto3-W1", LOBATTO("3") "w = (c, 1 - 2c, c) dW + (1, 0, -1) (J - dW/2),  1 - 2c = 2 sqrt(2)/3\n",
      "Strong order 3/2 for any Lagrangian with noise h(q), also with variable masses, where RATTLE-Jc does not fit."},
     {"Lobatto3-W2",
      LOBATTO("3") "w = (1/6, 2/3, 1/6) dW + (1 - k, 2 k, -1 - k) (J - dW/2),  k = 2/sqrt(3)\n",
      "As Lobatto3-W1, with the weights of the rule for dW; the step is not symmetric in time."},
+    {"Gonzalez",
+     "P = p - w1 h'(q),     q' = q + dt M^-1 (P + P')/2,     P' = P - dt D,     p' = P' - w2 h'(q')\n"
+     "D = U'(m) + x (U(q') - U(q) - U'(m).x)/|x|^2,     x = q' - q,  m = (q + q')/2\n"
+     "w1 = dW/2 + sqrt(3) (J - dW/2),     w2 = dW - w1\n",
+     "Where the mean energy of a system with additive noise has to be right at any step, or H has to be kept without "
+     "noise. It is implicit and not symplectic."},
     {"PEM",
      "q* = q + dt M^-1 p,     p* = p - dt V'(q) - sum_m dW_m h_m'(q)\n"
      "q' = q* - M^-1 G^T y with g(q') = 0,     p' = p* + G(q')^T mu with G(q') M^-1 p' = 0\n",

@@ -18,7 +18,7 @@ extern const struct lgv_method lgv_method_euler, lgv_method_verlet, lgv_method_m
     lgv_method_taylor, lgv_method_pem, lgv_method_sve_q, lgv_method_sve_qi, lgv_method_bbk, lgv_method_body_em,
     lgv_method_lie_em, lgv_method_body_rk4, lgv_method_rkmk4, lgv_method_imex, lgv_method_gautschi,
     lgv_method_deuflhard, lgv_method_garcia_archilla, lgv_method_hochbruck_lubich, lgv_method_hairer_lubich,
-    lgv_method_grimm_hochbruck;
+    lgv_method_grimm_hochbruck, lgv_method_gonzalez;
 
 /* Methods with a file of their own; NULL: made from the name by rules.c, vprk.c, number.c, compose.c or magnus.c. */
 static const struct {
@@ -80,6 +80,7 @@ static const struct {
     {"Lobatto4-Jc", NULL, NULL},
     {"Lobatto3-W1", NULL, NULL},
     {"Lobatto3-W2", NULL, NULL},
+    {"Gonzalez", NULL, &lgv_method_gonzalez},
     {"PEM", NULL, &lgv_method_pem},
     {"BAOAB", NULL, NULL},
     {"OBABO", NULL, NULL},

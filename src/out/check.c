@@ -292,6 +292,20 @@ static void check_energy(const struct lgv_result *r, const struct lgv_series *s,
                  s->drift / fabs(start));
 }
 
+static void check_growth(const struct lgv_result *r, const struct lgv_verdict *v, struct lgv_check *c) {
+    put(c, "mean energy",
+        "With additive noise h = sigma.q the mean of H grows by the sum of sigma.M^-1 sigma/2 per time. This method "
+        "has that law exactly, for every step; what is left is the statistical error of the mean.");
+    char law[24], error[24];
+    lgv_brief(c->value, sizeof c->value, v->value, 5);
+    snprintf(c->verdict, sizeof c->verdict, "growth of the mean of H, standard error %s; the law says %s%s",
+             lgv_brief(error, sizeof error, v->error, 2), lgv_brief(law, sizeof law, v->limit, 5),
+             v->holds == 0                   ? ": more than 4.5 standard errors away"
+             : r->paths < LGV_GROWTH_PATHS ? " (too few paths to judge)"
+                                             : "");
+    c->mark = mark_of(v);
+}
+
 static void check_order(const struct lgv_result *r, struct lgv_check *strong, struct lgv_check *commutes) {
     const struct lgv_certificate *k = &r->certificate;
     put(strong, "expected order",
@@ -432,6 +446,8 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
             check_energy(r, &r->series[i], &rows[n++]);
             break;
         }
+    const struct lgv_verdict *growth = lgv_verdict_find(r, "energy_law");
+    if (growth) check_growth(r, growth, &rows[n++]);
     check_order(r, &rows[n], &rows[n + 1]);
     n += 2;
     if (r->truncation > 0 && r->nnoise > 0) check_truncation(r, &rows[n++]);
@@ -442,7 +458,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 23, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 24, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;

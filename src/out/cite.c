@@ -96,6 +96,13 @@ static const struct paper papers[] = {
     {"10.1016/0375-9601(90)90962-N", "article", "suzuki1990", "Suzuki, Masuo",
      "Fractal decomposition of exponential operators with applications to many-body theories and Monte Carlo "
      "simulations", "Physics Letters A", "1990", "146", "319--323", "10.1016/0375-9601(90)90962-N"},
+    {"10.1007/BF02440162", "article", "gonzalez1996", "Gonzalez, Oscar",
+     "Time integration and discrete Hamiltonian systems", "Journal of Nonlinear Science", "1996", "6", "449--467",
+     "10.1007/BF02440162"},
+    {"10.1007/s10444-020-09771-5", "article", "chen2020",
+     "Chen, Chuchu and Cohen, David and D'Ambrosio, Raffaele and Lang, Annika",
+     "Drift-preserving numerical integrators for stochastic Hamiltonian systems",
+     "Advances in Computational Mathematics", "2020", "46", "27", "10.1007/s10444-020-09771-5"},
     {"10.1080/10556780500140664", "article", "sofroniou2005", "Sofroniou, Mark and Spaletta, Giulia",
      "Derivation of symmetric composition constants for symmetric integrators", "Optimization Methods and Software",
      "2005", "20", "597--613", "10.1080/10556780500140664"},

@@ -91,6 +91,7 @@ const struct lgv_hdf5_field lgv_hdf5_certificate[] = {
     LATER(lgv_certificate, "stable", LGV_HDF5_INT, stable),
     LATER(lgv_certificate, "stability", LGV_HDF5_TEXT, stability),
     LATER(lgv_certificate, "stationary_law", LGV_HDF5_TEXT, law),
+    LATER(lgv_certificate, "energy_rate", LGV_HDF5_REAL, energy_rate),
     LATER(lgv_certificate, "stationary_temperature", LGV_HDF5_REAL, law_temperature),
     LATER(lgv_certificate, "form_contraction", LGV_HDF5_REAL, form),
     LATER(lgv_certificate, "volume_contraction", LGV_HDF5_REAL, volume_expected),

@@ -110,6 +110,41 @@ double lgv_certificate_energy(struct lgv_model *m, const struct lgv_plan *plan, 
     return largest;
 }
 
+/* sum sigma.M^-1 sigma/2 of additive noise h = sigma.q, by which the mean of H grows per time: differences of h are
+ * exact, and so is the second one of H along sigma.  `state`: one where H is defined. */
+#define MOST_DIFFERENCES 1000000
+static double energy_rate(struct lgv_model *m, const double *state) {
+    double rate = NAN, *x = lgv_new(m->nx + 3 * m->np, sizeof *x);
+    int *h = x && m->np * m->nnoise <= MOST_DIFFERENCES ? lgv_model_noises(m) : NULL;
+    struct lgv_evaluator e;
+    if (h && !m->graph->failed && lgv_eval_begin(&e, m->graph)) {
+        double *p = x + m->nx, *more = p + m->np, *less = more + m->np, H[3];
+        memcpy(x, state, (m->nx + m->np) * sizeof *x);
+        rate = 0;
+        for (size_t k = 0; k < m->nnoise; k++) {
+            struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = x, [LGV_P] = p}};
+            double base = lgv_eval_node(&e, h[k], &env, NULL);
+            for (size_t i = 0; i < m->np; i++) {
+                x[i] = state[i] + 1;
+                double sigma = lgv_eval_node(&e, h[k], &env, NULL) - base;
+                x[i] = state[i];
+                more[i] = p[i] + sigma;
+                less[i] = p[i] - sigma;
+            }
+            const double *at[] = {less, p, more};
+            for (int i = 0; i < 3; i++) {
+                env.space[LGV_P] = at[i];
+                H[i] = lgv_eval_node(&e, m->hamiltonian, &env, NULL);
+            }
+            rate += 0.5 * (H[0] - 2 * H[1] + H[2]);
+        }
+        lgv_eval_end(&e);
+    }
+    free(h);
+    free(x);
+    return rate;
+}
+
 /* A path of the first unit that is alive at snapshot `snap`, beginning with number `first`; -1 when there is none. */
 static long living_path(const struct lgv_run_report *report, size_t snap, size_t first, size_t rows) {
     for (size_t k = 0; k < LGV_UNIT; k++) {
@@ -206,6 +241,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
                                   .bias_order = k->method->bias_order,
                                   .dissipative = k->structure.bath || k->structure.forced,
                                   .time_dependent = k->structure.time_dependent,
+                                  .energy_rate = NAN,
                                   .commutes_decided = k->structure.commutes_decided};
     c->strong_order = lgv_method_strong_order(k->method, &k->structure, k->nnoise, &reason);
     c->weak_order = lgv_method_weak_order(k->method, &k->structure, k->nnoise, NULL);
@@ -236,6 +272,9 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
         double *to = x->kind == LGV_OBSERVABLE_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
         for (size_t j = 0; x->kind >= LGV_OBSERVABLE_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
     }
+    long first = plan->nsnapshots ? living_path(report, 0, 0, k->nx + k->np) : -1;
+    if (k->method->energy_law && k->structure.additive && k->nnoise && m->kind->formulas && first >= 0)
+        c->energy_rate = energy_rate(ran->model, report->snapshot + (size_t)first * (k->nx + k->np));
     double *scale = state_scales(m, plan, report);
     double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;
     c->form = c->volume_expected = k->structure.forced && m->force_of_p ? NAN : 1;

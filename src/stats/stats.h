@@ -111,6 +111,7 @@ struct lgv_certificate {
     char *law;                             /* the stationary law in words; NULL: nothing is said */
     double law_temperature;                /* kT of the law exp(-H/kT), where that is stationary; else NaN */
     int dissipative;                       /* friction or forces without a potential: H need not be kept */
+    double energy_rate;                    /* by which the mean of H grows per time, where that is claimed; else NaN */
     int time_dependent;                    /* a formula depends on t: H need not be kept */
     int noise_commutes;                    /* 1 yes, 0 no, -1 unknown */
     int commutes_decided;                  /* enum lgv_decided */
@@ -269,6 +270,8 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
 void lgv_series_core(const struct lgv_series *s, size_t i, double *low, double *high);
 
 /* verdicts.c: false when memory is out; NULL when there is none of that name. */
+#define LGV_GROWTH_PATHS 100   /* with fewer the mean of H is not held against its law */
+#define LGV_GROWTH_ERRORS 4.5 /* standard errors it may be off: one run in 150 000 by chance */
 bool lgv_verdicts_make(struct lgv_result *r);
 void lgv_verdicts_free(struct lgv_result *r);
 const struct lgv_verdict *lgv_verdict_find(const struct lgv_result *r, const char *name);

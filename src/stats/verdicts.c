@@ -77,6 +77,19 @@ static void judge_energy(const struct lgv_result *r, const struct lgv_series *s,
     if (v->value > v->limit) v->holds = 0;
 }
 
+/* The growth of the mean of H over the run, against the law that the method claims. */
+static void judge_growth(const struct lgv_result *r, const struct lgv_series *s, struct lgv_verdict *v) {
+    size_t last = r->ntimes - 1;
+    double span = r->time[last] - r->time[0];
+    v->value = s->mean[last] - s->mean[0];
+    v->error = hypot(s->err[last], s->err[0]);
+    v->limit = r->certificate.energy_rate * span;
+    v->claim = 1;
+    double size = fmax(fabs(v->limit), s->scale), round = size * (1e-10 + 16 * DBL_EPSILON * (double)r->steps);
+    if (r->failed || r->interrupted || r->paths < LGV_GROWTH_PATHS || !isfinite(v->error)) return;
+    v->holds = fabs(v->value - v->limit) <= LGV_GROWTH_ERRORS * v->error + round;
+}
+
 static bool add(struct lgv_result *r, const char *what, const char *name, struct lgv_verdict **out) {
     struct lgv_text text = {0};
     lgv_text_add(&text, name ? "%s/%s" : "%s", what, name);
@@ -90,7 +103,7 @@ bool lgv_verdicts_make(struct lgv_result *r) {
     struct lgv_verdict *v;
     bool ok = true;
     lgv_verdicts_free(r);
-    r->verdict = lgv_new(r->nseries + 10, sizeof *r->verdict);
+    r->verdict = lgv_new(r->nseries + 11, sizeof *r->verdict);
     if (!r->verdict) return false;
     if (ok && (ok = add(r, "symplectic", NULL, &v))) judge_symplectic(c, v);
     if (ok && isfinite(c->conservative) && (ok = add(r, "conservative", NULL, &v))) judge_conservative(c, v);
@@ -116,6 +129,9 @@ bool lgv_verdicts_make(struct lgv_result *r) {
             judge_momentum(r, s, v);
         if (s->kind == LGV_OBSERVABLE_ENERGY && r->ntimes > 0 && (ok = add(r, "energy", NULL, &v)))
             judge_energy(r, s, v);
+        if (ok && s->kind == LGV_OBSERVABLE_ENERGY && r->ntimes > 1 && s->mean && s->err && isfinite(c->energy_rate) &&
+            (ok = add(r, "energy_law", NULL, &v)))
+            judge_growth(r, s, v);
     }
     if (ok && r->metropolis && (ok = add(r, "acceptance", NULL, &v))) {
         v->value = r->acceptance;
