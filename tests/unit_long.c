@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Methods with stages for constraints and Lagrangians on more than 200 coordinates and constraints, without dense
- * matrices: many copies of a small system against that system alone, whose matrices are dense; RATTLE on a Lagrangian
- * with variable masses against Stoermer-Verlet on its Hamiltonian, another equation for the same step; symplecticity. */
+ * matrices: copies of a small system against that system alone, whose matrices are dense; RATTLE on a Lagrangian with
+ * variable masses against Stoermer-Verlet on its Hamiltonian, other equations for the same step; symplecticity. */
 #include "helpers.h"
 
 #define MOST 300
 
-/* `copies` of a ring of 6, or of a chain of 3 rods that hangs in a plane, each with constant masses or a Lagrangian with
- * masses that depend on positions and are coupled. */
+/* Copies of a chain of 3 rods that hangs in a plane, */
+static const char rods_start[] =
+    "coordinates: {'x[N]': '0.6*(1 + mod(i - 1, 3))', 'y[N]': '-0.8*(1 + mod(i - 1, 3))'}\n"
+    "constraints: ['each(i=0..C-1, x[3*i+1]^2 + y[3*i+1]^2 - 1)',\n"
+    "  'each(i=0..C-1, j=2..3, (x[3*i+j] - x[3*i+j-1])^2 + (y[3*i+j] - y[3*i+j-1])^2 - 1)']\n";
+/* or of a ring of 6, */
+static const char rings_start[] = "coordinates: {'x[N]': '0.2*sin(1 + mod(i - 1, 6))'}\n"
+                                  "where: {V(r): r^2/2 + r^4/8}\n";
+/* with constant masses or a Lagrangian with masses that depend on positions and are coupled. */
+static const char *const motion[] = {
+    "momenta: {p: '0.3*cos(mod(i - 1, 6))'}\n"
+    "hamiltonian: sum(i=1..N, p[i]^2/2) + sum(i=0..C-1, j=1..6, V(x[6*i+j] - x[6*i+wrap(j+1, 6)]))\n",
+    "momenta: {px: 0.08, py: 0.06}\n"
+    "hamiltonian: sum(i=1..N, (px[i]^2 + py[i]^2)/2 + y[i])\n",
+    "velocities: {v: '0.3*cos(mod(i - 1, 6))'}\n"
+    "lagrangian: sum(i=1..N, v[i]^2/2*(1 + 0.1*cos(x[i]))) + sum(i=0..C-1, j=1..6,\n"
+    "  0.1*v[6*i+j]*v[6*i+wrap(j+1, 6)]*sin(x[6*i+j]) - V(x[6*i+j] - x[6*i+wrap(j+1, 6)]))\n",
+    "velocities: {u: 0.08, w: 0.06}\n"
+    "lagrangian: sum(i=1..N, (1 + 0.2*sin(x[i]))*(u[i]^2 + w[i]^2)/2 - y[i])\n"
+    "  + sum(i=0..C-1, j=2..3, 0.1*u[3*i+j]*u[3*i+j-1]*cos(y[3*i+j]))\n"};
+
 static struct lgv_model *many(bool rods, bool lagrangian, int copies) {
     char text[2000];
-    snprintf(text, sizeof text, "parameters: {C: %d, n: %d, N: %d}\n%s%s%s", copies, rods ? 3 : 6,
-             rods ? 3 * copies : 6 * copies,
-             rods ? "coordinates: {'x[N]': '0.6*(1 + mod(i - 1, 3))', 'y[N]': '-0.8*(1 + mod(i - 1, 3))'}\n"
-                    "constraints: ['each(i=0..C-1, x[3*i+1]^2 + y[3*i+1]^2 - 1)',\n"
-                    "  'each(i=0..C-1, j=2..3, (x[3*i+j] - x[3*i+j-1])^2 + (y[3*i+j] - y[3*i+j-1])^2 - 1)']\n"
-                  : "coordinates: {'x[N]': '0.2*sin(1 + mod(i - 1, 6))'}\n",
-             rods ? (lagrangian ? "velocities: {u: 0.08, w: 0.06}\nlagrangian: sum(i=1..N, (1 + 0.2*sin(x[i]))*(u[i]^2 "
-                                  "+ w[i]^2)/2 - y[i]) + sum(i=0..C-1, j=2..3, 0.1*u[3*i+j]*u[3*i+j-1]*cos(y[3*i+j]))\n"
-                                : "momenta: {px: 0.08, py: 0.06}\n"
-                                  "hamiltonian: sum(i=1..N, (px[i]^2 + py[i]^2)/2 + y[i])\n")
-                  : (lagrangian ? "velocities: {v: '0.3*cos(mod(i - 1, 6))'}\nlagrangian: sum(i=1..N, v[i]^2/2*(1 + "
-                                  "0.1*cos(x[i]))) + sum(i=0..C-1, j=1..6, 0.1*v[6*i+j]*v[6*i+wrap(j+1, 6)]*sin(x[6*i+j])"
-                                  " - (x[6*i+j] - x[6*i+wrap(j+1, 6)])^2/2 - (x[6*i+j] - x[6*i+wrap(j+1, 6)])^4/8)\n"
-                                : "momenta: {p: '0.3*cos(mod(i - 1, 6))'}\nhamiltonian: sum(i=1..N, p[i]^2/2) + sum(i=0..C-1,"
-                                  " j=1..6, (x[6*i+j] - x[6*i+wrap(j+1, 6)])^2/2 + (x[6*i+j] - x[6*i+wrap(j+1, 6)])^4/8)\n"),
+    snprintf(text, sizeof text, "parameters: {C: %d, N: %d}\n%s%s%s", copies, rods ? 3 * copies : 6 * copies,
+             rods ? rods_start : rings_start, motion[rods + 2 * lagrangian],
              "noise: ['0.2*sum(i=1..N, x[i]^2/2)', '0.1*sum(i=1..N, x[i])']\n");
     return model_of(text);
 }
@@ -73,7 +79,8 @@ static void test_copies(void **state) {
 static void test_verlet(void **state) {
     (void)state;
     static double x[2 * MOST], y[2 * MOST];
-    struct lgv_model *m = model_of("parameters: {N: 250}\ncoordinates: {'x[N]': 0.2*sin(i)}\nvelocities: {v: 0.3*cos(2*i)}\n"
+    struct lgv_model *m = model_of("parameters: {N: 250}\ncoordinates: {'x[N]': 0.2*sin(i)}\n"
+                                   "velocities: {v: 0.3*cos(2*i)}\n"
                                    "lagrangian: sum(i=1..N, v[i]^2/2*(1 + 0.2*cos(x[i] - x[wrap(i+1)]))\n"
                                    "  - (x[i] - x[wrap(i+1)])^2/2)\nnoise: 0.1*sum(i=1..N, x[i]^2/2)\n");
     struct lgv_kernel k = kernel_of(m, "RATTLE"), other = kernel_of(m, "P2N2Q2Lob");

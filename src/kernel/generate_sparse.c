@@ -6,7 +6,7 @@
  *     model_stiffness(c, t, q, p, Hq, B, W)                       of methods for stiff potentials, dense or sparse;
  *                                                                 where forces are apart Hq is that of the stiff part
  *     model_K2_sparse(c, t, q, p, a, w, Kq, Kp, Kqq, Kpp)         as model_K2; Kqq, Kpp: entries by rows and columns
- *     model_K2 with MODEL_PATTERN                                 all three with the entries of one pattern, pattern.h */
+ *     model_K2, model_L2 with MODEL_PATTERN                       all with the entries of one pattern: pattern.h */
 #include "kernel/generate.h"
 #include "kernel/sparse.h"
 #include <math.h>
@@ -240,7 +240,8 @@ void lgv_face_border(struct lgv_source *s) {
 }
 
 void lgv_face_pattern_bend(struct lgv_source *s) {
-    struct lgv_target target = {"Sqq", &s->pattern->hessian[3], s->pattern->count[0], NULL, false, pattern_map[3], false};
+    struct lgv_target target = {"Sqq", &s->pattern->hessian[3], s->pattern->count[0], NULL, false, pattern_map[3],
+                                false};
     lgv_emit_targets(&s->out, s->g, &target, 1);
 }
 

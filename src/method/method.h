@@ -217,8 +217,7 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
 #define LGV_RANDOM_NOISES 16    /* noises of a correction with a random coefficient, which has a term for each pair */
 #define LGV_CORRECTED_DOF 64    /* degrees of freedom with the correction of RATTLE-Jc and its relatives */
 #define LGV_BRACKET_DOF 64      /* ... with brackets that have weights, and noises with areas */
-#define LGV_SECOND_DOF 200      /* up to here the stages of Lagrangian methods have dense second derivatives: coordinates
-                                 * and constraints */
+#define LGV_SECOND_DOF 200      /* coordinates and constraints: beyond, stages have no dense matrices (vprk_long.h) */
 #define LGV_LARGE_DOF 16        /* beyond, implicit nodes of separable models are found by nystrom_large.h */
 #define LGV_DENSE_DOF 2000      /* beyond, a dense Newton matrix per lane would take hundreds of megabytes */
 #define LGV_DENSE_CONSTRAINTS 6 /* beyond, their Jacobian is sparse */

@@ -153,7 +153,8 @@ INLINE ivec pattern_factor(long S, vec *A, vec *D, vec *scratch, ivec *some) {
     return lost;
 }
 
-/* Lanes where node i does not solve its equation D x = y to round-off of the right sides: nothing has these unknowns. */
+/* Lanes where a node does not solve its equation D x = y to round-off of the right sides: nothing has these unknowns.
+ */
 INLINE ivec pattern_contradicts(long S, const vec *D, const vec *x, const vec *y, const vec *right) {
     ivec wrong = {0};
     for (long a = 0; a < S; a++) {

@@ -7,9 +7,10 @@
  * of a constraint has beyond these is 1 on the diagonal and 0 elsewhere.
  *
  * Constant masses: the rounds of quick_stages alone, whose system for the multipliers has blocks of VM rows at the
- * entries of G M^-1 G^T.  The error falls by a factor of about rho(a ahat) dt^2 omega^2 a round, which is dt^2 omega^2
- * / 24 for Lobatto IIIA-IIIB with three stages and less with more: below 1 wherever the method is stable (dt omega < 2.9
- * there), so that nothing is lost by having no other way.  Include-free; a part of vprk_stages.h. */
+ * entries of G M^-1 G^T.  Without constraints the error falls by a factor of rho(a ahat) dt^2 omega^2 a round, which is
+ * dt^2 omega^2 / 24 for Lobatto IIIA-IIIB with three stages: below 1 wherever that method is stable (dt omega < 2.9),
+ * so nothing is lost by having no other way.  Where multipliers are so large that it does not fall, lanes fail.
+ * Include-free; a part of vprk_stages.h. */
 
 #if MODEL_L
 #define STAGES_MATRIX PATTERN_BLOCKS(VS)
