@@ -300,7 +300,8 @@ INLINE void dragged_velocity(struct ctx *c, double t, double drag, const vec *q,
     ARRAY(r, NP + NC);
     ARRAY(last, NP + NC);
     ivec known = (ivec)(p[0] == p[0]);
-    struct velocity h = {t, drag, nc, q, p, G, nc ? largest_of(G, JACOBIAN, 1) : vec_set(1), Lvv, A, scratch, last, {0}};
+    vec size = nc ? largest_of(G, JACOBIAN, 1) : vec_set(1);
+    struct velocity h = {t, drag, nc, q, p, G, size, Lvv, A, scratch, last, {0}};
     struct newton s = {.n = NP + nc, .x = x, .e = r, .live = known};
     for (long i = 0; i < NP + nc; i++) x[i] = i < NP ? v[i] : vec_set(0);
     newton_iterate(c, &s, MODEL_QUADRATIC_L ? 1 : NEWTON_MAX, velocity_correct, velocity_moving, 0, &h);
