@@ -124,6 +124,34 @@ static const char *square(char *text, size_t size, int n) {
     return text;
 }
 
+/* A ring that is not separable: masses depend on positions, momenta of neighbours are coupled. */
+static const char *coupled_ring(char *text, size_t size, int n) {
+    snprintf(text, size,
+             "name: coupled ring\n"
+             "parameters: { N: %d, s: 0.01 }\n"
+             "coordinates: { \"x[N]\": 0.2*sin(i) }\n"
+             "momenta: { p: 0.3*cos(2*i) }\n"
+             "hamiltonian: sum(i=1..N, p[i]^2/2*(1 + 0.1*cos(x[i])) + 0.1*p[i]*p[wrap(i+1)]*sin(x[i])"
+             " + (x[wrap(i+1)] - x[i])^2/2 + (x[wrap(i+1)] - x[i])^4/8)\n"
+             "noise: s*sum(i=1..N, x[i]^2/2)\n",
+             n);
+    return text;
+}
+
+/* The same masses in a Lagrangian. */
+static const char *lagrangian_ring(char *text, size_t size, int n) {
+    snprintf(text, size,
+             "name: Lagrangian ring\n"
+             "parameters: { N: %d, s: 0.01 }\n"
+             "coordinates: { \"x[N]\": 0.2*sin(i) }\n"
+             "velocities: { v: 0.3*cos(2*i) }\n"
+             "lagrangian: sum(i=1..N, v[i]^2/2*(1 + 0.1*cos(x[i] - x[wrap(i+1)]))"
+             " - (x[wrap(i+1)] - x[i])^2/2 - (x[wrap(i+1)] - x[i])^4/8)\n"
+             "noise: s*sum(i=1..N, x[i]^2/2)\n",
+             n);
+    return text;
+}
+
 void bench_implicit(struct bench *b) {
     static const int sites[] = {10, 100, 1000, 10000, 100000};
     static const double omega_dt[] = {0.3, 1, 2};
@@ -141,6 +169,17 @@ void bench_implicit(struct bench *b) {
         struct implicit ring = {"ring", ring_text, sites[i], {"P1N1Q2Gau", "P2N2Q4Gau", "IEM"}};
         implicit_rows(b, &ring, 0.05);
         for (int k = 0; k < 3; k++) implicit_rows(b, &ring, omega_dt[k] / 2);
+    }
+    printf("  not separable (the first row is Stoermer-Verlet, implicit there), Lobatto IIIA-IIIB, and a Lagrangian\n");
+    for (size_t i = 1; i + 1 < sizeof sites / sizeof *sites; i++) {
+        struct implicit coupled = {"coupled", coupled_ring(text, sizeof text, sites[i]), sites[i],
+                                   {"P1N1Q2Gau", "P2N2Q4Gau", "IEM"}};
+        implicit_rows(b, &coupled, 0.1);
+        struct implicit lobatto = {"ring", bench_ring(text, sizeof text, sites[i]), sites[i], {"Lobatto3", "Lobatto4"}};
+        if (sites[i] > 200) implicit_rows(b, &lobatto, 0.1);
+        struct implicit mass = {"L(q, v)", lagrangian_ring(text, sizeof text, sites[i]), sites[i],
+                                {"RATTLE", "Lobatto3"}};
+        if (sites[i] > 200) implicit_rows(b, &mass, 0.1);
     }
 }
 

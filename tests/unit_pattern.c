@@ -6,7 +6,7 @@
 #include "helpers.h"
 
 #define MOST 400
-#define NOISE "\nnoise: ['0.1*sum(i=1..N, x[i]^2/2)', '0.05*sum(i=1..N, x[i]*p[i])']\n"
+#define NOISE "\nnoise: ['s*sum(i=1..N, x[i]^2/2)', 's/2*sum(i=1..N, x[i]*p[i])']\n"
 #define COUPLED " + zero*sum(i=1..N, j=1..N, x[i]*x[j])"
 /* Gauss's method with two stages, in which P_i and Q_i have the same coefficients. */
 #define A "[[1/4, 1/4 - sqrt(3)/6], [1/4 + sqrt(3)/6, 1/4]]"
@@ -16,7 +16,7 @@
 static struct lgv_model *ring(int n, bool couple, const char *noise) {
     char text[2000];
     snprintf(text, sizeof text,
-             "parameters: {N: %d, zero: 0}\ncoordinates: {'x[N]': 0.2*sin(i)}\n"
+             "parameters: {N: %d, zero: 0, s: 0.1}\ncoordinates: {'x[N]': 0.2*sin(i)}\n"
              "momenta: {p: '0.3*cos(2*i) + normal(0, 0.1)'}\n"
              "hamiltonian: sum(i=1..N, p[i]^2/2*(1 + 0.1*cos(x[i])) + 0.1*p[i]*p[wrap(i+1)]*sin(x[i])\n"
              "  + (x[wrap(i+1)] - x[i])^2/2 + (x[wrap(i+1)] - x[i])^4/8)%s\n"
@@ -29,7 +29,7 @@ static struct lgv_model *ring(int n, bool couple, const char *noise) {
 static struct lgv_model *network(int n, int seed, bool couple) {
     char text[2000];
     snprintf(text, sizeof text,
-             "parameters: {N: %d, zero: 0}\ncoordinates: {'x[N]': 0.2*sin(i)}\nmomenta: {p: 0.3*cos(2*i)}\n"
+             "parameters: {N: %d, zero: 0, s: 0.1}\ncoordinates: {'x[N]': 0.2*sin(i)}\nmomenta: {p: 0.3*cos(2*i)}\n"
              "hamiltonian: sum(i=1..N, p[i]^2/2 + x[i]^2/2) + sum(i=1..N/2, 0.2*p[i]*p[wrap(%d*i + 3)]*cos(x[i]))\n"
              "  + sum(i=1..N/3, 0.2*x[i]*p[wrap(%d*i + 1)] + 0.3*sin(x[i] - 2*x[wrap(%d*i)])^2)%s" NOISE GAUSS,
              n, 2 * seed + 5, 3 * seed + 7, 5 * seed + 6, couple ? COUPLED : "");
@@ -78,24 +78,25 @@ static void against_dense(struct lgv_model *sparse, struct lgv_model *dense, con
 /* Values are of the size 1; each of 5 steps has round-off of some 1e-16 in both. */
 static void test_ring(void **state) {
     (void)state;
-    static const char *const of_q[] = {"P1N1Q1Rec", "P1N2Q2Lob", "VZ", "P2N3Q4Lob"};
+    static const char *const of_q[] = {"P1N1Q1Rec", "P2N3Q4Lob"};
     struct lgv_model *sparse = ring(50, false, NOISE), *dense = ring(50, true, NOISE);
     for (int i = 0; i < METHODS; i++)
         for (double dt = 0.05; dt < 0.5; dt *= 4) against_dense(sparse, dense, methods[i], dt);
     lgv_model_free(sparse);
     lgv_model_free(dense);
-    sparse = ring(50, false, "noise: 0.1*sum(i=1..N, x[i]^2/2)\n");
-    dense = ring(50, true, "noise: 0.1*sum(i=1..N, x[i]^2/2)\n");
-    for (int i = 0; i < 4; i++) against_dense(sparse, dense, of_q[i], 0.1);
+    sparse = ring(50, false, "noise: s*sum(i=1..N, x[i]^2/2)\n");
+    dense = ring(50, true, "noise: s*sum(i=1..N, x[i]^2/2)\n");
+    for (int i = 0; i < 2; i++) against_dense(sparse, dense, of_q[i], 0.1);
     lgv_model_free(sparse);
     lgv_model_free(dense);
 }
 
 static void test_network(void **state) {
     (void)state;
+    static const char *const method[] = {"P1N1Q2Gau", "P3N4Q6Lob", "gauss"};
     for (int seed = 1; seed <= 3; seed++) {
         struct lgv_model *sparse = network(60, seed, false), *dense = network(60, seed, true);
-        for (int i = seed - 1; i < METHODS; i += 3) against_dense(sparse, dense, methods[i], 0.1);
+        against_dense(sparse, dense, method[seed - 1], 0.1);
         lgv_model_free(sparse);
         lgv_model_free(dense);
     }
@@ -104,8 +105,8 @@ static void test_network(void **state) {
 static void test_symplectic(void **state) {
     (void)state;
     static const char *const method[] = {"P1N1Q2Gau", "P2N2Q4Gau", "P3N4Q6Lob", "P2N2Q2Lob", "gauss"};
-    struct lgv_model *m = ring(60, false, NOISE);
-    double x[120];
+    struct lgv_model *m = ring(50, false, NOISE);
+    double x[100];
     for (size_t i = 0; i < sizeof method / sizeof *method; i++) {
         struct lgv_kernel k = kernel_of(m, method[i]);
         struct lgv_defect how = {0};
@@ -124,13 +125,14 @@ static void test_order(void **state) {
     static const struct {
         const char *method;
         double order;
-    } row[] = {{"P1N1Q2Gau", 2}, {"P2N2Q4Gau", 4}, {"P2N3Q4Lob", 4}, {"gauss", 4}, {"IEM", 1}};
-    struct lgv_model *m = ring(40, false, "");
-    double x[3][80];
+    } row[] = {{"P1N1Q2Gau", 2}, {"P2N2Q4Gau", 4}, {"gauss", 4}, {"IEM", 1}};
+    struct lgv_model *m = ring(50, false, NOISE);
+    double x[3][100];
+    set_parameter(m, "s", 0);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct lgv_kernel k = kernel_of(m, row[i].method);
         for (int l = 0; l < 3; l++) walk(&k, 0, 0.25 / (1 << l), 4u << l, x[l]);
-        double order = log2(difference(80, x[0], x[1]) / difference(80, x[1], x[2]));
+        double order = log2(difference(100, x[0], x[1]) / difference(100, x[1], x[2]));
         print_message("%s: order %.3f\n", row[i].method, order);
         assert_true(fabs(order - row[i].order) < 0.35);
         lgv_kernel_free(&k);
@@ -141,18 +143,18 @@ static void test_order(void **state) {
 /* Memory is linear, at sizes that have no dense matrices. */
 static void test_linear(void **state) {
     (void)state;
-    static const char *const method[] = {"P1N1Q2Gau", "P2N2Q4Gau", "gauss", "IEM", "P2N2Q2Lob"};
-    static double x[6000];
+    static const char *const method[] = {"P1N1Q2Gau", "P2N2Q4Gau"};
+    static double x[4400];
     for (size_t i = 0; i < sizeof method / sizeof *method; i++) {
         double room[2];
         for (int l = 0; l < 2; l++) {
-            struct lgv_model *m = ring(l ? 3000 : 300, false, NOISE);
+            struct lgv_model *m = ring(l ? 2200 : 220, false, NOISE);
             struct lgv_kernel k = kernel_of(m, method[i]);
             room[l] = walk(&k, 0, 0.1, 1, x);
             lgv_kernel_free(&k);
             lgv_model_free(m);
         }
-        print_message("%s: %.1f and %.1f vecs of scratch a site\n", method[i], room[0] / 300, room[1] / 3000);
+        print_message("%s: %.1f and %.1f vecs of scratch a site\n", method[i], room[0] / 220, room[1] / 2200);
         assert_true(room[1] < 11 * room[0]);
     }
 }
@@ -160,11 +162,11 @@ static void test_linear(void **state) {
 /* A path has its bits whatever the others do, and however many lanes there are. */
 static void test_alone(void **state) {
     (void)state;
-    static const char *const method[] = {"P1N1Q2Gau", "P2N2Q4Gau", "gauss"};
-    struct lgv_model *m = ring(40, false, NOISE);
-    double x[80], y[80];
+    static const char *const method[] = {"P1N1Q2Gau", "P2N2Q4Gau"};
+    struct lgv_model *m = ring(50, false, NOISE);
+    double x[100], y[100];
     for (size_t i = 0; i < sizeof method / sizeof *method; i++) {
-        for (unsigned lanes = 2; lanes <= 8; lanes *= 2) {
+        for (unsigned lanes = 2; lanes <= 8; lanes *= 4) {
             struct lgv_kernel k = kernel_with(m, method[i], lanes, NULL);
             walk(&k, lanes == 2 ? 0 : 1000, 0.3, 10, lanes == 2 ? x : y);
             if (lanes > 2) assert_memory_equal(x, y, sizeof x);

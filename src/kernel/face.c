@@ -115,7 +115,7 @@ static bool of_model(struct lgv_source *s) {
     if (s->m->bath.kind == LGV_FRICTION_OF_Q) s->face |= LGV_FACE_FRICTION;
     if (s->m->force) s->face |= LGV_FACE_PUSH;
     if (s->m->nconstraints) {
-        s->face |= LGV_FACE_CONSTRAINTS | (s->m->np <= LGV_SECOND_DOF ? LGV_FACE_S2 : 0);
+        s->face |= LGV_FACE_CONSTRAINTS | (s->m->np <= LGV_SECOND_DOF || s->pattern ? LGV_FACE_S2 : 0);
         if (!lgv_model_constraint_sum(s->m, &s->S)) return false;
     }
     if (!s->constrained) return true;

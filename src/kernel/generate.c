@@ -203,7 +203,7 @@ static void texts_before(struct lgv_source *s) {
         bool wanted;
     } text[] = {
         {"solve.h", solves},      {"sparse_lanes.h", s->sparse || s->newton || s->action},
-        {"pattern.h", s->pattern != NULL},
+        {"pattern.h", s->pattern || (s->longer && s->sparse)},
         {"system.h", solves},     {"newton.h", solves},
         {"stages.h", solves},     {"unsolved.h", !solves},
         {"rotor.h", rotates},     {"kirchhoff.h", s->s->coupled || orbits || (rotates && s->lagrangian)},
@@ -236,6 +236,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     s.constrained = method->constrained;
     s.lagrangian = lgv_method_lagrangian(method, m, structure);
     s.sparse = lgv_method_sparse(method, m, structure);
+    s.longer = lgv_method_long(method, m, structure);
     s.watch = watch;
     s.discrete = method->discrete;
     s.face = s.lagrangian ? 0 : lgv_method_face(method, structure);
@@ -251,6 +252,8 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (s.stiff && m->np > LGV_LARGE_DOF) s.newton = lgv_generate_newton_plan(&s, stiff, 1);
         if (!sets && s.face & LGV_FACE_K2 && lgv_method_patterned(method, m, structure))
             s.pattern = lgv_generate_pattern_plan(&s, &s.K, LGV_P);
+        if (s.longer && s.lagrangian) s.pattern = lgv_generate_border_plan(&s);
+        if (s.longer) s.face &= ~(unsigned)LGV_FACE_K2; /* forces alone */
         s.action = s.discrete && m->np > LGV_LARGE_DOF ? lgv_generate_action_plan(&s) : NULL;
         if (s.large) s.face &= ~(unsigned)(LGV_FACE_K2 | LGV_FACE_ITO); /* noise h(q): no correction */
         constants(&s, method, width, watch->uses);
@@ -281,6 +284,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     }
     s.g->pairs = false;
     bool dense = (s.face & LGV_FACE_K2 && !s.pattern) || (s.stiff && !s.newton) || (s.discrete && !s.action);
+    bool unsolvable = s.longer && s.lagrangian && !s.pattern;
     lgv_generate_newton_free(s.newton);
     lgv_generate_newton_free(s.action);
     lgv_generate_newton_free(s.pattern);
@@ -292,7 +296,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     lgv_terms_free(&s.Vq);
     lgv_forces_free(&s.slots);
     for (int k = 0; k < 2; k++) lgv_terms_free(&s.kept[k]);
-    if (dense && m->np > LGV_DENSE_DOF) {
+    if (unsolvable || (dense && m->np > LGV_DENSE_DOF)) {
         lgv_text_free(&s.out);
         lgv_method_too_large(method, m, err);
         return NULL;

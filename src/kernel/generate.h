@@ -47,6 +47,7 @@ struct lgv_source {
     bool constrained;         /* the method is for constraints and Lagrangians */
     bool lagrangian;          /* the method works with L(q, v), not with H */
     bool sparse;              /* and with sparse constraints */
+    bool longer;              /* stages of many coordinates and constraints: vprk_long.h */
     bool large;               /* implicit nodes of many degrees of freedom: nystrom_large.h */
     bool stiff;               /* a method for stiff potentials: stiff.h */
 };
@@ -127,6 +128,10 @@ void lgv_generate_newton_free(struct lgv_newton *n);
 /* The pattern of all second derivatives of f with respect to q and `other`, for systems of any sets of unknowns; NULL
  * when its factors are dense, or memory is out. */
 struct lgv_newton *lgv_generate_pattern_plan(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other);
+/* The same for the Lagrangian, bordered by the Jacobian of the constraints: nodes behind the coordinates. */
+struct lgv_newton *lgv_generate_border_plan(struct lgv_source *s);
+void lgv_face_border(struct lgv_source *s);          /* G, entries of the border */
+void lgv_face_pattern_bend(struct lgv_source *s);    /* S_qq, entries of the pattern */
 void lgv_face_before_pattern(struct lgv_source *s);
 void lgv_face_pattern(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other,
                       const char *const *name);

@@ -13,8 +13,12 @@
 
 void lgv_generate_constraint_sizes(struct lgv_source *s) {
     lgv_text_add(&s->out,
-                 "#define NC %zuL\n#define MODEL_L %d\n#define MODEL_SPARSE %d\n#define MODEL_QUADRATIC_L %d\n",
-                 s->m->nconstraints, s->lagrangian, s->sparse, !s->m->lagrangian_only);
+                 "#define NC %zuL\n#define MODEL_L %d\n#define MODEL_SPARSE %d\n#define MODEL_QUADRATIC_L %d\n"
+                 "#define MODEL_LONG %d\n",
+                 s->m->nconstraints, s->lagrangian, s->sparse, !s->m->lagrangian_only, s->longer);
+    if (s->longer && s->sparse) /* blocks of multipliers: pattern.h */
+        lgv_text_add(&s->out, "#define PATTERN_TABLE(name) sparse_##name\n#define PATTERN_NODES SPARSE_NC\n"
+                              "#define PATTERN_NA SPARSE_NA\n");
 }
 
 void lgv_face_g(struct lgv_source *s) {
@@ -112,6 +116,10 @@ void lgv_face_G(struct lgv_source *s) {
         sparse(s, "G", &s->kept[0], s->entries[0], "jacobian_map");
         return;
     }
+    if (s->pattern) {
+        lgv_face_border(s);
+        return;
+    }
     lgv_terms_hessian(s->g, &s->S, LGV_LAMBDA, LGV_Q, &t);
     lgv_face_one(s, "G", &t, (long)(s->m->nconstraints * s->m->np), "NP");
     lgv_terms_free(&t);
@@ -130,6 +138,10 @@ void lgv_face_mass(struct lgv_source *s) {
 
 void lgv_face_S2(struct lgv_source *s) {
     struct lgv_terms t = {0};
+    if (s->pattern) {
+        lgv_face_pattern_bend(s);
+        return;
+    }
     lgv_terms_hessian(s->g, &s->S, LGV_Q, LGV_Q, &t);
     lgv_face_one(s, "Sqq", &t, (long)(s->m->np * s->m->np), "NP");
     lgv_terms_free(&t);
@@ -137,7 +149,7 @@ void lgv_face_S2(struct lgv_source *s) {
 
 void lgv_face_before_bend(struct lgv_source *s) {
     struct lgv_terms second = {0};
-    if ((s->face & LGV_FACE_S2) && !s->sparse) {
+    if ((s->face & LGV_FACE_S2) && !s->sparse && !s->pattern) {
         lgv_terms_hessian(s->g, &s->S, LGV_Q, LGV_Q, &second);
         if (lgv_algebra_bend(s->m, &second, &s->kept[0])) s->face |= LGV_FACE_BEND;
         lgv_terms_free(&second);
@@ -159,5 +171,8 @@ void lgv_face_L1(struct lgv_source *s) {
 }
 
 void lgv_face_L2(struct lgv_source *s) {
-    lgv_face_derivatives(s, &s->L, LGV_V, of_L, 5);
+    if (s->pattern)
+        lgv_face_pattern(s, &s->L, LGV_V, of_L);
+    else
+        lgv_face_derivatives(s, &s->L, LGV_V, of_L, 5);
 }

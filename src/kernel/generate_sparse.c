@@ -6,7 +6,7 @@
  *     model_stiffness(c, t, q, p, Hq, B, W)                       of methods for stiff potentials, dense or sparse;
  *                                                                 where forces are apart Hq is that of the stiff part
  *     model_K2_sparse(c, t, q, p, a, w, Kq, Kp, Kqq, Kpp)         as model_K2; Kqq, Kpp: entries by rows and columns
- *     model_K2 with MODEL_PATTERN                                 all three with the entries of one pattern, pattern.h */
+ *     model_K2, model_L2 with MODEL_PATTERN                       all with the entries of one pattern: pattern.h */
 #include "kernel/generate.h"
 #include "kernel/sparse.h"
 #include <math.h>
@@ -49,12 +49,14 @@ static bool instances(struct lgv_source *s, const struct lgv_terms *terms, struc
     return !w->failed;
 }
 
-bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_terms *terms,
-                      const struct lgv_place *place, size_t count) {
+/* Rows of the terms are `down` below their place. */
+static bool map_below(struct lgv_source *s, const char *name, const struct lgv_terms *terms,
+                      const struct lgv_place *place, size_t count, int down) {
     struct walk w;
     bool ok = instances(s, terms, &w);
     if (ok) lgv_text_add(&s->out, "static const int %s[] = {", name);
     for (size_t i = 0; ok && i < w.count; i++) {
+        w.place[i].row += down;
         const struct lgv_place *at = bsearch(&w.place[i], place, count, sizeof *place, lgv_place_order);
         if (at) lgv_text_add(&s->out, i % 20 ? "%d," : "\n%d,", (int)(at - place));
         ok = at != NULL;
@@ -64,6 +66,11 @@ bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_t
     return ok;
 }
 
+bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_terms *terms,
+                      const struct lgv_place *place, size_t count) {
+    return map_below(s, name, terms, place, count, 0);
+}
+
 /* ---- Newton's method ---- */
 
 /* Factors with more than this part of all entries are as well dense. */
@@ -71,7 +78,7 @@ bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_t
 
 struct lgv_newton {
     struct lgv_sparse plan;
-    struct lgv_terms hessian[3]; /* K_qq, K_pp; of a pattern K_qq, K_qp, K_pp */
+    struct lgv_terms hessian[5]; /* K_qq, K_pp; of a pattern K_qq, K_qp, K_pp, and with a border S_qq and G */
     struct lgv_place *place[2];
     long count[2];
 };
@@ -79,7 +86,7 @@ struct lgv_newton {
 void lgv_generate_newton_free(struct lgv_newton *n) {
     if (!n) return;
     lgv_sparse_free(&n->plan);
-    for (int k = 0; k < 3; k++) lgv_terms_free(&n->hessian[k]);
+    for (int k = 0; k < 5; k++) lgv_terms_free(&n->hessian[k]);
     for (int k = 0; k < 2; k++) free(n->place[k]);
     free(n);
 }
@@ -157,39 +164,85 @@ static long sort_places(struct lgv_place *place, size_t count) {
     return (long)unique;
 }
 
-struct lgv_newton *lgv_generate_pattern_plan(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other) {
+/* Adds the places of terms, rows `down` below. */
+static bool add_terms(struct lgv_source *s, struct lgv_newton *n, int k, int down, size_t *count) {
+    struct lgv_place *part = NULL;
+    long entries = s->g->failed ? -1 : lgv_terms_pattern(s->g, &n->hessian[k], LGV_MAX_INSTANCES, &part);
+    for (long i = 0; i < entries; i++) part[i].row += down;
+    bool ok = add_places(part, entries, &n->place[0], count);
+    free(part);
+    return ok;
+}
+
+/* S: the sum of the constraints that are its border, or NULL. */
+static struct lgv_newton *pattern_plan(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other,
+                                       const struct lgv_function *S) {
     struct lgv_newton *n = lgv_new(1, sizeof *n);
     struct lgv_error ignore;
+    const int np = (int)s->m->np, nodes = np + (S ? (int)s->m->nconstraints : 0);
+    struct lgv_place *one = lgv_new((size_t)nodes, sizeof *one);
     size_t count = 0;
-    if (!n) return NULL;
-    bool ok = true;
-    for (int k = 0; k < 3 && ok; k++) {
-        struct lgv_place *part = NULL;
-        lgv_terms_hessian(s->g, f, k < 2 ? LGV_Q : other, k < 1 ? LGV_Q : other, &n->hessian[k]);
-        long entries = s->g->failed ? -1 : lgv_terms_pattern(s->g, &n->hessian[k], LGV_MAX_INSTANCES, &part);
-        ok = add_places(part, entries, &n->place[0], &count);
-        free(part);
+    bool ok = n && one;
+    for (int k = 0; k < 5 && ok; k++) {
+        if (k > 2 && !S) break;
+        enum lgv_space row = k == 4 ? LGV_LAMBDA : k == 2 ? other : LGV_Q, col = k == 1 || k == 2 ? other : LGV_Q;
+        lgv_terms_hessian(s->g, k > 2 ? S : f, row, col, &n->hessian[k]);
+        ok = add_terms(s, n, k, k == 4 ? np : 0, &count);
     }
-    struct lgv_place *one = lgv_new(s->m->np, sizeof *one);
-    for (size_t i = 0; one && i < s->m->np; i++) one[i] = (struct lgv_place){(int)i, (int)i};
-    ok = ok && one && add_places(one, (long)s->m->np, &n->place[0], &count);
+    for (int i = 0; one && i < nodes; i++) one[i] = (struct lgv_place){i, i};
+    ok = ok && add_places(one, nodes, &n->place[0], &count);
     free(one);
     if (ok) n->count[0] = sort_places(n->place[0], count);
-    ok = ok && lgv_sparse_make_pattern(&n->plan, (int)s->m->np, (int)s->m->np, n->place[0], n->count[0], &ignore) ==
-                   LGV_OK;
+    ok = ok && lgv_sparse_make_pattern(&n->plan, nodes, np, n->place[0], n->count[0], &ignore) == LGV_OK;
     if (ok && n->plan.na <= SPARSE_ENOUGH * (double)n->plan.nc * n->plan.nc) return n;
     lgv_generate_newton_free(n);
     return NULL;
 }
 
-static const char *const pattern_map[] = {"second_qq_map", "second_qp_map", "second_pp_map"};
+struct lgv_newton *lgv_generate_pattern_plan(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other) {
+    return pattern_plan(s, f, other, NULL);
+}
+
+struct lgv_newton *lgv_generate_border_plan(struct lgv_source *s) {
+    struct lgv_function L = {0}, S = {0};
+    struct lgv_newton *n = NULL;
+    if (lgv_model_increment_lagrangian(s->m, &L) && (!s->m->nconstraints || lgv_model_constraint_sum(s->m, &S)))
+        n = pattern_plan(s, &L, LGV_V, s->m->nconstraints ? &S : NULL);
+    lgv_function_free(&L);
+    lgv_function_free(&S);
+    return n;
+}
+
+static const char *const pattern_map[] = {"second_qq_map", "second_qp_map", "second_pp_map", "bend_map", "border_map"};
+
+/* Entries of the pattern before those of the border. */
+static long before_border(const struct lgv_source *s) {
+    return s->pattern->plan.g_row[s->m->np];
+}
 
 void lgv_face_before_pattern(struct lgv_source *s) {
     const struct lgv_newton *n = s->pattern;
     bool ok = !n || lgv_sparse_emit_pattern(&n->plan, &s->out);
-    for (int k = 0; n && k < 3 && ok; k++)
-        ok = lgv_generate_map(s, pattern_map[k], &n->hessian[k], n->place[0], (size_t)n->count[0]);
+    if (n) lgv_text_add(&s->out, "#define PATTERN_BORDER %ldL\n", before_border(s));
+    for (int k = 0; n && k < 5 && ok; k++) {
+        const long from = k == 4 ? before_border(s) : 0;
+        if (k < 3 || n->hessian[4].count)
+            ok = map_below(s, pattern_map[k], &n->hessian[k], n->place[0] + from, (size_t)(n->count[0] - from),
+                           k == 4 ? (int)s->m->np : 0);
+    }
     if (!ok) s->out.failed = true;
+}
+
+void lgv_face_border(struct lgv_source *s) {
+    struct lgv_target target = {"G",  &s->pattern->hessian[4], s->pattern->count[0] - before_border(s), NULL, false,
+                                pattern_map[4], false};
+    lgv_emit_targets(&s->out, s->g, &target, 1);
+}
+
+void lgv_face_pattern_bend(struct lgv_source *s) {
+    struct lgv_target target = {"Sqq", &s->pattern->hessian[3], s->pattern->count[0], NULL, false, pattern_map[3],
+                                false};
+    lgv_emit_targets(&s->out, s->g, &target, 1);
 }
 
 void lgv_face_pattern(struct lgv_source *s, const struct lgv_function *f, enum lgv_space other,

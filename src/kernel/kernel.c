@@ -271,7 +271,7 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
     unsigned lanes = options->lanes;
     bool sparse = lgv_method_sparse(k->method, m, &k->structure);
     bool dense = (face & LGV_FACE_K2) && !lgv_method_large(k->method, m, &k->structure) &&
-                 !lgv_method_patterned(k->method, m, &k->structure);
+                 !lgv_method_patterned(k->method, m, &k->structure) && !lgv_method_long(k->method, m, &k->structure);
     if (!lanes) lanes = choose_lanes(m->np, dense, sparse, cc.kind == LGV_COMPILER_CLANG);
     const bool near = m->graph->ncuts > 0, few = options->paths && 2 * options->paths <= PAIR_LANES;
     const bool pairs = few && !options->lanes && lgv_emit_has_pairs(m->graph);
@@ -347,7 +347,7 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
                   (method->compensated ? 2 * m->np : 0);
     unsigned face = lgv_method_face(method, &out->structure);
     if ((face & LGV_FACE_K2) && m->np > LGV_DENSE_DOF && !lgv_method_large(method, m, &out->structure) &&
-        !lgv_method_patterned(method, m, &out->structure)) {
+        !lgv_method_patterned(method, m, &out->structure) && !lgv_method_long(method, m, &out->structure)) {
         lgv_kernel_free(out);
         return lgv_method_too_large(method, m, err);
     }

@@ -492,7 +492,8 @@ bool lgv_sparse_emit(const struct lgv_sparse *s, struct lgv_text *out) {
 }
 
 bool lgv_sparse_emit_pattern(const struct lgv_sparse *s, struct lgv_text *out) {
-    lgv_text_add(out, "#define PATTERN_NODES %dL\n#define PATTERN_NE %dL\n#define PATTERN_NA %dL\n", s->nc, s->ng, s->na);
+    lgv_text_add(out, "#define PATTERN_NODES %dL\n#define PATTERN_NE %dL\n#define PATTERN_NA %dL\n", s->nc, s->ng,
+                 s->na);
     emit_any(out, "pattern", "row", s->g_row, s->nc + 1L);
     emit_any(out, "pattern", "col", s->g_col, s->ng);
     emit_any(out, "pattern", "place", s->place, s->ng);

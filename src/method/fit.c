@@ -41,9 +41,17 @@ bool lgv_method_spins(const struct lgv_method *method, const struct lgv_model *m
     return method->constrained ? !lgv_method_lagrangian(method, m, s) : s->spins || !method->varies;
 }
 
+bool lgv_method_long(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    return method->constrained && m->kind->formulas && (!method->kicks || lgv_method_lagrangian(method, m, s)) &&
+           !s->rotations && !(s->bath && lgv_method_lagrangian(method, m, s)) &&
+           m->np + m->nconstraints > LGV_SECOND_DOF;
+}
+
 bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
     size_t dense = s->diagonal_mass ? LGV_DENSE_CONSTRAINTS : LGV_DENSE_MIXED;
-    return m->kind->formulas && m->nconstraints > dense && method->kicks && !lgv_method_lagrangian(method, m, s);
+    bool longer = lgv_method_long(method, m, s);
+    return m->kind->formulas && m->nconstraints > (longer ? 0 : dense) && (method->kicks || longer) &&
+           !lgv_method_lagrangian(method, m, s);
 }
 
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
@@ -65,7 +73,7 @@ enum lgv_status lgv_method_too_large(const struct lgv_method *method, const stru
     return lgv_fail(err, LGV_CANNOT_RUN,
                     "%s solves a dense system of all %zu degrees of freedom, and this version stops at %d: second "
                     "derivatives of this model couple too many of them; use an explicit method",
-                    method->name, m->np, LGV_DENSE_DOF);
+                    method->name, m->np, method->constrained ? LGV_SECOND_DOF : LGV_DENSE_DOF);
 }
 
 unsigned lgv_method_spans(const struct lgv_method *method) {
@@ -202,9 +210,9 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
          "the correction of %s needs masses that do not depend on the velocities", 0},
         {keeps && corrected && !method->kicks && lgv_method_lagrangian(method, m, s),
          "the correction of %s needs constant masses; RATTLE-Jc knows others, and Lobatto3-W1 needs no correction", 0},
-        {keeps && dense && m->np + m->nconstraints > LGV_SECOND_DOF,
-         "%s solves dense equations of all stages here, for up to %d coordinates and constraints; RATTLE and SVE with "
-         "constant masses have no such limit", LGV_SECOND_DOF},
+        {keeps && dense && m->np + m->nconstraints > LGV_SECOND_DOF && !lgv_method_long(method, m, s),
+         "%s solves dense equations of all stages with rotations or with friction on variable masses, for up to %d "
+         "coordinates and constraints; RATTLE and SVE with constant masses have no such limit", LGV_SECOND_DOF},
         {keeps && corrected && m->np > LGV_CORRECTED_DOF,
          "the correction of %s is for models with up to %d degrees of freedom", LGV_CORRECTED_DOF},
     };

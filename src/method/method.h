@@ -218,7 +218,7 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
 #define LGV_RANDOM_NOISES 16    /* noises of a correction with a random coefficient, which has a term for each pair */
 #define LGV_CORRECTED_DOF 64    /* degrees of freedom with the correction of RATTLE-Jc and its relatives */
 #define LGV_BRACKET_DOF 64      /* ... with brackets that have weights, and noises with areas */
-#define LGV_SECOND_DOF 200      /* up to here the stages of Lagrangian methods have dense second derivatives */
+#define LGV_SECOND_DOF 200      /* coordinates and constraints: beyond, stages have no dense matrices (vprk_long.h) */
 #define LGV_LARGE_DOF 16        /* beyond, implicit nodes of separable models are found by nystrom_large.h */
 #define LGV_DENSE_DOF 2000      /* beyond, a dense Newton matrix per lane would take hundreds of megabytes */
 #define LGV_DENSE_CONSTRAINTS 6 /* beyond, their Jacobian is sparse */
@@ -251,6 +251,8 @@ unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_mode
 /* Does it solve its equations, in the form that lgv_method_large says nothing of, along the pattern of all second
  * derivatives, if its factors turn out to be sparse? */
 bool lgv_method_patterned(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
+/* A method with stages for constraints or Lagrangians, beyond LGV_SECOND_DOF: without dense matrices. */
+bool lgv_method_long(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* The message for dense matrices of more than LGV_DENSE_DOF degrees of freedom. */
 enum lgv_status lgv_method_too_large(const struct lgv_method *method, const struct lgv_model *m, struct lgv_error *err);
 /* Spans of the bath's time in a step. */

@@ -12,11 +12,14 @@
 #if MODEL_SPARSE
 #define JACOBIAN SPARSE_NG
 #define MASSES SPARSE_NM
+#elif MODEL_L && MODEL_LONG
+#define JACOBIAN (PATTERN_NE - PATTERN_BORDER)
+#define MASSES 0
 #else
 #define JACOBIAN (NC * NP)
 #define MASSES (NP * NP)
 #endif
-#define MASSES_NEEDED (MODEL_L || MODEL_SPARSE) /* else H_p says what they do to a vector */
+#define MASSES_NEEDED ((MODEL_L && !MODEL_LONG) || MODEL_SPARSE) /* else H_p says what they do to a vector */
 
 #ifdef LGV_HOST /* how many there are is known at run time */
 #define NC_NONE 0
@@ -52,11 +55,18 @@ INLINE void model_bend(struct ctx *c, const vec *q, vec *x) {
 
 /* ---- linear algebra ---- */
 
+#if MODEL_L && MODEL_LONG
+OUTLINE void long_multiply(const vec *G, const vec *x, vec *y);
+OUTLINE void long_add(const vec *G, const vec *y, vec *x);
+#endif
+
 /* y = G x */
 INLINE void constraint_multiply(struct ctx *c, const vec *G, const vec *x, vec *y) {
     (void)c; /* sizes of callback models come from it */
 #if MODEL_SPARSE
     sparse_multiply(G, x, y);
+#elif MODEL_L && MODEL_LONG
+    long_multiply(G, x, y);
 #else
     for (long k = 0; k < NC; k++) {
         y[k] = vec_set(0);
@@ -70,6 +80,8 @@ INLINE void constraint_add(struct ctx *c, const vec *G, const vec *y, vec *x) {
     (void)c; /* sizes of callback models come from it */
 #if MODEL_SPARSE
     sparse_multiply_transposed(G, y, x);
+#elif MODEL_L && MODEL_LONG
+    long_add(G, y, x);
 #else
     for (long k = 0; k < NC; k++)
         for (long i = 0; i < NP; i++) ADD_PRODUCT(x[i], G[k * NP + i], y[k]);
@@ -211,8 +223,21 @@ struct velocity {
     ivec outside;
 };
 
+/* g(q) = 0 along M^-1 G^T. */
+struct onto {
+    double t;
+    vec *v, *G, *mass, *g;
+};
+
+#if MODEL_L && MODEL_LONG
+#include "kernel/text/constrained_long.h"
+#endif
+
 INLINE ivec velocity_correct(struct ctx *c, struct newton *s, void *of) {
     struct velocity *h = of;
+#if MODEL_L && MODEL_LONG
+    return long_velocity(c, s, h);
+#else
     const long n = s->n, nc = h->nc;
     const vec *G = h->G, *v = s->x, *mu = s->x + NP;
     vec *r = s->e, *A = h->A, *Lvv = h->Lvv, size = h->size;
@@ -254,6 +279,7 @@ INLINE ivec velocity_correct(struct ctx *c, struct newton *s, void *of) {
     for (long k = 0; k < nc; k++) r[NP + k] *= m / size; /* moves of mu itself: damping goes back by what was moved */
     if (!MODEL_QUADRATIC_L) damp(n, h->outside, r, h->last);
     return singular & ~h->outside;
+#endif
 }
 
 INLINE ivec velocity_moving(struct ctx *c, struct newton *s, void *of) {
@@ -267,14 +293,15 @@ INLINE ivec velocity_moving(struct ctx *c, struct newton *s, void *of) {
 INLINE void dragged_velocity(struct ctx *c, double t, double drag, const vec *q, const vec *G, long nc, vec *p, vec *v,
                              vec *mu, ivec *singular, ivec *lost) {
     vec *top = c->top;
-    ARRAY(Lvv, NP * NP);
-    ARRAY(A, (NP + NC) * (NP + NC));
-    ARRAY(scratch, SYSTEM_SCRATCH(NP + NC));
+    ARRAY(Lvv, SECOND);
+    ARRAY(A, MODEL_LONG ? 0 : (NP + NC) * (NP + NC));
+    ARRAY(scratch, MODEL_LONG ? 0 : SYSTEM_SCRATCH(NP + NC));
     ARRAY(x, NP + NC);
     ARRAY(r, NP + NC);
     ARRAY(last, NP + NC);
     ivec known = (ivec)(p[0] == p[0]);
-    struct velocity h = {t, drag, nc, q, p, G, nc ? largest_of(G, NC * NP, 1) : vec_set(1), Lvv, A, scratch, last, {0}};
+    vec size = nc ? largest_of(G, JACOBIAN, 1) : vec_set(1);
+    struct velocity h = {t, drag, nc, q, p, G, size, Lvv, A, scratch, last, {0}};
     struct newton s = {.n = NP + nc, .x = x, .e = r, .live = known};
     for (long i = 0; i < NP + nc; i++) x[i] = i < NP ? v[i] : vec_set(0);
     newton_iterate(c, &s, MODEL_QUADRATIC_L ? 1 : NEWTON_MAX, velocity_correct, velocity_moving, 0, &h);
@@ -311,14 +338,11 @@ INLINE void project_momentum(struct ctx *c, double t, const vec *q, const vec *G
 
 #define START_MAX 100
 
-/* g(q) = 0 along M^-1 G^T. */
-struct onto {
-    double t;
-    vec *v, *G, *mass, *g;
-};
-
 INLINE ivec onto_correct(struct ctx *c, struct newton *s, void *of) {
     struct onto *h = of;
+#if MODEL_L && MODEL_LONG
+    return long_onto(c, s, h);
+#else
     ivec singular;
     model_g(c, s->x, h->g);
     model_G(c, s->x, h->G);
@@ -332,6 +356,7 @@ INLINE ivec onto_correct(struct ctx *c, struct newton *s, void *of) {
     configuration_move(s->live, s->e, s->x);
 #endif
     return singular;
+#endif
 }
 
 INLINE ivec onto_moving(struct ctx *c, struct newton *s, void *of) {

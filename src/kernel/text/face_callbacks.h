@@ -30,6 +30,7 @@
 #define WATCH_CONSTRAINT (WATCHED - 2)
 #define MODEL_L 0 /* constrained methods work with H, and dense */
 #define MODEL_SPARSE 0
+#define MODEL_LONG 0
 #define MODEL_QUADRIC 0
 #define MODEL_QUADRATIC_L 0
 #define no_noise ((const vec *)0)

@@ -29,6 +29,7 @@ INLINE void pattern_clear(long S, vec *A) {
     for (long i = 0; i < PATTERN_BLOCKS(S); i++) A[i] = vec_set(0);
 }
 
+#ifdef PATTERN_NE
 /* Adds a number to the diagonal of tile (i, j). */
 INLINE void pattern_add_one(long S, long i, long j, double factor, vec *A) {
     for (long k = 0; factor != 0 && k < PATTERN_NODES; k++) A[(PATTERN_TABLE(a_diagonal)[k] * S + i) * S + j] += factor;
@@ -54,6 +55,8 @@ INLINE void pattern_add_flow(long S, long i, long j, double a, double b, const v
         ADD_PRODUCT(down[1], b, Kqp[e]);
     }
 }
+
+#endif
 
 /* C -= A B, blocks of S rows. */
 INLINE void pattern_subtract(long S, const vec *A, const vec *B, vec *C) {
@@ -150,7 +153,8 @@ INLINE ivec pattern_factor(long S, vec *A, vec *D, vec *scratch, ivec *some) {
     return lost;
 }
 
-/* Lanes where node i does not solve its equation D x = y to round-off of the right sides: nothing has these unknowns. */
+/* Lanes where a node does not solve its equation D x = y to round-off of the right sides: nothing has these unknowns.
+ */
 INLINE ivec pattern_contradicts(long S, const vec *D, const vec *x, const vec *y, const vec *right) {
     ivec wrong = {0};
     for (long a = 0; a < S; a++) {

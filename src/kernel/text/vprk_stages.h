@@ -2,7 +2,8 @@
  *
  * Variational methods with any stages (the equations are in methods/vprk.c): for constant masses by rounds that
  * solve for the multipliers alone, for Lagrangians and where these do not converge by Newton's method for all stages
- * at once.  Include-free; a part of methods/vprk.c. */
+ * at once.  Of many coordinates and constraints it has no dense matrices: vprk_long.h.  Include-free; a part of
+ * methods/vprk.c. */
 
 /* Velocity, momentum and force of stage values: unknown Y is V (Lagrangian) or P (constant masses). */
 struct stages {
@@ -46,7 +47,10 @@ INLINE void stage_values(struct ctx *c, long j, const vec *w, int second, struct
 #endif
         return;
     }
-    model_K2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, 0, 0);
+    if (MODEL_LONG)
+        model_K1(c, t, Q, Y, c->dt * V_B(j), w, f, 0);
+    else
+        model_K2(c, t, Q, Y, c->dt * V_B(j), w, f, 0, second ? s->fQ : 0, 0, 0);
     for (long i = 0; i < NP; i++) {
         f[i] = -f[i];
         P[i] = Y[i];
@@ -59,13 +63,32 @@ INLINE void stage_values(struct ctx *c, long j, const vec *w, int second, struct
 INLINE void add_inner_correction(struct ctx *c, long j, const vec *Q, vec *f) {
     if (!CORRECTED || MODEL_L || V_TIME(j) == 0 || V_TIME(j) == 1) return;
     vec *top = c->top;
-    ARRAY(G, NC * NP);
+    ARRAY(G, JACOBIAN);
     ARRAY(x, NP);
     model_G(c, Q, G);
     correction_gradient(c, time_at(c, V_TIME(j)), Q, G, 0, x);
     for (long i = 0; i < NP; i++) ADD_PRODUCT(f[i], -c->dt * c->dt * VPRK_CORRECTION * V_B(j), x[i]);
     c->top = top;
 }
+
+/* Residual of the equations of the momenta. */
+INLINE void stage_residual(const struct ctx *c, const vec *p, const struct stages *s, vec *r) {
+    (void)c;
+    for (long i = 0; i < VS; i++)
+        for (long a = 0; a < NP; a++) {
+            vec sum = s->P[i * NP + a] - p[a];
+            for (long j = 0; j < VS; j++)
+                if (V_AHAT(i, j) != 0) ADD_PRODUCT(sum, -V_AHAT(i, j), s->f[j * NP + a]);
+            for (long m = 0; NC > 0 && m < VM; m++) ADD_PRODUCT(sum, -V_AM(i, m), s->GT[m * NP + a]);
+            r[i * NP + a] = sum;
+        }
+}
+
+#if MODEL_LONG
+#include "kernel/text/vprk_long.h"
+#else
+#define STAGES_MATRIX (UNKNOWNS * UNKNOWNS)
+#define STAGES_SCRATCH SYSTEM_SCRATCH(UNKNOWNS)
 
 /* B += factor A VY, VY the derivative of the velocity: 1 or the masses. */
 INLINE void add_product(double factor, const vec *A, const vec *mass, vec *B, long stride) {
@@ -145,14 +168,7 @@ INLINE void stage_system(struct ctx *c, const vec *q, const vec *p, const vec *d
                 }
         }
     }
-    for (long i = 0; i < VS; i++)
-        for (long a = 0; a < NP; a++) {
-            vec sum = s->P[i * NP + a] - p[a];
-            for (long j = 0; j < VS; j++)
-                if (V_AHAT(i, j) != 0) ADD_PRODUCT(sum, -V_AHAT(i, j), s->f[j * NP + a]);
-            for (long m = 0; NC > 0 && m < VM; m++) ADD_PRODUCT(sum, -V_AM(i, m), s->GT[m * NP + a]);
-            r[i * NP + a] = sum;
-        }
+    stage_residual(c, p, s, r);
     c->top = top;
 }
 
@@ -167,6 +183,18 @@ INLINE void scale_system(vec m, vec g, vec *r, vec *A) {
     }
 }
 
+INLINE ivec stage_solve(const struct ctx *c, const struct stages *s, const vec *mass, vec *A, vec *r, vec *scratch) {
+    vec m = MODEL_L ? largest_of(s->PY, NP, NP + 1) : 1.0 / largest_of(mass, NP, NP + 1);
+    vec g = NC > 0 ? largest_of(s->GX, NC * NP, 1) : vec_set(1);
+    (void)c;
+    scale_system(m, g, r, A);
+    ivec singular = system_solve(SYSTEM_ANY, UNKNOWNS, A, r, scratch);
+    for (long i = 0; i < UNKNOWNS; i++) r[i] *= i >= VS * NP ? m / g : MODEL_L ? vec_set(1) : m;
+    return singular;
+}
+#endif
+
+#if MODEL_L || !MODEL_LONG
 /* Lanes whose equations hold to round-off of their terms. */
 static __attribute__((noinline, cold)) ivec stages_met(struct ctx *c, const vec *q, const vec *p,
                                                        const struct stages *s, const vec *r) {
@@ -207,11 +235,7 @@ INLINE ivec stages_correct(struct ctx *c, struct newton *s, void *of) {
     stage_system(c, h->q, h->p, h->dW, h->dZ, h->extra, h->mass, at, r, h->A);
     if (s->round >= NEWTON_PATIENT) s->live &= ~stages_met(c, h->q, h->p, at, r);
     h->outside = s->round > 0 ? left_domain(n, r, s->live) : (ivec){0};
-    vec m = MODEL_L ? largest_of(at->PY, NP, NP + 1) : 1.0 / largest_of(h->mass, NP, NP + 1);
-    vec g = NC > 0 ? largest_of(at->GX, NC * NP, 1) : vec_set(1);
-    scale_system(m, g, r, h->A);
-    ivec singular = system_solve(SYSTEM_ANY, n, h->A, r, h->scratch);
-    for (long i = 0; i < n; i++) r[i] *= i >= VS * NP ? m / g : MODEL_L ? vec_set(1) : m;
+    ivec singular = stage_solve(c, at, h->mass, h->A, r, h->scratch);
     damp(n, h->outside, r, h->last);
     return singular & ~h->outside;
 }
@@ -235,8 +259,8 @@ INLINE ivec stages_moving(struct ctx *c, struct newton *s, void *of) {
 INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
                           const vec *mass, struct stages *at, ivec live) {
     vec *top = c->top;
-    ARRAY(A, UNKNOWNS * UNKNOWNS);
-    ARRAY(scratch, SYSTEM_SCRATCH(UNKNOWNS));
+    ARRAY(A, STAGES_MATRIX);
+    ARRAY(scratch, STAGES_SCRATCH);
     ARRAY(r, UNKNOWNS);
     ARRAY(last, UNKNOWNS);
     ARRAY(end, NP);
@@ -249,7 +273,17 @@ INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *
     newton(c, &s, NEWTON_MAX, stages_correct, stages_moving, 0, &h);
     c->top = top;
 }
+#else
+INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
+                          const vec *mass, struct stages *at, ivec live) {
+    (void)q, (void)p, (void)dW, (void)dZ, (void)extra, (void)mass, (void)at;
+    lanes_failed(c, &live, LGV_FAIL_NEWTON);
+}
+#endif
 
+#if MODEL_L
+#define quick_stages(...) __builtin_trap()
+#else
 /* For constant masses and tableaux whose multipliers and constraints lie at the stages themselves (VPRK_S >= 2: X_m
  * = Q_m, constraint m at Q_m+1) the multipliers alone are solved for, with forces and directions of the multipliers
  * from the stages before:
@@ -257,9 +291,27 @@ INLINE void newton_stages(struct ctx *c, const vec *q, const vec *p, const vec *
  *     sum_m C_im G(Q_i) M^-1 G(Q_m)^T delta_m = g(Q_i) / dt,   C_im = sum_k a_ik ahat_km,   lam_m -= delta_m.
  *
  * The error falls by a factor of the size dt^2 in each round; lanes where it falls too slowly are left in *live. */
-#define QUICK_ROUNDS 12
 #define QUICK_SIZE (VM * NC)
+#if MODEL_LONG /* nothing else is left: as long as it falls */
+#define QUICK_ROUNDS 200
+#define QUICK_SLOW 0.9
+#define QUICK_ROWS 0
+#if NC_NONE
+#define QUICK_MATRIX 0
+#define QUICK_SCRATCH 0
+#else
+#define QUICK_MATRIX PATTERN_BLOCKS(VM)
+#define QUICK_SCRATCH (PATTERN_SCRATCH(VM) + SPARSE_NA)
+#endif
+#else
+#define QUICK_ROUNDS 12
+#define QUICK_SLOW 0.5
+#define QUICK_ROWS (VS * NC * NP)
+#define QUICK_MATRIX (QUICK_SIZE * QUICK_SIZE)
+#define QUICK_SCRATCH SYSTEM_SCRATCH(QUICK_SIZE)
+#endif
 
+#if !MODEL_LONG
 /* The rows of the system for the multipliers. */
 INLINE void quick_system(struct ctx *c, const vec *G, const vec *MG, vec *A) {
     for (long i = 1; i < VS; i++)
@@ -272,6 +324,12 @@ INLINE void quick_system(struct ctx *c, const vec *G, const vec *MG, vec *A) {
                         C * dot(c, G + (i * NC + a) * NP, MG + (m * NC + b) * NP);
         }
 }
+
+INLINE ivec quick_solve(struct ctx *c, const vec *G, const vec *MG, vec *A, vec *r, vec *scratch) {
+    quick_system(c, G, MG, A);
+    return system_solve(SYSTEM_ANY, QUICK_SIZE, A, r, scratch);
+}
+#endif
 
 /* Momenta and velocities of the stages from their forces and multipliers, in the lanes that are not done: a lane's
  * bits must not depend on the others. */
@@ -292,7 +350,7 @@ INLINE void quick_momenta(struct ctx *c, const vec *q, const vec *p, const ivec 
 struct quick {
     const vec *q, *p, *w, *extra;
     struct stages *at;
-    vec *G, *MG, *A, *scratch, *r, *old;
+    vec *G, *MG, *A, *scratch, *r, *old; /* long: MG are the masses */
     vec moved, size; /* of the coordinates that move */
     ivec stuck;
 };
@@ -317,8 +375,8 @@ INLINE void quick_stage(struct ctx *c, long j, int round, struct quick *h) {
     }
     add_inner_correction(c, j, at->Q + j * NP, at->f + j * NP);
     if (NC == 0) return;
-    model_G(c, at->Q + j * NP, h->G + j * NC * NP);
-    if (j < VM) constraint_rows(c, h->G + j * NC * NP, 0, h->MG + j * NC * NP);
+    model_G(c, at->Q + j * NP, h->G + j * JACOBIAN);
+    if (j < VM && !MODEL_LONG) constraint_rows(c, h->G + j * JACOBIAN, 0, h->MG + j * JACOBIAN);
     if (round > 0 && j > 0) model_g(c, at->Q + j * NP, h->r + (j - 1) * NC);
 }
 
@@ -329,14 +387,13 @@ INLINE ivec quick_correct(struct ctx *c, struct newton *s, void *of) {
     h->moved = h->size = vec_set(0);
     for (long j = 0; j < VS; j++) quick_stage(c, j, s->round, h);
     if (NC > 0 && s->round > 0) {
-        quick_system(c, h->G, h->MG, h->A);
         for (long k = 0; k < QUICK_SIZE; k++) h->r[k] *= 1 / c->dt;
-        (void)system_solve(SYSTEM_ANY, QUICK_SIZE, h->A, h->r, h->scratch);
+        (void)quick_solve(c, h->G, h->MG, h->A, h->r, h->scratch);
         for (long k = 0; k < QUICK_SIZE; k++) at->lam[k] -= vec_select(live, h->r[k], vec_set(0));
     }
     for (long m = 0; NC > 0 && m < VM; m++) {
         for (long i = 0; i < NP; i++) at->GT[m * NP + i] = vec_set(0);
-        constraint_add(c, h->G + m * NC * NP, at->lam + m * NC, at->GT + m * NP);
+        constraint_add(c, h->G + m * JACOBIAN, at->lam + m * NC, at->GT + m * NP);
     }
     quick_momenta(c, h->q, h->p, &live, at);
     return (ivec){0}; /* a singular lane has no finite momentum */
@@ -348,18 +405,18 @@ INLINE ivec quick_moving(struct ctx *c, struct newton *s, void *of) {
     ivec far = ~(ivec){0};
     (void)c;
     if (s->round > 1) far = (ivec)(moved * moved > 1e-18 * size * before) & (ivec)(moved > 1e-15 * size);
-    if (s->round > 2) h->stuck |= s->live & far & (ivec)(moved > 0.5 * before);
+    if (s->round > 2) h->stuck |= s->live & far & (ivec)(moved > QUICK_SLOW * before);
     s->last = moved;
     return far & ~h->stuck;
 }
 
 INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, const vec *extra,
-                         struct stages *at, ivec *live) {
+                         vec *mass, struct stages *at, ivec *live) {
     vec *top = c->top;
-    ARRAY(G, VS * NC * NP);
-    ARRAY(MG, VS * NC * NP);
-    ARRAY(A, QUICK_SIZE * QUICK_SIZE);
-    ARRAY(scratch, SYSTEM_SCRATCH(QUICK_SIZE));
+    ARRAY(G, VS * JACOBIAN);
+    ARRAY(MG, QUICK_ROWS);
+    ARRAY(A, QUICK_MATRIX);
+    ARRAY(scratch, QUICK_SCRATCH);
     ARRAY(r, QUICK_SIZE);
     ARRAY(w, VS * NM);
     ARRAY(old, VS * NP);
@@ -370,13 +427,14 @@ INLINE void quick_stages(struct ctx *c, const vec *q, const vec *p, const vec *d
             at->Q[j * NP + i] = q[i];
             at->Y[j * NP + i] = p[i];
         }
-    struct quick h = {q, p, w, extra, at, G, MG, A, scratch, r, old, vec_set(0), vec_set(0), {0}};
+    struct quick h = {q, p, w, extra, at, G, MODEL_LONG ? mass : MG, A, scratch, r, old, vec_set(0), vec_set(0), {0}};
     struct newton s = {.live = known};
     newton_iterate(c, &s, QUICK_ROUNDS, quick_correct, quick_moving, 0, &h);
     *live = s.live | h.stuck;
     for (long i = 0; i < NP; i++) *live |= known & ~vec_finite(at->Y[(VS - 1) * NP + i]);
     c->top = top;
 }
+#endif
 
 /* What the stages have found becomes the end of the step. */
 INLINE void stages_end(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ, const vec *extra, struct stages *s,
@@ -399,29 +457,39 @@ INLINE void stages_end(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *
     }
 }
 
+#if MODEL_LONG
+#define STAGE_SECOND (MODEL_L ? SECOND : 0)
+#define STAGE_BENDS STAGE_SECOND
+#define STAGE_MASSES (MODEL_SPARSE ? MASSES : 0)
+#else
+#define STAGE_SECOND SECOND
+#define STAGE_BENDS (VM * SECOND)
+#define STAGE_MASSES (NP * NP)
+#endif
+
 INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec *dZ) {
     ARRAY(unknowns, UNKNOWNS);
     ARRAY(values, VS * 4 * NP);
-    ARRAY(second, 4 * NP * NP);
-    ARRAY(multipliers, VM * (2 * NP + NC * NP + NP * NP));
-    ARRAY(mass, NP * NP);
+    ARRAY(second, 4 * STAGE_SECOND);
+    ARRAY(multipliers, VM * (2 * NP + JACOBIAN) + STAGE_BENDS);
+    ARRAY(mass, STAGE_MASSES);
     ARRAY(v, NP);
     ARRAY(mu, NC);
     ARRAY(extra, NP);
-    ARRAY(G, NC * NP);
+    ARRAY(G, JACOBIAN);
     struct stages s = {.Y = unknowns,
                        .V = values,
                        .Q = values + VS * NP,
                        .P = values + 2 * VS * NP,
                        .f = values + 3 * VS * NP,
                        .PQ = second,
-                       .PY = second + NP * NP,
-                       .fQ = second + 2 * NP * NP,
-                       .fY = second + 3 * NP * NP,
+                       .PY = second + STAGE_SECOND,
+                       .fQ = second + 2 * STAGE_SECOND,
+                       .fY = second + 3 * STAGE_SECOND,
                        .X = multipliers,
                        .GT = multipliers + VM * NP,
                        .GX = multipliers + 2 * VM * NP,
-                       .S = multipliers + VM * (2 * NP + NC * NP),
+                       .S = multipliers + VM * (2 * NP + JACOBIAN),
                        .lam = unknowns + VS * NP};
     ivec live = (ivec)(p[0] == p[0]), singular = {0};
     for (long i = 0; i < NP; i++) v[i] = MODEL_L ? c->extra[i * VECS] : p[i];
@@ -432,12 +500,15 @@ INLINE void stages_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
         correction_gradient(c, time_at(c, 0), q, G, mass, extra);
         for (long i = 0; i < NP; i++) extra[i] *= -c->dt * VPRK_CORRECTION * c->dt;
     }
-    if (QUICK) quick_stages(c, q, p, dW, dZ, extra, &s, &live);
+#if MODEL_SPARSE
+    constraint_masses(c, time_at(c, 0), q, p, mass);
+#endif
+    if (QUICK) quick_stages(c, q, p, dW, dZ, extra, mass, &s, &live);
     if (!QUICK || RARELY(vec_any(live))) {
         for (long j = 0; j < VS; j++)
             for (long i = 0; i < NP; i++) s.Y[j * NP + i] = QUICK ? vec_select(live, v[i], s.Y[j * NP + i]) : v[i];
         for (long i = 0; i < VM * NC; i++) s.lam[i] = vec_select(live, vec_set(0), s.lam[i]);
-        if (!MODEL_L) constraint_masses(c, time_at(c, 0), q, v, mass);
+        if (!MODEL_L && !MODEL_LONG) constraint_masses(c, time_at(c, 0), q, v, mass);
         newton_stages(c, q, p, dW, dZ, extra, mass, &s, live);
     }
     stage_positions(c, q, &s);
