@@ -41,8 +41,9 @@ enum lgv_status lgv_sparse_make(struct lgv_sparse *s, int nc, int nq, const stru
 /* The same for 1 + (B_ik). */
 enum lgv_status lgv_sparse_make_tiles(struct lgv_sparse *s, int nq, int sets, const struct lgv_place *h, long nh,
                                        const struct lgv_place *m, long nm, struct lgv_error *err);
-/* The same for blocks on a pattern with all of its diagonal and, with every place, the one across it.  Those from number
- * `border` on have nothing on their diagonal, as multipliers: they are eliminated behind all they are coupled to. */
+/* The same for blocks on a pattern with all of its diagonal and, with every place, the one across it.  Those from
+ * number `border` on have nothing on their diagonal, as multipliers: they are eliminated behind all they are coupled
+ * to. */
 enum lgv_status lgv_sparse_make_pattern(struct lgv_sparse *s, int n, int border, const struct lgv_place *w, long nw,
                                         struct lgv_error *err);
 void lgv_sparse_free(struct lgv_sparse *s);

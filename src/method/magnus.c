@@ -109,7 +109,8 @@ static bool levy_fault(const struct lgv_method *base, const char *suffix, char *
     const unsigned plain = LGV_FACE_K1 | LGV_FACE_K2 | LGV_FACE_FORCE | LGV_FACE_H;
     if (!base)
         snprintf(why, size, "what %s goes around is not a method that has a name", suffix);
-    else if (base->brackets || base->uses_dz || base->bath || base->constrained || base->correction != 0 || base->random)
+    else if (base->brackets || base->uses_dz || base->bath || base->constrained || base->correction != 0 ||
+             base->random)
         snprintf(why, size, "%s goes around methods with dW alone, without bath, constraints or corrections", suffix);
     else if (base->needs || base->face_general & ~plain || base->rotations || base->compensated || base->discrete)
         snprintf(why, size, "%s goes around methods for any H(q,p) and h(q,p), and %s is none", suffix, base->name);

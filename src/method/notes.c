@@ -50,6 +50,21 @@ struct note {
 #define ON_SPLIT "Declare the stiff part of the potential as `stiff`. "
 
 static const struct note notes[] = {
+    /* Any noise h(q, p): brackets and flows. */
+    {"P2N2Q4Gau-3flows",
+     "flows of unit time, each by P2N2Q4Gau:  sum_m a_m h_m,  then dt H + sum_m b_m h_m,  then sum_m c_m h_m\n"
+     "b = sign(dW) sqrt(dW^2 + 0.8 dt + 2.4 y^2),  a = (dW - b)/2 + y,  c = (dW - b)/2 - y,  y = J - dW/2\n",
+     "Strong order 3/2 and weak order 2 for any h(q, p) whose noises commute, without derivatives beyond those of "
+     "P2N2Q4Gau: the first to try there, for about twice its work."},
+    {"P2N2Q4Gau-Magnus",
+     "the step of P2N2Q4Gau on  K = dt H + sum_m dW_m h_m + sum_m dt y_m ({H, h_m} - h_m,t) + sum_ij k_ij D_ij\n"
+     "D_ij = {h_i, {h_j, H} + h_j,t},  k_ij = dt (3/5 y_i y_j + delta_ij dt/30),  y = J - dW/2\n",
+     "The order of P2N2Q4Gau-3flows by one implicit step instead of three. It writes brackets of H and the noises out: "
+     "for few degrees of freedom."},
+    {"P1N1Q2Gau-Levy",
+     "the step of P1N1Q2Gau on  K = dt H + sum_m dW_m h_m - sum_(i<j) A_ij {h_i, h_j}\n"
+     "A_ij: Levy areas, drawn given dW and dZ by Fourier modes and a Gaussian tail\n",
+     "Noises that do not commute where paths count: strong order 1 instead of 1/2. Averages gain nothing by it."},
     /* Galerkin methods and their relatives of order 3/2. */
     {"P1N1Q1Rec", "q' = q + K_p(q', p; dt, dW)\np' = p - K_q(q', p; dt, dW)\n",
      "The cheapest symplectic step, with one force. Verlet costs the same and has order 2 without noise: take that."},
