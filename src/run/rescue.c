@@ -36,12 +36,13 @@ struct lgv_rescue {
     int fail[LGV_UNIT];
 };
 
-/* What a step has beside q, p and rows that go along with them must not depend on its width. */
+/* What a step has beside q, p and rows that go along with them must not depend on its width.  Halves of Levy areas
+ * given the area have no law in closed form. */
 bool lgv_rescue_possible(const struct lgv_kernel *k) {
     const struct lgv_method *m = k->method;
     bool windows = (k->watch.uses & LGV_USES(LGV_LAMBDA)) && !k->structure.constrained;
     return !k->bath && !m->metropolis && !m->carries_width && !m->loose && !k->watch.sections &&
-           !windows && !lgv_method_explicit(m, &k->structure);
+           m->brackets != LGV_BRACKETS_AREAS && !windows && !lgv_method_explicit(m, &k->structure);
 }
 
 /* ---- noise ---- */

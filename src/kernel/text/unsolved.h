@@ -21,6 +21,7 @@ struct newton {
 #define newton_end(...) __builtin_trap()
 #define system_solve(...) NOT_SOLVED
 #define still_moving(...) NOT_SOLVED
+#define still_falling(...) NOT_SOLVED
 #define solve_partitioned(...) NOT_SOLVED
 #define settle(...) __builtin_trap()
 #define implicit_kick(...) __builtin_trap()
