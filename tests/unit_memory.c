@@ -48,7 +48,8 @@ static int grow_slowly(struct lgv_scratch *s, unsigned long long bytes) {
 static void test_growing(void **state) {
     (void)state;
     struct lgv_model *m = model_of("coordinates: {'q[20]': 0.1+0.2*normal()}\nmomenta: {'p[20]': 0.3}\n"
-                                   "hamiltonian: 'sum(i=1..20, p[i]^2/2*(1 + q[i]^2/4) - cos(q[i]))'\n"
+                                   "hamiltonian: 'sum(i=1..20, p[i]^2/2*(1 + q[i]^2/4) - cos(q[i])) + "
+                                   "sum(i=1..20, j=1..20, 0.001*q[i]*p[j]^2)'\n"
                                    "noise: ['0.2*sin(q[1])', '0.1*cos(q[2])*p[2]']\n");
     static const char *const methods[] = {"P1N1Q2Gau", "P2N2Q2Lob", "IEM", "P2N2Q4Gau"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -106,8 +107,9 @@ static void test_message(void **state) {
     skip(); /* its shadow memory needs all addresses */
 #endif
     struct lgv_model *m = model_of("coordinates: {'q[400]': 0.1}\nmomenta: {'p[400]': 0}\nnoise: 0.1*q[1]\n"
-                                   "hamiltonian: 'sum(i=1..400, p[i]^2/2*(1 + q[i]^2))'\n");
-    /* not separable: dense matrices of 200 MB or more, beyond what the heap may have left */
+                                   "hamiltonian: 'sum(i=1..400, j=1..400, p[i]^2/800*(1 + q[j]^2))'\n");
+    /* not separable, and every site coupled to every other: dense matrices of 200 MB or more, beyond what the heap may
+     * have left */
     struct lgv_kernel k = kernel_of(m, "IEM");
     uint64_t time_step[2] = {0, 1};
     struct lgv_plan plan = {.kernel = &k, .dt = 0.1, .steps = 1, .paths = 16, .seed = 1, .coarsen = 1, .ntimes = 2};
