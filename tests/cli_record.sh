@@ -5,7 +5,7 @@
 source "$(dirname "$0")/shell.inc"
 
 set -m
-model=("$kubo" --paths 960 --step 0.002 --until 40 --outputs 100 --no-report --quiet --set record=final,states)
+model=("$kubo" --paths 960 --step 0.0002 --until 40 --outputs 100 --no-report --quiet --set record=final,states)
 gives 0 "$LGV" run "${model[@]}" --out whole
 [ -s whole/paths.h5 ] && [ ! -e whole/recorded ] || die "no paths.h5, or files are left"
 gives 0 "$LGV" run "${model[@]}" --threads 1 --out one

@@ -240,6 +240,7 @@ static void test_singular_step(void **state) {
     s.outputs = 1;
     s.check_states = 0;
     s.truncate = 0;
+    s.rescue = false;
     run_with(m, &s, LGV_FAILED_PATHS, &r);
     assert_true(r.failed >= 1 && r.failed < 8);
     for (size_t i = 0; i < r.nfailures; i++) {
