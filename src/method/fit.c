@@ -275,8 +275,9 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
     const bool near = formulas && m->graph->ncuts, split = face & LGV_FACE_SPLIT;
     const bool bends = near && (face & second || third ||
                                 (face & LGV_FACE_STIFFNESS && (!split || lgv_near_used(m->graph, m->stiff))));
-    const bool bracket_kinks = method->brackets == LGV_BRACKETS_AREAS ? s->commutes_decided == LGV_DECIDED_KINKS
-                                                                      : method->brackets && lgv_model_kinks(m);
+    const bool bracket_kinks = formulas && (method->brackets == LGV_BRACKETS_AREAS
+                                                ? s->commutes_decided == LGV_DECIDED_KINKS
+                                                : method->brackets && lgv_model_kinks(m));
     bool pairs = m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH;
     const struct reason row[] = {
         {bends,
