@@ -417,7 +417,9 @@ static bool describe(const struct lgv_galerkin *g, const double *table, bool lob
     m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second && diagonal;
     m->needs = galerkin_needs(g, diagonal);
     m->uses_dz = table[4] != 0;
-    if ((m->uses_dz || g->correction) && weights_of(g, &w) && !lgv_weights_judge(&w, g->correction, m)) return false;
+    if ((m->uses_dz || g->correction) && weights_of(g, &w) &&
+        !lgv_weights_judge(&w, (enum lgv_correction)g->correction, m))
+        return false;
     m->symmetric = is_symmetric(&g->rule) && is_symmetric(&g->noise) && !m->uses_dz && !g->correction && even(g);
     if (table[6] > 0 && !g->general) { /* the Nystroem form */
         m->steady_kinetic = true;
