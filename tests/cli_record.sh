@@ -61,14 +61,14 @@ gives 0 "$LGV" run "$kubo" "${small[@]}" --no-report --quiet --out more
 # Processes.
 if [ -x "$LGV-mpi" ] && command -v mpirun > /dev/null; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
-    gives 0 mpirun --oversubscribe -n 2 "$LGV-mpi" run "${model[@]}" --threads 1 --out peers
+    ASAN_OPTIONS=detect_leaks=0 gives 0 mpirun --oversubscribe -n 2 "$LGV-mpi" run "${model[@]}" --threads 1 --out peers
     cmp whole/paths.h5 peers/paths.h5 || die "other bytes with two processes"
 fi
 
 # Memory: 81 MB of numbers take less than that.
 peak() { # kB
-    "$LGV" run "$kubo" --step 0.05 --until 5 --paths "$1" --bins 0 --no-report --quiet --threads 1 --out memory \
-        --outputs 100 --set record=final,states &
+    ASAN_OPTIONS=quarantine_size_mb=1 "$LGV" run "$kubo" --step 0.05 --until 5 --paths "$1" --bins 0 --no-report \
+        --quiet --threads 1 --out memory --outputs 100 --set record=final,states &
     local pid=$! most=0 now
     while now=$(awk '/VmHWM/ { print $2 }' /proc/$pid/status 2> /dev/null) && [ -n "$now" ]; do
         most=$now

@@ -16,15 +16,15 @@ static void use(struct lgv_model *m) {
     lgv_terms_gradient(m->graph, &f, LGV_Q, &q);
     lgv_terms_gradient(m->graph, &f, LGV_P, &p);
     double *state = lgv_new(3 * m->np + m->nnoise + 2, sizeof *state), *out = lgv_new(m->np, sizeof *out);
-    double *draw = lgv_new((size_t)(m->draws[0] + m->draws[1]) + 1, sizeof *draw);
+    double *draw = lgv_new((size_t)(m->draws[0] + m->draws[1]) + 2, sizeof *draw); /* the first: LGV_PATH */
     if (!m->graph->failed && m->np <= 1000 && state && out && draw && lgv_eval_begin(&e, m->graph)) {
         struct lgv_env env = {.par = m->par,
                               .space = {[LGV_Q] = state,
                                         [LGV_P] = state + m->np,
                                         [LGV_V] = state + (m->nx + m->np),
                                         [LGV_WEIGHTS] = state + 3 * m->np,
-                                        [LGV_NORMAL] = draw,
-                                        [LGV_UNIFORM] = draw}};
+                                        [LGV_NORMAL] = draw + 1,
+                                        [LGV_UNIFORM] = draw + 1}};
         for (size_t k = 0; k < m->nx + m->np; k++) state[k] = lgv_eval_node(&e, m->start[k], &env, NULL);
         lgv_eval_terms(&e, &q, &env, out, m->np, 0);
         lgv_eval_terms(&e, &p, &env, out, m->np, 0);
