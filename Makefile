@@ -3,7 +3,7 @@
 # Thin front over CMake.
 #   make            install what is missing, build build/lgv
 #   make run        ... and run a first example
-#   make test       ... and every test, then again with sanitizers, then a clang build with warnings as errors
+#   make test       ... and every test, most again with sanitizers, a clang build with warnings as errors, lint
 #   make bench      speed against the hand-written floor
 #   make lint       clang-tidy and cppcheck; a part of make test
 #   make soak       a long run that is killed a hundred times, against one that is left alone
