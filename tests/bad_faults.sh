@@ -16,7 +16,7 @@ try() {
     case $code in
     0) ;;
     3) [ -s err ] || die "$fault: no message" ;;
-    1) [ "$2" = check ] || die "$fault: exit code 1: $*" ;; # what could not be measured is told, the rest is good
+    1) [ "${2-}" = check ] || die "$fault: exit code 1: $*" ;; # what could not be measured is told, the rest is good
     *) die "$fault: exit code $code: $*" ;;
     esac
     [ -z "$(find . -name '*.tmp')" ] || die "$fault: a temporary file is left"
@@ -79,3 +79,5 @@ longer() {
     "$faulty" resume longer --until 2 --no-report --quiet --threads 1
 }
 all memory 40 longer
+# The options that a state was made with are read first, by many small texts.
+for n in $(seq 1 40); do try memory:$n longer || die "memory:$n: no fault"; done

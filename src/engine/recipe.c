@@ -92,9 +92,11 @@ bool lgv_recipe_take(struct lgv_bytes *b, struct lgv_recipe *r) {
     n = lgv_bytes_count(b);
     if (n > MOST_NAMES) b->bad = true;
     if (!b->bad && !(r->option = lgv_new(2 * (size_t)n + 1, sizeof *r->option))) return false;
-    for (; !b->bad && r->noptions < n; r->noptions++)
+    while (!b->bad && r->noptions < n) {
+        char **pair = r->option + 2 * r->noptions++; /* counted first: half of it is freed as well */
         for (size_t k = 0; k < 2; k++)
-            if (!(r->option[2 * r->noptions + k] = take_string(b)) && !b->bad) return false;
+            if (!(pair[k] = take_string(b)) && !b->bad) return false;
+    }
     return b->bad || (r->file && r->text);
 }
 
