@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Every example with numbers in examples/NAME/expected.txt gives them.  The format is described in examples/README.md.
-# Then the model of README.md and the C program of docs/c-api.md work as they stand there.
+# Every model of the examples is read.  Every example with numbers in examples/NAME/expected.txt gives them.  The
+# format is described in examples/README.md.  Then the model of README.md and the C program of docs/c-api.md work as
+# they stand there.
 source "$(dirname "$0")/shell.inc"
 
 # The JSON document in ./out as lines "final.H.mean 0.5".
@@ -34,6 +35,10 @@ holds() {
         if (op == "=") exit !(d <= (scale ? k * error + bias : k + 0))
         exit 1 }' || die "$example: $* does not hold, the value is $x (stderr $error)"
 }
+
+for file in "$SRC"/examples/*/*.yaml; do
+    [ "$(basename "$file")" = experiment.yaml ] || gives 0 "$LGV" explain "$file"
+done
 
 checked=0
 for file in "$SRC"/examples/*/expected.txt; do

@@ -7,9 +7,9 @@
  * = 2..s, j = 1..s-1, is invertible: to lowest order in dt the constraints are dt^2 times it, times G M^-1 G^T lam. */
 #include "method/vprk.h"
 #include "base/base.h"
+#include "method/compose.h"
 #include "method/variational.h"
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -357,7 +357,8 @@ static const struct entry {
 };
 #define ENTRIES (sizeof entries / sizeof *entries)
 
-static bool describe(const struct entry *e, struct lgv_method *m) {
+static bool describe(const char *name, const void *what, struct lgv_method *m) {
+    const struct entry *e = what;
     struct lgv_vprk t;
     if (e->kind < 2)
         euler(e->kind, &t);
@@ -371,7 +372,7 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
     t.project = !e->loose;
     t.exponential = e->exponential;
     t.corrected = e->corrected;
-    if (!fill(e->name, e->doc, &t, e->order, m)) return false;
+    if (!fill(name, e->doc, &t, e->order, m)) return false;
     m->aliases = e->aliases ? e->aliases : "";
     m->paper = e->paper;
     m->loose = e->loose;
@@ -387,16 +388,7 @@ static bool describe(const struct entry *e, struct lgv_method *m) {
 }
 
 const struct lgv_method *lgv_vprk_find(const char *name) {
-    static struct lgv_method made[ENTRIES];
-    static bool ready[ENTRIES];
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    for (size_t i = 0; i < ENTRIES; i++) {
-        if (strcasecmp(name, entries[i].name) != 0) continue;
-        pthread_mutex_lock(&lock);
-        if (!ready[i]) ready[i] = describe(&entries[i], &made[i]);
-        const struct lgv_method *found = ready[i] ? &made[i] : NULL;
-        pthread_mutex_unlock(&lock);
-        return found;
-    }
+    for (size_t i = 0; i < ENTRIES; i++)
+        if (strcasecmp(name, entries[i].name) == 0) return lgv_method_keep(entries[i].name, describe, &entries[i]);
     return NULL;
 }

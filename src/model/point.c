@@ -31,6 +31,8 @@ bool lgv_point_make(const struct lgv_model *m, struct lgv_evaluator *e, int numb
     out->x = lgv_new(nx + 2 * np, sizeof *out->x);
     if (!z || !out->x) {
         free(z);
+        free(out->x);
+        out->x = NULL;
         return false;
     }
     for (size_t i = 0; i < draws; i++) {
