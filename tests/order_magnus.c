@@ -76,7 +76,9 @@ static void test_strong(void **state) {
         struct fit plain = strong(m, "P2N2Q4Gau", "P2N2Q4Gau-3flows");
         struct fit flows = strong(m, "P2N2Q4Gau-3flows", "P3N3Q6Gau-3flows");
         struct fit magnus = strong(m, "P2N2Q4Gau-Magnus", "P2N2Q4Gau-3flows"); /* two ways to one solution */
+        struct fit strang = strong(m, "P2N2Q4Gau-MagnusStrang", "P2N2Q4Gau-3flows");
         assert_true(flows.rms[0] < 0.5 * plain.rms[0] && magnus.rms[0] < 0.5 * plain.rms[0]);
+        assert_true(strang.rms[0] < 0.5 * plain.rms[0]);
         lgv_model_free(m);
     }
 }
@@ -155,7 +157,7 @@ static void check_defect(const struct problem *x, const char *method) {
 
 static void test_symplectic(void **state) {
     static const char *const method[] = {"P2N2Q4Gau-3flows", "P3N3Q6Gau-3flows", "P2N3Q4Lob-3flows",
-                                         "P2N2Q4Gau-Magnus", "P3N3Q6Gau-Magnus"};
+                                         "P2N2Q4Gau-Magnus", "P3N3Q6Gau-Magnus", "P2N2Q4Gau-MagnusStrang"};
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
         for (size_t j = 0; j < sizeof method / sizeof *method; j++) check_defect(&problems[i], method[j]);
@@ -176,6 +178,7 @@ static void test_refusals(void **state) {
     (void)state;
     refused("midpoint-3flows", "would leave strong order 1");
     refused("midpoint-Magnus", "would leave strong order 1");
+    refused("midpoint-MagnusStrang", "would leave strong order 1");
     refused("VZc-3flows", "goes around a Galerkin method");
     refused("LobZ-3flows", "goes around a Galerkin method");
     refused("P2N2Q4Gau-3flows-3flows", "goes around a Galerkin method");

@@ -88,8 +88,8 @@ static void print_table(void) {
              "UBU, with constraints g-BAOAB. NAME-GLA is a symplectic method NAME between two halves of O, NAME-GLA1 "
              "one followed by O. NAME-Metropolis accepts or rejects the steps of a symmetric word with O or of "
              "NAME-GLA, so that stationary averages have no bias. PsNrQu are Galerkin methods of any degree. "
-             "NAME-3flows and NAME-Magnus have strong order 3/2 for any noise h(q,p), NAME being one of these of "
-             "order 4 or more; NAME-Levy has strong order 1 for noises that do not commute.",
+             "NAME-3flows, NAME-Magnus and NAME-MagnusStrang have strong order 3/2 for any noise h(q,p), NAME being "
+             "one of these of order 4 or more; NAME-Levy has strong order 1 for noises that do not commute.",
              0, 0);
     lgv_wrap(stdout,
              LGV_CLI_ORDERS " `lgv methods NAME` tells more, `lgv check FILE` which of them fit a model.", 0, 0);

@@ -18,6 +18,8 @@ static const struct lgv_face_row rows[] = {
      .body = lgv_face_K1},
     {"model_K2", "(" INCREMENT ", vec *Kq, vec *Kp,\n                     vec *Kqq, vec *Kqp, vec *Kpp)",
      .counts = " += Kq != 0", .asked = LGV_FACE_K2, .before = lgv_face_before_pattern, .body = lgv_face_K2},
+    {"model_brackets", "(" AT ", const vec *w, vec *Bq, vec *Bp)", .counts = "++", .only = LGV_FACE_BRACKETS,
+     .asked = LGV_FACE_BRACKETS, .body = lgv_face_brackets},
     {"model_ito", "(" AT ", vec *Cq, vec *Cp)", .asked = LGV_FACE_ITO, .body = lgv_face_ito},
     {"model_taylor", "(" INCREMENT ", vec *Xq, vec *Xp)", .counts = "++", .asked = LGV_FACE_TAYLOR,
      .before = lgv_face_before_taylor, .body = lgv_face_taylor},

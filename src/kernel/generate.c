@@ -29,14 +29,17 @@ static bool add_correction(struct lgv_source *s, const struct lgv_method *method
     return ok;
 }
 
-/* Brackets have their weights behind those of the noises. */
+/* Brackets have their weights behind those of the noises; or they are a Hamiltonian of their own. */
 static bool add_brackets(struct lgv_source *s, enum lgv_brackets which) {
     if (!which) return !s->g->failed;
     if (!lgv_model_brackets(s->m, which, &s->brackets)) return false;
+    const bool apart = which == LGV_BRACKETS_APART;
     if (which == LGV_BRACKETS_MAGNUS && s->brackets.count) s->plain = s->K.count;
+    if (apart && s->brackets.count) s->face |= LGV_FACE_BRACKETS;
     for (size_t k = 0; k < s->brackets.count; k++) {
-        int weight = lgv_expr_ref_at(s->g, LGV_WEIGHTS, (long)(s->m->nnoise + 1 + k));
-        if (!lgv_function_add(s->g, &s->K, -1, lgv_expr_mul(s->g, weight, s->brackets.item[k].node))) return false;
+        int weight = lgv_expr_ref_at(s->g, LGV_WEIGHTS, (long)((apart ? 0 : s->m->nnoise) + 1 + k));
+        int node = lgv_expr_mul(s->g, weight, s->brackets.item[k].node);
+        if (!lgv_function_add(s->g, apart ? &s->B : &s->K, -1, node)) return false;
     }
     return !s->g->failed;
 }
@@ -52,12 +55,15 @@ static void bracket_constants(struct lgv_source *s) {
         lgv_text_add(o, "    {%d, %zu, %zu},\n", b->kind, b->i, b->j);
         areas |= b->kind == LGV_BRACKET_AREA;
     }
-    lgv_text_add(o, "};\n#define BRACKET_AREAS %d\n#define MODEL_PARTIAL %d\n", areas, s->plain > 0);
+    lgv_text_add(o, "};\n#define BRACKET_AREAS %d\n#define BRACKETS_APART %d\n#define MODEL_PARTIAL %d\n", areas,
+                 s->B.count > 0, s->plain > 0);
 }
 
 static void constants(struct lgv_source *s, const struct lgv_method *method, const struct lgv_width *width,
                       unsigned uses) {
     struct lgv_text *o = &s->out;
+    const size_t more = s->B.count ? 0 : s->brackets.count;
+    const bool joined = lgv_method_joins(method);
     lgv_text_add(o, "#define LANES %u\n", width->lanes);
     lgv_generate_file(o, "abi.h");
     lgv_generate_file(o, "lanes.h");
@@ -66,8 +72,7 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
     lgv_generate_file(o, "pivot.h");
     lgv_text_add(o, LGV_SHARED_END "#define VECS %u\n#define COARSE %d\n", width->vecs, width->coarse);
     lgv_text_add(o, "#define NX %zuL\n#define NP %zuL\n#define NM %zuL\n#define NHQ %ldL\n#define NW %zuL\n", s->m->nx,
-                 s->m->np, s->m->nnoise + s->brackets.count, s->slots.instances,
-                 lgv_method_weights(method, s->m) + s->brackets.count);
+                 s->m->np, s->m->nnoise + more, s->slots.instances, lgv_method_weights(method, s->m) + more);
     bracket_constants(s);
     if (method->random)
         lgv_text_add(o, "#define CORRECTION_RANDOM 1\n#define CORRECTION_WW %.17g\n#define CORRECTION_WY %.17g\n"
@@ -77,10 +82,10 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  "#define START_Q %d\n#define START_P %d\n"
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n"
                  "#define MODEL_LARGE %d\n#define MODEL_PATTERN %d\n",
-                 s->s->separable && !method->brackets && !lgv_method_mixes(method, s->s), s->s->linear && !s->plain,
+                 s->s->separable && !joined && !lgv_method_mixes(method, s->s), s->s->linear && !s->plain,
                  s->s->time_dependent, (uses & LGV_USES(LGV_BROWN)) != 0, (uses & LGV_USES(LGV_DQ)) != 0,
-                 (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P) && !method->brackets,
-                 s->s->kinetic_time, s->s->flat && !method->brackets, s->large, s->pattern != NULL);
+                 (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P) && !joined,
+                 s->s->kinetic_time, s->s->flat && !joined, s->large, s->pattern != NULL);
     if (s->stiff)
         lgv_text_add(o, "#define STIFF_SPARSE %d\n#define STIFF_DIAGONAL %d\n#define STIFF_QUADRATIC %d\n",
                      s->newton != NULL, s->s->diagonal_mass, s->s->stiff_quadratic);
@@ -196,7 +201,8 @@ static void section_constants(struct lgv_source *s) {
 /* What a step can call beside the face: of the texts those that this kernel needs, since reading takes time too. */
 static void texts_before(struct lgv_source *s) {
     bool constrained = s->m->nconstraints || s->constrained, rotates = s->g->nrotations > 0;
-    bool solves = constrained || rotates || s->large || s->stiff || s->face & (LGV_FACE_K2 | LGV_FACE_ACTION);
+    bool solves = constrained || rotates || s->large || s->stiff ||
+                  s->face & (LGV_FACE_K2 | LGV_FACE_ACTION | LGV_FACE_BRACKETS);
     bool orbits = rotates && (s->face & LGV_FACE_K2);
     const struct {
         const char *file;
@@ -276,8 +282,8 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         lgv_emit_near(&s.out, s.g);
         lgv_face_write(&s);
         texts_before(&s);
-        lgv_generate_method(&s.out, method);
         if (s.brackets.count) lgv_generate_file(&s.out, "brackets.h");
+        lgv_generate_method(&s.out, method);
         if (watch->events) lgv_generate_file(&s.out, "events.h");
         if (watch->sections) lgv_generate_file(&s.out, "sections.h");
         lgv_generate_file(&s.out, "loop.h");
@@ -290,6 +296,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
     lgv_generate_newton_free(s.pattern);
     free(s.brackets.item);
     lgv_function_free(&s.K);
+    lgv_function_free(&s.B);
     lgv_function_free(&s.H);
     lgv_function_free(&s.V);
     lgv_terms_free(&s.Hq);

@@ -9,6 +9,7 @@
 
 /* Parts of the face that follow from the model and the kind of method, behind those that methods ask for. */
 enum {
+    LGV_FACE_BRACKETS = 1 << 15,    /* a Hamiltonian of brackets by itself */
     LGV_FACE_CONSTRAINTS = 1 << 16, /* the model has some */
     LGV_FACE_S2 = 1 << 17,          /* few enough coordinates for their dense second derivatives */
     LGV_FACE_BEND = 1 << 18,        /* one, and quadratic */
@@ -37,7 +38,8 @@ struct lgv_source {
     struct lgv_function H, V;    /* H, and what methods for stiff potentials take for stiff: H or a part of it */
     struct lgv_terms Hq, Vq; /* of the forces: H_q, or what V leaves of it; and V_q, where it is asked for */
     struct lgv_forces slots; /* their values have places in force.h, in this order */
-    struct lgv_bracket_list brackets; /* with weights behind those of the noises */
+    struct lgv_bracket_list brackets; /* with weights behind those of the noises, */
+    struct lgv_function B;            /* or as a Hamiltonian of their own */
     size_t plain;                     /* summands of K in front of those that Newton's matrix leaves out; 0: none */
     struct lgv_newton *newton, *action, *pattern;
     struct lgv_terms kept[2]; /* of a function, found with what stands in front of it */
@@ -82,6 +84,7 @@ void lgv_face_force(struct lgv_source *s);
 void lgv_face_kick(struct lgv_source *s);
 void lgv_face_K1(struct lgv_source *s);
 void lgv_face_K2(struct lgv_source *s);
+void lgv_face_brackets(struct lgv_source *s);
 void lgv_face_ito(struct lgv_source *s);
 void lgv_face_before_taylor(struct lgv_source *s);
 void lgv_face_taylor(struct lgv_source *s);

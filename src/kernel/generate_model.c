@@ -178,6 +178,11 @@ void lgv_face_K2(struct lgv_source *s) {
         derivatives(s, &s->K, &plain, LGV_P, of_K, 5);
 }
 
+void lgv_face_brackets(struct lgv_source *s) {
+    static const char *const name[] = {"Bq", "Bp"};
+    lgv_face_derivatives(s, &s->B, LGV_P, name, 2);
+}
+
 void lgv_face_ito(struct lgv_source *s) {
     struct lgv_terms Cq = {0}, Cp = {0};
     lgv_algebra_ito(s->m, &Cq, &Cp);

@@ -12,8 +12,12 @@ static bool fits(const struct lgv_method *method, const struct lgv_model *m, con
 }
 
 bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s) {
-    return s->separable && !method->brackets && !(method->steady_kinetic && s->kinetic_time) &&
+    return s->separable && !lgv_method_joins(method) && !(method->steady_kinetic && s->kinetic_time) &&
            !(method->flat_kinetic && !s->flat) && !lgv_method_mixes(method, s);
+}
+
+bool lgv_method_joins(const struct lgv_method *method) {
+    return method->brackets && method->brackets != LGV_BRACKETS_APART;
 }
 
 bool lgv_method_mixes(const struct lgv_method *method, const struct lgv_structure *s) {

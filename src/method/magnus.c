@@ -6,6 +6,7 @@
  *                    or more: strong order 3/2 and weak order 2 for one noise and for noises that commute
  *     NAME-Magnus    the same orders by NAME on the Magnus Hamiltonian, which has brackets of H and the noises beside
  *                    dt H + sum_i dW_i h_i (kernel/text/brackets.h); Newton's matrix is that of the latter
+ *     NAME-MagnusStrang  the same with the brackets in two halves around NAME (methods/strang.c)
  *     NAME-Levy      any method NAME for general h(q,p) on dt H + sum_i dW_i h_i - sum_{i<j} A_ij {h_i, h_j} with Levy
  *                    areas A_ij: strong order 1 for noises that do not commute (kernel/text/brackets.h) */
 #include "method/compose.h"
@@ -14,10 +15,11 @@
 #include <string.h>
 #include <strings.h>
 
-extern const struct lgv_method lgv_method_flows;
+extern const struct lgv_method lgv_method_flows, lgv_method_strang;
 
 #define THREE_FLOWS "-3flows"
 #define MAGNUS "-Magnus"
+#define MAGNUS_STRANG "-MagnusStrang"
 #define LEVY "-Levy"
 
 /* The method in front of the suffix; *base is NULL when it is none.  False: the name has another ending. */
@@ -60,6 +62,15 @@ static void promise(const struct lgv_method *base, struct lgv_method *m) {
     m->weak_order = 2;
 }
 
+static struct lgv_program *one(const struct lgv_method *base) {
+    struct lgv_program *p = lgv_program_new(1, 1);
+    if (!p) return NULL;
+    p->step[0] = base;
+    p->substep[0] = (struct lgv_substep){.width = 1};
+    lgv_program_link(p);
+    return p;
+}
+
 static struct lgv_program *three(const struct lgv_method *base) {
     struct lgv_program *p = lgv_program_new(3, 1);
     if (!p) return NULL;
@@ -100,6 +111,24 @@ static bool fill_magnus(const char *name, const void *what, struct lgv_method *m
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     return m->constants && m->name && m->doc;
+}
+
+static bool fill_strang(const char *name, const void *what, struct lgv_method *m) {
+    const struct lgv_method *base = what;
+    char doc[300];
+    promise(base, m);
+    m->program = one(base);
+    m->source = lgv_method_strang.source;
+    m->callbacks = NULL;
+    m->brackets = LGV_BRACKETS_APART;
+    m->explicit_separable = m->explicit_always = m->explicit_additive = false;
+    m->paper = "derived for this project, after Magnus (1954), doi 10.1002/cpa.3160070404";
+    snprintf(doc, sizeof doc,
+             "%s between two halves of a step of the brackets {H, h} and {h, {h, H}}: the Magnus Hamiltonian split, "
+             "strong order 3/2 for any h(q,p).", base->name);
+    m->name = lgv_copy(name);
+    m->doc = lgv_copy(doc);
+    return m->program && m->name && m->doc;
 }
 
 /* ---- Levy areas ---- */
@@ -151,6 +180,7 @@ static const struct suffix {
 } suffixes[] = {
     {THREE_FLOWS, flow_fault, fill_flows},
     {MAGNUS, flow_fault, fill_magnus},
+    {MAGNUS_STRANG, flow_fault, fill_strang},
     {LEVY, levy_fault, fill_levy},
 };
 #define SUFFIXES (sizeof suffixes / sizeof *suffixes)

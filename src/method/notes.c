@@ -61,6 +61,11 @@ static const struct note notes[] = {
      "D_ij = {h_i, {h_j, H} + h_j,t},  k_ij = dt (3/5 y_i y_j + delta_ij dt/30),  y = J - dW/2\n",
      "The order of P2N2Q4Gau-3flows by one implicit step instead of three. It writes brackets of H and the noises out: "
      "for few degrees of freedom."},
+    {"P2N2Q4Gau-MagnusStrang",
+     "half a step of B,  the step of P2N2Q4Gau on dt H + sum_m dW_m h_m,  the adjoint of the first half\n"
+     "B = sum_m dt y_m ({H, h_m} - h_m,t) + sum_ij k_ij D_ij  as in P2N2Q4Gau-Magnus, by p' = p - B_q(q, p')/2, "
+     "q' = q + B_p(q, p')/2\n",
+     "The order of P2N2Q4Gau-Magnus with brackets at two places of a step only: where they are long."},
     {"P1N1Q2Gau-Levy",
      "the step of P1N1Q2Gau on  K = dt H + sum_m dW_m h_m - sum_(i<j) A_ij {h_i, h_j}\n"
      "A_ij: Levy areas, drawn given dW and dZ by Fourier modes and a Gaussian tail\n",

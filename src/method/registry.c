@@ -44,6 +44,7 @@ static const struct {
     {"P3N4Q6Lob", NULL, NULL},
     {"P2N2Q4Gau-3flows", NULL, NULL},
     {"P2N2Q4Gau-Magnus", NULL, NULL},
+    {"P2N2Q4Gau-MagnusStrang", NULL, NULL},
     {"P1N1Q2Gau-Levy", NULL, NULL},
     {"MRT32", NULL, &lgv_method_mrt32},
     {"VZ", NULL, &lgv_method_vz},

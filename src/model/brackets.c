@@ -200,7 +200,7 @@ bool lgv_model_brackets(struct lgv_model *m, enum lgv_brackets which, struct lgv
     int *h = lgv_model_noises(m);
     *out = (struct lgv_bracket_list){0};
     for (size_t i = 0; h && i < m->nnoise && !g->failed; i++) {
-        if (which == LGV_BRACKETS_MAGNUS) add_magnus(m, h, i, out);
+        if (which != LGV_BRACKETS_AREAS) add_magnus(m, h, i, out);
         for (size_t j = i + 1; which == LGV_BRACKETS_AREAS && j < m->nnoise && !g->failed; j++)
             if (examine_pair(m, h[i], h[j]).answer != 1)
                 add_bracket(g, out, (struct lgv_bracket){LGV_BRACKET_AREA, i, j, lgv_algebra_bracket(g, h[i], h[j])});

@@ -423,7 +423,8 @@ void lgv_algebra_martingale(struct lgv_model *m, const struct lgv_observable *f,
 enum lgv_brackets {
     LGV_BRACKETS_NONE,
     LGV_BRACKETS_AREAS, /* {h_i, h_j} of all pairs whose bracket is not constant */
-    LGV_BRACKETS_MAGNUS /* {H, h_i} - h_i,t and {h_i, {h_j, H} + h_j,t}, for noises that commute */
+    LGV_BRACKETS_MAGNUS, /* {H, h_i} - h_i,t and {h_i, {h_j, H} + h_j,t}, for noises that commute */
+    LGV_BRACKETS_APART   /* the same, as a Hamiltonian of their own */
 };
 enum lgv_bracket_kind { LGV_BRACKET_AREA, LGV_BRACKET_DRIFT, LGV_BRACKET_DOUBLE };
 struct lgv_bracket {

@@ -18,7 +18,7 @@
  * at most dt^3/100 for the p that area_modes chooses, and strong order 1 is kept.
  *
  * Coarse areas follow from fine ones by Chen's relation, A = A' + A'' + (dW'_i dW''_j - dW'_j dW''_i)/2: runs with
- * several steps see the same path.  Include-free; it stands in front of loop.h. */
+ * several steps see the same path.  Include-free; it stands in front of the method. */
 
 enum { BRACKET_AREA, BRACKET_DRIFT, BRACKET_DOUBLE };
 #define AREAS (BRACKET_AREAS ? NOISES * (NOISES - 1) / 2 : 0)
@@ -89,16 +89,15 @@ OUTLINE void areas_of(struct ctx *c, UNKEPT const vec *dW, UNKEPT const vec *dZ,
     c->top = top;
 }
 
-/* dW, then the weights of all brackets. */
+/* The weights of all brackets. */
 INLINE void bracket_weights(const struct ctx *c, const vec *dW, const vec *dZ, const vec *A, vec *w) {
     const double dt = c->dt;
-    for (long m = 0; m < NOISES; m++) w[m] = dW[m];
     for (long k = 0; k < BRACKETS; k++) {
         const long i = bracket[k].i, j = bracket[k].j;
         vec x = FUSED(-0.5 * dt, dW[i], dZ[i]), y = FUSED(-0.5 * dt, dW[j], dZ[j]);
-        w[NOISES + k] = bracket[k].kind == BRACKET_AREA    ? -A[i * (2 * NOISES - i - 1) / 2 + j - i - 1]
-                        : bracket[k].kind == BRACKET_DRIFT ? x
-                        : i == j                           ? FUSED(0.6 / dt * x, y, vec_set(dt * dt / 30))
-                                                           : 1.2 / dt * x * y;
+        w[k] = bracket[k].kind == BRACKET_AREA    ? -A[i * (2 * NOISES - i - 1) / 2 + j - i - 1]
+               : bracket[k].kind == BRACKET_DRIFT ? x
+               : i == j                           ? FUSED(0.6 / dt * x, y, vec_set(dt * dt / 30))
+                                                  : 1.2 / dt * x * y;
     }
 }

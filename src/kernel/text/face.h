@@ -10,6 +10,7 @@
  *                                                                 entries of a pattern (MODEL_PATTERN): SECOND of them
  *     model_force(c, t, q, p, F)                                  H_q and all h_m,q, weights not yet applied
  *     model_kick(c, p, F, a, w)                                   p -= a H_q + sum_m w_m h_m,q
+ *     model_brackets(c, t, q, p, w, Bq, Bp)                       gradient of sum_k w_k B_k, brackets of H and the h_m
  *     model_ito(c, t, q, p, Cq, Cp)                               Ito drift minus Stratonovich drift
  *     model_taylor(c, t, q, p, dt, w, Xq, Xp)                     increment of the strong Taylor scheme 1.5, w = dW, dZ
  *     model_H(c, t, q, p, H)                                      value of H, one vector

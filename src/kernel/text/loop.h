@@ -19,8 +19,10 @@ ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned 
 #ifndef NOISES /* Brownian motions; brackets.h: there are more Hamiltonians with weights, and their number is NM */
 #define NOISES NM
 #define BRACKETS 0
+#define BRACKETS_APART 0
 #endif
-#define NOISE_Z (METHOD_DZ || BRACKETS > 0)
+#define BRACKETS_JOINED (BRACKETS && !BRACKETS_APART) /* else the method has them by itself */
+#define NOISE_Z (METHOD_DZ || BRACKETS_JOINED)
 #define MANY_NOISES 16
 #ifndef COARSE
 #define COARSE 1 /* noise_coarse for just so many noises, which is a little faster than noise_any */
@@ -163,14 +165,15 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ, in
     over = c->b->clip > 0;
 #endif
     TRACKED(for (long m = 0; m < NOISES; m++) brown[m * VECS] += dW[m];) /* the true Brownian motion, before any cut */
-#if BRACKETS
+#if BRACKETS_JOINED
     ARRAY(area, AREAS);
     ARRAY(weight, NM);
     if (AREAS > 0) areas_of(c, dW, dZ, area);
 #endif
     if (NOISES > 0 && RARELY(over)) cut_increments(c->b, NOISES, dW, NOISE_Z ? dZ : 0);
-#if BRACKETS
-    bracket_weights(c, dW, dZ, area, weight);
+#if BRACKETS_JOINED
+    for (long m = 0; m < NOISES; m++) weight[m] = dW[m];
+    bracket_weights(c, dW, dZ, area, weight + NOISES);
     dW = weight;
 #endif
     add_martingale(c, dW);
