@@ -102,6 +102,12 @@ static void test_files(void **state) {
         {"coordinates: {b in SE3 coupled: {}}\nkinetic: {mass: {b: 2}}\npotential: b.position.x\n", 2, 18,
          "is a coupled body: its inertia has"},
         {PLACED "kinetic: {mass: {b: 0}}\npotential: b.position.x\n", 3, 21, "must be positive"},
+        {BODY("1") "langevin: {friction: {R: -1}, temperature: 1}\n", 5, 26, "the friction is -1 here"},
+        {BODY("1") "langevin: {friction: {R: [1, 2, -3]}, temperature: 1}\n", 5, 33, "the friction is -3 here"},
+        {PLACED "potential: b.rotation.zz\nlangevin: {friction: {b: {position: 1, rotation: -2}}, temperature: 1}\n", 4,
+         50, "the friction is -2 here"},
+        {PLACED "potential: b.rotation.zz\nlangevin: {friction: 1, temperature: {b: {position: -1, rotation: 1}}}\n", 4,
+         53, "the temperature is -1"},
     };
     assert_bad_files(row, sizeof row / sizeof *row);
 }
@@ -177,6 +183,31 @@ static void test_methods(void **state) {
     assert_misfits(row, sizeof row / sizeof *row);
 }
 
+/* Where no method fits, the part of the model that is to blame is shown. */
+static void test_places(void **state) {
+    (void)state;
+    static const struct bad_file row[] = {
+        {BODY("1") "noise: [R.zz, 2*m.x, m.x*R.zz]\n", 5, 22,
+         "method BCB does not fit the model test, and no other does"},
+        {BODY("1") "noise: m.x\nlangevin: {friction: 1, temperature: 1}\n", 5, 8, "and no other does"},
+        {TOP "hamiltonian: dot(m, m)/2 + m.x*R.zz\nnoise: m.x\n", 3, 14, "and no other does"},
+        {"coordinates: {x: 0}\nvelocities: {v: 0.1}\nlagrangian: -sqrt(1 - v^2)\nforce: -v\n", 4, 8,
+         "depends on velocities"},
+        {HELD "constraints: 'x + R*[0, 0, 1]'\nnoise: m.x\n", 5, 8, "noise that does not depend on momenta"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct lgv_model *m = model_of(row[i].text);
+        const struct lgv_method *method;
+        struct lgv_structure s;
+        struct lgv_error err = {0};
+        assert_int_equal(lgv_method_resolve(m, "auto", &method, NULL, &err), LGV_OK);
+        assert_int_equal(lgv_model_structure(m, &s, &err), LGV_OK);
+        if (lgv_method_refuse(method, m, &s, &err) != LGV_BAD_INPUT) fail_msg("taken:\n%s", row[i].text);
+        assert_complaint(&row[i], &err);
+        lgv_model_free(m);
+    }
+}
+
 /* A path that is stopped is NaN in all rows: a rotation has four, its momentum three. */
 static void test_stopped(void **state) {
     (void)state;
@@ -210,6 +241,7 @@ static void test_proposals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_bodies),
                                        cmocka_unit_test(test_joints), cmocka_unit_test(test_methods),
-                                       cmocka_unit_test(test_stopped), cmocka_unit_test(test_proposals)};
+                                       cmocka_unit_test(test_places), cmocka_unit_test(test_stopped),
+                                       cmocka_unit_test(test_proposals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,3 +170,30 @@ has out 'beyond the limit 2 of' 'NOT stable'
 gives 0 "$LGV" run fast.yaml --no-files --json
 has out '"stable": true'
 empty err
+
+# Where the kinetic energy is negative in some direction there is no law exp(-H/kT); on a joint only what is along it
+# counts.
+cat > falls.yaml <<'YAML'
+coordinates: { R in SO3: [0, 0, 0] }
+velocities: { w: [0, 0, 0] }
+lagrangian: w.x^2 + w.y^2 - (2 + R.zz)*w.z^2
+langevin: { friction: 1, temperature: 1 }
+YAML
+gives 1 "$LGV" check falls.yaml
+has out 'cannot be normalised' '(falls.yaml:3:13)'
+sed 's/ - (2/ + (2/' falls.yaml > warm.yaml
+gives 0 "$LGV" check warm.yaml
+hasnot out 'cannot be'
+cat > held.yaml <<'YAML'
+coordinates: { x: 0, y: 0, z: 0 }
+velocities: { u: 0, v: 0, w: 0 }
+lagrangian: (1 + x^2)*(u^2 + v^2 - w^2)/2 - x^2 - y^2
+constraints: [z - x/2]
+langevin: { friction: 1, temperature: 1 }
+YAML
+gives 0 "$LGV" check held.yaml
+has out 'exp(-H/kT)'
+hasnot out 'cannot be normalised'
+sed "s|- w^2|- 9*w^2|" held.yaml > tilted.yaml
+gives 1 "$LGV" check tilted.yaml
+has out 'cannot be normalised'

@@ -108,13 +108,27 @@ static void not_invariant(struct lgv_examination *x, size_t i) {
             x->model->symmetry[i].name, what, x->structure.symmetry[i].residual);
 }
 
+/* With the place in the file that is to blame, if there is one. */
+static void no_fit(struct lgv_examination *x) {
+    struct lgv_error err = {0};
+    lgv_method_refuse(x->method, x->model, &x->structure, &err);
+    if (err.line)
+        problem(x, "method %s does not fit: %s (%s:%d:%d)", x->method->name, x->method_why, x->model->file, err.line,
+                err.column);
+    else
+        problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
+}
+
 static void judge(struct lgv_examination *x) {
     const struct lgv_certificate *c = &x->result.certificate;
     if (!(x->derivative_error <= DERIVATIVE_LIMIT))
         problem(x, "derivatives: the gradients differ from finite differences by %.2g (relative)", x->derivative_error);
     for (size_t i = 0; i < x->model->nsymmetries && i < x->structure.nsymmetries; i++)
         if (!x->structure.symmetry[i].invariant && !x->structure.symmetry[i].unknown) not_invariant(x, i);
-    if (!x->method_fits) problem(x, "method %s does not fit: %s", x->method->name, x->method_why);
+    if (!x->method_fits) no_fit(x);
+    if (x->law.kind == LGV_LAW_INFINITE)
+        problem(x, "stationary law: the kinetic energy is negative in some direction, so that exp(-H/kT) cannot be "
+                   "normalised (%s:%d:%d)", x->model->file, x->model->line, x->model->column);
     if (x->measured && c->symplectic_claim && c->symplectic_defect_error <= LGV_DEFECT_KNOWN &&
         c->symplectic_defect > fmax(LGV_DEFECT_LIMIT, c->symplectic_defect_error))
         problem(x, c->bath ? "method %s is to contract the symplectic form by one factor, but is off by %.2g"

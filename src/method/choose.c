@@ -123,6 +123,11 @@ static const struct row *choose(const struct lgv_model *m, const struct lgv_stru
     return last;
 }
 
+bool lgv_method_is_default(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
+    const char *reason;
+    return strcmp(choose(m, s, &reason)->rule.method, method->name) == 0;
+}
+
 /* The words a method can be called by, up to `most`; aliases are copied to `buffer`.  m: a model whose methods count
  * too. */
 static size_t method_words(const struct lgv_model *m, const char **word, size_t most, char *buffer, size_t size) {

@@ -100,20 +100,30 @@ bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_struc
             (method->explicit_separable || (method->explicit_additive && s->steady_noise)));
 }
 
-/* One reason why a method does not fit: whether it holds, and how to say so with the name of the method and a limit. */
+/* One reason why a method does not fit: whether it holds, how to say so with the name of the method and a limit, and
+ * which part of the model it is about. */
+enum part { ENERGY, NOISE, FORCE, BATH, CONSTRAINTS };
 struct reason {
     bool holds;
     const char *format;
     int limit;
+    enum part part;
 };
 
-static const char *first_reason(const struct reason *row, size_t count, const char *name, char *why, size_t size) {
+struct refusal {
+    char *why;
+    size_t size;
+    enum part part;
+};
+
+static bool first_reason(const struct reason *row, size_t count, const char *name, struct refusal *out) {
     for (size_t i = 0; i < count; i++) {
         if (!row[i].holds) continue;
-        snprintf(why, size, row[i].format, name, row[i].limit);
-        return why;
+        snprintf(out->why, out->size, row[i].format, name, row[i].limit);
+        out->part = row[i].part;
+        return true;
     }
-    return NULL;
+    return false;
 }
 
 static bool is_rotating(const struct lgv_method *method) {
@@ -169,8 +179,8 @@ bool lgv_method_keeps(const struct lgv_method *method, const struct lgv_structur
 }
 
 /* What has to do with constraints and Lagrangians. */
-static const char *refusal_by_kind(const struct lgv_method *method, const struct lgv_model *m,
-                                   const struct lgv_structure *s, char *why, size_t size) {
+static bool refusal_by_kind(const struct lgv_method *method, const struct lgv_model *m,
+                                   const struct lgv_structure *s, struct refusal *out) {
     bool for_constraints = method->needs & LGV_NEEDS_CONSTRAINTS, corrected = method->correction != 0;
     bool curved = lgv_method_curved(method), noise_of_p = s->noise_depends & LGV_ON_P;
     bool keeps = method->constrained, dense = !method->kicks || lgv_method_lagrangian(method, m, s);
@@ -178,98 +188,110 @@ static const char *refusal_by_kind(const struct lgv_method *method, const struct
     const bool group = varies && s->rotations && lgv_method_lagrangian(method, m, s);
     const bool spins = s->spins || (s->flat && s->quadratic_kinetic && m->lagrangian < 0);
     const struct reason row[] = {
-        {(method->needs & LGV_NEEDS_ROTATIONS) && !s->rotations, "%s turns rotations, and the model has none", 0},
+        {(method->needs & LGV_NEEDS_ROTATIONS) && !s->rotations,
+         "%s turns rotations, and the model has none", 0, ENERGY},
         {s->reduced && !knows(method, is_reduced),
-         "the model has momenta in so3* or se3* alone, and %s does not move these: words as BAB, BRB or BCB do", 0},
-        {s->rotations && !lgv_method_turns(method, false), "the model has rotations, and %s knows vectors only", 0},
+         "the model has momenta in so3* or se3* alone, and %s does not move these: words as BAB, BRB or BCB do",
+         0, ENERGY},
+        {s->rotations && !lgv_method_turns(method, false),
+         "the model has rotations, and %s knows vectors only", 0, ENERGY},
         {s->coupled && !lgv_method_turns(method, true) && !group,
          "the model has bodies in SE3 whose inertia couples position and rotation, and %s does not move them; their "
-         "free motion has no closed form, but words with R, X or T have steps for it, as BRB", 0},
+         "free motion has no closed form, but words with R, X or T have steps for it, as BRB", 0, ENERGY},
         {s->rotations && method->maps && m->lagrangian < 0,
          "%s works with a Lagrangian (`lagrangian:` and `velocities:`); with constant inertia the words BX and BXB "
-         "turn bodies in the same way", 0},
+         "turn bodies in the same way", 0, ENERGY},
         {s->rotations && noise_of_p && ((!curved && !knows(method, is_swinging)) || s->bath),
          "with rotations %s needs noise that does not depend on momenta; words as BAB, without a bath, know noise that "
-         "is linear in them", 0},
+         "is linear in them", 0, NOISE},
         {s->rotations && noise_of_p && !curved && (s->noise_turns || s->noise_curved),
          "with rotations %s needs noise that does not depend on momenta, or is linear in them with constant factors; "
-         "words with C or E, as BCB, know other noise of momenta", 0},
+         "words with C or E, as BCB, know other noise of momenta", 0, NOISE},
         {s->rotations && !spins && !group && !curved && !(varies && !keeps),
          "with rotations %s needs a kinetic energy with constant masses and inertia; with others SVE, VE-adjoint and "
          "RATTLE work on a Lagrangian (`lagrangian:` and `velocities:`), and words with C or E, as BCB, know other "
-         "functions of momenta alone", 0},
-        {m->nconstraints && !keeps, "the model has constraints, and %s does not keep them", 0},
-        {for_constraints && !m->nconstraints, "%s is for models with constraints; without any it would be EEM", 0},
-        {for_constraints && !s->flat, "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", 0},
+         "functions of momenta alone", 0, ENERGY},
+        {m->nconstraints && !keeps, "the model has constraints, and %s does not keep them", 0, CONSTRAINTS},
+        {for_constraints && !m->nconstraints,
+         "%s is for models with constraints; without any it would be EEM", 0, ENERGY},
+        {for_constraints && !s->flat,
+         "%s needs constant masses, H = p.M^-1 p/2 + U(q), beside the constraints", 0, ENERGY},
         {m->lagrangian_only && !keeps,
          "there is no formula for H, which %s needs: the Lagrangian is not quadratic in the velocities, or couples "
-         "more than four of them", 0},
+         "more than four of them", 0, ENERGY},
         {keeps && !m->kind->formulas && !method->callbacks,
          "%s needs formulas; with C functions constraints are kept by RATTLE, SVE and others that are kicks around one "
-         "drift", 0},
+         "drift", 0, ENERGY},
         {keeps && m->lagrangian < 0 && !s->flat,
          "%s works with a Lagrangian, or with H = p.M^-1 p/2 + U(q) with constant masses: write this model with "
-         "`lagrangian:` and `velocities:`", 0},
+         "`lagrangian:` and `velocities:`", 0, ENERGY},
         {keeps && corrected && m->lagrangian_only,
-         "the correction of %s needs masses that do not depend on the velocities", 0},
+         "the correction of %s needs masses that do not depend on the velocities", 0, ENERGY},
         {keeps && corrected && !method->kicks && lgv_method_lagrangian(method, m, s),
-         "the correction of %s needs constant masses; RATTLE-Jc knows others, and Lobatto3-W1 needs no correction", 0},
+         "the correction of %s needs constant masses; RATTLE-Jc knows others, and Lobatto3-W1 needs no correction",
+         0, ENERGY},
         {keeps && dense && m->np + m->nconstraints > LGV_SECOND_DOF && !lgv_method_long(method, m, s),
          "%s solves dense equations of all stages with rotations or with friction on variable masses, for up to %d "
-         "coordinates and constraints; RATTLE and SVE with constant masses have no such limit", LGV_SECOND_DOF},
+         "coordinates and constraints; RATTLE and SVE with constant masses have no such limit", LGV_SECOND_DOF, ENERGY},
         {keeps && corrected && m->np > LGV_CORRECTED_DOF,
-         "the correction of %s is for models with up to %d degrees of freedom", LGV_CORRECTED_DOF},
+         "the correction of %s is for models with up to %d degrees of freedom", LGV_CORRECTED_DOF, ENERGY},
     };
-    return first_reason(row, sizeof row / sizeof *row, method->name, why, size);
+    return first_reason(row, sizeof row / sizeof *row, method->name, out);
 }
 
 /* What has to do with friction and forces. */
-static const char *refusal_by_bath(const struct lgv_method *method, const struct lgv_model *m,
-                                   const struct lgv_structure *s, char *why, size_t size) {
+static bool refusal_by_bath(const struct lgv_method *method, const struct lgv_model *m,
+                                   const struct lgv_structure *s, struct refusal *out) {
     const bool bath = m->bath.kind != LGV_FRICTION_NONE, of_q = m->bath.kind == LGV_FRICTION_OF_Q;
     const bool large = m->np > LGV_BATH_MATRIX, varying = lgv_method_lagrangian(method, m, s);
     const bool modes = bath && !varying; /* friction and masses are brought to modes, and masses must be constant */
     const struct reason row[] = {
-        {bath && !method->bath, "the model has friction and a bath (`langevin`), and %s knows nothing of them", 0},
-        {!bath && method->needs_bath, "%s is for models with friction and a bath (`langevin`)", 0},
+        {bath && !method->bath,
+         "the model has friction and a bath (`langevin`), and %s knows nothing of them", 0, BATH},
+        {!bath && method->needs_bath, "%s is for models with friction and a bath (`langevin`)", 0, ENERGY},
         {!bath && !m->force && method->needs_drag,
-         "%s is for friction, a bath or forces without a potential; without them it is a splitting word, BA or BAB", 0},
-        {m->force && !method->forced, "the model has a force without a potential (`force`), and %s does not use it", 0},
+         "%s is for friction, a bath or forces without a potential; without them it is a splitting word, BA or BAB",
+         0, ENERGY},
+        {m->force && !method->forced,
+         "the model has a force without a potential (`force`), and %s does not use it", 0, FORCE},
         {bath && varying && !method->forced_ends,
          "friction in %s needs constant masses; RATTLE-GLA, g-SVE-Q and g-SVE-QI know it with a Lagrangian whose "
-         "masses or inertia vary", 0},
+         "masses or inertia vary", 0, ENERGY},
         {modes && !s->quadratic_kinetic,
          "friction in %s needs constant masses, H = p.M^-1 p/2 + U(q); where they vary, write the model with "
-         "`lagrangian:` and `velocities:` for RATTLE-GLA, g-SVE-Q and g-SVE-QI", 0},
+         "`lagrangian:` and `velocities:` for RATTLE-GLA, g-SVE-Q and g-SVE-QI", 0, ENERGY},
         {modes && s->shifted,
-         "friction in %s needs H = p.M^-1 p/2 + U(q), and this one has a term of first degree in p", 0},
+         "friction in %s needs H = p.M^-1 p/2 + U(q), and this one has a term of first degree in p", 0, ENERGY},
         {modes && !s->diagonal_mass && large,
-         "friction with masses off the diagonal in %s is for up to %d degrees of freedom", LGV_BATH_MATRIX},
-        {modes && of_q && !s->diagonal_mass, "friction that depends on q needs diagonal masses in %s", 0},
+         "friction with masses off the diagonal in %s is for up to %d degrees of freedom", LGV_BATH_MATRIX, ENERGY},
+        {modes && of_q && !s->diagonal_mass, "friction that depends on q needs diagonal masses in %s", 0, BATH},
         {modes && !s->diagonal_mass && !m->bath.one_temperature,
-         "several temperatures need diagonal masses in %s", 0},
-        {of_q && method->steady_bath, "%s knows the flow of drift and bath together for constant friction only", 0},
+         "several temperatures need diagonal masses in %s", 0, BATH},
+        {of_q && method->steady_bath,
+         "%s knows the flow of drift and bath together for constant friction only", 0, BATH},
         {bath && method->dense_bath && m->np > LGV_BATH_MATRIX,
-         "%s solves dense equations with friction, for up to %d degrees of freedom", LGV_BATH_MATRIX},
-        {method->metropolis && m->nnoise, "%s is for the noise of the bath alone, and the model has other noise", 0},
-        {method->metropolis && m->force, "%s needs H to be all there is: a force without a potential has no H", 0},
-        {method->metropolis && varying, "%s needs constant masses and inertia", 0},
-        {method->metropolis && s->time_dependent, "%s needs an H that does not depend on t", 0},
-        {method->metropolis && !m->bath.one_temperature, "%s needs one temperature", 0},
+         "%s solves dense equations with friction, for up to %d degrees of freedom", LGV_BATH_MATRIX, BATH},
+        {method->metropolis && m->nnoise,
+         "%s is for the noise of the bath alone, and the model has other noise", 0, NOISE},
+        {method->metropolis && m->force,
+         "%s needs H to be all there is: a force without a potential has no H", 0, FORCE},
+        {method->metropolis && varying, "%s needs constant masses and inertia", 0, ENERGY},
+        {method->metropolis && s->time_dependent, "%s needs an H that does not depend on t", 0, ENERGY},
+        {method->metropolis && !m->bath.one_temperature, "%s needs one temperature", 0, BATH},
         {m->force_of_p && (m->nconstraints || method->kicks) && !method->forced_ends, /* they keep the force for long */
          "%s knows forces F(q, t) only, that do not depend on velocities; with constraints RATTLE, RATTLE-GLA, SVE, VE "
-         "and VE-adjoint know them", 0},
+         "and VE-adjoint know them", 0, FORCE},
         {m->force && lgv_method_lagrangian(method, m, s) && !method->forced_ends,
-         "%s knows forces with constant masses only; RATTLE, SVE, VE and VE-adjoint know them with others", 0},
+         "%s knows forces with constant masses only; RATTLE, SVE, VE and VE-adjoint know them with others", 0, FORCE},
         {m->force_of_p && m->lagrangian_only,
-         "a force that depends on velocities needs a Lagrangian that is quadratic in them in %s", 0},
+         "a force that depends on velocities needs a Lagrangian that is quadratic in them in %s", 0, FORCE},
     };
-    return first_reason(row, sizeof row / sizeof *row, method->name, why, size);
+    return first_reason(row, sizeof row / sizeof *row, method->name, out);
 }
 
 /* What has to do with noise, form and derivatives of the model. */
-static const char *refusal_by_form(const struct lgv_method *method, const struct lgv_model *m,
-                                   const struct lgv_structure *s, char *why, size_t size) {
+static bool refusal_by_form(const struct lgv_method *method, const struct lgv_model *m,
+                                   const struct lgv_structure *s, struct refusal *out) {
     unsigned face = lgv_method_face(method, s), needs = method->needs;
     bool formulas = m->kind->formulas, noise_of_p = s->noise_depends & LGV_ON_P;
     bool corrected = (method->correction != 0 || method->random) && !method->constrained;
@@ -282,77 +304,114 @@ static const char *refusal_by_form(const struct lgv_method *method, const struct
     const bool bracket_kinks = formulas && (method->brackets == LGV_BRACKETS_AREAS
                                                 ? s->commutes_decided == LGV_DECIDED_KINKS
                                                 : method->brackets && lgv_model_kinks(m));
+    const enum part mixed = s->hamiltonian_separable ? NOISE : ENERGY;
     bool pairs = m->nnoise > 1 && !s->additive && s->noise_depends == LGV_ON_BOTH;
     const struct reason row[] = {
         {bends,
-         "%s needs second derivatives of the potential, and sums over near pairs (`cutoff`) have forces only", 0},
+         "%s needs second derivatives of the potential, and sums over near pairs (`cutoff`) have forces only",
+         0, ENERGY},
         {(needs & LGV_NEEDS_NO_NOISE) && m->nnoise > 0,
-         "the model has noise, and %s is a method for models without noise", 0},
+         "the model has noise, and %s is a method for models without noise", 0, NOISE},
         {(needs & LGV_NEEDS_NOISE_OF_Q) && noise_of_p,
          "%s needs noise Hamiltonians h(q) that do not depend on the momenta; with h(q,p) it would converge to "
-         "another equation", 0},
+         "another equation", 0, NOISE},
         {(needs & LGV_NEEDS_SEPARABLE_NOISE) && noise_of_p && !s->separable,
          "%s has degree 1 and several nodes; with noise h(q,p) that is not of the form A(p) + B(q) (or with such an H "
-         "beside a noise that depends on p) it does not converge to the right equation", 0},
+         "beside a noise that depends on p) it does not converge to the right equation", 0, NOISE},
         {(needs & LGV_NEEDS_QUADRATIC_KINETIC) && !s->quadratic_kinetic,
-         "%s needs a Hamiltonian p.M^-1 p/2 + U(q) with constant masses", 0},
+         "%s needs a Hamiltonian p.M^-1 p/2 + U(q) with constant masses", 0, ENERGY},
         {(needs & LGV_NEEDS_SPLIT) && m->stiff < 0,
-         "%s needs the stiff part of the potential, and the model declares none (`stiff`)", 0},
+         "%s needs the stiff part of the potential, and the model declares none (`stiff`)", 0, ENERGY},
         {(needs & LGV_NEEDS_QUADRATIC_STIFF) && !s->stiff_quadratic,
          "%s needs a stiff part that is quadratic with constant coefficients: the formulas of its second derivatives, "
-         "or of its linear term, have coordinates or t in them, or it bends", 0},
+         "or of its linear term, have coordinates or t in them, or it bends", 0, ENERGY},
         {(needs & LGV_NEEDS_QUADRATIC_STIFF) && s->shifted,
-         "%s needs H = p.M^-1 p/2 + U(q), and this one has a term of first degree in p", 0},
+         "%s needs H = p.M^-1 p/2 + U(q), and this one has a term of first degree in p", 0, ENERGY},
         {(needs & LGV_NEEDS_NO_TIME) && s->time_dependent,
-         "%s is for models whose formulas do not depend on the time t", 0},
+         "%s is for models whose formulas do not depend on the time t", 0, ENERGY},
         {(needs & LGV_NEEDS_ONE_NOISE) && pairs,
          "%s is for one noise, additive noise, or noises that all depend on q alone or all on p alone: with "
-         "others it would need iterated integrals of pairs", 0},
+         "others it would need iterated integrals of pairs", 0, NOISE},
         {method->random && m->nnoise > LGV_RANDOM_NOISES,
          "the random coefficient of %s has a term for each pair of noises, and is for up to %d of these",
-         LGV_RANDOM_NOISES},
-        {!formulas && !method->callbacks, "%s needs formulas", 0},
-        {!formulas && third, "%s needs formulas: derivatives beyond the second are taken from them", 0},
+         LGV_RANDOM_NOISES, NOISE},
+        {!formulas && !method->callbacks, "%s needs formulas", 0, ENERGY},
+        {!formulas && third, "%s needs formulas: derivatives beyond the second are taken from them", 0, ENERGY},
         {bracket_kinks,
          "%s has brackets of H and the noises, and these need derivatives of formulas that bend or jump (abs, sign, "
-         "floor, mod, min, max, if)", 0},
+         "floor, mod, min, max, if)", 0, ENERGY},
         {method->brackets && (m->np > LGV_BRACKET_DOF || m->nnoise > LGV_BRACKET_DOF),
-         "%s writes brackets of H and the noises out, for up to %d degrees of freedom and noises", LGV_BRACKET_DOF},
+         "%s writes brackets of H and the noises out, for up to %d degrees of freedom and noises",
+         LGV_BRACKET_DOF, ENERGY},
         {(needs & LGV_NEEDS_SEPARABLE) && !s->separable,
-         "%s needs a separable model: H and every h of the form A(p) + B(q)", 0},
+         "%s needs a separable model: H and every h of the form A(p) + B(q)", 0, mixed},
         {(needs & LGV_NEEDS_FLAT) && !s->flat,
-         "%s needs H = p.M^-1 p/2 + U(q) with constant masses, and every h of the same form", 0},
+         "%s needs H = p.M^-1 p/2 + U(q) with constant masses, and every h of the same form", 0, mixed},
         {(needs & LGV_NEEDS_STEADY_KINETIC) && s->kinetic_time,
-         "%s needs velocities that do not depend on the time t: the order would be 2", 0},
+         "%s needs velocities that do not depend on the time t: the order would be 2", 0, ENERGY},
         {!m->kind->has_second(m) && (face & (LGV_FACE_K2 | LGV_FACE_ITO)),
-         "%s needs second derivatives, and the model gives no hessian function", 0},
+         "%s needs second derivatives, and the model gives no hessian function", 0, ENERGY},
         {!m->kind->has_bends(m) && method->correction != 0,
-         "%s needs second derivatives of the constraints, and the model gives no constraint_hessian function", 0},
+         "%s needs second derivatives of the constraints, and the model gives no constraint_hessian function",
+         0, ENERGY},
         {!m->kind->has_energy(m) && (face & LGV_FACE_H),
-         "%s needs the value of H, and the model gives no value function", 0},
+         "%s needs the value of H, and the model gives no value function", 0, ENERGY},
     };
-    return first_reason(row, sizeof row / sizeof *row, method->name, why, size);
+    return first_reason(row, sizeof row / sizeof *row, method->name, out);
+}
+
+static bool refused(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s,
+                    struct refusal *out) {
+    if (refusal_by_kind(method, m, s, out)) return true;
+    if (s->inertia_fault && !lgv_method_curved(method) && !knows(method, is_varying)) {
+        snprintf(out->why, out->size, "%s, which %s does not know; words with C or E, as BCB, do", s->inertia_fault,
+                 method->name);
+        out->part = ENERGY;
+        return true;
+    }
+    return refusal_by_bath(method, m, s, out) || refusal_by_form(method, m, s, out);
 }
 
 const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv_model *m,
                                const struct lgv_structure *s, char *why, size_t size) {
-    const char *kind = refusal_by_kind(method, m, s, why, size);
-    if (!kind && s->inertia_fault && !lgv_method_curved(method) && !knows(method, is_varying)) {
-        snprintf(why, size, "%s, which %s does not know; words with C or E, as BCB, do", s->inertia_fault,
-                 method->name);
-        return why;
+    struct refusal out = {.why = why, .size = size};
+    return refused(method, m, s, &out) ? why : NULL;
+}
+
+/* The noise that a reason is about: the first that mixes q and p, or depends on p; or the first of all. */
+static size_t noise_at(const struct lgv_model *m) {
+    const unsigned both = LGV_USES(LGV_Q) | LGV_USES(LGV_P);
+    size_t worst = 0;
+    unsigned most = 0;
+    for (size_t i = 0; i < m->nentries; i++) {
+        unsigned uses = m->graph->node[m->noise[i].body].uses & both;
+        unsigned rank = uses == both ? 2 : uses & LGV_USES(LGV_P) ? 1 : 0;
+        if (rank > most) worst = i;
+        if (rank > most) most = rank;
     }
-    if (!kind) kind = refusal_by_bath(method, m, s, why, size);
-    return kind ? kind : refusal_by_form(method, m, s, why, size);
+    return m->noise[worst].at;
+}
+
+/* The refusal at the part of the file that it is about. */
+static enum lgv_status fail_in_model(struct lgv_error *err, const struct lgv_model *m, enum part part,
+                                     const char *message) {
+    if (!m->text) return lgv_fail(err, LGV_BAD_INPUT, "%s", message);
+    if (part == NOISE && m->nentries) return lgv_model_fail_at(err, m, noise_at(m), "%s", message);
+    if (part == FORCE && m->force) return lgv_model_fail_at(err, m, m->force_at, "%s", message);
+    if (part == BATH && m->bath.kind)
+        return lgv_model_fail(err, m->file, m->text, m->bath.line, m->bath.column, "%s", message);
+    if (part == CONSTRAINTS && m->nconstraint_entries)
+        return lgv_model_fail(err, m->file, m->text, m->constraint[0].line, m->constraint[0].column, "%s", message);
+    return lgv_model_fail(err, m->file, m->text, m->line, m->column, "%s", message);
 }
 
 enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct lgv_model *m,
                                   const struct lgv_structure *s, struct lgv_error *err) {
-    char why[400];
-    if (!lgv_method_refusal(method, m, s, why, sizeof why)) return LGV_OK;
+    char why[400], message[2048], others[1024] = "", composed[64] = "";
+    struct refusal out = {.why = why, .size = sizeof why};
+    if (!refused(method, m, s, &out)) return LGV_OK;
     if ((method->needs & LGV_NEEDS_QUADRATIC_STIFF) && m->stiff >= 0 && !s->stiff_quadratic)
         return lgv_model_fail(err, m->file, m->text, m->stiff_line, m->stiff_column, "%s", why);
-    char others[1024] = "", composed[64] = "";
     const struct lgv_method *other;
     for (size_t i = 0; (other = lgv_method_listed(m, i)); i++) {
         size_t used = strlen(others);
@@ -362,11 +421,15 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
         else
             snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", other->name);
     }
-    if (!others[0])
-        return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s, and no other does: %s", method->name,
-                        m->name, why);
-    return lgv_fail(err, LGV_BAD_INPUT, "method %s does not fit the model %s: %s.\nMethods that fit: %s%s",
-                    method->name, m->name, why, others, composed);
+    if (!others[0]) { /* the model is to blame */
+        snprintf(message, sizeof message, "method %s does not fit the model %.200s, and no other does: %s",
+                 method->name, m->name, why);
+        return fail_in_model(err, m, out.part, message);
+    }
+    snprintf(message, sizeof message, "method %s does not fit the model %.200s: %s.\nMethods that fit: %s%s",
+             method->name, m->name, why, others, composed);
+    return lgv_method_is_default(method, m, s) ? fail_in_model(err, m, out.part, message)
+                                               : lgv_fail(err, LGV_BAD_INPUT, "%s", message);
 }
 
 /* Galerkin methods with more momenta P_i than degrees find them from alpha_i q' = dt alpha_i H_p + dW beta_i h_p, which

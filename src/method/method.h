@@ -206,10 +206,13 @@ struct lgv_default {
     const char *method, *condition, *reason;
 };
 const struct lgv_default *lgv_default_at(size_t number);
+/* Is it what "auto" takes for this model? */
+bool lgv_method_is_default(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* Why a method does not fit a model, NULL when it does.  The text is written to `why`. */
 const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv_model *m,
                                const struct lgv_structure *s, char *why, size_t size);
-/* The same as a message that names methods which do fit. */
+/* The same as a message that names methods which do fit.  Where none does, or "auto" takes this one all the same, it is
+ * at the part of the file that is to blame. */
 enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct lgv_model *m,
                                   const struct lgv_structure *s, struct lgv_error *err);
 

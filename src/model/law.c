@@ -245,6 +245,68 @@ static void bath_alone(struct lgv_model *m, struct lgv_law *out) {
     free(friction);
 }
 
+/* ---- kinetic energies that vary ---- */
+
+/* M(q) = L_vv, or H_pp where there is no Lagrangian, and G; `mass` and `bend` are their terms. */
+struct kinetic {
+    struct lgv_terms mass, bend;
+    double *M, *G; /* [n][n], [nconstraints][n] */
+};
+
+/* False: it is not quadratic, or memory is out. */
+static bool make_kinetic(struct lgv_model *m, struct kinetic *k) {
+    struct lgv_function f = {0}, sum = {0};
+    const enum lgv_space space = m->lagrangian >= 0 ? LGV_V : LGV_P;
+    bool ok = m->lagrangian >= 0 ? lgv_model_lagrangian(m, &f)
+                                 : lgv_function_split(m->graph, m->hamiltonian, false, &f);
+    if (ok) lgv_terms_hessian(m->graph, &f, space, space, &k->mass);
+    if (ok && m->nconstraints) ok = lgv_model_constraint_sum(m, &sum);
+    if (ok && m->nconstraints) lgv_terms_hessian(m->graph, &sum, LGV_LAMBDA, LGV_Q, &k->bend);
+    lgv_function_free(&f);
+    lgv_function_free(&sum);
+    k->M = lgv_new(m->np * (m->np + m->nconstraints), sizeof *k->M);
+    k->G = k->M ? k->M + m->np * m->np : NULL;
+    return ok && k->M && !m->graph->failed && !lgv_terms_use(m->graph, &k->mass, LGV_USES(space));
+}
+
+/* Is M positive on the velocities with G v = 0?  Then M + c G^T G is positive for large c, and only then (Finsler). */
+static bool positive(const struct lgv_model *m, struct kinetic *k) {
+    const size_t n = m->np;
+    double mass = 0, bend = 0;
+    for (size_t i = 0; i < n * n; i++) mass = fmax(mass, fabs(k->M[i]));
+    for (size_t i = 0; i < n * m->nconstraints; i++) bend = fmax(bend, k->G[i] * k->G[i]);
+    for (size_t c = 0; c < m->nconstraints; c++)
+        for (size_t i = 0; bend > 0 && i < n * n; i++)
+            k->M[i] += 1e6 * mass / bend * k->G[c * n + i / n] * k->G[c * n + i % n];
+    return !isfinite(mass) || lgv_semidefinite(n, k->M);
+}
+
+/* A kinetic energy that is negative in some direction, at the start or near it, where H has a value. */
+static bool falls(struct lgv_model *m) {
+    struct kinetic k = {0};
+    struct lgv_evaluator e;
+    bool found = false, ready = make_kinetic(m, &k) && lgv_eval_begin(&e, m->graph);
+    struct lgv_projector *on = ready && m->nconstraints ? lgv_projector_create(m) : NULL;
+    for (int number = -1; ready && !found && number < LGV_POINTS; number++) {
+        struct lgv_point at;
+        if (!lgv_point_make(m, &e, number, LGV_POINTS, &at)) break;
+        const struct lgv_env env = lgv_point_env(m, &at);
+        bool there = !m->nconstraints || (on && lgv_projector_move(on, at.x));
+        if (there && isfinite(lgv_eval_node(&e, m->hamiltonian, &env, NULL))) {
+            lgv_eval_terms(&e, &k.mass, &env, k.M, m->np * m->np, m->np);
+            if (m->nconstraints) lgv_eval_terms(&e, &k.bend, &env, k.G, m->np * m->nconstraints, m->np);
+            found = !positive(m, &k);
+        }
+        free(at.x);
+    }
+    if (ready) lgv_eval_end(&e);
+    if (on) lgv_projector_free(on);
+    lgv_terms_free(&k.mass);
+    lgv_terms_free(&k.bend);
+    free(k.M);
+    return found;
+}
+
 static bool force_uses(const struct sides *s, enum lgv_space space) {
     for (size_t i = 0; s->m->force && i < s->n; i++)
         if (lgv_terms_use(s->m->graph, &s->force[i], LGV_USES(space))) return true;
@@ -287,6 +349,8 @@ void lgv_model_law(struct lgv_model *m, const struct lgv_structure *s, struct lg
         bath_alone(m, out);
     else
         examine(m, s, out);
+    if (out->kind == LGV_LAW_GIBBS && !s->quadratic_kinetic && m->np <= LGV_BATH_MATRIX && falls(m))
+        *out = (struct lgv_law){.kind = LGV_LAW_INFINITE, .temperature = NAN, .given = NAN, .low = NAN, .high = NAN};
 }
 
 /* ---- in words ---- */
@@ -328,6 +392,9 @@ void lgv_law_words(const struct lgv_model *m, const struct lgv_law *law, struct 
     if (law->kind == LGV_LAW_REST)
         lgv_text_add(t, "none but rest%s: there is friction and no noise",
                      law->partial ? ", where the friction reaches all coordinates through the forces" : "");
+    if (law->kind == LGV_LAW_INFINITE)
+        lgv_text_add(t, "none: exp(-H/kT) cannot be normalised, because the kinetic energy is negative in some "
+                        "direction at the start or near it: a mass or an inertia is negative there");
     if (law->kind == LGV_LAW_UNKNOWN) lgv_text_add(t, "not known: %s", law->why);
     if (law->kind == LGV_LAW_GIBBS && fabs(law->temperature - law->given) > SAME * law->temperature)
         lgv_text_add(t, "; `langevin` has kT = %.6g, and other noise or forces change it", law->given);

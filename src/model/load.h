@@ -196,8 +196,10 @@ bool lgv_load_starts(struct lgv_loader *l, int node, const struct lgv_declared *
 bool lgv_load_velocities(struct lgv_loader *l, int node);
 bool lgv_load_symmetries(struct lgv_loader *l, int node);
 /* A formula for every component of the configuration: a mapping name: formula (0 for names that are missing), a
- * sequence of all components or, where `spread` allows it, one formula for all.  out: [np] nodes, which begin as 0. */
-bool lgv_load_per_coordinate(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out);
+ * sequence of all components or, where `spread` allows it, one formula for all.  out: [np] nodes, which begin as 0; at:
+ * NULL, or [np] bytes of the file where they stand. */
+bool lgv_load_per_coordinate(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out,
+                             size_t *at);
 /* A position for every coordinate, as name: value.  out: [nx] nodes. */
 bool lgv_load_positions(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out);
 

@@ -11,8 +11,9 @@ bool lgv_load_force(struct lgv_loader *l, int node) {
     struct lgv_model *m = l->m;
     const unsigned allow = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V) | LGV_USES_TIME;
     if (node < 0) return true;
+    m->force_at = lgv_yaml_node(l, node)->at;
     if (!(m->force = lgv_new(m->np, sizeof *m->force))) return lgv_yaml_memory(l);
-    if (!lgv_load_per_coordinate(l, node, "a force", allow, m->np == 1, m->force)) return false;
+    if (!lgv_load_per_coordinate(l, node, "a force", allow, m->np == 1, m->force, NULL)) return false;
     for (size_t i = 0; i < m->np; i++) {
         m->force[i] = lgv_load_without_velocities(l, m->force[i]);
         if (m->graph->failed) return lgv_yaml_fail(l, node, "%s", m->graph->failed);
@@ -23,50 +24,25 @@ bool lgv_load_force(struct lgv_loader *l, int node) {
 
 /* ---- langevin ---- */
 
-/* A value for `count` components: where each of them stands, if it has a place of its own. */
-static void entry_places(const struct lgv_loader *l, int node, size_t count, size_t *at) {
-    const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
-    bool each = n->kind == LGV_YAML_SEQUENCE && (size_t)n->count == count;
-    int child = each ? n->first : -1;
-    for (size_t i = 0; i < count; i++, child = each ? lgv_yaml_next(l, child) : -1)
-        at[i] = each ? lgv_yaml_node(l, child)->at : n->at;
-}
-
-/* The same for what lgv_load_per_coordinate reads.  With rotations, whose components are no momenta, entries of a
- * mapping stand where it does. */
-static void places(const struct lgv_loader *l, int node, size_t *at) {
-    const struct lgv_model *m = l->m;
-    entry_places(l, node, m->np, at);
-    if (lgv_yaml_node(l, node)->kind != LGV_YAML_MAPPING || m->nx != m->np) return;
-    LGV_EACH(l, node, key, value) {
-        const char *name = lgv_yaml_node(l, key)->text;
-        size_t length = strcspn(name, "[ "), first = 0, count = 0;
-        for (size_t i = 0; i < m->np; i++) {
-            if (strcspn(m->component[i], "[.") != length || strncmp(m->component[i], name, length) != 0) continue;
-            if (count++ == 0) first = i;
-        }
-        entry_places(l, value, count, at + first);
-    }
-}
-
 /* A sequence of sequences. */
 static bool is_matrix(const struct lgv_loader *l, int node) {
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
     return n->kind == LGV_YAML_SEQUENCE && n->count > 0 && lgv_yaml_node(l, n->first)->kind == LGV_YAML_SEQUENCE;
 }
 
-static bool read_matrix(struct lgv_loader *l, int node, int *out, size_t *places_of) {
+static bool read_matrix(struct lgv_loader *l, int node, int *out, size_t *at) {
     const size_t n = l->m->np;
     if ((size_t)lgv_yaml_node(l, node)->count != n)
         return lgv_yaml_fail(l, node, "the friction matrix has %d rows, but there are %zu coordinates",
                              lgv_yaml_node(l, node)->count, n);
-    for (int row = lgv_yaml_node(l, node)->first; row >= 0; row = lgv_yaml_next(l, row), out += n, places_of += n) {
+    for (int row = lgv_yaml_node(l, node)->first; row >= 0; row = lgv_yaml_next(l, row), out += n, at += n) {
         if (lgv_yaml_node(l, row)->kind != LGV_YAML_SEQUENCE || (size_t)lgv_yaml_node(l, row)->count != n)
             return lgv_yaml_fail(l, row, "a row of the friction matrix is a sequence of %zu numbers", n);
-        int *at = out;
-        entry_places(l, row, n, places_of);
-        for (int child = lgv_yaml_node(l, row)->first; child >= 0; child = lgv_yaml_next(l, child))
-            if (!lgv_load_number(l, child, "an entry of a friction matrix", 0, at++)) return false;
+        int k = 0;
+        for (int child = lgv_yaml_node(l, row)->first; child >= 0; child = lgv_yaml_next(l, child), k++) {
+            if (!lgv_load_number(l, child, "an entry of a friction matrix", 0, &out[k])) return false;
+            at[k] = lgv_yaml_node(l, child)->at;
+        }
     }
     return true;
 }
@@ -85,9 +61,8 @@ static bool read_friction(struct lgv_loader *l, int node) {
     lgv_yaml_place(l, node, &b->line, &b->column);
     if (!(matrix ? read_matrix(l, node, b->friction, b->friction_at)
                  : lgv_load_per_coordinate(l, node, "friction, which is a function of the coordinates",
-                                           LGV_USES(LGV_Q), true, b->friction)))
+                                           LGV_USES(LGV_Q), true, b->friction, b->friction_at)))
         return false;
-    if (!matrix) places(l, node, b->friction_at);
     for (size_t i = 0; i < m->np; i++) {
         double x = 1;
         if (!matrix && (m->graph->node[b->friction[i]].uses & LGV_USES(LGV_Q))) b->kind = LGV_FRICTION_OF_Q;
@@ -104,8 +79,7 @@ static bool read_temperature(struct lgv_loader *l, int node) {
     if (!b->temperature || !b->temperature_at) return lgv_yaml_memory(l);
     lgv_yaml_place(l, node, &b->temperature_line, &b->temperature_column);
     for (size_t i = 0; i < m->np; i++) b->temperature[i] = -1;
-    if (!lgv_load_per_coordinate(l, node, "a temperature", 0, true, b->temperature)) return false;
-    places(l, node, b->temperature_at);
+    if (!lgv_load_per_coordinate(l, node, "a temperature", 0, true, b->temperature, b->temperature_at)) return false;
     for (size_t i = 0; i < b->rows; i++)
         if (b->temperature[b->row[i]] < 0)
             return lgv_yaml_fail(l, node, "%s has friction, and no temperature", m->component[b->row[i]]);

@@ -72,7 +72,7 @@ static bool bath_temperatures(struct lgv_loader *l, int langevin, int *kT) {
     int friction, temperature;
     if (!lgv_load_langevin_keys(l, langevin, &friction, &temperature)) return false;
     for (size_t i = 0; i < l->m->np; i++) kT[i] = -1;
-    return temperature < 0 || lgv_load_per_coordinate(l, temperature, "a temperature", 0, true, kT);
+    return temperature < 0 || lgv_load_per_coordinate(l, temperature, "a temperature", 0, true, kT, NULL);
 }
 
 static bool temperatures(struct maxwell *x, int langevin) {

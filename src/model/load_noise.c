@@ -44,7 +44,7 @@ bool lgv_load_one_noise(struct lgv_loader *l, int node, const char *place, unsig
                         struct lgv_noise *out) {
     struct lgv_graph *g = l->m->graph;
     struct lgv_value v;
-    *out = (struct lgv_noise){.first = first, .count = 1};
+    *out = (struct lgv_noise){.first = first, .count = 1, .at = lgv_yaml_node(l, node)->at};
     if (!lgv_load_formula(l, node, place, allow, &v, &out->nest)) return false;
     if (v.dim != 1) return lgv_yaml_fail(l, node, "%s is a number, but this is a vector", place);
     out->body = v.node[0];

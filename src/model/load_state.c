@@ -19,7 +19,13 @@ struct target {
     enum lgv_space space; /* start values: the space of the name itself */
     bool start;
     bool spread; /* one formula may stand for all components */
+    const int *row0; /* of the model, beside at[0] */
+    size_t *at;      /* NULL, or where in the file each row stands: bytes */
 };
+
+static void stands(const struct lgv_loader *l, const struct target *t, const int *out, int node) {
+    if (t->at) t->at[out - t->row0] = lgv_yaml_node(l, node)->at;
+}
 
 static bool components(struct lgv_loader *l, const struct target *t, int node, int *out) {
     struct lgv_value v;
@@ -29,12 +35,14 @@ static bool components(struct lgv_loader *l, const struct target *t, int node, i
         if (n->count != t->d->dim)
             return lgv_yaml_fail(l, node, "%s has %d components, but this sequence has %d entries", t->d->name,
                                  t->d->dim, n->count);
-        int k = 0;
-        for (int child = n->first; child >= 0; child = lgv_yaml_next(l, child))
-            if (!lgv_load_number(l, child, t->place, t->allow, &out[k++])) return false;
+        for (int child = n->first; child >= 0; child = lgv_yaml_next(l, child), out++) {
+            if (!lgv_load_number(l, child, t->place, t->allow, out)) return false;
+            stands(l, t, out, child);
+        }
         return true;
     }
     if (!lgv_load_formula(l, node, t->place, t->allow, &v, NULL)) return false;
+    for (int k = 0; k < t->d->dim; k++) stands(l, t, out + k, node);
     if (v.dim == t->d->dim) {
         memcpy(out, v.node, (size_t)v.dim * sizeof *out);
         return true;
@@ -485,7 +493,8 @@ bool lgv_load_velocities(struct lgv_loader *l, int node) {
 
 /* ---- symmetries ---- */
 
-static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out) {
+static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out,
+                    size_t *at) {
     if (!lgv_yaml_mapping(l, node, "coordinates as name: formula")) return false;
     bool seen[LGV_MAX_ENTRIES] = {0};
     LGV_EACH(l, node, key, value) {
@@ -501,7 +510,7 @@ static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned 
                                  "%.60s is one entry of %s; give all of them: a sequence, or a formula where i is the "
                                  "number of the entry", name, d->name);
         struct target t = {.d = d, .out = out + d->offset, .place = place, .allow = allow, .spread = spread,
-                           .space = own.reduced ? LGV_P : LGV_Q};
+                           .space = own.reduced ? LGV_P : LGV_Q, .row0 = out, .at = at};
         const struct lgv_declared both[2] = {own, own.part ? partner(l, k + 1) : own};
         if (own.part) t.d = both, t.out = out;
         if (!(own.part ? body_values(l, t, value) : values(l, &t, value))) return false;
@@ -509,22 +518,27 @@ static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned 
     return true;
 }
 
-static bool as_list(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out) {
+static bool as_list(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out, size_t *at) {
     size_t np = l->m->np;
+    const struct target t = {.row0 = out, .at = at};
     if (!lgv_yaml_sequence(l, node, LGV_MAX_DOF, "a sequence of formulas or a mapping name: formula")) return false;
     if ((size_t)lgv_yaml_node(l, node)->count != np)
         return lgv_yaml_fail(l, node,
                              "%s has one component for each of the %zu degrees of freedom, but this sequence has %d",
                              place, np, lgv_yaml_node(l, node)->count);
-    for (int child = lgv_yaml_node(l, node)->first; child >= 0; child = lgv_yaml_next(l, child))
-        if (!lgv_load_number(l, child, place, allow, out++)) return false;
+    for (int child = lgv_yaml_node(l, node)->first; child >= 0; child = lgv_yaml_next(l, child), out++) {
+        if (!lgv_load_number(l, child, place, allow, out)) return false;
+        stands(l, &t, out, child);
+    }
     return true;
 }
 
-bool lgv_load_per_coordinate(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out) {
+bool lgv_load_per_coordinate(struct lgv_loader *l, int node, const char *place, unsigned allow, bool spread, int *out,
+                             size_t *at) {
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
-    if (n->kind == LGV_YAML_MAPPING) return by_name(l, node, place, allow, spread, out);
-    if (n->kind == LGV_YAML_SEQUENCE || !spread) return as_list(l, node, place, allow, out);
+    for (size_t k = 0; at && k < l->m->np; k++) at[k] = n->at;
+    if (n->kind == LGV_YAML_MAPPING) return by_name(l, node, place, allow, spread, out, at);
+    if (n->kind == LGV_YAML_SEQUENCE || !spread) return as_list(l, node, place, allow, out, at);
     if (!lgv_load_number(l, node, place, allow, &out[0])) return false;
     for (size_t k = 1; k < l->m->np; k++) out[k] = out[0];
     return true;
@@ -571,7 +585,7 @@ bool lgv_load_symmetries(struct lgv_loader *l, int node) {
         s->text = source_of(l, value);
         s->xi = lgv_new(m->np, sizeof *s->xi); /* node 0 is the constant 0 */
         if (!s->name || !s->text || !s->xi) return lgv_yaml_memory(l);
-        if (!lgv_load_per_coordinate(l, value, "a symmetry", LGV_USES(LGV_Q), false, s->xi)) return false;
+        if (!lgv_load_per_coordinate(l, value, "a symmetry", LGV_USES(LGV_Q), false, s->xi, NULL)) return false;
     }
     return true;
 }

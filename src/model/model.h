@@ -20,6 +20,7 @@ struct lgv_noise {
     size_t first, count; /* noises first .. first + count - 1, counted from 0 */
     bool potential;      /* the text is gamma of h = -gamma */
     bool ito;            /* given in the sense of Ito; what that adds is in the Hamiltonian */
+    size_t at;           /* byte of the file */
 };
 
 /* One entry of `constraints:`, g(q) = 0; a family each(k=1..N, body) counts as N constraints. */
@@ -173,6 +174,7 @@ struct lgv_model {
     struct lgv_noise *noise;
     int *force; /* [np] nodes of F(q, p, t), or NULL: dp = ... + F dt */
     bool force_of_p;
+    size_t force_at; /* byte of the file */
     struct lgv_bath bath;
     int *start;   /* [nx + np] nodes: start values; may refer to draws and to components that come before */
     int draws[2];    /* numbers of normal() and uniform() draws */
@@ -353,6 +355,7 @@ enum lgv_law_kind {
     LGV_LAW_GIBBS,    /* exp(-H/kT) */
     LGV_LAW_MISMATCH, /* not that, for any kT */
     LGV_LAW_REST,     /* friction and no noise */
+    LGV_LAW_INFINITE, /* exp(-H/kT) cannot be normalised */
     LGV_LAW_UNKNOWN
 };
 struct lgv_law {
