@@ -50,6 +50,9 @@ static void test_files(void **state) {
         {TOP "kinetic: {mass: {R: 1}}\npotential: R.zz\n", 3, 11, "an inertia, not a mass"},
         {"coordinates: {x: 1}\nkinetic: {inertia: 1}\npotential: x\n", 2, 11, "inertia is for rotations"},
         {TOP "potential: R\n", 3, 12, "is a number, but this is"},
+        {"coordinates: {R in so3: [0, 0, 0]}\npotential: '1'\n", 1, 23, "coordinates in SO3 or SE3"},
+        {TOP "potential: R[3]\n", 3, 13, "entries of a matrix are .xx to .zz"},
+        {TOP "potential: R^2\n", 3, 13, "the square of a matrix is R*R"},
         {TOP "potential: R.w\n", 3, 14, "entries of a matrix"},
         {TOP "potential: dot(R, m)\n", 3, 16, "needs a vector, not a matrix"},
         {TOP "potential: R + 1\n", 3, 14, "cannot add a matrix and a number"},
@@ -129,6 +132,7 @@ static void test_joints(void **state) {
     static const struct bad_file row[] = {
         {HELD "constraints: ['x + R*[0, 0, 1]', 'x.y + (R*[0, 0, 1]).y']\n", 4, 35, "is redundant"},
         {HELD "constraints: 'dot(R*[1,0,0], R*[1,0,0]) - 1'\n", 4, 15, "gradient vanishes"},
+        {HELD "constraints: [R.zz - 1, R.xx - 1]\n", 4, 25, "has a solution near the start, but gradients vanish"},
         {HELD "constraints: R.zz - 2\n", 4, 14, "cannot be met near the start"},
         {HELD "constraints: ['x + R*[0, 0, 1]', 'dot(x, x) - 2']\n", 4, 16, "cannot be met"},
     };

@@ -17,6 +17,8 @@ for m in BAOAB SVE-Q EEM OBABO-Metropolis; do
     gives 1 "$LGV" run friction.yaml --method $m --no-files
     has out 'the friction became negative there'
 done
+gives 2 "$LGV" run friction.yaml --no-files --set s=-1
+has err 'friction.yaml:6:23: the friction is -0.1 at the start'
 sed -i 's/g + s\*q/g/' friction.yaml
 for m in SVE-Q EEM; do
     "$LGV" run friction.yaml --method $m --no-files --set g=30 > out 2> err || true

@@ -160,6 +160,7 @@ enum lgv_status lgv_bath_prepare(struct lgv_model *m, const struct lgv_structure
     double *friction = lgv_new(matrix ? n * n : n, sizeof *friction), *kT = lgv_new(2 * n, sizeof *kT);
     double *inverse = lgv_new(dense ? n * n : n, sizeof *inverse);
     enum lgv_status status = friction && kT && inverse ? lgv_model_bath_values(m, friction, kT, err) : LGV_CANNOT_RUN;
+    if (!status) status = lgv_model_bath_start(m, err);
     bool light = false; /* a mass is not positive */
     lgv_bath_free(*out);
     *out = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Friction, temperatures, masses and inertia as numbers, at the present values of the parameters. */
-#include "model/model.h"
+#include "model/point.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +73,25 @@ enum lgv_status lgv_model_bath_values(struct lgv_model *m, double *friction, dou
     free(G);
     free(T);
     return status;
+}
+
+enum lgv_status lgv_model_bath_start(struct lgv_model *m, struct lgv_error *err) {
+    struct lgv_evaluator e;
+    struct lgv_point at;
+    enum lgv_status status = LGV_OK;
+    if (m->bath.kind != LGV_FRICTION_OF_Q) return LGV_OK;
+    if (!lgv_eval_begin(&e, m->graph)) return lgv_fail_memory(err);
+    bool ok = lgv_point_make(m, &e, -1, 1, &at);
+    const struct lgv_env env = ok ? lgv_point_env(m, &at) : (struct lgv_env){0};
+    for (size_t i = 0; ok && !status && i < m->np; i++) {
+        double x = lgv_eval_node(&e, m->bath.friction[i], &env, NULL);
+        if (x < 0)
+            status = lgv_model_fail_at(err, m, m->bath.friction_at[i],
+                                       "the friction is %g at the start; it must not be negative", x);
+    }
+    if (ok) free(at.x);
+    lgv_eval_end(&e);
+    return ok ? status : lgv_fail_memory(err);
 }
 
 /* ---- masses ---- */

@@ -429,13 +429,19 @@ static enum lgv_status refuse_dependent(const struct lgv_model *m, const struct 
 }
 
 /* moved: the projection got away from the start, but not to g = 0. */
-static enum lgv_status refuse_start(struct lgv_projector *c, size_t worst, bool moved, struct lgv_error *err) {
+static enum lgv_status refuse_start(struct lgv_projector *c, const double *q, size_t worst, bool moved,
+                                    struct lgv_error *err) {
+    const struct lgv_env env = {.par = c->m->par, .space = {[LGV_Q] = q}};
+    const double value = c->value[worst];
     struct dependence d;
     char text[160];
     if (!moved && !(c->norm[worst] > 0))
         return refuse(c->m, worst, err, " does not hold at the start, and its gradient vanishes there", "");
     if (find_rank(c, &d) && d.rank < c->nc && c->norm[d.row] > 0) return refuse_dependent(c->m, &d, false, err);
-    snprintf(text, sizeof text, "it stays at %.3g", c->value[worst]);
+    lgv_eval_terms(&c->e, &c->size, &env, c->value, c->nc, 1);
+    if (fabs(value) <= 1e-10 * c->value[worst])
+        return refuse(c->m, worst, err, " has a solution near the start, but gradients vanish there", "");
+    snprintf(text, sizeof text, "it stays at %.3g", value);
     return refuse(c->m, worst, err, " cannot be met near the start: ", text);
 }
 
@@ -526,7 +532,7 @@ static enum lgv_status check_at(struct lgv_projector *c, double *q, struct lgv_s
     for (size_t i = 0; i < c->nx; i++) out->moved = fmax(out->moved, fabs(q[i] - start[i]));
     free(start);
     if (how == UNKNOWN) return LGV_OK;
-    if (how == OFF_IT) return refuse_start(c, worst, out->moved > 0, err);
+    if (how == OFF_IT) return refuse_start(c, q, worst, out->moved > 0, err);
     size_t flat = vanishing(c, q);
     if (flat < c->nc)
         return refuse(c->m, flat, err, " is singular: its gradient vanishes where it holds, near the start", "");

@@ -385,7 +385,8 @@ static struct lgv_value state(struct lgv_parser *p, size_t at, const struct lgv_
         }
         i = lgv_parser_subscript(p, s->name, s->length);
     } else if (p->kind == '[') {
-        lgv_parser_error(p, p->start, "%s is not an array", s->name);
+        lgv_parser_error(p, p->start, s->dim == 4 ? "%s is not an array; entries of a matrix are .xx to .zz"
+                                                  : "%s is not an array", s->name);
     }
     struct lgv_value v = {s->dim == 4 ? LGV_MATRIX : s->dim, {0}};
     const bool pose = s->dim == LGV_POSE, turns = pose || s->dim == 4;
@@ -594,7 +595,8 @@ static struct lgv_value unary(struct lgv_parser *p) {
         if (lgv_parser_accept(p, '^')) {
             struct lgv_value e = unary(p);
             if (!p->failed && (v.dim != 1 || e.dim != 1))
-                lgv_parser_error(p, power, "a power needs numbers; the square of a vector is dot(x,x)");
+                lgv_parser_error(p, power, v.dim > 3 ? "a power needs numbers; the square of a matrix is R*R"
+                                                     : "a power needs numbers; the square of a vector is dot(x,x)");
             if (!p->failed) v = defined(p, power, "the power", raised(p, v.node[0], e.node[0]));
         }
     }

@@ -311,7 +311,8 @@ static int declared_space(struct lgv_parser *p) {
         return 1;
     }
     lgv_parser_next(p);
-    if (space[k].star && !p->failed) lgv_parser_expect(p, '*', "'*': momenta are in so3* or se3*");
+    if (space[k].star && !p->failed)
+        lgv_parser_expect(p, '*', "'*': momenta are in so3* or se3*, coordinates in SO3 or SE3");
     if (space[k].dim != LGV_POSE || p->kind != 'n' || strcmp(p->name, "coupled") != 0) return space[k].dim;
     lgv_parser_next(p);
     return LGV_COUPLED;

@@ -308,6 +308,8 @@ void lgv_model_constraint_name(const struct lgv_model *m, size_t k, char *out, s
  * symmetric and positive semidefinite. */
 enum lgv_status lgv_model_bath_values(struct lgv_model *m, double *friction, double *temperature,
                                       struct lgv_error *err);
+/* Refuses friction that is a function of q and negative at a typical start. */
+enum lgv_status lgv_model_bath_start(struct lgv_model *m, struct lgv_error *err);
 /* Is that matrix symmetric and positive semidefinite, to round-off? */
 bool lgv_semidefinite(size_t n, const double *A);
 /* H_p(p) = shift + M^-1 p for constant masses: M^-1, [np] where it is known to be diagonal, else [np][np], and the
