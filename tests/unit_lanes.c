@@ -50,6 +50,21 @@ static void apply_cos(vec *x) {
     *x = vec_cos(*x);
 }
 
+static void apply_inverses(vec *x, int whole) {
+    vec all[3] = {*x, vec_set(2.0), *x}; /* as many as three side by side, the last one is looked at */
+    vec_inverses(all, 3, whole, 1);
+    *x = all[2];
+}
+static void apply_inverse_root(vec *x) {
+    apply_inverses(x, 0);
+}
+static void apply_inverse_root_3(vec *x) {
+    apply_inverses(x, 1);
+}
+static void apply_inverse_root_7(vec *x) {
+    apply_inverses(x, 3);
+}
+
 /* |computed - exact| in units of the spacing of doubles at the exact value. */
 static double ulps(double computed, long double exact) {
     if (isnan(exact)) {
@@ -77,9 +92,22 @@ static long double minus_two_logl(long double x) {
     return -2.0L * logl(x);
 }
 
+static long double inverse_root(long double x) {
+    return 1.0L / sqrtl(x);
+}
+static long double inverse_root_3(long double x) {
+    return 1.0L / (x * sqrtl(x));
+}
+static long double inverse_root_7(long double x) {
+    return 1.0L / (x * x * x * sqrtl(x));
+}
+
 /* exp: 1/4 each from the reduction and the inner sum, 1/2 from the last rounding; a little less for log.  -2 log, for
  * the normals only, rounds s and the sum of its series.  sin and cos: 1/2 from the reduced argument (fused) or from
- * rounding 1 - z/2 (not fused), the rest from z.  Where libm answers the error stays below 1. */
+ * rounding 1 - z/2 (not fused), the rest from z.  Where libm answers the error stays below 1.  1/sqrt: 1/2 each from
+ * the residual and the last rounding; where it is a root and a division, 1.5.  Its powers have its error as many times,
+ * and that of each product. */
+#define ROOT_ULPS (LANES_FUSED ? 1.1 : 1.5)
 static const struct range ranges[] = {
     {"exp, result near 1", apply_exp, expl, -1.0, 1.0, false, 1.0},
     {"exp, normal results", apply_exp, expl, -708.0, 709.7, false, 1.0},
@@ -98,6 +126,10 @@ static const struct range ranges[] = {
     {"cos, small to the end of the reduction", apply_cos, cosl, -60.0, 19.0, true, 1.5},
     {"cos, large", apply_cos, cosl, -800000.0, 800000.0, false, 1.5},
     {"cos, beyond", apply_cos, cosl, 19.0, 1023.0, true, 1.0},
+    {"1/sqrt, two octaves", apply_inverse_root, inverse_root, 1.0, 4.0, false, ROOT_ULPS},
+    {"1/sqrt, everywhere", apply_inverse_root, inverse_root, -1074.0, 1023.9, true, 1.5},
+    {"x^(-3/2), two octaves", apply_inverse_root_3, inverse_root_3, 1.0, 4.0, false, 6.0},
+    {"x^(-7/2), two octaves", apply_inverse_root_7, inverse_root_7, 1.0, 4.0, false, 15.0},
 };
 
 static void test_accuracy(void **state) {

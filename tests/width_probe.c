@@ -79,15 +79,18 @@ static void print_hash(const char *name, int columns) {
 static void probe_functions(void) {
     for (uint64_t e = 0; e < COUNT; e += LANES) {
         vec x = load(e, 0), y = load(e, 1), s, c;
+        vec roots[] = {x, y, vec_abs(x)};
         vec_sincos(x, &s, &c);
+        vec_inverses(roots, 3, 1, 1);
         vec values[] = {s,          c,           vec_exp(x),    vec_log(x),    vec_log(vec_abs(x)), vec_sqrt(x),
                         vec_abs(x), vec_sign(x), vec_min(x, y), vec_max(x, y), vec_less(x, y),      vec_le(x, y),
-                        vec_tan(x), vec_atan(x), vec_tanh(x),   vec_pow(x, y), vec_atan2(x, y),     vec_erf(x)};
-        for (int i = 0; i < 18; i++) {
+                        vec_tan(x), vec_atan(x), vec_tanh(x),   vec_pow(x, y), vec_atan2(x, y),     vec_erf(x),
+                        roots[0],   roots[1],    roots[2]};
+        for (int i = 0; i < 21; i++) {
             store(e, i, values[i]);
         }
     }
-    print_hash("functions", 18);
+    print_hash("functions", 21);
 }
 
 static void probe_noise(void) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define MAX_PAIRS 2000
+#define MAX_LEAVES 10000 /* coordinates and momenta in two noises: their bracket is written out */
 #define WORK 200000000L /* steps on the graph for all pairs: about two seconds */
 #define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P))
 
@@ -144,11 +145,18 @@ static int weight(struct verdict v) {
     return v.answer == 0 ? 3 : v.answer < 0 ? 2 : v.decided == LGV_DECIDED_POINTS;
 }
 
+static size_t leaves(struct lgv_graph *g, int node) {
+    size_t n = 0;
+    free(lgv_diff_leaves(g, node, STATE, &n));
+    return n;
+}
+
 static struct verdict examine_pairs(struct lgv_model *m, const int *h) {
     struct verdict all = {1, LGV_DECIDED_FORMULAS, 0}, size = {-1, LGV_DECIDED_SIZE, 0};
     long end = m->graph->work + WORK;
     for (size_t i = 0; i < m->nnoise; i++)
         for (size_t j = i + 1; j < m->nnoise; j++) {
+            if (leaves(m->graph, h[i]) + leaves(m->graph, h[j]) > MAX_LEAVES) return size;
             struct verdict v = examine_pair(m, h[i], h[j]);
             if (weight(v) > weight(all) || (weight(v) == weight(all) && v.points < all.points)) all = v;
             if (all.answer == 0) return all;

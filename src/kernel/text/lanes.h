@@ -245,21 +245,6 @@ INLINE vec vec_sqrt(vec x) {
 #endif
 }
 
-/* x[i] = 1 / (sqrt(x[i])^half x[i]^whole), i < n. */
-INLINE void vec_inverses(vec *x, int n, int whole, int half) {
-    UNROLL for (int i = 0; i < n; i += LANES_SHARED) {
-        union {
-            lanes_wide w;
-            vec v[LANES_SHARED];
-        } a, r;
-        UNROLL for (int j = 0; j < LANES_SHARED; j++) a.v[j] = x[i + j < n ? i + j : n - 1];
-        r.w = half ? LANES_WIDE_SQRT(a.w) : a.w;
-        UNROLL for (int k = half ? 0 : 1; k < whole; k++) r.w *= a.w;
-        r.w = 1.0 / r.w;
-        UNROLL for (int j = 0; j < LANES_SHARED && i + j < n; j++) x[i + j] = r.v[j];
-    }
-}
-
 /* a * b + c, fused where that is fast. */
 INLINE vec vec_fused(vec a, vec b, vec c) {
 #if defined(__clang__) || !LANES_FUSED
@@ -343,6 +328,71 @@ INLINE vec vec_repair(double (*f)(double), vec x, ivec mask, vec y) {
     }
     return y;
 #endif
+}
+
+typedef u64 lanes_uwide __attribute__((vector_size(sizeof(lanes_wide))));
+#if LANES_SHARED == 1 || defined(__clang__) || !LANES_FUSED
+#define WIDE_FUSED FUSED
+#else
+#define WIDE_FUSED(a, b, c)                                                                                            \
+    __builtin_ia32_vfmaddpd256((a) - (lanes_wide){0}, (b) - (lanes_wide){0}, (c) - (lanes_wide){0})
+#endif
+#define LANES_MOST_INVERSES 4 /* of vec_inverses */
+/* Negative where x is not in [2^-1000, 2^1000]: zero, negative, infinite and NaN, too.  Masks that are joined would be
+ * packed to bytes and back. */
+#define LANES_OUTSIDE(x) (((ivec)(x) - 0x0170000000000000LL) | (0x7e70000000000000LL - (ivec)(x)))
+
+/* 1 / sqrt(x) without root and division, within 1.1 ulp, for x in [2^-1000, 2^1000].  Half the exponent is right to
+ * 3.5 % (the constant is that of Lomont 2003 for double); with e = 1 - x y^2, 1 / sqrt(x) = y (1 - e)^(-1/2).
+ * The first polynomial is the one of least error on |e| <= 0.072: 2e-8.  The second is Taylor's. */
+INLINE lanes_wide lanes_inverse_root(lanes_wide x) {
+    lanes_wide y = (lanes_wide)(0x5fe6eb50c7b537a9ULL - ((lanes_uwide)x >> 1));
+    lanes_wide e = WIDE_FUSED(-(x * y), y, 1.0);
+    lanes_wide p = WIDE_FUSED(e, 0.2728310971, 0.3139278441);
+    p = WIDE_FUSED(e, p, 0.3750040475);
+    p = WIDE_FUSED(e, p, 0.4999983405);
+    y = WIDE_FUSED(y * e, p, y);
+    e = WIDE_FUSED(-(x * y), y, 1.0);
+    return WIDE_FUSED(y * e, WIDE_FUSED(e, 0.375, 0.5), y);
+}
+
+/* x[i] = 1 / (sqrt(x[i])^half x[i]^whole), i < n, with root and division or without. */
+INLINE void lanes_inverses(vec *x, int n, int whole, int half, int divide) {
+    UNROLL for (int i = 0; i < n; i += LANES_SHARED) {
+        union {
+            lanes_wide w;
+            vec v[LANES_SHARED];
+        } a, r;
+        UNROLL for (int j = 0; j < LANES_SHARED; j++) a.v[j] = x[i + j < n ? i + j : n - 1];
+        if (divide) {
+            r.w = half ? LANES_WIDE_SQRT(a.w) : a.w;
+            UNROLL for (int k = half ? 0 : 1; k < whole; k++) r.w *= a.w;
+            r.w = 1.0 / r.w;
+        } else {
+            r.w = lanes_inverse_root(a.w);
+            a.w = r.w * r.w;
+            UNROLL for (int k = 0; k < whole; k++) r.w *= a.w;
+        }
+        UNROLL for (int j = 0; j < LANES_SHARED && i + j < n; j++) x[i + j] = r.v[j];
+    }
+}
+
+/* The same: roots without dividing where their argument is an ordinary number. */
+INLINE void vec_inverses(vec *x, int n, int whole, int half) {
+    vec of[LANES_MOST_INVERSES];
+    ivec outside = {0};
+    UNROLL for (int i = 0; half && i < n; i++) {
+        of[i] = x[i];
+        outside |= LANES_OUTSIDE(x[i]);
+    }
+    lanes_inverses(x, n, whole, half, !half);
+    if (RARELY(vec_any(outside >> 63))) {
+        UNROLL for (int i = 0; i < n; i++) {
+            ivec mask = LANES_OUTSIDE(of[i]) >> 63;
+            lanes_inverses(of + i, 1, whole, half, 1);
+            x[i] = vec_select(mask, of[i], x[i]);
+        }
+    }
 }
 
 /* Adding and subtracting 1.5 * 2^52 rounds to an integer, which is then also in the low bits of the sum. */
