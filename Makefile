@@ -6,6 +6,7 @@
 #   make test       ... and every test, most again with sanitizers, a clang build with warnings as errors, lint
 #   make bench      speed against the hand-written floor
 #   make lint       clang-tidy and cppcheck; a part of make test
+#   make fuzz       libFuzzer on all readers, RUNS=n inputs each; a short form is a part of make test
 #   make soak       a long run that is killed a hundred times, against one that is left alone
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make python     the Python package in an environment of its own, build/python, and a first run in it
@@ -24,7 +25,7 @@ ifneq ($(origin CC),default)
 COMPILER := -DCMAKE_C_COMPILER=$(CC)
 endif
 
-.PHONY: all setup build run test test-plain test-sanitize test-clang test-threads bench lint soak python install docs site clean
+.PHONY: all setup build run test test-plain test-sanitize test-clang test-threads test-fuzz bench lint fuzz soak python install docs site clean
 .NOTPARALLEL:
 
 all: build
@@ -43,7 +44,7 @@ run: setup
 	@echo
 	@echo "Report: $(CURDIR)/build/kubo/report.html"
 
-test: test-plain test-sanitize test-clang test-threads lint
+test: test-plain test-sanitize test-clang test-threads test-fuzz lint
 
 test-plain: build
 	$(CTEST) --test-dir build --output-on-failure --parallel $(JOBS) --output-log $(CURDIR)/build/ctest.txt
@@ -63,6 +64,13 @@ test-clang: setup
 test-threads: setup
 	@$(CMAKE) -S . -B build-threads -DCMAKE_C_COMPILER=clang -DLGV_THREAD_SANITIZE=ON > /dev/null
 	@scripts/threads build-threads $(JOBS)
+
+# libFuzzer from the seeds in tests/corpus on, with sanitizers: so many inputs, not so many seconds.
+test-fuzz: setup
+	@scripts/fuzz build-fuzz $(JOBS)
+
+fuzz: setup
+	@scripts/fuzz build-fuzz $(JOBS) $(or $(RUNS),20000)
 
 bench: build
 	@$(CMAKE) --build build --target bench --parallel $(JOBS)
@@ -92,4 +100,4 @@ site:
 	@scripts/site build/site
 
 clean:
-	rm -rf build build-sanitize build-clang build-threads
+	rm -rf build build-sanitize build-clang build-threads build-fuzz

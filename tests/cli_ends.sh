@@ -54,3 +54,28 @@ has err nowhere
 gives 0 "$LGV" run whole.yaml --until 1 --keep 0 --out none --no-report
 gives 2 "$LGV" ends none
 has err 'run it with --keep'
+
+# All recorded paths, one of them from parts; those that were stopped by an event are where it stopped them.
+gives 0 "$LGV" run whole.yaml --until 1 --out recorded --no-report --set record=final
+"$LGV" ends recorded > e
+"$LGV" ends first | cut -d, -f2-9 > f
+cut -d, -f1-8 e | cmp - f || die "final states are not those of kept paths"
+cat > stop.yaml <<'Y'
+coordinates: { x: "0.2*normal()" }
+momenta: { p: 0 }
+hamiltonian: p^2/2 + x^2/2
+noise: sin(x + 1)
+stop: x > 1
+run: { method: midpoint, step: 0.05, until: 4, paths: 40, keep: 40, outputs: 80, keep_every: 1 }
+Y
+gives 0 "$LGV" run stop.yaml --out stopped --no-report --set record=final --threads 1 --lanes 2
+"$LGV" ends stopped > g
+sed '/^stop/d' stop.yaml > on.yaml
+gives 0 "$LGV" run on.yaml --out on --no-report
+[ "$(wc -l < g)" = 41 ] || die "a stopped path has no end"
+awk -F, 'NR > 1 && $1 > 1 { n++ } NR > 1 && !($1 < 2.5) { exit 1 } END { exit !(n > 2 && n < 40) }' g ||
+    die "stopped paths do not end behind the event"
+# It is the first state behind the event of the same path without one, bit by bit.
+k=$(awk -F, 'NR > 1 && $1 > 1 { print NR - 2; exit }' g)
+there=$("$LGV" replay on --path "$k" | awk -F'\t' 'NR > 1 && $4 > 1 { print $4 "," $5; exit }')
+[ "$there" = "$(sed -n $((k + 2))p g)" ] || die "path $k does not end at the event, $there"

@@ -45,7 +45,9 @@ run: { method: verlet, step: 0.05, until: 30, paths: 40 }
 Y
 gives 1 "$LGV" run runaway.yaml --out runaway --no-report
 gives 0 "$LGV" replay runaway
-has out 'path 0 failed in step' 'the state became infinite' 'before it: H = ' 'and 30 more'
+has out 'path 0 failed in step' 'the state became infinite' 'before it: H = ' 'and 30 more; --all lists them'
+gives 0 "$LGV" replay runaway --all
+[ "$(grep -c 'failed in step' out)" = 40 ] && [ "$(grep -c 'before it: H' out)" = 40 ] || die "--all does not list all"
 step=$(sed -n 's/^path 3 failed in step \([0-9]*\),.*/\1/p' out)
 gives 0 "$LGV" replay runaway --path 3 --last 2
 [ "$(tail -1 out | cut -f 1)" = "$step" ] || die "the last line is not the state before the step that failed"

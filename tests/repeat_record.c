@@ -107,7 +107,7 @@ static void check_states(const struct run *x, const char *const *name, size_t ro
         if (!status[p]) assert_memory_equal(s + (n[1] - 1) * rows, last + p * rows, rows * 8);
         if (status[p]) assert_true(isnan(s[(n[1] - 1) * rows]) && steps[p] < x->r->steps);
         ends += status[p] != 0;
-        assert_int_equal(isnan(last[p * rows]) != 0, status[p] != 0);
+        assert_int_equal(isnan(last[p * rows]) != 0, status[p] != 0 && status[p] != LGV_STOPPED);
         for (size_t k = 0; k < x->r->nsamples; k++) {
             if (x->r->sample[k].path != path[p]) continue;
             seen++;

@@ -2,7 +2,8 @@
 #
 # tests/{unit,order,structure,law,repeat,cli,bad}_NAME.c   cmocka programs
 # tests/{unit,cli,bad}_NAME.sh                             scripts: LGV is the program, SRC the source folder
-# tests/fuzz_NAME.c                                        fuzz targets, run over tests/corpus/NAME as regression tests
+# tests/fuzz_NAME.c                                        fuzz targets, run over tests/corpus/NAME as regression tests;
+#                                                          with LGV_FUZZ=ON by libFuzzer (scripts/fuzz), from there on
 # A file that appears here is a test: nothing is listed by hand.
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * lgv ends: where the kept paths of a run have ended, as a file that start values can be read from. */
+ * lgv ends: where the recorded or kept paths of a run have ended, as a file that start values can be read from. */
 #include "cli/cli.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Of all recorded paths, where the run has stored them. */
+static int recorded_ends(const char *file) {
+    struct lgv_error err = {0};
+    uint64_t missing = 0;
+    if (lgv_record_ends(file, stdout, &missing, &err)) return lgv_complain(&err, LGV_BAD_INPUT);
+    if (missing) lgv_warn("%llu paths have failed and are left out", (unsigned long long)missing);
+    return lgv_finish(LGV_EXIT_DONE);
+}
 
 /* H is not among the names that start values have, and is told anyway: whoever reads the table may want it. */
 static void print_names(const struct lgv_result *r) {
@@ -27,6 +37,14 @@ static int command_ends(const struct lgv_arguments *a) {
     struct lgv_result r = {0};
     char *file = lgv_results_of(a->operand);
     size_t missing = 0;
+    char *paths = lgv_join(a->operand, "paths.h5");
+    if (paths && access(paths, F_OK) == 0) {
+        int code = recorded_ends(paths);
+        free(paths);
+        free(file);
+        return code;
+    }
+    free(paths);
     enum lgv_status status = file ? lgv_hdf5_read(file, &r, &err) : lgv_fail_memory(&err);
     if (!status && (!r.nsamples || !r.ntimes))
         status = lgv_fail(&err, LGV_BAD_INPUT, "%s has no kept paths: run it with --keep N", a->operand);
@@ -42,11 +60,13 @@ const struct lgv_command lgv_command_ends = {
     .name = "ends",
     .operand = "DIR",
     .summary = "where kept paths have ended, to start others from",
-    .about = "Prints the values of everything that was observed, at the end of every kept path (run option keep, up to "
+    .about = "Prints the states at the end of every recorded path of a run with record=final, or else the values of "
+             "everything that was observed at the end of every kept path (run option keep, up to "
              "10000 paths): a line of names, then a line for each path, with all digits. Another model can start from "
-             "there, path by path: coordinates: { x: \"file(ends.csv, paths)\" } takes the column x. Coordinates and "
+             "there, path by path: coordinates: { x: \"file(ends.csv, paths)\" } takes the column x. Paths that were "
+             "stopped by an event are at the event in the first case and left out in the second. Coordinates and "
              "momenta of large models are only there when they are observed, and periodic coordinates are in their "
              "range. DIR is the directory of lgv run, or its results.h5.",
-    .examples = "  lgv run warm.yaml --keep 1000 --out warm\n  lgv ends warm > ends.csv\n  lgv run main.yaml\n",
+    .examples = "  lgv run warm.yaml --set record=final --out warm\n  lgv ends warm > ends.csv\n  lgv run main.yaml\n",
     .run = command_ends,
 };

@@ -15,6 +15,7 @@
 
 static const struct lgv_flag flags[] = {
     {"path", 0, "K", offsetof(struct lgv_flags, path), "number of the path; without it the failed paths are listed"},
+    {"all", 0, NULL, offsetof(struct lgv_flags, all), "list all failed paths, not the first ten only"},
     {"last", 0, "N", offsetof(struct lgv_flags, last), "only the last N steps that the path has made"},
     {"every", 0, "N", offsetof(struct lgv_flags, every), "every N-th step only (default 1)"},
     {"out", 'o', "DIR", offsetof(struct lgv_flags, out), "also draw the path: figures in this directory"},
@@ -190,8 +191,9 @@ static int show_path(const struct lgv_arguments *a, struct lgv_engine *e, const 
 }
 
 static int show_failed(const struct lgv_arguments *a, struct lgv_engine *e, const struct lgv_result *was) {
+    const size_t most = a->flags.all ? was->nfailures : MOST_LISTED;
     if (was->nfailures == 0 && !a->flags.quiet) puts("no path failed; --path K shows one");
-    for (size_t i = 0; i < was->nfailures && i < MOST_LISTED; i++) {
+    for (size_t i = 0; i < was->nfailures && i < most; i++) {
         struct lgv_error err = {0};
         struct lgv_result *r = NULL;
         char number[40];
@@ -206,8 +208,9 @@ static int show_failed(const struct lgv_arguments *a, struct lgv_engine *e, cons
         if (end) putchar('\n');
         lgv_result_free(r);
     }
-    if (was->failed > MOST_LISTED && !a->flags.quiet)
-        printf("and %llu more\n", (unsigned long long)(was->failed - MOST_LISTED));
+    if (was->failed > most && !a->flags.quiet)
+        printf("and %llu more%s\n", (unsigned long long)(was->failed - most),
+               was->nfailures > most ? "; --all lists them" : ", of which results.h5 has no details");
     return lgv_finish(LGV_EXIT_DONE);
 }
 

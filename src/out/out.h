@@ -39,6 +39,8 @@ double lgv_record_size(const struct lgv_plan *plan);
 enum lgv_status lgv_record_join(const struct lgv_plan *plan, const struct lgv_model *m, const char *run,
                                 const char *const *folder, size_t folders, const char *file, uint64_t *paths,
                                 struct lgv_error *err);
+/* The final states in paths.h5 as lines of numbers under a line of names.  *missing: paths that failed, left out. */
+enum lgv_status lgv_record_ends(const char *path, FILE *out, uint64_t *missing, struct lgv_error *err);
 void lgv_record_remove(const char *folder); /* what was stored there */
 
 /* Convergence studies: the document of `lgv converge --json` (malloc'd, NULL when memory is out), the table for the

@@ -6,7 +6,7 @@
  *   /path             numbers of the paths, ascending; in the same order:
  *   /status /steps    0 or why the path failed or stopped (names in the attribute `words`), and steps it has made
  *   /time             of states                     /rows   names of the components of a state, one in each row
- *   /final            [path][row]                   at the end; NaN where the path failed or stopped before
+ *   /final            [path][row]                   at the end, or where the path stopped; NaN where it failed
  *   /states           [path][time][row]             NaN after a failure or a stop
  *   /dW /dZ           [path][step][noise]
  *

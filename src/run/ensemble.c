@@ -43,6 +43,10 @@ static uint64_t given_steps(size_t rows, size_t lanes) {
     return n < 1 ? 1 : n > CHUNK ? CHUNK : n;
 }
 
+uint64_t lgv_worker_chunk(const struct worker *w) {
+    return w->given ? given_steps(w->given_rows, w->lanes) : CHUNK;
+}
+
 /* The increments of a block's next steps, when they are given; its first path is number `path`. */
 static const double *given_of(struct worker *w, const struct lgv_block *b, uint64_t path, uint64_t steps) {
     if (w->given)
@@ -66,7 +70,8 @@ static bool at_rest(const struct lgv_block *b, size_t lanes) {
 
 /* Which step a path fails at, and why, must not depend on chunks: where one fails inside a chunk, by its own word or by
  * a state that is not finite, the chunk is repeated from its beginning, failures included. */
-static void advance(const struct lgv_plan *p, struct worker *w, struct lgv_block *b, uint64_t path, uint64_t steps) {
+void lgv_worker_advance(struct worker *w, struct lgv_block *b, uint64_t path, uint64_t steps) {
+    const struct lgv_plan *p = w->job->plan;
     size_t bytes = p->kernel->nstate * w->lanes * sizeof(double);
     if (b->events && b->step > 0 && at_rest(b, w->lanes)) { /* events have begun */
         b->step += steps;
@@ -113,9 +118,9 @@ static void tell(struct job *j) {
 static uint64_t advance_unit(struct worker *w, uint64_t step, uint64_t last) {
     struct job *j = w->job;
     while (step < last && !lgv_crew_stopped(&j->crew)) {
-        uint64_t n = lgv_pace_begin(&w->pace, last - step, w->given ? given_steps(w->given_rows, w->lanes) : CHUNK);
+        uint64_t n = lgv_pace_begin(&w->pace, last - step, lgv_worker_chunk(w));
         for (unsigned k = 0; k < w->nblocks; k++)
-            advance(j->plan, w, &w->block[k].block, w->piece.path + k * w->lanes, n);
+            lgv_worker_advance(w, &w->block[k].block, w->piece.path + k * w->lanes, n);
         lgv_pace_end(&w->pace);
         step += n;
         atomic_fetch_add(&j->advanced, n * w->piece.used);
@@ -271,10 +276,12 @@ static size_t run_piece(struct worker *w, size_t time, size_t count) {
 /* ---- units ---- */
 
 /* Paths whose increments are those of an earlier run start where they did there. */
-static void start_by_number(struct worker *w, unsigned k) {
+void lgv_worker_start(struct worker *w, struct lgv_own_block *b, uint64_t path, unsigned used) {
     const struct lgv_plan *p = w->job->plan;
-    for (unsigned l = 0; l < w->lanes; l++) w->block[k].path[l] = p->increments->number[w->block[k].path[l]];
-    p->kernel->entry->start(&w->block[k].block);
+    lgv_block_start(p->kernel, b, path, used);
+    if (!p->increments || !p->increments->number) return;
+    for (unsigned l = 0; l < w->lanes; l++) b->path[l] = p->increments->number[b->path[l]];
+    p->kernel->entry->start(&b->block);
 }
 
 /* Where the crossings of the unit from path l on go; NULL: none are kept. */
@@ -309,8 +316,7 @@ static void begin_unit(struct worker *w, uint64_t unit) {
         w->block[k].block.events = p->kernel->watch.events > 0;
         w->block[k].block.crossings = p->crossings;
         w->block[k].block.crossing = kept ? crossings_of(w, k * w->lanes) : NULL;
-        lgv_block_start(p->kernel, &w->block[k], w->piece.path + k * w->lanes, rest < w->lanes ? rest : w->lanes);
-        if (p->increments && p->increments->number) start_by_number(w, k);
+        lgv_worker_start(w, &w->block[k], w->piece.path + k * w->lanes, rest < w->lanes ? rest : w->lanes);
         mark_broken(p, &w->block[k].block, LGV_FAIL_START, 0);
     }
 }
@@ -326,7 +332,7 @@ static void check_start(struct worker *w) {
 }
 
 /* Steps that a path has made before it failed or came to rest.  One that stops has made the step to there. */
-static uint64_t steps_made(const struct lgv_block *b, unsigned lane) {
+uint64_t lgv_steps_made(const struct lgv_block *b, unsigned lane) {
     if (!b->fail[lane]) return b->step;
     return b->fail[lane] == LGV_STOPPED ? b->fail_step[lane] + 1 : b->fail_step[lane];
 }
@@ -366,7 +372,7 @@ static void count_unit(struct worker *w) {
     uint64_t steps = 0, clipped = 0, astray = 0, deepest = 0;
     for (unsigned l = 0; l < w->piece.used; l++) {
         const struct lgv_block *b = &w->block[l / w->lanes].block;
-        steps += steps_made(b, l % w->lanes);
+        steps += lgv_steps_made(b, l % w->lanes);
         clipped += b->clipped[l % w->lanes];
         astray += LGV_RESCUE_COUNT(b->astray[l % w->lanes]);
         if (LGV_RESCUE_DEEPEST(b->astray[l % w->lanes]) > deepest)
@@ -494,6 +500,7 @@ static void worker_end(struct worker *w) {
         c->kind->free(w->object[i]);
     }
     lgv_rescue_end(w);
+    lgv_block_free(&w->again);
     free(w->by_block);
     free(w->values);
     free(w->copy);

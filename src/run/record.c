@@ -58,10 +58,46 @@ void lgv_record_take(struct worker *w, size_t time) {
     if (lgv_record_all(w)) copy_rows(w, states_at(w, time));
 }
 
+/* Where paths have stopped that are recorded: a lane at rest has no state any more, so the block is run again without
+ * looking at events, each lane up to its stop.  False: no memory. */
+static bool ends_of_stopped(struct worker *w, unsigned number) {
+    const struct lgv_plan *p = w->job->plan;
+    const struct lgv_block *was = &w->block[number].block;
+    const uint64_t path = w->piece.path + number * w->lanes;
+    unsigned used = w->piece.used - number * w->lanes, left = 0;
+    if (used > w->lanes) used = w->lanes;
+    for (unsigned l = 0; l < used; l++)
+        if (was->fail[l] == LGV_STOPPED || was->fail[l] == LGV_STOPPED_START) left |= 1u << l;
+    if (!left) return true;
+    struct lgv_own_block *b = &w->again;
+    if (!b->memory && !lgv_block_create(p->kernel, p->t0, p->dt, p->seed, p->coarsen, b)) return false;
+    b->block.clip = p->clip;
+    lgv_worker_start(w, b, path, used);
+    while (left && !b->block.scratch->wanted) {
+        uint64_t next = UINT64_MAX;
+        for (unsigned l = 0; l < used; l++) {
+            uint64_t made = lgv_steps_made(was, l);
+            if (left >> l & 1 && made == b->block.step) {
+                for (size_t i = 0; i < rows(p); i++)
+                    w->final[i * LGV_UNIT + number * w->lanes + l] = b->block.state[i * w->lanes + l];
+                left &= ~(1u << l);
+            } else if (left >> l & 1 && made < next) {
+                next = made;
+            }
+        }
+        uint64_t most = lgv_worker_chunk(w), far = next - b->block.step;
+        if (left) lgv_worker_advance(w, &b->block, path, far < most ? far : most);
+    }
+    return !left;
+}
+
 void lgv_record_show(struct worker *w) {
     w->piece.state = lgv_record_all(w) ? states_at(w, w->piece.first) : NULL;
     w->piece.final = NULL;
     if (!w->recorded || !w->piece.complete) return;
     copy_rows(w, w->final);
     w->piece.final = w->final;
+    if (!w->job->plan->recording->final || !w->job->plan->kernel->watch.events) return;
+    for (unsigned k = 0; k < w->nblocks; k++)
+        if (!ends_of_stopped(w, k)) lgv_crew_no_memory(&w->job->crew);
 }

@@ -50,6 +50,7 @@ struct worker {
     bool recorded;  /* it has paths that are recorded: */
     double *states; /* [times, or 1][nx + np][LGV_UNIT]; NULL: no states are */
     double *final;  /* [nx + np][LGV_UNIT] */
+    struct lgv_own_block again; /* for the ends of recorded paths that have stopped; no memory: not needed so far */
     size_t planned; /* times that collectors of planned times have had */
 };
 
@@ -81,7 +82,12 @@ bool lgv_rescue_before(struct worker *w, const struct lgv_block *b);
 void lgv_rescue_after(struct worker *w, struct lgv_block *b, const double *given, double *value);
 void lgv_rescue_end(struct worker *w);
 
-/* ensemble.c: steps of the job have been halved so often. */
+/* ensemble.c: a block of the worker: paths from `path` on to their start, and on by at most lgv_worker_chunk steps. */
+void lgv_worker_start(struct worker *w, struct lgv_own_block *b, uint64_t path, unsigned used);
+void lgv_worker_advance(struct worker *w, struct lgv_block *b, uint64_t path, uint64_t steps);
+uint64_t lgv_worker_chunk(const struct worker *w);
+uint64_t lgv_steps_made(const struct lgv_block *b, unsigned lane); /* before it failed or came to rest */
+/* Steps of the job have been halved so often. */
 void lgv_deepest(struct job *j, uint64_t deepest);
 /* The report gets one more; false: no memory. */
 bool lgv_report_suspend(struct lgv_run_report *r, const struct lgv_suspended *s);
