@@ -267,6 +267,20 @@ static enum lgv_status check_increments(const struct lgv_settings *s, const stru
     return lgv_increments_check(&w->plan, err);
 }
 
+/* Three-point increments belong to no Brownian path: what needs one is refused. */
+static enum lgv_status check_weak(const struct lgv_settings *s, const struct lgv_layout *w, struct lgv_error *err) {
+    const struct lgv_kernel *k = w->plan.kernel;
+    const char *what = !s->weak                                       ? NULL
+                       : k->nnoise == 0                               ? "the model has no noise but that of a bath"
+                       : k->method->brackets == LGV_BRACKETS_AREAS    ? "Levy areas have a law for normal increments only"
+                       : s->increments                                ? "increments are given"
+                       : s->keep_increments || w->recording.increments ? "increments are kept as those of Brownian paths"
+                       : lgv_settings_given(s, "truncate") && s->truncate != 0
+                           ? "truncate is for normal increments, and these are bounded already"
+                           : NULL;
+    return what ? lgv_fail(err, LGV_BAD_INPUT, "weak: no three-point increments here: %s", what) : LGV_OK;
+}
+
 static double threads_of(const struct lgv_layout *w) {
     return w->plan.threads ? w->plan.threads : (double)omp_get_num_procs();
 }
@@ -343,14 +357,15 @@ enum lgv_status lgv_layout_finish(struct lgv_layout *w, const struct lgv_kernel 
     if (!status) status = look_along(s, w, err);
     if (!status) status = check_increments(s, w, err);
     if (!status) status = lgv_layout_recorded(w, err);
+    if (!status) status = check_weak(s, w, err);
     if (!status) status = check_memory(w, err);
     if (!status) status = lgv_normals_check(k, w->plan.steps, 1, err);
     if (!status) status = lgv_clip_check(k, s->step, s->truncate, err);
     bool given = lgv_settings_given(s, "tally"), tallied = k->np <= LGV_TALLY_DOF || given;
     uint64_t paths = k->watch.extremes && !given ? s->paths : tallied ? s->tally : 0;
     w->plan.tally_units = paths / LGV_UNIT + (paths % LGV_UNIT != 0);
-    if (!status) w->plan.clip = lgv_clip_bound(k, w->plan.dt, s->truncate);
-    w->plan.rescue = s->rescue && lgv_rescue_possible(k);
+    if (!status) w->plan.clip = s->weak ? LGV_CLIP_THREE : lgv_clip_bound(k, w->plan.dt, s->truncate);
+    w->plan.rescue = s->rescue && !s->weak && lgv_rescue_possible(k);
     return status;
 }
 

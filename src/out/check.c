@@ -313,6 +313,8 @@ static void check_order(const struct lgv_result *r, struct lgv_check *strong, st
     char a[24], b[24], reason[200];
     snprintf(strong->value, sizeof strong->value, "strong %s, weak %s", lgv_brief(a, sizeof a, k->strong_order, 3),
              lgv_brief(b, sizeof b, k->weak_order, 3));
+    if (r->weak) /* of the increments: 2 */
+        snprintf(strong->value, sizeof strong->value, "weak %s", lgv_brief(b, sizeof b, fmin(k->weak_order, 2), 3));
     if (isnan(k->strong_order)) snprintf(strong->value, sizeof strong->value, "none");
     snprintf(strong->verdict, sizeof strong->verdict, "%s", lgv_plain(reason, sizeof reason, k->order_reason));
     put(commutes, "noise commutes",
@@ -406,6 +408,14 @@ static void check_truncation(const struct lgv_result *r, struct lgv_check *c) {
     snprintf(c->verdict, sizeof c->verdict, "path-steps with |dW| cut at %.3g sqrt(dt)", r->truncation);
 }
 
+static void check_weak(struct lgv_check *c) {
+    put(c, "increments",
+        "Increments of three points have the first five moments of normal ones, which is enough for averages to weak "
+        "order 2. Single paths, their extremes and times of events are not those of the model.");
+    snprintf(c->value, sizeof c->value, "three points");
+    snprintf(c->verdict, sizeof c->verdict, "averages only: paths are not approximated");
+}
+
 static void check_rescue(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "steps in parts",
         "Where the equations of a step have no solution, or Newton's method does not find it, the path takes the step "
@@ -451,6 +461,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
     check_order(r, &rows[n], &rows[n + 1]);
     n += 2;
     if (r->truncation > 0 && r->nnoise > 0) check_truncation(r, &rows[n++]);
+    if (r->weak) check_weak(&rows[n++]);
     if (r->rescued) check_rescue(r, &rows[n++]);
     if (r->metropolis) check_acceptance(r, &rows[n++]);
     check_failures(r, &rows[n++]);

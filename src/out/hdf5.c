@@ -52,6 +52,7 @@ const struct lgv_hdf5_field lgv_hdf5_result[] = {
     LATER(lgv_result, "acceptance", LGV_HDF5_REAL, acceptance),
     LATER(lgv_result, "astray", LGV_HDF5_REAL, astray),
     LATER(lgv_result, "rescue", LGV_HDF5_INT, rescue),
+    LATER(lgv_result, "weak", LGV_HDF5_INT, weak),
     LATER(lgv_result, "rescued", LGV_HDF5_COUNT, rescued),
     LATER(lgv_result, "halvings", LGV_HDF5_COUNT, halvings),
     LATER(lgv_result, "increments_file", LGV_HDF5_TEXT, increments_file),

@@ -230,7 +230,7 @@ static bool put_run(json_t *d, const struct lgv_result *r) {
            put(d, "lanes", count(r->lanes)) && put(d, "compile_seconds", real(r->compile_seconds)) &&
            put(d, "newton_iterations", real(r->newton_iterations)) && put(d, "truncation", real(r->truncation)) &&
            put(d, "truncated", count(r->truncated)) && put(d, "rescued", count(r->rescued)) &&
-           put(d, "halvings", count(r->halvings)) &&
+           put(d, "halvings", count(r->halvings)) && put(d, "weak", json_boolean(r->weak)) &&
            (!r->metropolis || put(d, "acceptance", real(r->acceptance))) &&
            (!r->metropolis || !r->nconstraints || put(d, "astray", real(r->astray))) && put(d, "dof", count(r->dof)) &&
            put(d, "noises", count(r->nnoise)) && put(d, "constraints", count(r->nconstraints)) &&

@@ -38,6 +38,7 @@ struct lgv_settings {
     double step, until, start;
     double truncate; /* k of the truncated increments; negative: 4 for implicit methods, none for explicit ones */
     bool rescue;     /* steps without a solution are taken in parts */
+    bool weak;       /* three-point increments */
     uint64_t paths, seed, outputs, threads, lanes, bins, check_states, keep_every;
     uint64_t tally;           /* paths whose changes are taken over every step */
     char keep[LGV_WORD_SIZE]; /* number of sample paths, or their numbers separated by commas */
@@ -69,6 +70,8 @@ enum lgv_status lgv_settings_check(const struct lgv_settings *s, const struct lg
 /* A refusal that begins with the name of an option, as in "method X does not fit", gets the place of that option where
  * the file has given it; one that has a place keeps it. */
 enum lgv_status lgv_settings_place(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_error *err);
+/* Refuses three-point increments in a study that compares paths. */
+enum lgv_status lgv_settings_paths(const struct lgv_settings *s, struct lgv_error *err);
 /* Tells the model the times of the run, where its structure is examined. */
 void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m);
 
@@ -103,7 +106,7 @@ struct lgv_plan {
     uint64_t end_unit;   /* and so are those from here on; 0: none */
     size_t ntimes;
     const uint64_t *time_step; /* [ntimes] ascending step numbers at which to observe; the first is 0 */
-    double clip;               /* largest |dW| / sqrt(dt); 0: no limit */
+    double clip;               /* largest |dW| / sqrt(dt); 0: no limit; < 0: three-point increments */
     bool rescue;               /* steps without a solution are taken in parts */
     unsigned threads;          /* 0: all cores */
     const struct lgv_increments *increments; /* used instead of noise; NULL: none */
@@ -285,6 +288,7 @@ void lgv_bridge_halve(double dt, double dW, double y, const double x[2], struct 
 void lgv_bridge_normals(uint64_t seed, uint64_t path, uint64_t number, unsigned place, double z[2]);
 
 /* Bound for the normals of truncated increments with this step and setting of `truncate`: sqrt(2 k |ln dt|), or 0. */
+#define LGV_CLIP_THREE (-1.0) /* instead: three-point increments */
 double lgv_clip_bound(const struct lgv_kernel *k, double dt, double truncate);
 /* Refuses a truncation that was asked for where there is no such bound: for dt >= 1, where ln dt is not negative. */
 enum lgv_status lgv_clip_check(const struct lgv_kernel *k, double dt, double truncate, struct lgv_error *err);

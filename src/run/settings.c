@@ -27,6 +27,10 @@ const struct lgv_option lgv_run_options[] = {
      "steps whose equations have no solution are taken in two halves, and these likewise, with the noise that belongs "
      "to the step; else such a path fails",
      AT(rescue)},
+    {"weak", LGV_SWITCH, "no", 0, 0, "",
+     "increments of three points, 0 and +-sqrt(3 dt), for averages only: methods keep their weak order up to 2, but "
+     "paths do not follow any Brownian motion; the noise of a bath stays normal",
+     AT(weak)},
     {"outputs", LGV_COUNT, "200", 1, 1000000, "", "number of output intervals; statistics are kept at their ends",
      AT(outputs)},
     {"threads", LGV_COUNT, "0", 0, LGV_MOST_THREADS, "",
@@ -122,6 +126,13 @@ enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings
                               "%s", why.message);
     }
     return LGV_OK;
+}
+
+enum lgv_status lgv_settings_paths(const struct lgv_settings *s, struct lgv_error *err) {
+    if (!s->weak) return LGV_OK;
+    return lgv_fail(err, LGV_BAD_INPUT,
+                    "weak: three-point increments follow no Brownian motion, so steps of different sizes have no paths in "
+                    "common: they are for runs and sweeps");
 }
 
 void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m) {

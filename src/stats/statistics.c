@@ -161,7 +161,8 @@ static enum lgv_status fill(struct lgv_statistics *s, const struct lgv_ran *ran,
     r->threads = report->threads;
     r->paths_seconds = report->seconds;
     r->newton_iterations = report->iterations;
-    r->truncation = plan->clip;
+    r->truncation = plan->clip > 0 ? plan->clip : 0;
+    r->weak = plan->clip < 0;
     r->metropolis = plan->kernel->method->metropolis;
     r->truncated = r->metropolis ? 0 : report->clipped;
     if (r->metropolis && report->path_steps) /* counted in the same place: there is no noise that could be cut */

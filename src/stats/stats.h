@@ -161,6 +161,7 @@ struct lgv_result {
     double acceptance;  /* this share of them was accepted */
     double astray;      /* with constraints: this share led to no place, or to one from which no step leads back */
     uint64_t truncated; /* path-steps with a truncated increment */
+    int weak;           /* three-point increments: averages only */
     int rescue;         /* steps without a solution are taken in parts: */
     uint64_t rescued;   /* so many path-steps were, */
     uint64_t halvings;  /* and the smallest parts are dt / 2^halvings */

@@ -409,6 +409,8 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     bool exact = m->exact != NULL; /* of every component, or it is no solution to measure errors by */
     for (size_t i = 0; exact && i < m->nx + m->np; i++) exact = m->exact[i] >= 0;
     lgv_settings_times(settings, m);
+    *out = (struct lgv_comparison){0};
+    if (lgv_settings_paths(settings, err)) return LGV_BAD_INPUT;
     *out = (struct lgv_comparison){.exact = exact && !options->reference,
                                    .control = !options->trials && lgv_kernel_can_control(m)};
     if (!options->trials) out->no_control = why_no_control(m);

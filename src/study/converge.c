@@ -511,6 +511,7 @@ enum lgv_status lgv_converge(struct lgv_model *m, const struct lgv_settings *set
                              const struct lgv_convergence_options *options, lgv_progress *progress, void *user,
                              struct lgv_convergence *out, struct lgv_error *err) {
     *out = (struct lgv_convergence){.reference_step = NAN, .spread = NAN, .until_enough = NAN};
+    if (lgv_settings_paths(settings, err)) return LGV_BAD_INPUT;
     struct study *s = lgv_new(1, sizeof *s);
     if (!s) return lgv_fail_memory(err);
     s->job.progress = progress;

@@ -370,6 +370,7 @@ enum lgv_status lgv_mlmc(struct lgv_model *m, const struct lgv_settings *setting
     *out = (struct lgv_mlmc_result){.alpha = NAN, .beta = NAN};
     lgv_settings_times(settings, m);
     double begin = lgv_seconds();
+    if (lgv_settings_paths(settings, err)) return LGV_BAD_INPUT;
     if (!(options->tolerance > 0)) return lgv_fail(err, LGV_BAD_INPUT, "the tolerance must be above 0");
     if (method->metropolis)
         return lgv_fail(err, LGV_BAD_INPUT,

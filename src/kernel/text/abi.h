@@ -96,7 +96,7 @@ struct lgv_block {
     struct lgv_scratch *scratch;
     int *fail;                     /* [lane] enum lgv_fail_reason; a failed lane keeps the first reason */
     unsigned long long *fail_step; /* [lane] number of the step that failed */
-    double clip;                   /* increments beyond clip * sqrt(dt) are cut there; 0: no limit */
+    double clip;                   /* increments beyond clip * sqrt(dt) are cut there; 0: no limit; < 0: three points */
     unsigned long long *clipped;   /* [lane] number of steps with a cut increment, or of proposals not accepted */
     unsigned long long *astray;    /* [lane] those of them that do not lead back, or to no place at all */
     unsigned long long iterations;  /* Newton iterations, summed over steps and vecs */

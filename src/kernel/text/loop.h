@@ -163,6 +163,7 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ, in
     dW = whole;
     dZ = wholez;
     over = c->b->clip > 0;
+    if (NOISES > 0 && c->b->clip < 0) three_points(c->b, NOISES, dW, NOISE_Z ? dZ : 0);
 #endif
     TRACKED(for (long m = 0; m < NOISES; m++) brown[m * VECS] += dW[m];) /* the true Brownian motion, before any cut */
 #if BRACKETS_JOINED
@@ -438,6 +439,8 @@ void advance_inside(struct lgv_block *b, unsigned long long steps, long *escape)
                         DRAW(b, &path[g], step - (u64)at, w, z);
                     else
                         other_noise(&other, b, &path[g], step, given_at(b->given, step - begin, GIVEN_ROWS, g), w, z);
+                    if (NOISES > 0 && !NB && RARELY(b->clip < 0))
+                        three_points(b, fine ? NOISE_STEPS * NOISES : NOISES, w, NOISE_Z ? z : 0);
                     if (NOISES > 0 && !NB && b->clip > 0)
                         over[g] = beyond_bounds(b, fine ? NOISE_STEPS * NOISES : NOISES, w, NOISE_Z ? z : 0);
                 }

@@ -24,6 +24,11 @@ SHARED __attribute__((cold)) void fail_lanes(struct lgv_block *b, u64 step, UNKE
 /* Truncated increments, Milstein, Repin & Tretyakov (2002): implicit equations may have no solution for a huge |dW|.
  * Hardly one step in a million has anything to cut: is there any among n of them?  dZ: 0 for none. */
 SHARED int beyond_bounds(const struct lgv_block *b, long n, UNKEPT const vec *dW, UNKEPT const vec *dZ);
+/* Three-point increments for n of them: the normals chi and eta behind dW and dZ become 0, or +-sqrt 3 where they are
+ * beyond THREE_POINT, which one in three is.  Moments up to the fifth stay those of a normal, which weak order 2 needs
+ * (Kloeden & Platen (1992), 14.2, doi 10.1007/978-3-662-12616-5).  A large step made of fine ones has such increments
+ * too.  dZ: 0 for none. */
+SHARED void three_points(const struct lgv_block *b, long n, vec *dW, vec *dZ);
 /* Cuts those of a step; b->clipped counts the steps of each path that had one. */
 SHARED void cut_increments(const struct lgv_block *b, long nm, UNKEPT vec *dW, UNKEPT vec *dZ);
 
@@ -117,6 +122,25 @@ SHARED int beyond_bounds(const struct lgv_block *b, long n, const vec *dW, const
         if (dZ) over |= (ivec)(vec_abs(dZ[m]) > most.z);
     }
     return vec_any(over);
+}
+
+#define THREE_POINT 0.96742156610170103955 /* 2/3 of all normals are within it */
+static vec three_point(vec z) {
+    ivec far = (ivec)(vec_abs(z) > THREE_POINT), up = (ivec)(z > 0.0);
+    vec root = vec_set(1.7320508075688772935);
+    return vec_select(far, vec_select(up, root, -root), vec_set(0.0));
+}
+
+SHARED void three_points(const struct lgv_block *b, long n, vec *dW, vec *dZ) {
+    double root = __builtin_sqrt(b->dt), half = 0.5 * b->dt * root;
+    PLAIN for (long m = 0; m < n; m++) {
+        vec chi = dW[m] / root, point = three_point(chi);
+        dW[m] = root * point;
+        if (dZ) {
+            vec eta = (dZ[m] / half - chi) * 1.7320508075688772935;
+            dZ[m] = half * FUSED(0.57735026918962576451, three_point(eta), point);
+        }
+    }
 }
 
 SHARED void cut_increments(const struct lgv_block *b, long nm, vec *dW, vec *dZ) {
