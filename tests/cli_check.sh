@@ -197,3 +197,14 @@ hasnot out 'cannot be normalised'
 sed "s|- w^2|- 9*w^2|" held.yaml > tilted.yaml
 gives 1 "$LGV" check tilted.yaml
 has out 'cannot be normalised'
+# Noises of many sites: their bracket is not written out, and that it is not known is said.
+cat > sites.yaml <<'YAML'
+name: sites
+parameters: { N: 10000 }
+coordinates: { "q[N]": 0.1*i/N }
+momenta: { "p[N]": 0 }
+hamiltonian: sum(i=1..N, p[i]^2/2 + q[i]^2/2)
+noise: { a: "0.1*sum(i=1..N, q[i]^2)", b: "0.1*sum(i=1..N, p[i]^2)" }
+YAML
+gives 0 "$LGV" run sites.yaml --method midpoint --step 0.01 --until 0.01 --paths 1 --outputs 1 --no-files --check-states 0
+has out 'there are too many brackets'
