@@ -206,5 +206,6 @@ momenta: { "p[N]": 0 }
 hamiltonian: sum(i=1..N, p[i]^2/2 + q[i]^2/2)
 noise: { a: "0.1*sum(i=1..N, q[i]^2)", b: "0.1*sum(i=1..N, p[i]^2)" }
 YAML
-gives 0 "$LGV" run sites.yaml --method midpoint --step 0.01 --until 0.01 --paths 1 --outputs 1 --no-files --check-states 0
+gives 0 "$LGV" run sites.yaml --method midpoint --step 0.01 --until 0.01 --paths 1 --outputs 1 --no-files \
+    --check-states 0
 has out 'there are too many brackets'
