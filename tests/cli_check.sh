@@ -197,6 +197,7 @@ hasnot out 'cannot be normalised'
 sed "s|- w^2|- 9*w^2|" held.yaml > tilted.yaml
 gives 1 "$LGV" check tilted.yaml
 has out 'cannot be normalised'
+
 # Noises of many sites: their bracket is not written out, and that it is not known is said.
 cat > sites.yaml <<'YAML'
 name: sites
