@@ -74,8 +74,8 @@ static double second_moment(double t) {
 
 static void test_order(void **state) {
     (void)state;
-    static const char text[] = "parameters: {s: 0.8}\ncoordinates: {q: 1}\nmomenta: {p: 0}\nhamiltonian: (p^2 + q^2)/2\n"
-                               "noise: s*q^2/2\nobserve: {qq: q^2}\n";
+    static const char text[] = "parameters: {s: 0.8}\ncoordinates: {q: 1}\nmomenta: {p: 0}\n"
+                               "hamiltonian: (p^2 + q^2)/2\nnoise: s*q^2/2\nobserve: {qq: q^2}\n";
     double until = 2, error[2], err[2];
     struct lgv_model *m = model_of(text);
     struct lgv_result r;

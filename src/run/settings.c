@@ -131,8 +131,8 @@ enum lgv_status lgv_settings_read(const struct lgv_model *m, struct lgv_settings
 enum lgv_status lgv_settings_paths(const struct lgv_settings *s, struct lgv_error *err) {
     if (!s->weak) return LGV_OK;
     return lgv_fail(err, LGV_BAD_INPUT,
-                    "weak: three-point increments follow no Brownian motion, so steps of different sizes have no paths in "
-                    "common: they are for runs and sweeps");
+                    "weak: three-point increments follow no Brownian motion, so steps of different sizes have no "
+                    "paths in common: they are for runs and sweeps");
 }
 
 void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m) {

@@ -373,7 +373,8 @@ INLINE void lanes_inverses(vec *x, int n, int whole, int half, int divide) {
             a.w = r.w * r.w;
             UNROLL for (int k = 0; k < whole; k++) r.w *= a.w;
         }
-        UNROLL for (int j = 0; j < LANES_SHARED && i + j < n; j++) x[i + j] = r.v[j];
+        UNROLL for (int j = 0; j < LANES_SHARED; j++)
+            if (i + j < n) x[i + j] = r.v[j];
     }
 }
 
