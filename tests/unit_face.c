@@ -99,6 +99,7 @@ static void test_rows(void **state) {
          "((q1 - q0)^2 + (r1 - r0)^2)/(2*dt^2) - q0^4}}\n", "own", false, 0},
         {HEAD "hamiltonian: p^2/2 + s^2/2\nconstraints: [q]\npenalty: {omega: 9}\nobserve: {l: 'lambda[1]'}\n",
          "P2N2Q2Lob", false, 0},
+        {HEAD "hamiltonian: p^2/2 + s^2/2 - cos(q*r)\nnoise: sin(q*p)\n", "P2N2Q4Gau-MagnusStrang", false, 0},
     };
     bool filled[64] = {false}, absent[64] = {false};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
