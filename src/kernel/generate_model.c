@@ -36,7 +36,7 @@ static void derivatives(struct lgv_source *s, const struct lgv_function *f, cons
         lgv_terms_hessian(s->g, h, LGV_Q, other, &t[3]);
         lgv_terms_hessian(s->g, h, other, other, &t[4]);
     }
-    for (size_t k = 0; k < 5; k++)
+    for (size_t k = 0; k < count; k++)
         target[k] = (struct lgv_target){name[k], &t[k], k < 2 ? n : n * n, k < 2 ? NULL : "NP", true, NULL, false};
     lgv_emit_targets(&s->out, s->g, target, count);
     for (size_t k = 0; k < 5; k++) lgv_terms_free(&t[k]);
