@@ -64,8 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!text || !g) abort();
     if (size) memcpy(text, data, size);
     text[size] = 0;
+    double par[1] = {4};
     struct lgv_scope scope = {
-        .graph = g, .allow = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES_TIME, .place = "a test"};
+        .graph = g, .par = par, .allow = LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES_TIME, .place = "a test"};
     declare(&scope);
     struct lgv_value v;
     struct lgv_formula_error err;
