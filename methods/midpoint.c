@@ -110,6 +110,7 @@ const struct lgv_method lgv_method_midpoint = {
     .weak_order = 1,
     .symplectic = true,
     .linear = LGV_LINEAR_FREE,
+    .modified = {-1.0 / 24, -1.0 / 24, -1.0 / 24},
     .symmetric = true,
     .quadratic_invariants = true,
     .linear_momentum_maps = true,

@@ -93,7 +93,7 @@ static const double plain[] = {0}, with_j[] = {1};
     .family = "Galerkin", .source = "verlet.c", .face_separable = LGV_FACE_K1 | LGV_FACE_FORCE,                        \
     .face_general = LGV_FACE_K1 | LGV_FACE_K2, .order = 2, .symplectic = true, .explicit_separable = true,             \
     .patterned = true, .linear_momentum_maps = true, .callbacks = &KERNEL_NAME, .step = &KERNEL_STEP,                  \
-    .linear = LGV_LINEAR_VERLET,                                                                                       \
+    .linear = LGV_LINEAR_VERLET, .modified = {1.0 / 12, -1.0 / 24, -1.0 / 24},                                         \
     .claims = "Symplectic; keeps momentum maps of symmetries that act linearly on the coordinates or shift them. "     \
               "Without noise the energy has bounded errors and no drift."
 const struct lgv_method lgv_method_verlet = {

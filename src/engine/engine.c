@@ -79,7 +79,7 @@ static uint64_t few(uint64_t paths) {
 static bool kernel_serves(const struct lgv_engine *e, const struct lgv_method *method, const struct lgv_settings *s) {
     return e->built && e->loads == e->model->loads && e->kernel.method == method && e->lanes == s->lanes &&
            e->few == few(s->paths) && strcmp(e->compiler, s->compiler) == 0 &&
-           strcmp(e->extremes, s->extremes) == 0 && !e->keep_source;
+           strcmp(e->extremes, s->extremes) == 0 && e->modified == s->modified_energy && !e->keep_source;
 }
 
 static enum lgv_status make_kernel(struct lgv_engine *e, const struct lgv_method *method, const struct lgv_settings *s,
@@ -90,6 +90,7 @@ static enum lgv_status make_kernel(struct lgv_engine *e, const struct lgv_method
                                          .compiler = s->compiler,
                                          .keep_source = e->keep_source,
                                          .events = true,
+                                         .modified = s->modified_energy,
                                          .extremes = s->extremes,
                                          .wrapped = true,
                                          .progress = e->progress,
@@ -105,6 +106,7 @@ static enum lgv_status make_kernel(struct lgv_engine *e, const struct lgv_method
     e->few = few(s->paths);
     memcpy(e->compiler, s->compiler, sizeof e->compiler);
     memcpy(e->extremes, s->extremes, sizeof e->extremes);
+    e->modified = s->modified_energy;
     return LGV_OK;
 }
 

@@ -82,6 +82,7 @@ struct lgv_engine {
     uint64_t builds;
     char compiler[LGV_WORD_SIZE];
     char extremes[LGV_LIST_SIZE];
+    bool modified;
     uint64_t lanes, few; /* few: the number of paths, where that is smaller than a unit */
     const char *chosen;
 

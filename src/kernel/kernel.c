@@ -171,6 +171,41 @@ static enum lgv_status watch_controls(const struct lgv_model *m, struct lgv_watc
     return LGV_OK;
 }
 
+/* ---- the modified Hamiltonian ---- */
+
+/* Why there is none, or NULL. */
+static const char *unmodified(struct lgv_model *m, const struct lgv_method *method, const struct lgv_structure *s,
+                              double k[3]) {
+    if (!m->kind->formulas || m->hamiltonian < 0 || m->lagrangian_only) return "it is made of a formula for H";
+    if (m->nconstraints || s->rotations) return "it is known without constraints and rotations only";
+    if (s->time_dependent || s->bath || s->forced)
+        return "H must not depend on t, and there is none with a bath or forces";
+    if (m->np > LGV_BRACKET_DOF) return "at most " LGV_DIGITS(LGV_BRACKET_DOF) " degrees of freedom";
+    if (lgv_model_kinks(m)) return "a formula bends or jumps, and second derivatives are needed";
+    if (method->loose || !lgv_method_modified(method, s, k))
+        return "it is known for symplectic methods of order 2: Verlet, the midpoint rule, words and tableaux";
+    return NULL;
+}
+
+static enum lgv_status watch_modified(struct lgv_model *m, const struct lgv_method *method,
+                                      const struct lgv_structure *s, struct lgv_watch *w, struct lgv_error *err) {
+    double k[3] = {0};
+    size_t capacity = w->count;
+    char text[160];
+    const char *why = unmodified(m, method, s, k);
+    if (why) return lgv_fail(err, LGV_CANNOT_RUN, "modified_energy: %s with this model: %s", method->name, why);
+    if (watch_has(w, LGV_MODIFIED))
+        return lgv_fail(err, LGV_BAD_INPUT, "modified_energy: the file observes another " LGV_MODIFIED " already");
+    int node = lgv_algebra_modified(m, k);
+    snprintf(text, sizeof text, "H + dt^2 (%.6g H_qq[H_p,H_p] + %.6g H_qp[H_q,H_p] + %.6g H_pp[H_q,H_q])", k[0],
+             -2 * k[1], k[2]);
+    if (m->graph->failed) return lgv_fail(err, LGV_CANNOT_RUN, "modified_energy: %s", m->graph->failed);
+    if (!watch_add(w, &capacity, LGV_MODIFIED, text, LGV_OBSERVABLE_MODIFIED, node)) return lgv_fail_memory(err);
+    w->uses |= m->graph->node[node].uses;
+    w->tallied[w->tallies++] = w->count - 1;
+    return LGV_OK;
+}
+
 /* ---- extremes ---- */
 
 /* The observable of that name becomes a tally, unless it is one. */
@@ -353,6 +388,7 @@ enum lgv_status lgv_kernel_build(struct lgv_model *m, const struct lgv_method *m
     }
     status = lgv_kernel_watch(m, &out->watch, err);
     if (out->watch.uses & LGV_USES(LGV_LAMBDA)) out->nextra += 2 * m->npenalties;
+    if (!status && options->modified) status = watch_modified(m, method, &out->structure, &out->watch, err);
     if (!status && options->control) status = watch_controls(m, &out->watch, err);
     for (size_t i = 0; i < out->watch.count && !options->wrapped; i++) out->watch.item[i].period = 0;
     if (!status && options->extremes) status = watch_extremes(method, options->extremes, &out->watch, err);

@@ -13,6 +13,7 @@
 
 /* Observables of Langevin models. */
 #define LGV_KINETIC "kinetic_temperature"
+#define LGV_MODIFIED "H_modified"
 #define LGV_CONFIGURATIONAL "configurational_temperature"
 
 /* What is observed: the energy "H", momentum maps, the declared observables, the distance to the exact solution, and
@@ -21,7 +22,7 @@ struct lgv_watch {
     size_t count;
     struct lgv_observable *item;
     size_t tallies;  /* of what is seen at every step: the items `tallied` */
-    size_t tallied[1 + LGV_MAX_SYMMETRIES + LGV_MAX_EXTREMES];
+    size_t tallied[2 + LGV_MAX_SYMMETRIES + LGV_MAX_EXTREMES];
     size_t extremes; /* of these, those that were asked for: numbers among the tallies */
     size_t extreme[LGV_MAX_EXTREMES];
     unsigned uses;   /* LGV_USES bits of all formulas: W and start values are rows of the state where they are used */
@@ -66,6 +67,7 @@ struct lgv_kernel_options {
     lgv_progress *progress;  /* asked with fraction 0 while the compiler takes long, NULL: nobody */
     void *user;
     bool wrapped;            /* periodic coordinates are shown in their range; else as they are integrated */
+    bool modified;           /* the modified Hamiltonian is observed, too */
     const char *extremes;    /* names of observables to be seen at every step, separated by commas; NULL: none */
     bool events;             /* also look at the events of the model, and let paths stop */
     bool coarse;             /* steps will have coarse noise: the kernel gets a function of its own for it, which takes

@@ -118,6 +118,8 @@ struct lgv_method {
     double correction;  /* c of the term c dt sum_m grad h_m . H_pp grad h_m added to H; 0 for none */
     const double *random; /* in the place of c random numbers k_ij/2 of mean c: correction_weights in text/face.h */
     double violation;   /* largest violation of the symplectic conditions, for methods given by a tableau; else 0 */
+    double modified[3]; /* of dt^2 in the modified Hamiltonian (modified.c): all 0, none is known; the second NaN: for
+                           separable H only */
     const char *claims; /* one or two sentences: what is kept */
     bool energy_law;    /* with additive noise the mean of H grows exactly as it does for the flow */
     bool loose;         /* its state is not what it shows: momenta that leave the hidden constraint, other variables */
@@ -272,6 +274,12 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
 /* The same for averages. */
 double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                              const char **reason);
+
+/* ---- modified.c ---- */
+
+/* The coefficients of dt^2 H_qq[H_p, H_p], -2 dt^2 H_qp[H_q, H_p] and dt^2 H_pp[H_q, H_q] in the modified Hamiltonian
+ * of a method of order 2; false where they are not known. */
+bool lgv_method_modified(const struct lgv_method *method, const struct lgv_structure *s, double k[3]);
 
 /* ---- notes.c ---- */
 

@@ -18,6 +18,7 @@
  * depend on them). */
 #include "method/rules.h"
 #include "method/compose.h"
+#include "method/modified.h"
 #include "method/variational.h"
 #include "base/base.h"
 #include <ctype.h>
@@ -404,6 +405,30 @@ static bool even(const struct lgv_galerkin *g) {
     return true;
 }
 
+/* Degree 1: one velocity, so that for separable H the momenta of all nodes are one, in the middle.  As many nodes as the
+ * degree: Q_i = q + dt sum_j a_ij V_j, a_ij the integral of the Lagrange polynomial of node j up to c_i, and the momenta
+ * are at sum_j b_j (1 - a_ji/b_i). */
+static void modified_of(const struct lgv_galerkin *g, struct lgv_method *m) {
+    const struct lgv_rule *r = &g->rule;
+    double chat[LGV_RULE_NODES];
+    const bool full = r->count == g->degree;
+    struct lgv_rule exact = {.count = LGV_RULE_NODES / 2};
+    if (!full && g->degree > 1) return;
+    gauss(exact.count, &exact);
+    for (int i = 0; i < r->count; i++) {
+        chat[i] = full ? 1 : 0.5;
+        for (int j = 0; j < r->count && full; j++)
+            for (int k = 0; k < exact.count; k++) {
+                double x = r->node[j] * exact.node[k], l = r->node[j] * exact.weight[k];
+                for (int n = 0; n < r->count; n++)
+                    if (n != i) l *= (x - r->node[n]) / (r->node[i] - r->node[n]);
+                chat[i] -= r->weight[j] * l / r->weight[i];
+            }
+    }
+    lgv_modified_set(m, r->count, r->weight, r->node, chat);
+    if (!full) m->modified[1] = NAN;
+}
+
 static bool describe(const struct lgv_galerkin *g, const double *table, bool lobz, struct lgv_method *m, char *doc,
                      size_t size) {
     int s = g->degree;
@@ -413,6 +438,7 @@ static bool describe(const struct lgv_galerkin *g, const double *table, bool lob
     struct lgv_weights w;
     size_t length;
     m->order = galerkin_order(s, g->rule.order);
+    modified_of(g, m);
     m->surplus_momenta = g->rule.count > s;
     m->quadratic_invariants = g->rule.gauss && g->rule.count == s && !second && diagonal;
     m->needs = galerkin_needs(g, diagonal);

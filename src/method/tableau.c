@@ -10,6 +10,7 @@
  * noise. */
 #include "method/rules.h"
 #include "base/base.h"
+#include "method/modified.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,10 +171,18 @@ static bool is_symmetric(const struct lgv_tableau *t) {
 
 /* ---- the description ---- */
 
+static void modified_of(const struct lgv_tableau *t, struct lgv_method *m) {
+    double one[N], c[2][N];
+    for (int i = 0; i < t->stages; i++) one[i] = 1;
+    for (int k = 0; k < 2; k++) apply(t, k, one, c[k]);
+    lgv_modified_set(m, t->stages, t->alpha, c[0], c[1]);
+}
+
 static void describe(const struct lgv_tableau *t, struct lgv_method *m, char *doc, size_t size) {
     const char *condition;
     int i, j;
     m->order = lgv_tableau_order(t);
+    modified_of(t, m);
     m->symmetric = is_symmetric(t);
     m->violation = lgv_tableau_violation(t, &condition, &i, &j);
     m->symplectic = m->linear_momentum_maps = m->violation <= LGV_TABLEAU_SYMPLECTIC;

@@ -8,6 +8,7 @@
 #include "method/vprk.h"
 #include "base/base.h"
 #include "method/compose.h"
+#include "method/modified.h"
 #include "method/variational.h"
 #include <math.h>
 #include <stdlib.h>
@@ -154,6 +155,14 @@ static void weights_of(const struct lgv_vprk *t, struct lgv_weights *w) {
     }
 }
 
+/* Momenta of stage i are at sum_j b_j ahat_ij. */
+static void modified_of(const struct lgv_vprk *t, struct lgv_method *m) {
+    double chat[LGV_VPRK_STAGES] = {0};
+    for (int i = 0; i < t->stages; i++)
+        for (int j = 0; j < t->stages; j++) chat[i] += t->b[j] * t->ahat[i][j];
+    lgv_modified_set(m, t->stages, t->b, t->time, chat);
+}
+
 static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, double order, struct lgv_method *m) {
     double table[TABLE];
     char defines[400];
@@ -162,6 +171,7 @@ static bool fill(const char *name, const char *doc, const struct lgv_vprk *t, do
     weights_of(t, &w);
     *m = lgv_method_vprk;
     m->order = order;
+    modified_of(t, m);
     lgv_weights_judge(&w, t->corrected ? LGV_CORRECTION_MEAN : LGV_CORRECTION_NONE, m);
     m->uses_dz = with_dz(t);
     m->kicks = kicks(t);

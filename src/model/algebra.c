@@ -347,6 +347,27 @@ int lgv_algebra_correction_pair(struct lgv_model *m, size_t i, size_t j, double 
     return correction(m, i, i + 1, j, factor);
 }
 
+/* ---- the modified Hamiltonian ---- */
+
+int lgv_algebra_modified(struct lgv_model *m, const double k[3]) {
+    struct lgv_graph *g = m->graph;
+    const int H = lgv_loops_instance(g, m->hamiltonian, NULL, 0), dt = lgv_expr_ref_at(g, LGV_STEP, 0);
+    const long n = (long)m->np;
+    int sum = 0, *d = lgv_new(2 * m->np, sizeof *d); /* H_q, H_p */
+    if (!d) no_memory(g);
+    for (long i = 0; d && i < 2 * n; i++) d[i] = lgv_diff_one(g, H, lgv_expr_ref_at(g, i < n ? LGV_Q : LGV_P, i % n));
+    for (long i = 0; d && i < 2 * n && !g->failed; i++)
+        for (long j = i; j < 2 * n; j++) {
+            double factor = i >= n ? k[2] : j < n ? k[0] : -2 * k[1];
+            int second = lgv_diff_one(g, d[i], lgv_expr_ref_at(g, j < n ? LGV_Q : LGV_P, j % n));
+            if (i != j && (i >= n) == (j >= n)) factor *= 2;
+            int along = lgv_expr_mul(g, d[(i + n) % (2 * n)], d[(j + n) % (2 * n)]);
+            sum = lgv_expr_add(g, sum, lgv_expr_scale(g, factor, lgv_expr_mul(g, second, along)));
+        }
+    free(d);
+    return lgv_expr_add(g, H, lgv_expr_mul(g, lgv_expr_power(g, dt, 2), sum));
+}
+
 /* ---- strong Taylor scheme 1.5 (Kloeden & Platen 10.4): one noise, or additive ones ---- */
 
 struct fields { /* H and the noises, written out */

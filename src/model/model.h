@@ -43,7 +43,8 @@ enum lgv_observable_kind {
     LGV_OBSERVABLE_ERROR = 5,      /* distance to the declared exact solution */
     LGV_OBSERVABLE_MARTINGALE = 6, /* martingale part of another (control variate), in kernels of studies only */
     LGV_OBSERVABLE_CONSTRAINT = 7, /* |g(q)| */
-    LGV_OBSERVABLE_HIDDEN = 8      /* |G(q) v| */
+    LGV_OBSERVABLE_HIDDEN = 8,     /* |G(q) v| */
+    LGV_OBSERVABLE_MODIFIED = 9    /* the modified Hamiltonian of the method, where it is asked for */
 };
 
 struct lgv_observable {
@@ -417,6 +418,8 @@ void lgv_algebra_ito(struct lgv_model *m, struct lgv_terms *Cq, struct lgv_terms
 /* factor sum_m grad h_m . H_pp grad h_m, and factor grad h_i . H_pp grad h_j */
 int lgv_algebra_correction(struct lgv_model *m, double factor);
 int lgv_algebra_correction_pair(struct lgv_model *m, size_t i, size_t j, double factor);
+/* H + dt^2 (k0 H_qq[H_p, H_p] - 2 k1 H_qp[H_q, H_p] + k2 H_pp[H_q, H_q]), dt being LGV_STEP; sums written out. */
+int lgv_algebra_modified(struct lgv_model *m, const double k[3]);
 /* The increment of the strong Taylor scheme 1.5, with dt as weight 0, then the dW_m, then the dZ_m; linear: the model
  * is.  True when it has dZ. */
 bool lgv_algebra_taylor(struct lgv_model *m, bool linear, struct lgv_terms *Xq, struct lgv_terms *Xp);

@@ -306,6 +306,30 @@ static void check_growth(const struct lgv_result *r, const struct lgv_verdict *v
     c->mark = mark_of(v);
 }
 
+static double grown(const struct lgv_result *r, const struct lgv_series *s) {
+    return lgv_at(s->mean, r->ntimes - 1) - lgv_at(s->mean, 0);
+}
+
+/* s: the modified energy, H: the energy. */
+static void check_modified(const struct lgv_result *r, const struct lgv_series *s, const struct lgv_series *H,
+                           struct lgv_check *c) {
+    put(c, "modified energy",
+        "Largest change of H_modified = H + dt^2 H_2, which the method follows to the next order. Without noise it "
+        "changes by dt^4 where H changes by dt^2, so growth of it is no oscillation of the method. With noise its mean "
+        "shows the growth that comes from the noise, without the dt^2 that comes and goes in H.");
+    char a[24], b[24], error[24];
+    lgv_brief(c->value, sizeof c->value, s->drift, 3);
+    if (r->nnoise == 0)
+        snprintf(c->verdict, sizeof c->verdict, "largest of a path; of the change of H this is the part %s",
+                 lgv_brief(a, sizeof a, s->drift / H->drift, 2));
+    else
+        snprintf(c->verdict, sizeof c->verdict, "its mean has grown by %s (standard error %s), that of H by %s",
+                 lgv_brief(a, sizeof a, grown(r, s), 5),
+                 lgv_brief(error, sizeof error, hypot(lgv_at(s->err, r->ntimes - 1), lgv_at(s->err, 0)), 2),
+                 lgv_brief(b, sizeof b, grown(r, H), 5));
+    c->mark = mark_of(lgv_verdict_find(r, "modified_energy"));
+}
+
 static void check_order(const struct lgv_result *r, struct lgv_check *strong, struct lgv_check *commutes) {
     const struct lgv_certificate *k = &r->certificate;
     put(strong, "expected order",
@@ -456,6 +480,8 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
             check_energy(r, &r->series[i], &rows[n++]);
             break;
         }
+    for (size_t i = 1; i < r->nseries && r->ntimes > 0; i++) /* H is the first */
+        if (r->series[i].kind == LGV_OBSERVABLE_MODIFIED) check_modified(r, &r->series[i], r->series, &rows[n++]);
     const struct lgv_verdict *growth = lgv_verdict_find(r, "energy_law");
     if (growth) check_growth(r, growth, &rows[n++]);
     check_order(r, &rows[n], &rows[n + 1]);
@@ -469,7 +495,7 @@ static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
 }
 
 struct lgv_check *lgv_checks(const struct lgv_result *r, size_t *count) {
-    struct lgv_check *rows = lgv_new(r->nseries + 24, sizeof *rows);
+    struct lgv_check *rows = lgv_new(r->nseries + 25, sizeof *rows);
     struct lgv_result judged = *r; /* with verdicts of its own: those of r may be older than its numbers */
     judged.verdict = NULL;
     judged.nverdicts = 0;
@@ -496,7 +522,8 @@ bool lgv_stored_line(const struct lgv_result *r, char *out, size_t size) {
 
 const char *lgv_observable_kind_name(int kind) {
     static const char *const name[] = {"observable", "energy",          "momentum map", "coordinate",       "momentum",
-                                       "error",      "martingale part", "constraint",   "hidden constraint"};
+                                       "error",      "martingale part", "constraint",   "hidden constraint",
+                                       "modified energy"};
     return kind >= 0 && kind < (int)(sizeof name / sizeof *name) ? name[kind] : "observable";
 }
 

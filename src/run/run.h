@@ -49,6 +49,7 @@ struct lgv_settings {
     uint64_t crossings;
     double burn_in;
     char extremes[LGV_LIST_SIZE];    /* observables */
+    bool modified_energy;            /* the modified Hamiltonian of the method is observed */
     char histograms2[LGV_LIST_SIZE]; /* pairs of them, a:b */
     bool density;
     char quantiles[LGV_WORD_SIZE]; /* sample or sketch */

@@ -74,6 +74,10 @@ const struct lgv_option lgv_run_options[] = {
      "observables whose least and largest value along each path are taken over every step, as in x, r; of all paths, "
      "or of the first `tally` of them where that is given",
      AT(extremes)},
+    {"modified_energy", LGV_SWITCH, "no", 0, 0, "",
+     "also observe H_modified, the Hamiltonian that a method of order 2 follows to the next order: its change stands "
+     "beside that of H in the certificate",
+     AT(modified_energy)},
     {"crossings", LGV_COUNT, "1000", 1, 1e7, "",
      "crossings of each section that are stored of each sample path, at most", AT(crossings)},
     {"quantiles", LGV_WORD, "sample", 0, 0, "",

@@ -270,7 +270,8 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     for (size_t i = 0; i < r->nseries; i++) {
         const struct lgv_series *x = &r->series[i];
         double *to = x->kind == LGV_OBSERVABLE_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
-        for (size_t j = 0; x->kind >= LGV_OBSERVABLE_CONSTRAINT && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
+        bool residual = x->kind == LGV_OBSERVABLE_CONSTRAINT || x->kind == LGV_OBSERVABLE_HIDDEN;
+        for (size_t j = 0; residual && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
     }
     long first = plan->nsnapshots ? living_path(report, 0, 0, k->nx + k->np) : -1;
     if (k->method->energy_law && k->structure.additive && k->nnoise && m->kind->formulas && first >= 0)

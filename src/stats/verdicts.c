@@ -103,7 +103,7 @@ bool lgv_verdicts_make(struct lgv_result *r) {
     struct lgv_verdict *v;
     bool ok = true;
     lgv_verdicts_free(r);
-    r->verdict = lgv_new(r->nseries + 11, sizeof *r->verdict);
+    r->verdict = lgv_new(r->nseries + 12, sizeof *r->verdict);
     if (!r->verdict) return false;
     if (ok && (ok = add(r, "symplectic", NULL, &v))) judge_symplectic(c, v);
     if (ok && isfinite(c->conservative) && (ok = add(r, "conservative", NULL, &v))) judge_conservative(c, v);
@@ -129,6 +129,10 @@ bool lgv_verdicts_make(struct lgv_result *r) {
             judge_momentum(r, s, v);
         if (s->kind == LGV_OBSERVABLE_ENERGY && r->ntimes > 0 && (ok = add(r, "energy", NULL, &v)))
             judge_energy(r, s, v);
+        if (ok && s->kind == LGV_OBSERVABLE_MODIFIED && r->ntimes > 0 && (ok = add(r, "modified_energy", NULL, &v))) {
+            v->value = s->drift; /* information: what is left of the change of H */
+            v->claim = -1;
+        }
         if (ok && s->kind == LGV_OBSERVABLE_ENERGY && r->ntimes > 1 && s->mean && s->err && isfinite(c->energy_rate) &&
             (ok = add(r, "energy_law", NULL, &v)))
             judge_growth(r, s, v);
