@@ -47,6 +47,21 @@ has out '6 points were done before'
 gives 0 "$LGV" "${cmd[@]:0:14}" --out shared --no-report --json
 diff <(grep -v '"command"\|"date"' sweep.json) <(grep -v '"command"\|"date"' out) || die "parts have other bits"
 
+# Points of few paths are run side by side: the bits are those of single runs for any number of threads, and of points
+# that are refused the first one is named.
+few=(--paths 5 --step 0.1 --until 5 --outputs 25)
+for threads in 1 2 3; do
+    gives 0 "$LGV" sweep "$kubo" "${few[@]}" --over beta=0.1:0.3:21 --independent --json --threads $threads --out few$threads
+    grep -v '"command"\|"date"' out > few.$threads
+done
+diff few.1 few.2 > diffs && diff few.1 few.3 > diffs || die "points side by side have other bits: $(head -4 diffs)"
+gives 0 "$LGV" sweep "$kubo" "${few[@]}" --over beta=0.1:0.3:21 --json --threads 3 --no-files
+got=$(mean_q 17)
+gives 0 "$LGV" run "$kubo" "${few[@]}" --set beta=0.27 --json --no-files
+[ "$got" = "$(final_q out)" ] || die "beta = 0.27 side by side: $got is not $(final_q out)"
+gives 2 "$LGV" sweep "$kubo" "${few[@]}" --over step=0.1,0.2,0.3,-1,-2,0.5,-3 --threads 3 --no-files
+has err 'at step = -1:'
+
 # A map, words, noise of their own.
 gives 0 "$LGV" sweep "$kubo" "${small[@]}" --over beta=0:1:4 --over seed=1:4:4 --out map
 [ -s map/map-q.svg ] || die "no map"

@@ -152,8 +152,6 @@ static enum lgv_status execute_sweep(struct lgv_study *s, struct lgv_error *err)
     status = lgv_sweep_run(w, err);
     enum lgv_status back = give_back(s, value, &later);
     free(value);
-    lgv_engine_free(w->engine);
-    w->engine = NULL;
     s->done = gave(status) && w->out.done;
     if (!s->done) lgv_sweep_clear(&w->out); /* there is no point yet, or it failed */
     if (s->done && !back) back = lgv_sweep_label(w, &later);

@@ -114,7 +114,6 @@ static int command_sweep(const struct lgv_arguments *a) {
     int code = status ? lgv_complain(&err, status) : sweep(&w, dir);
     if (points) rmdir(points); /* succeeds only when nothing was written */
     if (made) rmdir(dir);
-    lgv_engine_free(c->engine);
     lgv_model_free(c->model);
     lgv_sweep_clear(&c->out);
     free(points);

@@ -61,14 +61,13 @@ enum lgv_status lgv_sweep_read(const struct lgv_study_texts *t, struct lgv_sweep
 
 /* ---- sweep.c ---- */
 
-struct lgv_engine;
 struct lgv_sweeping {
     struct lgv_model *model;
-    struct lgv_settings settings; /* of the present point */
-    struct lgv_engine *engine;    /* made by lgv_sweep_run */
+    struct lgv_settings settings;
     struct lgv_sweep out;
     uint64_t seed, part, parts; /* part 0 .. parts - 1 */
-    size_t point, found;        /* the present one; how many were there before */
+    size_t point, found;        /* the one that has failed; how many were there before */
+    double advanced;            /* points that are done, with parts of points */
     const char *points;         /* folder of their files; NULL: none */
     const char *command;        /* for their files, or NULL */
     lgv_progress *progress;

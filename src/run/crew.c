@@ -3,6 +3,7 @@
  * Threads that take units of work, one after the other, and tell somebody how far they have come: what every ensemble
  * and every study runs on. */
 #include "run/run.h"
+#include <omp.h>
 
 #define MOST_DEALT 1024 /* units at once; those that a stopped process has not begun are handed back */
 
@@ -16,7 +17,7 @@ bool lgv_peers_any(bool mine) {
 unsigned lgv_crew_run(struct lgv_crew *c, unsigned threads, lgv_crew_work *work, void *user) {
     uint64_t first = atomic_load(&c->next), units = c->end > first ? c->end - first : 0;
     if (threads > units) threads = (unsigned)units;
-    if (threads < 1) threads = 1;
+    if (threads < 1 || omp_in_parallel()) threads = 1; /* there are several crews already */
     c->told = lgv_seconds();
     if (threads == 1)
         work(c, user);
