@@ -61,11 +61,14 @@ static void print_tables(const struct lgv_model *m) {
     }
 }
 
-static void print_drawn(const struct lgv_model *m) {
+static void print_drawn(struct lgv_model *m) {
     struct lgv_text names = {0};
-    for (int k = 0; m->graph && k < m->graph->ndrawn; k++)
+    for (int k = 0; m->graph && k < m->graph->nsteady; k++)
         lgv_text_add(&names, "%s%s", k ? ", " : "", m->par_name[m->graph->drawn[k]]);
     if (names.data) row("random parameters", "%s: every path has its own", names.data);
+    lgv_text_free(&names);
+    lgv_model_process_words(m, &names);
+    if (names.data) row("coloured noise", "%s", names.data);
     lgv_text_free(&names);
 }
 
@@ -95,7 +98,7 @@ static void print_structure(const struct lgv_examination *x) {
                                        : "not separable: H mixes q and p",
             s->quadratic_kinetic ? "; kinetic energy quadratic with constant masses" : "",
             s->linear && !x->model->nconstraints ? "; equations linear" : "");
-    row("time", "%s", s->time_dependent ? "a formula depends on t" : "no formula depends on t");
+    row("time", "%s", s->process ? "a formula depends on coloured noise, and so on t" : s->time_dependent ? "a formula depends on t" : "no formula depends on t");
     if (x->hessian_entries >= 0 && !x->model->lagrangian_only)
         row("Hessian of H", "%ld of %.0f entries can differ from zero", x->hessian_entries,
             4.0 * (double)n * (double)n);

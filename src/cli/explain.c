@@ -65,11 +65,25 @@ static void one_noise(struct explanation *x, const struct lgv_noise *n) {
         lgv_text_add(&x->noise, "%s depends on neither coordinates nor momenta: it moves nothing.\n", name);
 }
 
+static void describe_processes(struct explanation *x) {
+    const struct lgv_structure *s = &x->structure;
+    lgv_text_add(&x->noise, "Coloured noise: ");
+    lgv_model_process_words(x->model, &x->noise);
+    lgv_text_add(&x->noise, ". It is smooth enough that the senses of Ito and Stratonovich agree. A step has it exactly "
+                            "in law, as its mean over the step.\n");
+    if (!s->process_linear)
+        lgv_text_add(&x->noise, "It does not enter linearly: the order in the step is 1.\n");
+    if (s->process_in_noise)
+        lgv_text_add(&x->noise, "It is a factor of white noise: the strong order in the step is 1/2.\n");
+}
+
 static void describe_noise(struct explanation *x) {
     const struct lgv_structure *s = &x->structure;
     const struct lgv_model *m = x->model;
     char words[400];
-    if (!m->nnoise && !s->bath) lgv_text_add(&x->noise, "There is no noise: every path follows from its start.\n");
+    if (m->nprocesses) describe_processes(x);
+    else if (!m->nnoise && !s->bath)
+        lgv_text_add(&x->noise, "There is no noise: every path follows from its start.\n");
     for (size_t k = 0; k < m->nentries && k < 20; k++) one_noise(x, &m->noise[k]);
     if (m->nnoise && s->additive)
         lgv_text_add(&x->noise, "It is additive: its strength is the same in every state.\n");

@@ -77,6 +77,43 @@ static json_t *stability_json(const struct lgv_stability *s) {
                      "stable", s->stable < 0 ? json_null() : json_boolean(s->stable), "text", text(s->text));
 }
 
+static json_t *drawn_json(const struct lgv_model *m) {
+    json_t *list = json_array();
+    for (int k = 0; m->graph && k < m->graph->nsteady; k++)
+        json_array_append_new(list, text(m->par_name[m->graph->drawn[k]]));
+    return list;
+}
+
+static json_t *processes_json(struct lgv_model *m) {
+    double x[LGV_MAX_PROCESSES * LGV_PROCESS_NUMBERS];
+    json_t *out = json_object();
+    if (!m->nprocesses || lgv_model_process_values(m, x, NULL)) return out;
+    for (size_t k = 0; k < m->nprocesses; k++)
+        for (int i = 0; i < LGV_PROCESS_NUMBERS; i++) {
+            const char *name = lgv_model_process_name(m, k);
+            json_t *one = i ? json_object_get(out, name) : json_object();
+            if (m->process[k].node[i] >= 0)
+                json_object_set_new(one, lgv_process_number_name[i], real(x[k * LGV_PROCESS_NUMBERS + (size_t)i]));
+            if (!i) json_object_set_new(out, name, one);
+        }
+    return out;
+}
+
+static json_t *tables_json(const struct lgv_model *m) {
+    static const char *const outside[] = {"undefined", "straight", "periodic"};
+    json_t *list = json_array();
+    for (size_t k = 0; m->graph && k < m->graph->ntables; k++) {
+        const struct lgv_table *t = &m->graph->tabulated[k];
+        if (t->degree == 0) continue; /* a column by path */
+        json_array_append_new(
+            list, json_pack("{s:o s:o s:o s:I s:b s:i s:s}", "name", text(t->name), "from",
+                            real(m->par[t->at + LGV_TABLE_LOW]), "to", real(m->par[t->at + LGV_TABLE_HIGH]), "points",
+                            (json_int_t)t->intervals + 1, "even", t->even, "degree", t->degree, "outside",
+                            outside[t->outside]));
+    }
+    return list;
+}
+
 static json_t *document(const struct lgv_examination *x) {
     static const char *const decided[] = {"trivially", "formulas", "points", "kinks", "undefined", "size"};
     const struct lgv_structure *s = &x->structure;
@@ -112,6 +149,9 @@ static json_t *document(const struct lgv_examination *x) {
     json_object_set_new(more, "stationary_temperature", real(x->law.temperature));
     lgv_text_free(&law);
     json_object_set_new(more, "stability", stability_json(&x->stability));
+    json_object_set_new(more, "random_parameters", drawn_json(x->model));
+    json_object_set_new(more, "processes", processes_json(x->model));
+    json_object_set_new(more, "tables", tables_json(x->model));
     json_object_set_new(more, "areas", x->areas[0] ? text(x->areas) : json_null());
     if (d && more && json_object_update(d, more) == 0) {
         json_decref(more);

@@ -341,6 +341,8 @@ enum lgv_status lgv_kernel_refresh(struct lgv_kernel *k, struct lgv_model *m, st
         const bool varying = lgv_method_lagrangian(k->method, m, &k->structure);
         status = lgv_bath_prepare(m, &k->structure, varying, &k->bath, err);
     }
+    k->nprocesses = m->nprocesses;
+    if (!status && m->nprocesses) status = lgv_process_prepare(m, &k->process, err);
     if (!status && k->structure.rotations && lgv_method_spins(k->method, m, &k->structure))
         status = lgv_spin_prepare(m, &k->spin, err);
     if (!status && k->method->needs & LGV_NEEDS_QUADRATIC_STIFF) status = lgv_modes_prepare(m, &k->modes, err);
@@ -415,6 +417,8 @@ void lgv_kernel_free(struct lgv_kernel *k) {
     k->module = NULL;
     lgv_bath_free(k->bath);
     k->bath = NULL;
+    free(k->process);
+    k->process = NULL;
     free(k->spin);
     k->spin = NULL;
     free(k->modes);

@@ -53,6 +53,8 @@ struct lgv_kernel {
     unsigned common_spans;         /* fine spans of noise in a fine step: those of its method, unless it shares
                                     * its Brownian paths with others: lgv_method_common_spans */
     struct lgv_bath_modes *bath;   /* of a Langevin model, else NULL */
+    double *process;               /* of coloured noise: process.c; else NULL */
+    size_t nprocesses;
     double *spin;                  /* of rotations: spin.c; else NULL */
     double *modes;                 /* of a quadratic stiff part: modes.c; else NULL */
     const double *par;             /* of the model */
@@ -88,6 +90,12 @@ void lgv_kernel_free(struct lgv_kernel *k);
 size_t lgv_kernel_bath_size(const struct lgv_kernel *k);
 void lgv_kernel_bath_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out);
 void lgv_kernel_bath_off(const struct lgv_kernel *k, double dt, double *numbers); /* which are filled already */
+/* process.c: values of sigma, tau, frequency, damping; malloc'd into *out, what was there is freed.  Then the numbers of
+ * b->process for steps of dt, each `coarsen` fine ones. */
+enum lgv_status lgv_process_prepare(struct lgv_model *m, double **out, struct lgv_error *err);
+size_t lgv_process_size(const struct lgv_kernel *k);
+void lgv_process_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out);
+
 /* spin.c: LGV_SPIN numbers of each body for b->spin; malloc'd into *out, what was there is freed. */
 void lgv_spin_numbers(const double inertia[3], double *out); /* of principal moments, enum lgv_spin_number */
 void lgv_coupled_numbers(const double inverse[36], double *out); /* enum lgv_coupled_number */

@@ -356,6 +356,8 @@ static bool refusal_by_form(const struct lgv_method *method, const struct lgv_mo
          0, ENERGY},
         {!m->kind->has_energy(m) && (face & LGV_FACE_H),
          "%s needs the value of H, and the model gives no value function", 0, ENERGY},
+        {m->nprocesses && (method->loose || method->carries_width),
+         "%s carries something from step to step that coloured noise (`processes`) changes", 0, ENERGY},
     };
     return first_reason(row, sizeof row / sizeof *row, method->name, out);
 }
@@ -439,6 +441,18 @@ static bool loses_paths(const struct lgv_method *method, const struct lgv_struct
     return method->surplus_momenta && s->noise_curved && !lgv_method_separable(method, s);
 }
 
+/* Coloured noise stands as its mean over the step (text/process.h).  Where it enters linearly, that leaves O(dt^(5/2)) of
+ * mean O(dt^3) in a step; in a formula that is not linear the mean of a function is not the function of the mean, by the
+ * variance over a step, O(dt); and as a factor of white noise it leaves the integral of (eta - mean) dW, O(dt). */
+static double coloured_order(const struct lgv_structure *s, double order, const char **why) {
+    const double most = s->process_in_noise ? 0.5 : s->process_linear ? 2 : 1;
+    if (order < most) return order;
+    *why = s->process_in_noise ? "coloured noise is a factor of white noise, as its mean over a step"
+           : s->process_linear ? "coloured noise as its mean over a step, which is exact in law"
+                               : "coloured noise does not enter linearly, and stands as its mean over a step";
+    return isnan(order) ? order : most;
+}
+
 double lgv_method_strong_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                                const char **reason) {
     const char *why;
@@ -458,8 +472,9 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
     } else if (nnoise == 0) {
         bool kicked = s->force_of_p && !method->forced_ends && method->order > 4;
         order = kicked ? 4 : method->order;
-        why = kicked ? "no noise; kicks by forces that depend on velocities have order 4"
-                     : "no noise: the order of the deterministic method";
+        why = kicked       ? "no noise; kicks by forces that depend on velocities have order 4"
+              : s->process ? "no white noise: the order of the deterministic method"
+                           : "no noise: the order of the deterministic method";
     } else if (loses_paths(method, s)) {
         order = NAN;
         why = "dt H_pp + dW h_pp is inverted here and can be singular, so paths are lost at every step size; "
@@ -483,6 +498,7 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
         order = s->noise_depends == LGV_ON_Q ? method->strong_order : method->strong_noncommuting;
         why = s->commutes == 0 ? "the noises do not commute" : "whether the noises commute is not known";
     }
+    if (s->process) order = coloured_order(s, order, &why);
     if (reason) *reason = why;
     return order;
 }
@@ -493,10 +509,10 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
  * mean of the error of one step, also against smooth functions of the state, is then O(dt^3). */
 double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                              const char **reason) {
-    double strong = lgv_method_strong_order(method, s, nnoise, reason);
+    double strong = lgv_method_strong_order(method, s, nnoise, reason), most = s->process_linear ? 2 : 1;
     if (s->bath && nnoise == 0) {
         if (reason) *reason = "weak order";
-        return method->bath_weak;
+        return s->process ? fmin(method->bath_weak, most) : method->bath_weak;
     }
     if (nnoise == 0 || isnan(strong)) return strong;
     if (strong < 1) { /* areas are missing, which have mean zero */
@@ -506,5 +522,6 @@ double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_s
     bool parity = strong >= 1.5 && method->weak_order <= 2;
     if (reason)
         *reason = parity ? "weak order 2: half an order above strong 3/2, by parity in the noise" : "weak order";
-    return parity ? 2 : method->weak_order;
+    double weak = parity ? 2 : method->weak_order;
+    return s->process ? fmin(weak, most) : weak;
 }

@@ -227,7 +227,7 @@ void lgv_structure_commutes(const struct lgv_structure *s, size_t nnoise, char *
     if (s->bath && s->noise_turns)
         snprintf(out, size, "the bath kicks the momenta, and a noise has an h_p that depends on q or p");
     else if (nnoise <= 1)
-        snprintf(out, size, "there is %s%s", nnoise ? "only one noise" : "no noise",
+        snprintf(out, size, "there is %s%s", nnoise ? "only one noise" : s->process ? "no white noise" : "no noise",
                  !s->bath ? "" : nnoise ? " beside that of the bath, and they commute" : " but that of the bath");
     else if (s->commutes_decided == LGV_DECIDED_KINKS)
         snprintf(out, size, "not decided: a noise uses abs, sign, floor, mod, min or max, which bend or jump");

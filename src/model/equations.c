@@ -321,6 +321,50 @@ static void lagrangian_rows(struct page *g) {
         made(g, WHOLE, with_dt(g, by(g, "L", "q"), false), all_noises(g, "q", true), others(g, name(g, "v").text)));
 }
 
+/* ---- coloured noise ---- */
+
+/* size sqrt(square) dW */
+static void add_process_noise(struct page *g, int size, int square, struct lgv_typed dW, struct lgv_typed *term,
+                              size_t *count) {
+    struct lgv_graph *graph = g->m->graph;
+    double x;
+    if (lgv_expr_is_const(graph, square, &x)) {
+        add_term(g, term, count, lgv_expr_scale(graph, sqrt(x), size), false, dW, dW);
+        return;
+    }
+    struct lgv_typed inside = lgv_set_node(&g->t, g->m, square), root = lgv_set_call(&g->t, "sqrt", &inside, 1);
+    struct lgv_typed increment = lgv_set_made(&g->t, LGV_SET_PRODUCT, LGV_FORMS("@1 @2", "@1 \\, @2", "<mrow>@1@2</mrow>"),
+                                              root.text, dW.text, "");
+    add_term(g, term, count, size, false, increment, increment);
+}
+
+/* d eta = -eta/tau dt + sigma sqrt(2/tau) dW, or
+ * d eta_rate = -(frequency^2 eta + damping eta_rate) dt + sigma frequency sqrt(2 damping) dW, d eta = eta_rate dt. */
+static void process_rows(struct page *g) {
+    const struct lgv_model *m = g->m;
+    struct lgv_graph *graph = m->graph;
+    struct lgv_typed term[2], dt = lgv_set_increment(&g->t, name(g, "t"), false);
+    for (size_t k = 0, at = 0; k < m->nprocesses; at += (size_t)m->process[k++].rows) {
+        const int *n = m->process[k].node, first = graph->drawn[(size_t)graph->nsteady + at];
+        const bool turns = m->process[k].rows > 1;
+        const int value = first + turns, x = lgv_expr_param(graph, value), rate = lgv_expr_param(graph, first);
+        const int two = lgv_expr_const(graph, 2), omega = n[LGV_PROCESS_FREQUENCY], gamma = n[LGV_PROCESS_DAMPING];
+        int drift = turns ? lgv_expr_mul(graph, gamma, rate) : lgv_expr_div(graph, x, n[LGV_PROCESS_TAU]);
+        if (turns) drift = lgv_expr_add(graph, drift, lgv_expr_mul(graph, lgv_expr_power(graph, omega, 2), x));
+        int square = turns ? lgv_expr_mul(graph, two, gamma) : lgv_expr_div(graph, two, n[LGV_PROCESS_TAU]);
+        int size = turns ? lgv_expr_mul(graph, n[LGV_PROCESS_SIGMA], omega) : n[LGV_PROCESS_SIGMA];
+        char text[LGV_MAX_NAME + 40];
+        size_t count = 0;
+        snprintf(text, sizeof text, "W_%s", m->par_name[value]);
+        add_term(g, term, &count, lgv_expr_scale(graph, -1, drift), false, dt, dt);
+        add_process_noise(g, size, square, lgv_set_increment(&g->t, name(g, text), false), term, &count);
+        row(g, lgv_set_increment(&g->t, name(g, m->par_name[first]), false), lgv_set_sum(&g->t, term, count));
+        count = 0;
+        if (turns) add_term(g, term, &count, rate, false, dt, dt);
+        if (turns) row(g, lgv_set_increment(&g->t, name(g, m->par_name[value]), false), lgv_set_sum(&g->t, term, 1));
+    }
+}
+
 /* ---- what the model is made of ---- */
 
 static struct lgv_typed energy_of(struct page *g) {
@@ -385,6 +429,7 @@ static void equation_rows(struct page *g) {
         if (vectors && !(m->graph && m->graph->reduced)) vector_rows(g);
         if (rotations) rotation_rows(g);
     }
+    process_rows(g);
 }
 
 /* ---- the whole ---- */

@@ -123,6 +123,11 @@ static bool is_condition(const struct lgv_graph *g, const struct lgv_node *n, co
            g->node[arg[1].node].condition;
 }
 
+/* Processes are functions of time, too. */
+static unsigned drawn_uses(const struct lgv_graph *g, int drawn) {
+    return drawn < 0 ? 0 : LGV_USES(LGV_DRAWN) | (drawn < g->nsteady ? 0 : LGV_USES_TIME);
+}
+
 static void inherit(const struct lgv_graph *g, struct lgv_node *n, const struct lgv_arg *arg) {
     n->condition = is_condition(g, n, arg);
     if (n->op == LGV_REF) {
@@ -131,7 +136,7 @@ static void inherit(const struct lgv_graph *g, struct lgv_node *n, const struct 
     }
     if (n->op == LGV_TIME) n->uses = LGV_USES_TIME;
     if (n->op == LGV_PARAM)
-        n->uses = LGV_USES_PARAM | (lgv_expr_drawn(g, n->aux) < 0 ? 0 : LGV_USES(LGV_DRAWN));
+        n->uses = LGV_USES_PARAM | drawn_uses(g, lgv_expr_drawn(g, n->aux));
     if (n->op == LGV_INDEX) n->uses = LGV_USES_LOOPVAR;
     if (n->op == LGV_ENTRY) n->uses = LGV_USES_PARAM | LGV_USES_LOOPVAR;
     if (n->op == LGV_TABLE) n->uses = LGV_USES_PARAM;

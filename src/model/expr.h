@@ -177,6 +177,7 @@ struct lgv_graph {
     size_t ntables, tables_capacity;
     int drawn[LGV_MAX_DRAWN]; /* numbers of the parameters that are drawn for every path; else they are par[number] */
     int ndrawn;
+    int nsteady; /* those behind, up to ndrawn, change in time: processes */
     struct lgv_rotations rotation[LGV_MAX_ROTATIONS];
     size_t nrotations;
     bool reduced;

@@ -8,6 +8,9 @@ const struct lgv_model_key lgv_model_keys[] = {
     [LGV_KEY_PARAMETERS] = {"parameters", LGV_KEY_IS_MAPPING,
         "name: value, a number or a formula of the parameters above it; NAME[N] is an array, "
         "also file(FILE, column); normal(mean, std) and uniform(low, high) give every path its own value"},
+    [LGV_KEY_PROCESSES] = {"processes", LGV_KEY_IS_MAPPING,
+        "coloured noise: name: { sigma, tau } is an Ornstein-Uhlenbeck process, { sigma, frequency, damping } an "
+        "oscillator in a bath; start: its value at first, else it has its stationary law"},
     [LGV_KEY_WHERE] = {"where", LGV_KEY_IS_MAPPING, 
         "abbreviations name: formula, and functions f(r, s): formula or f(r): table(FILE)"},
     [LGV_KEY_COORDINATES] = {"coordinates", LGV_KEY_IS_MAPPING,

@@ -303,7 +303,7 @@ static bool read_model(struct lgv_loader *l) {
     lgv_yaml_place(l, energy, &l->m->line, &l->m->column);
     l->langevin = at[LGV_KEY_LANGEVIN];
     return read_name(l, at[LGV_KEY_NAME]) && lgv_load_data(l, at[LGV_KEY_DATA]) &&
-           lgv_load_parameters(l, at[LGV_KEY_PARAMETERS]) &&
+           lgv_load_parameters(l, at[LGV_KEY_PARAMETERS]) && lgv_load_processes(l, at[LGV_KEY_PROCESSES]) &&
            read_where(l, at[LGV_KEY_WHERE], true) && read_state(l, at) &&
            lgv_load_cutoff(l, at[LGV_KEY_CUTOFF]) && read_where(l, at[LGV_KEY_WHERE], false) &&
            (at[LGV_KEY_LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LGV_KEY_LAGRANGIAN])

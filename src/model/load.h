@@ -73,6 +73,7 @@ struct lgv_loader {
 enum lgv_key {
     LGV_KEY_NAME,
     LGV_KEY_PARAMETERS,
+    LGV_KEY_PROCESSES,
     LGV_KEY_WHERE,
     LGV_KEY_COORDINATES,
     LGV_KEY_MOMENTA,
@@ -177,6 +178,8 @@ bool lgv_load_parameters(struct lgv_loader *l, int node); /* -1: there are none 
 bool lgv_load_is_drawn(const struct lgv_loader *l, int formula); /* it has draws, or parameters that have */
 bool lgv_load_typical(struct lgv_loader *l, int node, int formula, double *out);
 bool lgv_load_drawn(struct lgv_loader *l, int key, int number, int formula); /* the parameter of that number is one */
+bool lgv_load_add_parameter(struct lgv_loader *l, const char *name, double x);
+bool lgv_load_processes(struct lgv_loader *l, int node);
 bool lgv_load_drawn_check(struct lgv_loader *l); /* at the end: nothing that cannot be random is */
 bool lgv_load_observe_drawn(struct lgv_loader *l);
 

@@ -43,6 +43,7 @@ bool lgv_load_drawn(struct lgv_loader *l, int key, int number, int formula) {
         return lgv_yaml_fail(l, key, "more than %d random parameters", LGV_MAX_DRAWN);
     m->drawn[m->graph->ndrawn] = formula;
     m->graph->drawn[m->graph->ndrawn++] = number;
+    m->graph->nsteady = m->graph->ndrawn; /* load_process.c takes it back for processes */
     return true;
 }
 
@@ -67,6 +68,8 @@ static const char *fault(struct lgv_model *m) {
     for (size_t k = 0; bath && k < m->np; k++)
         if (g->node[m->bath.temperature[k]].uses & LGV_USES(LGV_DRAWN)) return "a temperature";
     if (m->stiff >= 0 && g->node[m->stiff].uses & LGV_USES(LGV_DRAWN)) return "the stiff part of a potential";
+    for (size_t k = 0; m->nprocesses && k < m->nconstraint_entries; k++)
+        if (g->node[m->constraint[k].body].uses & LGV_USES_TIME) return "a constraint";
     if (g->ncuts) return "a model with sums over near pairs";
     if ((bath || g->nrotations || m->stiff >= 0) && masses_drawn(m))
         return bath ? "masses beside a bath" : g->nrotations ? "an inertia" : "masses beside a stiff part";
@@ -79,7 +82,7 @@ bool lgv_load_drawn_check(struct lgv_loader *l) {
     if (!what) return true;
     const struct lgv_symbol *s = lgv_scope_find(&m->scope, m->par_name[m->graph->drawn[0]]);
     lgv_model_fail(l->err, l->file, l->text, s ? s->line : 0, s ? s->column : 0,
-                   "a random parameter cannot be in %s, which is computed once for all paths", what);
+                   "a random parameter or a process cannot be in %s, which is the same for all paths and times", what);
     return false;
 }
 

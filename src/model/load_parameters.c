@@ -44,6 +44,10 @@ static bool add(struct lgv_loader *l, const char *name, const char *array, doubl
     return true;
 }
 
+bool lgv_load_add_parameter(struct lgv_loader *l, const char *name, double x) {
+    return add(l, name, NULL, x);
+}
+
 static bool read_one(struct lgv_loader *l, int key, int value) {
     struct lgv_model *m = l->m;
     const char *name = lgv_yaml_node(l, key)->text;

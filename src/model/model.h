@@ -142,6 +142,22 @@ struct lgv_discrete {
     unsigned invariant; /* bit k: symmetry number k leaves L_d and every B_m as they are */
 };
 
+/* Coloured noise: a Gaussian process of one or two rows (load_process.c). */
+#define LGV_MAX_PROCESSES 16
+enum lgv_process_number {
+    LGV_PROCESS_SIGMA,
+    LGV_PROCESS_TAU,
+    LGV_PROCESS_FREQUENCY,
+    LGV_PROCESS_DAMPING,
+    LGV_PROCESS_NUMBERS
+};
+extern const char *const lgv_process_number_name[LGV_PROCESS_NUMBERS];
+struct lgv_coloured {
+    int node[LGV_PROCESS_NUMBERS];   /* formulas, or -1 */
+    size_t at[LGV_PROCESS_NUMBERS];  /* where they stand */
+    int rows;                        /* 1, or 2 for an oscillator: its rate of change, then its value */
+};
+
 struct lgv_model {
     const struct lgv_model_kind *kind; /* formulas, or C functions */
     char *name, *text, *file; /* file: what messages call it */
@@ -153,6 +169,8 @@ struct lgv_model {
     double *par;       /* [npar], then the numbers of the tables */
     size_t ntabulated; /* how many these are */
     int drawn[LGV_MAX_DRAWN]; /* nodes of the random parameters graph->drawn, in terms of draws */
+    struct lgv_coloured process[LGV_MAX_PROCESSES]; /* coloured noise; their rows are the last of graph->drawn */
+    size_t nprocesses;
     size_t nx, np; /* rows of the configuration and of the momentum: equal for vectors */
     char **component; /* [nx + np] "x", "x[3].y", ...: coordinates, then momenta */
     double *period;   /* [nx] of periodic coordinates, 0 for others, then [nx] where their range begins; or NULL */
@@ -253,6 +271,12 @@ const struct lgv_symbol *lgv_model_unused(const struct lgv_model *m, size_t from
 /* A message at a place of the model text: "file:line:column: message", the line, a caret. */
 enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const char *text, int line, int column,
                                const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* out [nprocesses][LGV_PROCESS_NUMBERS] at the present values of the parameters; NULL: look only. */
+enum lgv_status lgv_model_process_values(struct lgv_model *m, double *out, struct lgv_error *err);
+bool lgv_model_processes_linear(const struct lgv_model *m); /* they are at most factors in the formulas of the motion */
+const char *lgv_model_process_name(const struct lgv_model *m, size_t k);
+bool lgv_model_has_process(const struct lgv_model *m, int node); /* its formula has one in it */
+void lgv_model_process_words(struct lgv_model *m, struct lgv_text *out); /* one after the other; nothing without any */
 /* The same at a byte of the text of the model. */
 enum lgv_status lgv_model_fail_at(struct lgv_error *err, const struct lgv_model *m, size_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -478,6 +502,8 @@ struct lgv_structure {
     bool noise_turns;        /* some h_p depends on q or p: such noise does not commute with kicks, as a bath has */
     bool noise_curved;       /* some h_pp differs from 0, or may (models of C functions) */
     int noise_depends;       /* enum lgv_depends, over all noises */
+    bool process, process_linear; /* there is coloured noise; and it is at most a factor */
+    bool process_in_noise;        /* of white noise, too */
     bool bath, steady_bath;  /* there is friction with its noise; and it is constant */
     bool forced, force_of_p; /* there is a force without a potential; and it depends on velocities */
     bool additive;           /* every h has a constant gradient */

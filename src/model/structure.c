@@ -184,6 +184,9 @@ enum lgv_status lgv_formulas_structure(struct lgv_model *m, struct lgv_structure
         out->bath = m->bath.kind != LGV_FRICTION_NONE;
         out->shifted = (out->bath || m->stiff >= 0) && out->quadratic_kinetic && is_shifted(m);
         out->stiff_quadratic = m->stiff >= 0 && is_quadratic(m, m->stiff);
+        out->process = m->nprocesses > 0;
+        out->process_linear = out->process && lgv_model_processes_linear(m);
+        for (size_t k = 0; k < m->nentries; k++) out->process_in_noise |= lgv_model_has_process(m, m->noise[k].body);
         out->steady_bath = out->bath && m->bath.kind != LGV_FRICTION_OF_Q;
         out->forced = m->force != NULL;
         out->force_of_p = m->force_of_p;

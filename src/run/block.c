@@ -91,9 +91,10 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
     size_t work = rounded((size_t)k->entry->work(&k->user)), growing = rounded(sizeof(struct lgv_growing));
     size_t small = rounded(lanes * sizeof(unsigned long long));
     size_t bath = rounded(lgv_kernel_bath_size(k) * sizeof(double));
+    size_t process = rounded(lgv_process_size(k) * sizeof(double));
     char *memory = NULL;
     *out = (struct lgv_own_block){0};
-    if (posix_memalign((void **)&memory, 128, 2 * state + 5 * small + growing + work + bath)) return false;
+    if (posix_memalign((void **)&memory, 128, 2 * state + 5 * small + growing + work + bath + process)) return false;
     memset(memory, 0, 2 * state + 5 * small);
     out->memory = memory;
     double *first = (double *)(void *)(memory + 2 * state + 5 * small + growing);
@@ -117,6 +118,7 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                                     .modes = k->modes,
                                     .user = &k->user};
     if (bath) out->bath = (double *)(void *)(memory + 2 * state + 5 * small + growing + work);
+    if (process) out->process = (double *)(void *)(memory + 2 * state + 5 * small + growing + work + bath);
     lgv_block_step(k, out, dt, coarsen ? coarsen : 1);
     return true;
 }
@@ -125,6 +127,8 @@ void lgv_block_step(const struct lgv_kernel *k, struct lgv_own_block *b, double 
     b->block.dt = dt;
     b->block.coarsen = coarsen * k->common_spans / k->spans;
     b->block.bath = b->bath;
+    b->block.process = b->process;
+    if (b->process) lgv_process_fill(k, dt, coarsen, b->process);
     if (b->bath) lgv_kernel_bath_fill(k, dt, b->block.coarsen, b->bath);
 }
 

@@ -37,11 +37,11 @@ struct lgv_rescue {
 };
 
 /* What a step has beside q, p and rows that go along with them must not depend on its width.  Halves of Levy areas
- * given the area have no law in closed form. */
+ * given the area have no law in closed form, and the integral of a process over the step is known, not over its halves. */
 bool lgv_rescue_possible(const struct lgv_kernel *k) {
     const struct lgv_method *m = k->method;
     bool windows = (k->watch.uses & LGV_USES(LGV_LAMBDA)) && !k->structure.constrained;
-    return !k->bath && !m->metropolis && !m->carries_width && !m->loose && !k->watch.sections &&
+    return !k->bath && !k->process && !m->metropolis && !m->carries_width && !m->loose && !k->watch.sections &&
            m->brackets != LGV_BRACKETS_AREAS && !windows && !lgv_method_explicit(m, &k->structure);
 }
 

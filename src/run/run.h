@@ -269,6 +269,7 @@ struct lgv_own_block {
     unsigned long long *path;
     struct lgv_growing *scratch;
     double *bath; /* numbers of a Langevin model, or NULL */
+    double *process; /* numbers of coloured noise, or NULL */
     void *memory;
 };
 /* rescue.c: can steps of this kernel be taken in parts? */

@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 13
+#define LGV_ABI 14
 #define LGV_MOST_LANES 16 /* of a block */
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
@@ -118,6 +118,7 @@ struct lgv_block {
     /* Increments to use instead of noise, from the next step on, aligned to 128 bytes; NULL: draw them.  advance moves
      * it on.  [step][row][lane], rows dW and, for methods that use it, dZ. */
     const double *given;
+    const double *process; /* coloured noise as numbers of this step size: src/kernel/process.c; NULL: none */
 };
 
 struct lgv_entry {

@@ -104,6 +104,9 @@ ACROSS unsigned long long kernel_increments(const struct lgv_block *b, unsigned 
 #if NB
 #include "kernel/text/bath_noise.h"
 #endif
+#ifdef PROCESSES
+#include "kernel/text/process.h"
+#endif
 
 /* M += sum_m g_m(X_k) dW_m, g = {f, h_m} and a correction: of mean zero for every method, because X_k does not know the
  * increment of its step. */
@@ -154,6 +157,11 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ, in
     if (c->b->crossing) keep_step(c, kept);
 #endif
     vec *top = c->top;
+#ifdef PROCESSES
+    vec ends[PROCESS_ROWS];
+    process_step(c, ends);
+    method_begin(c, c->q, c->p, carry); /* the force that is carried knew the step before */
+#endif
 #if NB
     ARRAY(whole, NM);
     ARRAY(wholez, METHOD_DZ ? NM : 0);
@@ -189,6 +197,9 @@ INLINE void one_step(struct ctx *c, vec *brown, vec *carry, vec *dW, vec *dZ, in
 #if SECTIONS
     if (c->b->crossing) see_sections(c, kept, dW, dZ, (vec *)c->b->state + SECTION_ROW * VECS, 0);
     c->top = begin;
+#endif
+#ifdef PROCESSES
+    process_end(c, ends);
 #endif
 }
 
