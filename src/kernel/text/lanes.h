@@ -420,7 +420,12 @@ INLINE vec vec_exp(vec x) {
     vec y = (1.0 + e) * (vec)(((uvec)t + 1023) << 52);
     ivec outside = (ivec)(vec_abs(x) > 708.0);
     if (RARELY(vec_any(outside))) {
-        y = vec_repair(exp, x, outside, y);
+        ivec none = (ivec)(x < -745.2); /* too small for a number: far pairs of a bell */
+        y = vec_select(none, vec_set(0), y);
+        outside &= ~none;
+        if (vec_any(outside)) {
+            y = vec_repair(exp, x, outside, y);
+        }
     }
     return y;
 }
