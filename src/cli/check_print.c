@@ -98,7 +98,10 @@ static void print_structure(const struct lgv_examination *x) {
                                        : "not separable: H mixes q and p",
             s->quadratic_kinetic ? "; kinetic energy quadratic with constant masses" : "",
             s->linear && !x->model->nconstraints ? "; equations linear" : "");
-    row("time", "%s", s->process ? "a formula depends on coloured noise, and so on t" : s->time_dependent ? "a formula depends on t" : "no formula depends on t");
+    row("time", "%s",
+        s->process          ? "a formula depends on coloured noise, and so on t"
+        : s->time_dependent ? "a formula depends on t"
+                            : "no formula depends on t");
     if (x->hessian_entries >= 0 && !x->model->lagrangian_only)
         row("Hessian of H", "%ld of %.0f entries can differ from zero", x->hessian_entries,
             4.0 * (double)n * (double)n);

@@ -69,8 +69,8 @@ static void describe_processes(struct explanation *x) {
     const struct lgv_structure *s = &x->structure;
     lgv_text_add(&x->noise, "Coloured noise: ");
     lgv_model_process_words(x->model, &x->noise);
-    lgv_text_add(&x->noise, ". It is smooth enough that the senses of Ito and Stratonovich agree. A step has it exactly "
-                            "in law, as its mean over the step.\n");
+    lgv_text_add(&x->noise, ". It is smooth enough that the senses of Ito and Stratonovich agree. A step has it "
+                            "exactly in law, as its mean over the step.\n");
     if (!s->process_linear)
         lgv_text_add(&x->noise, "It does not enter linearly: the order in the step is 1.\n");
     if (s->process_in_noise)

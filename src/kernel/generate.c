@@ -271,7 +271,8 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         if (m->npar <= 64 && !m->graph->ntables) lgv_text_add(&s.out, "#define PARAMETERS %zu\n", m->npar);
         if (m->graph->ndrawn) lgv_text_add(&s.out, "#define DRAWN_ROWS %dL\n", m->graph->ndrawn);
         if (m->nprocesses)
-            lgv_text_add(&s.out, "#define PROCESSES %zuL\n#define PROCESS_FIRST %dL\n", m->nprocesses, m->graph->nsteady);
+            lgv_text_add(&s.out, "#define PROCESSES %zuL\n#define PROCESS_FIRST %dL\n", m->nprocesses,
+                         m->graph->nsteady);
         if (watch->controls) lgv_text_add(&s.out, "#define CONTROLS %zuL\n", watch->controls);
         if (watch->tallies) lgv_text_add(&s.out, "#define TALLIES %zuL\n", watch->tallies);
         if (watch->extremes) lgv_text_add(&s.out, "#define EXTREMES 1\n");

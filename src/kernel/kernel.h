@@ -90,8 +90,8 @@ void lgv_kernel_free(struct lgv_kernel *k);
 size_t lgv_kernel_bath_size(const struct lgv_kernel *k);
 void lgv_kernel_bath_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out);
 void lgv_kernel_bath_off(const struct lgv_kernel *k, double dt, double *numbers); /* which are filled already */
-/* process.c: values of sigma, tau, frequency, damping; malloc'd into *out, what was there is freed.  Then the numbers of
- * b->process for steps of dt, each `coarsen` fine ones. */
+/* process.c: values of sigma, tau, frequency, damping; malloc'd into *out, what was there is freed.  Then the numbers
+ * of b->process for steps of dt, each `coarsen` fine ones. */
 enum lgv_status lgv_process_prepare(struct lgv_model *m, double **out, struct lgv_error *err);
 size_t lgv_process_size(const struct lgv_kernel *k);
 void lgv_process_fill(const struct lgv_kernel *k, double dt, uint64_t coarsen, double *out);

@@ -441,9 +441,9 @@ static bool loses_paths(const struct lgv_method *method, const struct lgv_struct
     return method->surplus_momenta && s->noise_curved && !lgv_method_separable(method, s);
 }
 
-/* Coloured noise stands as its mean over the step (text/process.h).  Where it enters linearly, that leaves O(dt^(5/2)) of
- * mean O(dt^3) in a step; in a formula that is not linear the mean of a function is not the function of the mean, by the
- * variance over a step, O(dt); and as a factor of white noise it leaves the integral of (eta - mean) dW, O(dt). */
+/* Coloured noise stands as its mean over the step (text/process.h).  Where it enters linearly, that leaves O(dt^(5/2))
+ * of mean O(dt^3) in a step; in a formula that is not linear the mean of a function is not the function of the mean, by
+ * the variance over a step, O(dt); and as a factor of white noise it leaves the integral of (eta - mean) dW, O(dt). */
 static double coloured_order(const struct lgv_structure *s, double order, const char **why) {
     const double most = s->process_in_noise ? 0.5 : s->process_linear ? 2 : 1;
     if (order < most) return order;

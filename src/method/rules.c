@@ -405,9 +405,9 @@ static bool even(const struct lgv_galerkin *g) {
     return true;
 }
 
-/* Degree 1: one velocity, so that for separable H the momenta of all nodes are one, in the middle.  As many nodes as the
- * degree: Q_i = q + dt sum_j a_ij V_j, a_ij the integral of the Lagrange polynomial of node j up to c_i, and the momenta
- * are at sum_j b_j (1 - a_ji/b_i). */
+/* Degree 1: one velocity, so that for separable H the momenta of all nodes are one, in the middle.  As many nodes as
+ * the degree: Q_i = q + dt sum_j a_ij V_j, a_ij the integral of the Lagrange polynomial of node j up to c_i, and the
+ * momenta are at sum_j b_j (1 - a_ji/b_i). */
 static void modified_of(const struct lgv_galerkin *g, struct lgv_method *m) {
     const struct lgv_rule *r = &g->rule;
     double chat[LGV_RULE_NODES];

@@ -115,7 +115,8 @@ enum lgv_status lgv_model_process_values(struct lgv_model *m, double *out, struc
         double x = p->node[k] < 0 ? 0 : lgv_eval_node(&e, p->node[k], &env, NULL);
         if (p->node[k] >= 0 && (!isfinite(x) || x < 0 || (k != LGV_PROCESS_SIGMA && !(x > 0))))
             status = lgv_model_fail_at(err, m, p->at[k], "%s of a process is %g; it must be a %s number",
-                                       lgv_process_number_name[k], x, k == LGV_PROCESS_SIGMA ? "finite nonnegative" : "positive");
+                                       lgv_process_number_name[k], x,
+                                       k == LGV_PROCESS_SIGMA ? "finite nonnegative" : "positive");
         if (out) out[i] = x;
     }
     lgv_eval_end(&e);

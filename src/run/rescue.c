@@ -37,7 +37,7 @@ struct lgv_rescue {
 };
 
 /* What a step has beside q, p and rows that go along with them must not depend on its width.  Halves of Levy areas
- * given the area have no law in closed form, and the integral of a process over the step is known, not over its halves. */
+ * given the area have no law in closed form, and the integral of a process over the step is known, not over halves. */
 bool lgv_rescue_possible(const struct lgv_kernel *k) {
     const struct lgv_method *m = k->method;
     bool windows = (k->watch.uses & LGV_USES(LGV_LAMBDA)) && !k->structure.constrained;

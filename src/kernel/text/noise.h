@@ -13,7 +13,15 @@
 #ifndef LGV_NOISE_H
 #define LGV_NOISE_H
 
-enum { STREAM_W = 0, STREAM_Z = 1, STREAM_START = 2, STREAM_START_UNIFORM = 3, STREAM_ACCEPT = 4, STREAM_AREA = 5, STREAM_PROCESS = 6 };
+enum {
+    STREAM_W = 0,
+    STREAM_Z = 1,
+    STREAM_START = 2,
+    STREAM_START_UNIFORM = 3,
+    STREAM_ACCEPT = 4,
+    STREAM_AREA = 5,
+    STREAM_PROCESS = 6
+};
 
 /* The normals of the pairs pair .. pair + NOISE_SIDE - 1: z[2 NOISE_SIDE].  The only copy of all this in a kernel,
  * out of line and without a loop around it: it takes as long to compile as all the rest of a small kernel, and a call

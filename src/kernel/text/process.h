@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Coloured noise: over every fine step of a step z' = E z + L x, exactly (src/kernel/process.c), where the last row is
- * the integral of the process.  Formulas of the step see its mean over the whole step.  A flow with the mean in place of
- * the process differs by double integrals of differences of the process, O(dt^(5/2)) of mean O(dt^3): strong order 2
- * for whatever method has it, where the process enters linearly.  Include-free. */
+ * the integral of the process.  Formulas of the step see its mean over the whole step.  A flow with the mean in place
+ * of the process differs by double integrals of differences of the process, O(dt^(5/2)) of mean O(dt^3): strong order
+ * 2 for whatever method has it, where the process enters linearly.  Include-free. */
 #define PROCESS_ROWS (DRAWN_ROWS - PROCESS_FIRST)
 #define PROCESS_N 3
 #define PROCESS_NUMBERS (1 + 2 * PROCESS_N * PROCESS_N)
