@@ -51,7 +51,7 @@ diff <(grep -v '"command"\|"date"' sweep.json) <(grep -v '"command"\|"date"' out
 # that are refused the first one is named.
 few=(--paths 5 --step 0.1 --until 5 --outputs 25)
 for threads in 1 2 3; do
-    gives 0 "$LGV" sweep "$kubo" "${few[@]}" --over beta=0.1:0.3:21 --independent --json --threads $threads --out few$threads
+    gives 0 "$LGV" sweep "$kubo" "${few[@]}" --over beta=0.1:0.3:21 --independent --json --threads $threads --no-files
     grep -v '"command"\|"date"' out > few.$threads
 done
 diff few.1 few.2 > diffs && diff few.1 few.3 > diffs || die "points side by side have other bits: $(head -4 diffs)"
