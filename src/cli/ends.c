@@ -19,16 +19,16 @@ static int recorded_ends(const char *file) {
 
 /* H is not among the names that start values have, and is told anyway: whoever reads the table may want it. */
 static void print_names(const struct lgv_result *r) {
-    for (size_t i = 0; i < r->nseries; i++) printf("%s%s", i ? "," : "", r->series[i].name);
-    putchar('\n');
+    for (size_t i = 0; i < r->nseries; i++) printf("%s,", r->series[i].name);
+    puts("path");
 }
 
 /* False: the path has failed or was stopped, and has no end. */
 static bool print_end(const struct lgv_result *r, const struct lgv_sample *x) {
     for (size_t i = 0; i < r->nseries; i++)
         if (!isfinite(x->value[i * r->ntimes + r->ntimes - 1])) return false;
-    for (size_t i = 0; i < r->nseries; i++) printf("%s%.17g", i ? "," : "", x->value[i * r->ntimes + r->ntimes - 1]);
-    putchar('\n');
+    for (size_t i = 0; i < r->nseries; i++) printf("%.17g,", x->value[i * r->ntimes + r->ntimes - 1]);
+    printf("%llu\n", (unsigned long long)x->path);
     return true;
 }
 
@@ -62,7 +62,8 @@ const struct lgv_command lgv_command_ends = {
     .summary = "where kept paths have ended, to start others from",
     .about = "Prints the states at the end of every recorded path of a run with record=final, or else the values of "
              "everything that was observed at the end of every kept path (run option keep, up to "
-             "10000 paths): a line of names, then a line for each path, with all digits. Another model can start from "
+             "10000 paths): a line of names, then a line for each path, with all digits, and its number in the last "
+             "column: paths that have failed are left out. Another model can start from "
              "there, path by path: coordinates: { x: \"file(ends.csv, paths)\" } takes the column x. Paths that were "
              "stopped by an event are at the event in the first case and left out in the second. Coordinates and "
              "momenta of large models are only there when they are observed, and periodic coordinates are in their "

@@ -180,7 +180,7 @@ static void copy_end(const struct lgv_record *r, struct unit *u, const struct lg
         unsigned l = (unsigned)(u->rows.path[k] - piece->path);
         double *to = column_of(r, u, "final", k);
         u->rows.status[k] = piece->fail[l];
-        u->rows.steps[k] = piece->fail[l] ? piece->fail_step[l] + (piece->fail[l] == LGV_STOPPED) : r->head.plan->steps;
+        u->rows.steps[k] = piece->steps[l];
         bool failed = piece->fail[l] && piece->fail[l] != LGV_STOPPED;
         for (size_t i = 0; to && i < n; i++) to[i] = failed ? (double)NAN : piece->final[i * LGV_UNIT + l];
     }

@@ -28,41 +28,47 @@ static bool print_names(hid_t file, hsize_t rows, FILE *out) {
     bool good = text && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
     for (size_t i = 0; good && i < n; i++)
         fprintf(out, "%s%.*s", i ? "," : "", (int)strnlen(text + i * size, size), text + i * size);
-    if (good) putc('\n', out);
+    if (good) fputs(",path\n", out);
     free(text);
     if (type >= 0) H5Tclose(type);
     if (set >= 0) H5Dclose(set);
     return good;
 }
 
-static bool read_ends(hid_t set, hsize_t first, hsize_t count, hsize_t rows, double *out) {
-    const hsize_t from[2] = {first, 0}, size[2] = {count, rows};
-    hid_t there = H5Dget_space(set), here = H5Screate_simple(2, size, NULL);
+/* Some rows of a table, or of a list: rank 2 or 1. */
+static bool read_rows(hid_t set, int rank, hsize_t first, hsize_t count, hsize_t width, hid_t type, void *out) {
+    const hsize_t from[2] = {first, 0}, size[2] = {count, width};
+    hid_t there = H5Dget_space(set), here = H5Screate_simple(rank, size, NULL);
     bool good = there >= 0 && here >= 0 && H5Sselect_hyperslab(there, H5S_SELECT_SET, from, NULL, size, NULL) >= 0 &&
-                H5Dread(set, H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, out) >= 0;
+                H5Dread(set, type, here, there, H5P_DEFAULT, out) >= 0;
     if (there >= 0) H5Sclose(there);
     if (here >= 0) H5Sclose(here);
     return good;
 }
 
+/* A path that has failed has no end. */
+static bool print_end(const double *row, size_t count, uint64_t path, FILE *out) {
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(row[i])) return false;
+    for (size_t i = 0; i < count; i++) fprintf(out, "%.17g,", row[i]);
+    fprintf(out, "%llu\n", (unsigned long long)path);
+    return true;
+}
+
 static bool print_ends(hid_t file, FILE *out, uint64_t *missing) {
-    hsize_t dims[2];
-    hid_t set = open_set(file, "final", 2, dims);
+    hsize_t dims[2], paths = 0;
+    uint64_t path[AT_ONCE];
+    hid_t set = open_set(file, "final", 2, dims), numbers = open_set(file, "path", 1, &paths);
     double *x = set >= 0 && dims[1] < SIZE_MAX / AT_ONCE ? lgv_new((size_t)dims[1] * AT_ONCE, sizeof *x) : NULL;
-    bool good = x && print_names(file, dims[1], out);
+    bool good = x && numbers >= 0 && paths == dims[0] && print_names(file, dims[1], out);
     for (hsize_t first = 0, n; good && first < dims[0]; first += n) {
         n = dims[0] - first < AT_ONCE ? dims[0] - first : AT_ONCE;
-        good = read_ends(set, first, n, dims[1], x);
-        for (size_t k = 0; good && k < n; k++) {
-            const double *row = x + k * dims[1];
-            bool known = true;
-            for (size_t i = 0; i < dims[1]; i++) known = known && isfinite(row[i]);
-            *missing += !known;
-            for (size_t i = 0; known && i < dims[1]; i++) fprintf(out, "%s%.17g", i ? "," : "", row[i]);
-            if (known) putc('\n', out);
-        }
+        good = read_rows(set, 2, first, n, dims[1], H5T_NATIVE_DOUBLE, x) &&
+               read_rows(numbers, 1, first, n, 0, H5T_NATIVE_UINT64, path);
+        for (size_t k = 0; good && k < n; k++) *missing += !print_end(x + k * dims[1], (size_t)dims[1], path[k], out);
     }
     free(x);
+    if (numbers >= 0) H5Dclose(numbers);
     if (set >= 0) H5Dclose(set);
     return good;
 }

@@ -166,6 +166,7 @@ static void find_alive(struct worker *w) {
         w->fail[l] = w->block[l / w->lanes].block.fail[l % w->lanes];
         if (w->fail[l] == LGV_STOPPED_START) w->fail[l] = LGV_STOPPED;
         w->fail_step[l] = w->block[l / w->lanes].block.fail_step[l % w->lanes];
+        w->steps[l] = lgv_steps_made(&w->block[l / w->lanes].block, l % w->lanes);
         failed = failed || w->fail[l];
     }
     for (size_t t = 0; t < piece->count; t++) {
@@ -299,7 +300,8 @@ static void begin_unit(struct worker *w, uint64_t unit) {
                                   .used = used,
                                   .alive = w->alive,
                                   .fail = w->fail,
-                                  .fail_step = w->fail_step};
+                                  .fail_step = w->fail_step,
+                                  .steps = w->steps};
     w->planned = 0;
     w->value = w->values;
     bool kept = false;

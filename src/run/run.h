@@ -147,6 +147,7 @@ struct lgv_piece {
     bool complete;          /* with `last`: it was not stopped before its end */
     const int *fail;        /* [LGV_UNIT] reason, LGV_STOPPED or 0 */
     const uint64_t *fail_step; /* [LGV_UNIT] */
+    const uint64_t *steps;     /* [LGV_UNIT] that the paths have made */
 };
 
 /* A collector takes pieces.  Every thread has an object of its own, and these are merged at the end in any order; or

@@ -42,7 +42,7 @@ struct worker {
     struct lgv_piece piece;
     uint16_t alive[PIECE_TIMES];
     int fail[LGV_UNIT];
-    uint64_t fail_step[LGV_UNIT];
+    uint64_t fail_step[LGV_UNIT], steps[LGV_UNIT];
     unsigned lost; /* bit l: path l has no start */
     size_t ntimes;
     const uint64_t *time_step;
