@@ -334,7 +334,8 @@ static void add_process_noise(struct page *g, int size, int square, struct lgv_t
     }
     struct lgv_typed inside = lgv_set_node(&g->t, g->m, square), root = lgv_set_call(&g->t, "sqrt", &inside, 1);
     struct lgv_typed increment =
-        lgv_set_made(&g->t, LGV_SET_PRODUCT, LGV_FORMS("@1 @2", "@1 \\, @2", "<mrow>@1@2</mrow>"), root.text, dW.text, "");
+        lgv_set_made(&g->t, LGV_SET_PRODUCT, LGV_FORMS("@1 @2", "@1 \\, @2", "<mrow>@1@2</mrow>"), root.text,
+                     dW.text, "");
     add_term(g, term, count, size, false, increment, increment);
 }
 
