@@ -43,9 +43,9 @@ class Model:
     (['x'], ['p'])
 
     ``Model("kubo.yaml")`` reads a file; a text of several lines is a model itself. Otherwise every key of a model file
-    is a keyword: ``name parameters where coordinates momenta velocities hamiltonian lagrangian kinetic potential stiff
-    constraints penalty noise noise_potential force langevin symmetries observe exact events stop sections methods run``,
-    with the short words ``params q p v H L T V g F``. Formulas are texts, numbers or SymPy expressions.
+    is a keyword: ``name parameters processes where coordinates momenta velocities hamiltonian lagrangian kinetic
+    potential stiff constraints penalty noise noise_potential force langevin symmetries observe exact events stop
+    sections methods run``, with the short words ``params q p v H L T V g F``. Formulas are texts, numbers or SymPy expressions.
 
     Wrong models are an :class:`InputError`, whose message shows the place.
     """

@@ -24,8 +24,9 @@ SHORT = {
     "F": "force",
 }
 ORDER = (
-    "name parameters where coordinates momenta velocities hamiltonian lagrangian kinetic potential stiff constraints "
-    "penalty noise noise_ito noise_potential force langevin symmetries observe exact events stop sections methods run data"
+    "name parameters processes where coordinates momenta velocities hamiltonian lagrangian kinetic potential stiff "
+    "constraints penalty noise noise_ito noise_potential force langevin symmetries observe exact events stop sections "
+    "methods run data"
 ).split()
 
 # What YAML reads as a text without quotes, and formulas mostly are.
