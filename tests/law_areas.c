@@ -47,7 +47,7 @@ static void test_law(void **state) {
     for (size_t s = 0; s < 2; s++) {
         const struct areas *r = &one[s];
         const double bias = s ? 0.01 : 0.001; /* of the tail alone: 2.8e-4 dt^2 is the square of its distance */
-#define EACH(expression, want, what)                                                                                   \
+#define EACH(expression, want, bias, what)                                                                                   \
     do {                                                                                                               \
         for (size_t i = 0; i < PATHS; i++) {                                                                           \
             const double *at = r->value + i * r->n, A = at[r->A[0]], B = at[r->A[1]], C = at[r->A[2]];                 \
@@ -57,15 +57,17 @@ static void test_law(void **state) {
         }                                                                                                              \
         expect(x, want, bias, what);                                                                                   \
     } while (0)
-        EACH(cos(2 * A), 1 / cosh(1), "E cos 2A = 1/cosh 1");
-        EACH(cos(5 * C), 1 / cosh(2.5), "E cos 5C = 1/cosh 5/2");
-        EACH(B * B, 0.25, "E B^2 = 1/4");
-        EACH(C * C * C * C, 5.0 / 16, "E C^4 = 5/16");
-        EACH(A * A * (U * U + V * V), 5.0 / 6, "E A^2 |W|^2 = 5/6"); /* 1/12 + |W|^2/12 given W */
-        EACH(A * B * V * W, 1.0 / 12, "E A B V W = 1/12");
-        EACH(A * C * U * W, -1.0 / 12, "E A C U W = -1/12");
-        EACH(A * W, 0, "E A W = 0");
-        EACH(U * U, 1, "E U^2 = 1");
+        EACH(cos(2 * A), 1 / cosh(1), bias, "E cos 2A = 1/cosh 1");
+        EACH(cos(5 * C), 1 / cosh(2.5), bias, "E cos 5C = 1/cosh 5/2");
+        EACH(B * B, 0.25, 0, "E B^2 = 1/4");
+        /* Given W the variance of each is (1 + U^2 + V^2)/12: the tail has the right covariance whatever p is. */
+        EACH((A * A + B * B + C * C - (U * U + V * V + W * W) / 6) / 3, 1.0 / 12, 0, "E var A given W, less W^2/12");
+        EACH(C * C * C * C, 5.0 / 16, bias, "E C^4 = 5/16");
+        EACH(A * A * (U * U + V * V), 5.0 / 6, 0, "E A^2 |W|^2 = 5/6"); /* 1/12 + |W|^2/12 given W */
+        EACH(A * B * V * W, 1.0 / 12, 0, "E A B V W = 1/12");
+        EACH(A * C * U * W, -1.0 / 12, 0, "E A C U W = -1/12");
+        EACH(A * W, 0, 0, "E A W = 0");
+        EACH(U * U, 1, 0, "E U^2 = 1");
     }
     free(one[0].value);
     free(one[1].value);

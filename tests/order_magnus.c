@@ -33,20 +33,26 @@ static const struct problem others[] = {
      "noise: [0.7*sin(x + y), 0.5*(x*v - y*u), 0.6*cos(u + y)]\n"},
 };
 
-static double *state_of(const struct lgv_kernel *k, uint64_t coarsen, size_t *columns) {
-    *columns = k->watch.count;
+static double *state_of(const struct lgv_kernel *k, uint64_t coarsen) {
     return final_values(k, UNTIL / STEPS * (double)coarsen, STEPS / coarsen, PATHS, 23, coarsen);
 }
 
-static struct fit strong(struct lgv_model *m, const char *method, const char *against) {
-    struct lgv_kernel k = kernel_of(m, method), other = kernel_of(m, against);
-    size_t n, columns = m->nx + m->np;
-    double *fine = state_of(&other, 1, &n), dt[LEVELS], squared[LEVELS * PATHS] = {0};
-    const size_t first = n - columns; /* q and p are observed last */
+/* The final states by the smallest steps. */
+static double *fine_of(struct lgv_model *m, const char *method) {
+    struct lgv_kernel k = kernel_of(m, method);
+    double *x = state_of(&k, 1);
+    lgv_kernel_free(&k);
+    return x;
+}
+
+static struct fit strong(struct lgv_model *m, const char *method, const double *fine) {
+    struct lgv_kernel k = kernel_of(m, method);
+    double dt[LEVELS], squared[LEVELS * PATHS] = {0};
+    const size_t n = k.watch.count, first = n - m->nx - m->np; /* q and p are observed last */
     for (size_t l = 0; l < LEVELS; l++) {
         uint64_t coarsen = (uint64_t)FIRST << l;
         dt[l] = UNTIL / STEPS * (double)coarsen;
-        double *x = state_of(&k, coarsen, &n);
+        double *x = state_of(&k, coarsen);
         for (size_t i = 0; i < PATHS; i++)
             for (size_t j = first; j < n; j++) {
                 double d = x[i * n + j] - fine[i * n + j];
@@ -54,7 +60,6 @@ static struct fit strong(struct lgv_model *m, const char *method, const char *ag
             }
         free(x);
     }
-    free(fine);
     struct fit f = fit_order(squared, dt, LEVELS, PATHS);
     double promised = lgv_method_strong_order(k.method, &k.structure, k.nnoise, NULL);
     print_message("    %s: order %.3f +- %.3f, promised %g, error %.3g at %g\n", method, f.slope, f.slope_error,
@@ -63,22 +68,22 @@ static struct fit strong(struct lgv_model *m, const char *method, const char *ag
     /* A finite range of steps bends a fit upwards, by what the next order adds; the orders are 1/2 apart. */
     assert_true(f.slope > promised - 3 * f.slope_error - 0.03 && f.slope < promised + 3 * f.slope_error + 0.2);
     lgv_kernel_free(&k);
-    lgv_kernel_free(&other);
     return f;
 }
 
-/* Against each other's inner method: a method that converges to something wrong would agree with itself. */
+/* Against each other, two ways to one solution: a method that converges to something wrong would agree with itself. */
 static void test_strong(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         struct lgv_model *m = model_of(problems[i].text);
+        double *flow = fine_of(m, "P2N2Q4Gau-3flows"), *bracket = fine_of(m, "P2N2Q4Gau-Magnus");
         print_message("%s\n", problems[i].name);
-        struct fit plain = strong(m, "P2N2Q4Gau", "P2N2Q4Gau-3flows");
-        struct fit flows = strong(m, "P2N2Q4Gau-3flows", "P3N3Q6Gau-3flows");
-        struct fit magnus = strong(m, "P2N2Q4Gau-Magnus", "P2N2Q4Gau-3flows"); /* two ways to one solution */
-        struct fit strang = strong(m, "P2N2Q4Gau-MagnusStrang", "P2N2Q4Gau-3flows");
+        struct fit plain = strong(m, "P2N2Q4Gau", flow), flows = strong(m, "P2N2Q4Gau-3flows", bracket);
+        struct fit magnus = strong(m, "P2N2Q4Gau-Magnus", flow), strang = strong(m, "P2N2Q4Gau-MagnusStrang", flow);
         assert_true(flows.rms[0] < 0.5 * plain.rms[0] && magnus.rms[0] < 0.5 * plain.rms[0]);
         assert_true(strang.rms[0] < 0.5 * plain.rms[0]);
+        free(flow);
+        free(bracket);
         lgv_model_free(m);
     }
 }
@@ -87,11 +92,13 @@ static void test_levy(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct lgv_model *m = model_of(others[i].text);
+        double *gauss = fine_of(m, "P2N2Q4Gau-Levy"), *midpoint = fine_of(m, "P1N1Q2Gau-Levy");
         print_message("%s\n", others[i].name);
-        struct fit plain = strong(m, "P1N1Q2Gau", "P2N2Q4Gau-Levy");
-        struct fit levy = strong(m, "P1N1Q2Gau-Levy", "P2N2Q4Gau-Levy");
-        strong(m, "P2N2Q4Gau-Levy", "P1N1Q2Gau-Levy");
+        struct fit plain = strong(m, "P1N1Q2Gau", gauss), levy = strong(m, "P1N1Q2Gau-Levy", gauss);
+        strong(m, "P2N2Q4Gau-Levy", midpoint);
         assert_true(levy.rms[0] < 0.4 * plain.rms[0]);
+        free(gauss);
+        free(midpoint);
         lgv_model_free(m);
     }
 }
@@ -155,12 +162,15 @@ static void check_defect(const struct problem *x, const char *method) {
     lgv_model_free(m);
 }
 
+/* Kernels that the orders above have made already, and other inner methods where they say the most. */
 static void test_symplectic(void **state) {
-    static const char *const method[] = {"P2N2Q4Gau-3flows", "P3N3Q6Gau-3flows", "P2N3Q4Lob-3flows",
-                                         "P2N2Q4Gau-Magnus", "P3N3Q6Gau-Magnus", "P2N2Q4Gau-MagnusStrang"};
+    static const char *const method[] = {"P2N2Q4Gau-3flows", "P2N2Q4Gau-Magnus", "P2N2Q4Gau-MagnusStrang"};
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
         for (size_t j = 0; j < sizeof method / sizeof *method; j++) check_defect(&problems[i], method[j]);
+    check_defect(&problems[0], "P3N3Q6Gau-3flows");
+    check_defect(&problems[0], "P3N3Q6Gau-Magnus");
+    check_defect(&problems[3], "P2N3Q4Lob-3flows");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         check_defect(&others[i], "P1N1Q2Gau-Levy");
         check_defect(&others[i], "P2N2Q4Gau-Levy");
