@@ -47,7 +47,7 @@ static void test_law(void **state) {
     for (size_t s = 0; s < 2; s++) {
         const struct areas *r = &one[s];
         const double bias = s ? 0.01 : 0.001; /* of the tail alone: 2.8e-4 dt^2 is the square of its distance */
-#define EACH(expression, want, bias, what)                                                                                   \
+#define EACH(expression, want, bias, what)                                                                             \
     do {                                                                                                               \
         for (size_t i = 0; i < PATHS; i++) {                                                                           \
             const double *at = r->value + i * r->n, A = at[r->A[0]], B = at[r->A[1]], C = at[r->A[2]];                 \
