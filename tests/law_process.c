@@ -51,6 +51,26 @@ static void test_law(void **state) {
     check_law(OSCILLATOR BODY, 1.2, correlation_oscillator);
 }
 
+/* Two processes of one kind are independent of each other and of the white noise W, which is p. */
+static void test_independence(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("processes: {a: {sigma: 1, tau: 0.5}, b: {sigma: 1, tau: 0.5}}\n"
+                                   "coordinates: {x: 0}\nmomenta: {p: 0}\nhamiltonian: 0*(a + b)*x\nnoise: -x\n");
+    struct lgv_kernel k = kernel_of(m, "verlet");
+    const size_t n = k.watch.count;
+    const size_t at[] = {watch_number(&k, "a"), watch_number(&k, "b"), watch_number(&k, "p")};
+    double *x = final_values(&k, 0.25, 4, PATHS, 3, 1); /* p has variance 1 as well */
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double product = 0;
+            for (size_t r = 0; r < PATHS; r++) product += x[r * n + at[i]] * x[r * n + at[j]] / PATHS;
+            assert_near(product, i == j, 4 * sqrt((i == j ? 2.0 : 1.0) / PATHS), "covariance");
+        }
+    free(x);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
 /* From a start value: mean x0 e^(-t/tau), variance sigma^2 (1 - e^(-2t/tau)). */
 static void test_start(void **state) {
     (void)state;
@@ -221,6 +241,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_law),      cmocka_unit_test(test_start),
                                        cmocka_unit_test(test_integral), cmocka_unit_test(test_bits),
                                        cmocka_unit_test(test_orders),   cmocka_unit_test(test_run),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_refused),  cmocka_unit_test(test_independence)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
