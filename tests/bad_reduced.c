@@ -54,7 +54,8 @@ static void test_methods(void **state) {
     static const struct {
         const char *text, *method, *message;
     } row[] = {
-        {SPIN "kinetic: {inertia: 1}\n", "P2N2Q2Lob", "momenta in so3* or se3* alone"},
+        {SPIN "kinetic: {inertia: 1}\n", "P2N2Q2Lob", "does not move these; words as BAB do"},
+        {SPIN "hamiltonian: m.x^4\n", "P2N2Q2Lob", "does not move these; words as BCB do"},
         {SPIN "kinetic: {inertia: 1}\n", "VZc", "momenta in so3* or se3* alone"},
         {SPIN "kinetic: {inertia: 1}\n", "RATTLE", "momenta in so3* or se3* alone"},
         {SPIN "kinetic: {inertia: 1}\n", "SVE-Q", "momenta in so3* or se3* alone"},

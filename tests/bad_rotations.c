@@ -158,14 +158,15 @@ static void test_methods(void **state) {
         {TOP "hamiltonian: dot(m, m)/2 + R.zz\nnoise: m.x^2\n", "BAB", "linear in them with constant factors"},
         {TOP "hamiltonian: dot(m, m)/2 + R.zz\nnoise: R.zz*m.x\n", "BAB", "linear in them with constant factors"},
         {BODY("1") "noise: R.zz*m.x\nlangevin: {friction: 1, temperature: 1}\n", "BAOAB", "test, and no other does"},
-        {TOP "hamiltonian: dot(m, m)/2 + R.zz\nnoise: m.x\n", "LieEM", "words as BAB, without a bath"},
-        {BODY("1") "noise: m.x\nlangevin: {friction: 1, temperature: 1}\n", "BAOAB", "words as BAB, without a bath"},
+        {TOP "hamiltonian: dot(m, m)/2 + R.zz\nnoise: m.x\n", "LieEM", "on momenta; words as BAB know such noise"},
+        {BODY("1") "noise: m.x\nlangevin: {friction: 1, temperature: 1}\n", "BAOAB", "words as BRB, without a bath"},
         {TOP "hamiltonian: dot(m, m)/2 + m.x\n", "BAB", "first degree in m"},
         {TOP "hamiltonian: m.x^2 + m.y^2 + R.zz\n", "BAB", "positive definite"},
-        {COUPLED("{}"), "BAB", "BAB does not move them; their free motion has no closed form"},
+        {COUPLED("{}"), "BAB", "their free motion has no closed form; BRB has a step for it"},
+        {COUPLED("{}") "noise: p.angular.x\n", "LieEM", "on momenta; words as BRB know such noise"},
         {COUPLED("{}") "constraints: 'b.position.x - 1'\n", "g-BAB", "g-BAB does not move them"},
         {COUPLED("{}"), "P2N2Q2Lob", "knows vectors only"},
-        {COUPLED("{}") "langevin: {friction: 1, temperature: 1}\n", "BAOAB", "BAOAB does not move them"},
+        {COUPLED("{}") "langevin: {friction: 1, temperature: 1}\n", "BAOAB", "BRORB has a step for it"},
         {"coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {}}\n"
          "hamiltonian: dot(p.linear, p.linear) + p.angular.x^2 + b.position.x\n", "BRB", "must be positive definite"},
         {"coordinates: {R in SO3: [0, 0, 0], x: 1}\nmomenta: {m: [0, 0, 1], p: 1}\n"
@@ -237,6 +238,10 @@ static void test_proposals(void **state) {
     (void)state;
     char why[200] = "";
     assert_non_null(lgv_method_find("g-OBRBO-Metropolis"));
+    assert_ptr_equal(lgv_method_find("OBRBO-Metropolis"), lgv_method_find("g-OBRBO-Metropolis"));
+    assert_null(lgv_method_find("OBXBO-Metropolis"));
+    assert_null(lgv_method_find("g-BCB"));
+    assert_null(lgv_method_find("OBEBO-Metropolis"));
     assert_null(lgv_method_find("g-OBXBO-Metropolis"));
     lgv_method_explain(NULL, "g-OBXBO-Metropolis", why, sizeof why);
     if (!strstr(why, "use A, R or T")) fail_msg("%s", why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Metropolis' rule on constraint sets: stationary laws against quadrature at steps where the method itself is far off
- * or fails, rejected proposals, and their counts. */
+ * Metropolis' rule on constraint sets and for bodies whose free motion is an equation: stationary laws against
+ * quadrature at steps where the method itself is far off or fails, rejected proposals, and their counts. */
 #include "helpers.h"
 
 /* A narrow valley around the equator of the sphere. */
@@ -15,6 +15,16 @@
     "hamiltonian: (u^2 + v^2 + w^2)/2 + 1.5*x + 4*z^2\n"                                                               \
     "constraints: (sqrt(x^2 + y^2) - 1)^2 + z^2 - 0.25\n"                                                              \
     "langevin: {friction: 1, temperature: 1}\nobserve: {a: z^2, b: x, c: 2*(sqrt(x^2 + y^2) - 1)}\n"
+/* A dipole in a field; and one in a fluid and a trap, whose inertia couples translation and rotation.  R solves an
+ * equation for their free motion. */
+#define DIPOLE                                                                                                         \
+    "coordinates: {R in SO3: uniform}\nmomenta: {m: maxwellian}\nkinetic: {inertia: '[0.5, 0.7, 0.9]'}\n"              \
+    "potential: -10*R.zz\nlangevin: {friction: %s, temperature: 1}\nobserve: {a: R.zz, b: R.zz^2}\n"
+#define CARRIED                                                                                                        \
+    "coordinates: {B in SE3 coupled: {}}\nmomenta: {p: {}}\nkinetic: {inertia: {B: {angular: [0.5, 0.7, 0.9],\n"       \
+    "  linear: [2, 1, 1.5], coupling: [[0, 0.2, 0], [0, 0, 0.1], [0.3, 0, 0]]}}}\n"                                    \
+    "potential: 2*dot(B.position, B.position) - 10*B.rotation.zz\nlangevin: {friction: %s, temperature: 1}\n"          \
+    "observe: {a: B.rotation.zz, b: B.rotation.zz^2, c: 'dot(B.position, B.position)'}\n"
 #define CHAIN                                                                                                          \
     "coordinates: {'x[9] in R3': '[0.8*i, 0.6*mod(i, 2), 0]'}\n"                                                       \
     "momenta: {p: '[0.5*normal(), 0.5*normal(), 0.5*normal()]'}\n"                                                     \
@@ -44,6 +54,16 @@ static double on_torus(double s, double t, double *moment) {
     moment[1] = x;
     moment[2] = cos(s);
     return r * exp(-1.5 * x - 4 * z * z);
+}
+
+/* On the sphere of directions; the mean of z is Langevin's function, coth 10 - 1/10. */
+static double along_field(double s, double t, double *moment) {
+    double z = cos(s / 2);
+    (void)t;
+    moment[0] = z;
+    moment[1] = z * z;
+    moment[2] = 0.75; /* in the trap, of three normal numbers with the variance 1/4 */
+    return sin(s / 2) * exp(10 * z);
 }
 
 static void quadrature(const struct surface *f, double *mean) {
@@ -91,6 +111,7 @@ static double deviation(const struct surface *f, const char *friction, const cha
 }
 
 static const struct surface sphere = {SPHERE, 2, on_sphere}, torus = {TORUS, 3, on_torus};
+static const struct surface dipole = {DIPOLE, 2, along_field}, carried = {CARRIED, 3, along_field};
 
 /* The step is the inverse frequency of the valley: RATTLE-GLA is off by more than ten standard errors. */
 static void test_sphere(void **state) {
@@ -105,6 +126,18 @@ static void test_sphere(void **state) {
 static void test_torus(void **state) {
     (void)state;
     assert_true(deviation(&torus, "1", "RATTLE-GLA-Metropolis", 0.6, 100, 6000) < 4);
+}
+
+/* Free motions of bodies by an equation, which a large step may not solve: no constraints, and no bias either. */
+static void test_bodies(void **state) {
+    (void)state;
+    double mean[3];
+    quadrature(&dipole, mean);
+    assert_near(mean[0], 1 / tanh(10) - 0.1, 1e-4, "Langevin's function");
+    assert_true(deviation(&dipole, "1", "OBRBO", 0.4, 40, 6000) > 8);
+    assert_true(deviation(&dipole, "1", "OBRBO-Metropolis", 0.4, 40, 6000) < 4);
+    assert_true(deviation(&carried, "1", "OBRBO", 0.4, 40, 6000) > 8);
+    assert_true(deviation(&carried, "1", "OBRBO-Metropolis", 0.4, 40, 6000) < 4);
 }
 
 /* ---- one step ---- */
@@ -206,6 +239,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sphere),
         cmocka_unit_test(test_torus),
+        cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_rejected),
         cmocka_unit_test(test_involution),
         cmocka_unit_test(test_counts),

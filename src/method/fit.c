@@ -110,10 +110,16 @@ struct reason {
     enum part part;
 };
 
+/* How to say that a method knows what another one does not, and which ones may: the first that fits the model. */
+struct advice {
+    const char *format, *name[3];
+};
+
 struct refusal {
     char *why;
     size_t size;
     enum part part;
+    struct advice advice;
 };
 
 static bool first_reason(const struct reason *row, size_t count, const char *name, struct refusal *out) {
@@ -178,39 +184,60 @@ bool lgv_method_keeps(const struct lgv_method *method, const struct lgv_structur
            (!(method->needs & LGV_NEEDS_SPLIT) || s->symmetry[symmetry].of_stiff);
 }
 
+/* What has to do with rotations. */
+static bool refusal_by_rotations(const struct lgv_method *method, const struct lgv_model *m,
+                                 const struct lgv_structure *s, struct refusal *out) {
+    const bool curved = lgv_method_curved(method), varies = knows(method, is_varying);
+    const bool group = varies && s->rotations && lgv_method_lagrangian(method, m, s);
+    const bool spins = s->spins || (s->flat && s->quadratic_kinetic && m->lagrangian < 0);
+    const bool noise_of_p = s->rotations && s->noise_depends & LGV_ON_P;
+    const struct {
+        struct reason reason;
+        struct advice advice;
+    } row[] = {
+        {{(method->needs & LGV_NEEDS_ROTATIONS) && !s->rotations,
+          "%s turns rotations, and the model has none", 0, ENERGY}, {0}},
+        {{s->reduced && !knows(method, is_reduced),
+          "the model has momenta in so3* or se3* alone, and %s does not move these", 0, ENERGY},
+         {"words as %s do", {"BAB", "BRB", "BCB"}}},
+        {{s->rotations && !lgv_method_turns(method, false),
+          "the model has rotations, and %s knows vectors only", 0, ENERGY}, {0}},
+        {{s->coupled && !lgv_method_turns(method, true) && !group,
+          "the model has bodies in SE3 whose inertia couples position and rotation, and %s does not move them: their "
+          "free motion has no closed form", 0, ENERGY},
+         {"%s has a step for it", {"BRB", "BRORB", "RATTLE"}}},
+        {{s->rotations && method->maps && m->lagrangian < 0,
+          "%s works with a Lagrangian (`lagrangian:` and `velocities:`); with constant inertia the words BX and BXB "
+          "turn bodies in the same way", 0, ENERGY}, {0}},
+        {{noise_of_p && s->bath,
+          "with rotations and a bath %s needs noise that does not depend on momenta; words as BRB, without a bath, "
+          "know noise that is linear in them", 0, NOISE}, {0}},
+        {{noise_of_p && !curved && !knows(method, is_swinging),
+          "with rotations %s needs noise that does not depend on momenta", 0, NOISE},
+         {"words as %s know such noise", {"BAB", "BRB", "BCB"}}},
+        {{noise_of_p && !curved && (s->noise_turns || s->noise_curved),
+          "with rotations %s needs noise that does not depend on momenta, or is linear in them with constant factors",
+          0, NOISE},
+         {"words with C or E, as %s, know other noise of momenta", {"BCB"}}},
+        {{s->rotations && !spins && !group && !curved && !(varies && !method->constrained),
+          "with rotations %s needs a kinetic energy with constant masses and inertia; with others SVE, VE-adjoint and "
+          "RATTLE work on a Lagrangian (`lagrangian:` and `velocities:`)", 0, ENERGY},
+         {"words with C or E, as %s, know other functions of momenta alone", {"BCB"}}},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        out->advice = row[i].advice;
+        if (first_reason(&row[i].reason, 1, method->name, out)) return true;
+    }
+    out->advice = (struct advice){0};
+    return false;
+}
+
 /* What has to do with constraints and Lagrangians. */
 static bool refusal_by_kind(const struct lgv_method *method, const struct lgv_model *m,
                                    const struct lgv_structure *s, struct refusal *out) {
     bool for_constraints = method->needs & LGV_NEEDS_CONSTRAINTS, corrected = method->correction != 0;
-    bool curved = lgv_method_curved(method), noise_of_p = s->noise_depends & LGV_ON_P;
     bool keeps = method->constrained, dense = !method->kicks || lgv_method_lagrangian(method, m, s);
-    const bool varies = knows(method, is_varying);
-    const bool group = varies && s->rotations && lgv_method_lagrangian(method, m, s);
-    const bool spins = s->spins || (s->flat && s->quadratic_kinetic && m->lagrangian < 0);
     const struct reason row[] = {
-        {(method->needs & LGV_NEEDS_ROTATIONS) && !s->rotations,
-         "%s turns rotations, and the model has none", 0, ENERGY},
-        {s->reduced && !knows(method, is_reduced),
-         "the model has momenta in so3* or se3* alone, and %s does not move these: words as BAB, BRB or BCB do",
-         0, ENERGY},
-        {s->rotations && !lgv_method_turns(method, false),
-         "the model has rotations, and %s knows vectors only", 0, ENERGY},
-        {s->coupled && !lgv_method_turns(method, true) && !group,
-         "the model has bodies in SE3 whose inertia couples position and rotation, and %s does not move them; their "
-         "free motion has no closed form, but words with R, X or T have steps for it, as BRB", 0, ENERGY},
-        {s->rotations && method->maps && m->lagrangian < 0,
-         "%s works with a Lagrangian (`lagrangian:` and `velocities:`); with constant inertia the words BX and BXB "
-         "turn bodies in the same way", 0, ENERGY},
-        {s->rotations && noise_of_p && ((!curved && !knows(method, is_swinging)) || s->bath),
-         "with rotations %s needs noise that does not depend on momenta; words as BAB, without a bath, know noise that "
-         "is linear in them", 0, NOISE},
-        {s->rotations && noise_of_p && !curved && (s->noise_turns || s->noise_curved),
-         "with rotations %s needs noise that does not depend on momenta, or is linear in them with constant factors; "
-         "words with C or E, as BCB, know other noise of momenta", 0, NOISE},
-        {s->rotations && !spins && !group && !curved && !(varies && !keeps),
-         "with rotations %s needs a kinetic energy with constant masses and inertia; with others SVE, VE-adjoint and "
-         "RATTLE work on a Lagrangian (`lagrangian:` and `velocities:`), and words with C or E, as BCB, know other "
-         "functions of momenta alone", 0, ENERGY},
         {m->nconstraints && !keeps, "the model has constraints, and %s does not keep them", 0, CONSTRAINTS},
         {for_constraints && !m->nconstraints,
          "%s is for models with constraints; without any it would be EEM", 0, ENERGY},
@@ -364,20 +391,36 @@ static bool refusal_by_form(const struct lgv_method *method, const struct lgv_mo
 
 static bool refused(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s,
                     struct refusal *out) {
-    if (refusal_by_kind(method, m, s, out)) return true;
+    if (refusal_by_rotations(method, m, s, out) || refusal_by_kind(method, m, s, out)) return true;
     if (s->inertia_fault && !lgv_method_curved(method) && !knows(method, is_varying)) {
-        snprintf(out->why, out->size, "%s, which %s does not know; words with C or E, as BCB, do", s->inertia_fault,
-                 method->name);
+        snprintf(out->why, out->size, "%s, which %s does not know", s->inertia_fault, method->name);
         out->part = ENERGY;
+        out->advice = (struct advice){"words with C or E, as %s, do", {"BCB"}};
         return true;
     }
     return refusal_by_bath(method, m, s, out) || refusal_by_form(method, m, s, out);
 }
 
+/* The first of the methods that fits is added to the reason. */
+static void advise(const struct lgv_model *m, const struct lgv_structure *s, struct refusal *out) {
+    char other[400];
+    const char *const *name = out->advice.name;
+    for (size_t i = 0; i < sizeof out->advice.name / sizeof *name && name[i]; i++) {
+        const struct lgv_method *method = lgv_method_find(name[i]);
+        size_t used = strlen(out->why);
+        if (!method || refused(method, m, s, &(struct refusal){.why = other, .size = sizeof other})) continue;
+        snprintf(other, sizeof other, out->advice.format, method->name);
+        snprintf(out->why + used, out->size - used, "; %s", other);
+        return;
+    }
+}
+
 const char *lgv_method_refusal(const struct lgv_method *method, const struct lgv_model *m,
                                const struct lgv_structure *s, char *why, size_t size) {
     struct refusal out = {.why = why, .size = size};
-    return refused(method, m, s, &out) ? why : NULL;
+    if (!refused(method, m, s, &out)) return NULL;
+    advise(m, s, &out);
+    return why;
 }
 
 /* The noise that a reason is about: the first that mixes q and p, or depends on p; or the first of all. */
@@ -412,6 +455,7 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
     char why[400], message[2048], others[1024] = "", composed[64] = "";
     struct refusal out = {.why = why, .size = sizeof why};
     if (!refused(method, m, s, &out)) return LGV_OK;
+    advise(m, s, &out);
     if ((method->needs & LGV_NEEDS_QUADRATIC_STIFF) && m->stiff >= 0 && !s->stiff_quadratic)
         return lgv_model_fail(err, m->file, m->text, m->stiff_line, m->stiff_column, "%s", why);
     const struct lgv_method *other;

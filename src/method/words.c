@@ -340,6 +340,7 @@ static bool split_constrained(const char *name, const struct lgv_method **word) 
 
 static const char *constrained_fault(const struct lgv_method *word) {
     if (!word) return "g- stands in front of a splitting word";
+    if (strpbrk(word->name, "CE")) return "C and E move momenta along orbits, without multipliers: use A, R, X or T";
     return word->bath_f ? "U has no flow on a constraint set: use A and O" : NULL;
 }
 
@@ -439,7 +440,8 @@ static const char *metropolis_fault(const struct lgv_method *base) {
     if (base->constrained && strncmp(base->name, "g-", 2) == 0 && strchr(base->name, 'X'))
         return "-Metropolis needs free motions that always exist, and X loses bodies that turn far: use A, R or T";
     if (!base->constrained && !base->explicit_separable)
-        return "-Metropolis goes around explicit steps: others may have no solution";
+        return "-Metropolis goes around explicit steps, RATTLE-GLA and words such as OBRBO: of others nobody knows "
+               "whether they have a solution and a way back";
     return base->symmetric ? NULL : "-Metropolis needs a method that is symmetric in time: only these are reversible";
 }
 
@@ -514,6 +516,16 @@ static bool split_suffix(const char *name, const char *suffix, const struct lgv_
     return true;
 }
 
+/* Of words with implicit motions the form that follows them back, as on a constraint set. */
+static bool split_metropolis(const char *name, const struct lgv_method **base) {
+    size_t count[LETTERS];
+    bool bath;
+    if (!split_suffix(name, "-Metropolis", base)) return false;
+    if (*base && !(*base)->explicit_separable && looks_like((*base)->name, count, &bath) && !constrained_fault(*base))
+        *base = find_constrained(*base);
+    return true;
+}
+
 /* ---- compensated ---- */
 
 static const char *compensated_fault(const struct lgv_method *base) {
@@ -560,7 +572,7 @@ const struct lgv_method *lgv_word_find(const char *name) {
         return lgv_method_keep(word, bath ? fill_word : lgv_word_fill, NULL);
     }
     struct lgv_text whole = {0};
-    if (split_suffix(name, "-Metropolis", &base)) return metropolis_fault(base) ? NULL : find_metropolis(base);
+    if (split_metropolis(name, &base)) return metropolis_fault(base) ? NULL : find_metropolis(base);
     if (split_suffix(name, "-Compensated", &base)) return compensated_fault(base) ? NULL : find_compensated(base);
     if ((found = find_drag(name))) return found;
     if (!split_gla(name, &base, &strang))
@@ -580,7 +592,7 @@ void lgv_word_explain(const char *name, char *why, size_t size) {
     const char *reason = NULL;
     if (looks_like(name, count, &bath))
         reason = fault(name, count);
-    else if (split_suffix(name, "-Metropolis", &base))
+    else if (split_metropolis(name, &base))
         reason = metropolis_fault(base);
     else if (split_suffix(name, "-Compensated", &base))
         reason = compensated_fault(base);
