@@ -116,6 +116,39 @@ static void assert_orders(struct lgv_model *m, const struct order_row *row, size
     lgv_kernel_free(&fine);
 }
 
+struct strong_row {
+    const char *method;
+    double least, most;
+};
+
+/* Strong orders at t = 1 on the same paths, from the steps 1/128 to 1/1024, against a reference at 1/4096. */
+static void assert_strong(struct lgv_model *m, const struct strong_row *row, size_t rows, const char *reference) {
+    enum { FINE = 4096, PATHS = 128, LEVELS = 4 };
+    struct lgv_kernel best = kernel_of(m, reference);
+    double *fine = final_values(&best, 1.0 / FINE, FINE, PATHS, 7, 1);
+    for (size_t i = 0; i < rows; i++) {
+        struct lgv_kernel k = kernel_of(m, row[i].method);
+        double squared[LEVELS * PATHS], dt[LEVELS];
+        for (size_t l = 0; l < LEVELS; l++) {
+            uint64_t steps = 128u << l;
+            double *x = final_values(&k, 1.0 / (double)steps, steps, PATHS, 7, FINE / steps);
+            dt[l] = 1.0 / (double)steps;
+            for (size_t p = 0; p < PATHS; p++) {
+                squared[l * PATHS + p] = 0;
+                for (size_t o = p * k.watch.count; o < (p + 1) * k.watch.count; o++)
+                    squared[l * PATHS + p] += (x[o] - fine[o]) * (x[o] - fine[o]);
+            }
+            free(x);
+        }
+        struct fit f = fit_order(squared, dt, LEVELS, PATHS);
+        print_message("%s: strong order %.3f (%.3f)\n", row[i].method, f.slope, f.slope_error);
+        if (!(f.slope > row[i].least && f.slope < row[i].most)) fail_msg("strong order %g", f.slope);
+        lgv_kernel_free(&k);
+    }
+    free(fine);
+    lgv_kernel_free(&best);
+}
+
 /* ---- runs ---- */
 
 static void run_method(struct lgv_model *m, const char *method, struct lgv_result *r) {

@@ -20,6 +20,14 @@ gives 0 "$LGV" merge parts --out all
 has out 'written to all/: results.h5, figures, report.html'
 [ -s all/results.h5 ] || die "no results.h5"
 
+# Bodies in a bath.
+bodies=(run "$SRC/examples/rigid-bodies/rigid-bodies.yaml" --paths 70 --until 4 --outputs 10 --burn-in 0)
+gives 0 "$LGV" "${bodies[@]}" --no-files --json
+mv out whole.json
+for k in 2 1; do gives 0 "$LGV" "${bodies[@]}" --part $k/2 --out turning --threads $k; done
+gives 0 "$LGV" merge turning --json
+diff <(numbers whole.json) <(numbers out) || die "parts of bodies have other bits than the whole"
+
 # What is done is not done again; another run replaces it.
 gives 0 "$LGV" "${model[@]}" --part 2/3 --out parts
 has out 'done before'

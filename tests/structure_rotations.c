@@ -252,6 +252,17 @@ static void test_orders(void **state) {
     lgv_model_free(m);
 }
 
+/* With noise gamma(R), two that commute. */
+static void test_strong(void **state) {
+    (void)state;
+    static const struct strong_row row[] = {{"BA", 0.9, 1.1}, {"BR", 0.9, 1.1},  {"BX", 0.9, 1.1}, {"BAB", 0.85, 1.25},
+                                            {"BRB", 0.85, 1.25}, {"LieEM", 0.85, 1.2}, {"VZc", 1.4, 2.1}};
+    struct lgv_model *m = model_of("coordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.1, 0.7, 2]}\n"
+                                   "kinetic: {inertia: " TENSOR "}\npotential: R.zz\nnoise: [2*R.zz, 3*R.xx]\n");
+    assert_strong(m, row, sizeof row / sizeof *row, "VZc");
+    lgv_model_free(m);
+}
+
 /* ---- the stationary law ---- */
 
 /* V = a R.zz: <R.zz> = -(coth(a/kT) - kT/a), <m_k^2/I_k> = kT, within 4 standard errors. */
@@ -290,7 +301,7 @@ int main(void) {
         cmocka_unit_test(test_derivatives), cmocka_unit_test(test_bracket), cmocka_unit_test(test_symplectic),
         cmocka_unit_test(test_momenta),     cmocka_unit_test(test_orders),  cmocka_unit_test(test_law),
         cmocka_unit_test(test_bits),        cmocka_unit_test(test_tilted),
-        cmocka_unit_test(test_many_steps), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_many_steps), cmocka_unit_test(test_parts),  cmocka_unit_test(test_strong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
