@@ -27,3 +27,33 @@ for model in heavy-top/heavy-top polymer/polymer chain/chain torus/torus double-
     gives 0 "$LGV" explain "$SRC/examples/$model.yaml"
     has out 'How the noise enters'
 done
+
+# Tables, random parameters and processes, in all three ways of writing and in JSON, where `lgv check` says the same.
+for x in -9 -6 -3 0 3 6 9 12; do echo "$x,$((x * x))"; done > square.csv
+cat > inputs.yaml << 'END'
+parameters: { k: "normal(1, 0.1)", m: 2, unused: "uniform(0, 1)" }
+processes: { eta: { sigma: 0.5, tau: 2 } }
+where: { "U(s)": "table(square.csv)", "V(s)": "table(square.csv, 1:2, cubic, linear)" }
+coordinates: { q: 1 }
+momenta: { p: 1 }
+hamiltonian: p^2/(2*m) + k*U(q) + V(q) - q*eta
+run: { step: 0.1, until: 1 }
+END
+gives 0 "$LGV" explain inputs.yaml
+has out 'U(s) = table(square.csv)' 'V(s) = table(square.csv, 1:2, cubic, linear)' 'k = normal(1, 0.1)' \
+    "dp = (eta - V'(q) - k*U'(q)) dt" 'random parameters, drawn once for every path' 'Ornstein-Uhlenbeck' \
+    'U on [-9, 12], 8 points equally far apart, degree 5, not defined outside' 'degree 3, straight on outside'
+for command in explain check; do
+    gives 0 "$LGV" "$command" inputs.yaml --json
+    has out '"random_parameters": [' '"k": "normal(1, 0.1)"' '"tau": 2.0' '"outside": "undefined"' '"degree": 3' \
+        '"starts_by_path": false'
+done
+gives 0 "$LGV" explain inputs.yaml --set k=1 --json
+grep -qF '"k": "normal' out && die "a parameter with a value is not random"
+gives 0 "$LGV" explain inputs.yaml --format latex
+has out '\texttt{table(square.csv)}'
+gives 0 "$LGV" check inputs.yaml
+has out 'k = normal(1, 0.1)' 'every path has its own'
+sed -e 's/until: 1 /until: 40 /' -e 's/momenta: { p: 1 }/momenta: { p: -99 }/' inputs.yaml > lost.yaml
+gives 1 "$LGV" run lost.yaml --paths 16 --no-files
+has out 'it may have left a table'

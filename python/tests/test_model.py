@@ -181,3 +181,56 @@ def test_random_parameters_and_columns():
     r = m.run(step=0.01, until=1, paths=400, method="verlet")
     assert abs(r["shift"].mean).max() < 1e-4
     assert abs(r["k"].mean[-1] - 1) < 0.02 and abs(r["k"].std[-1] - 0.1) < 0.02
+
+
+def driven(**process):
+    """x'' = -x - x'/2 + eta"""
+    return lgv.Model(
+        processes={"eta": {"sigma": "s", **process}},
+        params={"s": 0.5},
+        q={"x": 0},
+        p={"p": 0},
+        H="p^2/2 + x^2/2",
+        F={"x": "eta - p/2"},
+    )
+
+
+def test_coloured_noise():
+    """The law of an Ornstein-Uhlenbeck process, and that of an oscillator which it drives."""
+    m = driven(tau=2)
+    r = m.run(step=0.1, until=30, outputs=60, paths=8000, keep=8000, seed=3)
+    eta = r["eta"]
+    assert np.all(abs(eta.mean) < 5 * 0.5 / np.sqrt(8000)) and np.all(abs(eta.std / 0.5 - 1) < 5 / np.sqrt(2 * 8000))
+    last = eta.paths[:, -1] / 0.5
+    for lag in (1, 4, 12):  # output times are 0.5 apart
+        assert abs(np.mean(last * eta.paths[:, -1 - lag] / 0.5) - np.exp(-lag / 4)) < 5 * np.sqrt(2 / 8000), lag
+    # E x^2 = sigma^2 tau (1 + g tau)/(g w^2 (1 + g tau + w^2 tau^2)) with g = 1/2, w = 1: 1/3 here
+    assert abs(r["x"].std[-1] ** 2 - 1 / 3) < 5 * np.sqrt(2 / 8000) / 3
+    assert "deta = -eta/2 dt + s dW_eta" in m.equations("ito", "text")
+    assert m.check().info["processes"] == {"eta": {"sigma": 0.5, "tau": 2}}
+    louder = m.run(set={"s": 1}, step=0.1, until=30, paths=8000, seed=3)
+    assert louder["eta"].std[-1] == pytest.approx(2 * eta.std[-1], rel=1e-12)
+
+
+def test_coloured_noise_starts_and_peaks():
+    assert driven(tau=2, start=0.25).run(step=0.1, until=1, paths=16)["eta"].mean[0] == 0.25
+    r = driven(frequency=3, damping=0.2).run(step=0.1, until=20, paths=4000)
+    assert abs(r["eta"].std[-1] / 0.5 - 1) < 5 / np.sqrt(8000)
+    assert abs(r["eta_rate"].std[-1] / 1.5 - 1) < 5 / np.sqrt(8000)
+    c = driven(tau=2).converge(levels=4, largest=0.2, until=2, paths=256)
+    assert c["BAB"].expected == 2 and abs(c["BAB"].order - 2) < 0.15
+
+
+def test_coloured_noise_is_refused_where_it_is_wrong():
+    for process, words in (
+        (dict(tau=-1), "tau"),
+        (dict(), "tau"),
+        (dict(tau=1, damping=2), "damping|frequency"),
+        (dict(tau="normal(1, 0.1)"), "may only be used in"),
+        (dict(memory=1), "memory"),
+    ):
+        with pytest.raises(lgv.InputError, match=words):
+            driven(**process)
+    with pytest.raises(lgv.InputError, match="coloured|process"):
+        m = lgv.Model(processes={"eta": {"sigma": 1, "tau": 2}}, q={"x": 0}, p={"p": 0}, H="p^2/2 + x^2/2 - x*eta")
+        m.run(step=0.1, until=1, method="Newmark(0.4)")

@@ -50,26 +50,24 @@ static void print_bath(const struct lgv_examination *x) {
 }
 
 static void print_tables(const struct lgv_model *m) {
-    static const char *const outside[] = {"not defined outside", "straight on outside", "periodic"};
     if (m->by_path) row("start values", "some are from a file, with a row for each path");
     for (size_t k = 0; m->graph && k < m->graph->ntables; k++) {
-        const struct lgv_table *t = &m->graph->tabulated[k];
-        if (t->degree == 0) continue; /* a column by path; tables of where come first */
-        row(k ? "" : "tables", "%s on [%.6g, %.6g], %ld points%s, degree %d, %s", t->name,
-            m->par[t->at + LGV_TABLE_LOW], m->par[t->at + LGV_TABLE_HIGH], t->intervals + 1,
-            t->even ? " equally far apart" : "", t->degree, outside[t->outside]);
+        struct lgv_text words = {0};
+        if (m->graph->tabulated[k].degree == 0) continue; /* a column by path; tables of where come first */
+        lgv_model_table_words(m, k, &words);
+        if (words.data) row(k ? "" : "tables", "%s", words.data);
+        lgv_text_free(&words);
     }
 }
 
 static void print_drawn(struct lgv_model *m) {
-    struct lgv_text names = {0};
-    for (int k = 0; m->graph && k < m->graph->nsteady; k++)
-        lgv_text_add(&names, "%s%s", k ? ", " : "", m->par_name[m->graph->drawn[k]]);
-    if (names.data) row("random parameters", "%s: every path has its own", names.data);
-    lgv_text_free(&names);
-    lgv_model_process_words(m, &names);
-    if (names.data) row("coloured noise", "%s", names.data);
-    lgv_text_free(&names);
+    struct lgv_text words = {0};
+    lgv_model_drawn_words(m, &words);
+    if (words.data) row("random parameters", "%s: every path has its own", words.data);
+    lgv_text_free(&words);
+    lgv_model_process_words(m, &words);
+    if (words.data) row("coloured noise", "%s", words.data);
+    lgv_text_free(&words);
 }
 
 static void print_structure(const struct lgv_examination *x) {

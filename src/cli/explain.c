@@ -81,9 +81,15 @@ static void describe_noise(struct explanation *x) {
     const struct lgv_structure *s = &x->structure;
     const struct lgv_model *m = x->model;
     char words[400];
+    const bool drawn = m->graph && m->graph->nsteady > 0;
     if (m->nprocesses) describe_processes(x);
     else if (!m->nnoise && !s->bath)
-        lgv_text_add(&x->noise, "There is no noise: every path follows from its start.\n");
+        lgv_text_add(&x->noise, "There is no noise: every path follows from its start%s.\n",
+                     drawn ? " and its random parameters" : "");
+    if (drawn) {
+        lgv_model_drawn_words(m, &x->noise);
+        lgv_text_add(&x->noise, ": random parameters, drawn once for every path.\n");
+    }
     for (size_t k = 0; k < m->nentries && k < 20; k++) one_noise(x, &m->noise[k]);
     if (m->nnoise && s->additive)
         lgv_text_add(&x->noise, "It is additive: its strength is the same in every state.\n");
@@ -148,6 +154,7 @@ static json_t *document(const struct explanation *x) {
         json_object_set_new(out, forms[form], way);
     }
     json_object_set_new(out, "noise", noise);
+    lgv_inputs_json(x->model, out);
     json_object_set_new(out, "ito_equals_stratonovich", json_boolean(x->same));
     json_object_set_new(out, "method", json_string(x->method->name));
     json_object_set_new(out, "method_reason", x->chosen ? json_string(x->chosen) : json_null());
@@ -182,6 +189,15 @@ static void print_text(const struct explanation *x) {
         fputs("  ", stdout);
         lgv_wrap(stdout, line, 2, 2);
         s += n + (s[n] == '\n');
+    }
+    const struct lgv_graph *g = x->model->graph;
+    for (size_t k = 0; g && k < g->ntables; k++) {
+        struct lgv_text words = {0};
+        if (g->tabulated[k].degree == 0) continue; /* a column by path; tables of where come first */
+        if (k == 0) printf("\n%sTables%s\n", lgv_colour(stdout) ? "\033[1m" : "", lgv_colour(stdout) ? "\033[0m" : "");
+        lgv_model_table_words(x->model, k, &words);
+        if (words.data) printf("  %s\n", words.data);
+        lgv_text_free(&words);
     }
     printf("\n  method         %s%s%s%s\n", x->method->name, x->chosen ? " (" : "", x->chosen ? x->chosen : "",
            x->chosen ? ")" : "");

@@ -77,11 +77,17 @@ static json_t *stability_json(const struct lgv_stability *s) {
                      "stable", s->stable < 0 ? json_null() : json_boolean(s->stable), "text", text(s->text));
 }
 
-static json_t *drawn_json(const struct lgv_model *m) {
-    json_t *list = json_array();
-    for (int k = 0; m->graph && k < m->graph->nsteady; k++)
-        json_array_append_new(list, text(m->par_name[m->graph->drawn[k]]));
-    return list;
+static json_t *drawn_json(const struct lgv_model *m, bool laws) {
+    json_t *out = laws ? json_object() : json_array();
+    for (int k = 0; m->graph && k < m->graph->nsteady; k++) {
+        const char *name = m->par_name[m->graph->drawn[k]];
+        const struct lgv_symbol *s = lgv_scope_find(&m->scope, name);
+        if (laws)
+            json_object_set_new(out, name, s && s->text ? text(s->text) : json_null());
+        else
+            json_array_append_new(out, text(name));
+    }
+    return out;
 }
 
 static json_t *processes_json(struct lgv_model *m) {
@@ -112,6 +118,14 @@ static json_t *tables_json(const struct lgv_model *m) {
                             outside[t->outside]));
     }
     return list;
+}
+
+void lgv_inputs_json(struct lgv_model *m, struct json_t *out) {
+    json_object_set_new(out, "random_parameters", drawn_json(m, false));
+    json_object_set_new(out, "random_parameter_laws", drawn_json(m, true));
+    json_object_set_new(out, "processes", processes_json(m));
+    json_object_set_new(out, "tables", tables_json(m));
+    json_object_set_new(out, "starts_by_path", json_boolean(m->by_path));
 }
 
 static json_t *document(const struct lgv_examination *x) {
@@ -149,9 +163,7 @@ static json_t *document(const struct lgv_examination *x) {
     json_object_set_new(more, "stationary_temperature", real(x->law.temperature));
     lgv_text_free(&law);
     json_object_set_new(more, "stability", stability_json(&x->stability));
-    json_object_set_new(more, "random_parameters", drawn_json(x->model));
-    json_object_set_new(more, "processes", processes_json(x->model));
-    json_object_set_new(more, "tables", tables_json(x->model));
+    lgv_inputs_json(x->model, more);
     json_object_set_new(more, "areas", x->areas[0] ? text(x->areas) : json_null());
     if (d && more && json_object_update(d, more) == 0) {
         json_decref(more);

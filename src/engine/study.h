@@ -115,5 +115,8 @@ void lgv_examination_clear(struct lgv_examination *x);
 double lgv_examination_drift(const struct lgv_examination *x, size_t i);
 double lgv_examination_weak(const struct lgv_examination *x, const struct lgv_method *m); /* its weak order here */
 char *lgv_examination_json(const struct lgv_examination *x); /* malloc'd; NULL: memory is out */
+/* Random parameters, processes, tables and files of start values, into a JSON object. */
+struct json_t;
+void lgv_inputs_json(struct lgv_model *m, struct json_t *out);
 
 #endif

@@ -328,7 +328,7 @@ static void add_process_noise(struct page *g, int size, int square, struct lgv_t
                               size_t *count) {
     struct lgv_graph *graph = g->m->graph;
     double x;
-    if (lgv_expr_is_const(graph, square, &x)) {
+    if (lgv_expr_is_const(graph, square, &x) && sqrt(x) == round(sqrt(x) * 1000) / 1000) { /* else the root is shown */
         add_term(g, term, count, lgv_expr_scale(graph, sqrt(x), size), false, dW, dW);
         return;
     }

@@ -118,8 +118,8 @@ static bool read_macro(struct lgv_loader *l, int key, int value) {
     ok = ok && lgv_load_new_name(l, key, name);
     if (ok && lgv_load_is_call(l, value, "table")) {
         bool one = head.nformals == 1;
-        for (int k = 0; k < head.nformals; k++) free(head.formals[k]);
-        return one ? lgv_load_table(l, key, value, name)
+        for (int k = one; k < head.nformals; k++) free(head.formals[k]);
+        return one ? lgv_load_table(l, key, value, name, head.formals[0])
                    : lgv_yaml_fail(l, key, "a table is a function of one number: %s(x)", name);
     }
     ok = ok && plain_text(l, value);
@@ -204,7 +204,7 @@ static bool check_kind(struct lgv_loader *l, const int *at, const int *key) {
     if (at[LGV_KEY_MOMENTA] >= 0)
         return lgv_yaml_fail(l, key[LGV_KEY_MOMENTA],
                              "lagrangian is given: its momenta are L_v, called p_NAME for the coordinate "
-                             "LGV_KEY_NAME; give velocities instead");
+                             "NAME; give velocities instead");
     return at[LGV_KEY_VELOCITIES] >= 0 ||
            lgv_yaml_fail(l, key[LGV_KEY_LAGRANGIAN],
                          "a lagrangian needs velocities: names and start values, as for coordinates");

@@ -163,8 +163,8 @@ bool lgv_load_column(struct lgv_loader *l, int node, const struct lgv_file_call 
 
 /* ---- load_table.c ---- */
 
-/* name: table(FILE, ...), a function of one number. */
-bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name);
+/* name(formal): table(FILE, ...), a function of one number; takes formal. */
+bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name, char *formal);
 
 /* A column as a function of the path: row k for path k, and for those behind the last row from the first on again. */
 bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, long column, int *out);

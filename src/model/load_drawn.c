@@ -106,3 +106,11 @@ bool lgv_load_observe_drawn(struct lgv_loader *l) {
     }
     return true;
 }
+
+void lgv_model_drawn_words(const struct lgv_model *m, struct lgv_text *out) {
+    for (int k = 0; m->graph && k < m->graph->nsteady; k++) {
+        const char *name = m->par_name[m->graph->drawn[k]];
+        const struct lgv_symbol *s = lgv_scope_find(&m->scope, name);
+        lgv_text_add(out, s && s->text ? "%s%s = %s" : "%s%s", k ? ", " : "", name, s && s->text ? s->text : "");
+    }
+}

@@ -64,6 +64,7 @@ static bool read_one(struct lgv_loader *l, int key, int value) {
     if (!ok || (drawn && !lgv_load_drawn(l, key, (int)m->npar - 1, formula))) return false;
     struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
     if (!s) return lgv_yaml_memory(l);
+    if (drawn && !(s->text = lgv_copy(lgv_yaml_node(l, value)->text))) return lgv_yaml_memory(l);
     s->fixed = drawn; /* with a value from outside it is none any more, and the text is read again */
     s->index = (int)m->npar - 1;
     s->number = m->par[m->npar - 1];

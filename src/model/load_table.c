@@ -129,7 +129,7 @@ static bool keep(struct lgv_loader *l, int node, const struct lgv_table *t) {
     return g->ntables <= LGV_MAX_TABLES || lgv_yaml_fail(l, node, "more than %d tables", LGV_MAX_TABLES);
 }
 
-bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name) {
+bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name, char *formal) {
     struct source s = {.call = {.count = 0}};
     bool ok = lgv_load_call(l, value, &s.call) && read_words(l, value, &s);
     double *x = ok ? points(l, value, &s) : NULL;
@@ -137,10 +137,14 @@ bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name) 
     ok = x && store(l, value, &s, x) && keep(l, value, &s.table);
     free(x);
     lgv_csv_free(&s.call.csv);
-    if (!ok) return false;
-    struct lgv_symbol *symbol = lgv_scope_add(&l->m->scope, name, LGV_SYM_TABLE);
-    if (!symbol) return lgv_yaml_memory(l);
+    struct lgv_symbol *symbol = ok ? lgv_scope_add(&l->m->scope, name, LGV_SYM_TABLE) : NULL;
+    if (!symbol) {
+        free(formal);
+        return ok && lgv_yaml_memory(l);
+    }
+    symbol->formals[symbol->nformals++] = formal;
     symbol->index = (int)l->m->graph->ntables - 1;
+    if (!(symbol->text = lgv_copy(lgv_yaml_node(l, value)->text))) return lgv_yaml_memory(l);
     lgv_yaml_place(l, key, &symbol->line, &symbol->column);
     return true;
 }
@@ -169,4 +173,12 @@ bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, l
     path = lgv_expr_add(m->graph, path, lgv_expr_const(m->graph, 0.5)); /* away from the steps */
     *out = lgv_expr_table(m->graph, (int)m->graph->ntables - 1, 0, path);
     return true;
+}
+
+void lgv_model_table_words(const struct lgv_model *m, size_t k, struct lgv_text *out) {
+    static const char *const outside[] = {"not defined outside", "straight on outside", "periodic"};
+    const struct lgv_table *t = &m->graph->tabulated[k];
+    lgv_text_add(out, "%s on [%.6g, %.6g], %ld points%s, degree %d, %s", t->name, m->par[t->at + LGV_TABLE_LOW],
+                 m->par[t->at + LGV_TABLE_HIGH], t->intervals + 1, t->even ? " equally far apart" : "", t->degree,
+                 outside[t->outside]);
 }

@@ -277,6 +277,8 @@ bool lgv_model_processes_linear(const struct lgv_model *m); /* they are at most 
 const char *lgv_model_process_name(const struct lgv_model *m, size_t k);
 bool lgv_model_has_process(const struct lgv_model *m, int node); /* its formula has one in it */
 void lgv_model_process_words(struct lgv_model *m, struct lgv_text *out); /* one after the other; nothing without any */
+void lgv_model_drawn_words(const struct lgv_model *m, struct lgv_text *out); /* random parameters, likewise */
+void lgv_model_table_words(const struct lgv_model *m, size_t k, struct lgv_text *out); /* where a table is defined */
 /* The same at a byte of the text of the model. */
 enum lgv_status lgv_model_fail_at(struct lgv_error *err, const struct lgv_model *m, size_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -232,6 +232,7 @@ struct lgv_typed lgv_set_text(struct lgv_typeset *t, const char *formula) {
     struct reader r = {.t = t, .p = {.text = formula}};
     r.p.err = &r.why;
     lgv_parser_next(&r.p);
+    if (strncmp(formula, "table(", 6) == 0) return verbatim(t, formula); /* with the name of a file */
     struct lgv_typed x = condition(&r);
     return r.p.failed || r.p.kind ? verbatim(t, formula) : x;
 }

@@ -382,6 +382,15 @@ static void stability_of_failure(const struct lgv_result *r, int reason, char *o
         snprintf(out, size, "; at the start the step was %s for linear forces", k->stable ? "stable" : "NOT stable");
 }
 
+/* The model has a table that is not defined outside of its points. */
+static bool bounded_table(const char *model) {
+    for (const char *s = model; s && (s = strstr(s, "table(")); s++) {
+        const char *end = s + strcspn(s, ")\n"), *linear = strstr(s, "linear"), *periodic = strstr(s, "periodic");
+        if ((!linear || linear > end) && (!periodic || periodic > end)) return true;
+    }
+    return false;
+}
+
 void lgv_failure_line(const struct lgv_result *r, char *out, size_t size) {
     if (r->failed == 0) {
         snprintf(out, size, "no path failed");
@@ -398,7 +407,10 @@ void lgv_failure_line(const struct lgv_result *r, char *out, size_t size) {
              lgv_brief(time, sizeof time, r->t0 + (double)first->step * r->step, 6), (unsigned long long)first->path,
              lgv_fail_text(first->reason));
     size_t used = strlen(out);
-    stability_of_failure(r, first->reason, out + used, size - used);
+    if (first->reason == LGV_FAIL_NONFINITE && bounded_table(r->model_text))
+        used += (size_t)snprintf(out + used, size - used, "; it may have left a table, which is not defined outside of "
+                                                          "its points (`linear` continues it)");
+    if (used < size) stability_of_failure(r, first->reason, out + used, size - used);
 }
 
 static void check_failures(const struct lgv_result *r, struct lgv_check *c) {
