@@ -297,6 +297,7 @@ static enum lgv_status choose_reference(struct lgv_comparing *x) {
     x->out->weak = x->out->ladder_reference ? LGV_BIAS_REFERENCE : x->given[0] ? LGV_BIAS_EXPECTED : LGV_BIAS_NONE;
     if (x->reference || (!x->reference_wanted && !x->out->ladder_reference)) return LGV_OK;
     enum lgv_status status = lgv_model_structure(x->m, &structure, x->err);
+    if (!status && lgv_references_mixed(x->m, &structure)) good = lgv_references_mixed(x->m, &structure);
     for (; !status && !x->reference && *good; good++) {
         const struct lgv_method *m = lgv_method_find(*good);
         if (m && !lgv_method_refusal(m, x->m, &structure, why, sizeof why)) x->reference = m;

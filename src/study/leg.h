@@ -9,6 +9,10 @@
 
 #define LGV_REFERENCE_DOF 16 /* up to here implicit methods serve as references */
 
+/* References where noises depend on momenta, the most accurate first: methods that use dW alone have strong order 1
+ * there, and 1/2 where noises do not commute.  NULL: elsewhere. */
+const char *const *lgv_references_mixed(const struct lgv_model *m, const struct lgv_structure *s);
+
 /* Sums over paths of f - shift and of its martingale part M (mean zero), for mean(f - b M). */
 struct lgv_pair_sums {
     double n, shift, f, m, ff, fm, mm;
