@@ -126,6 +126,7 @@ enum lgv_status lgv_compare_leg(struct lgv_comparing *x, const struct lgv_compar
                             .paths = paths,
                             .seed = x->s->seed,
                             .truncate = x->s->truncate,
+                            .rescue = x->s->rescue,
                             .threads = (unsigned)x->s->threads,
                             .ncolumns = x->ncolumns,
                             .nseries = x->nobservables,
@@ -207,6 +208,7 @@ static bool fill_method(struct lgv_compared *c, struct lgv_leg *leg) {
         if (!fill_outcome(&c->outcome[k], leg, k)) return false;
     c->steps = leg->steps;
     c->failed = leg->failed;
+    c->rescued = leg->rescued;
     c->seconds = leg->report.seconds;
     c->evaluations = leg->report.evaluations;
     c->iterations = leg->report.iterations;
@@ -263,6 +265,7 @@ static enum lgv_status along_time(struct lgv_comparing *x, const struct lgv_comp
         for (size_t k = 0; !status && k < x->nobservables; k++)
             find_bias(x, &c->method[i].outcome[k], k, &leg, x->reference_wanted ? &reference : NULL);
         c->failed += c->method[i].failed;
+        c->rescued += c->method[i].rescued;
         c->threads = leg.report.threads ? leg.report.threads : c->threads;
         lgv_leg_free(&leg);
     }
