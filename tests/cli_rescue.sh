@@ -26,3 +26,13 @@ gives 0 "$LGV" merge parts --json
 diff <(numbers whole.json) <(numbers out) || die "parts have other bits than the whole"
 gives 1 "$LGV" run strong.yaml --no-files --rescue no
 has out 'paths failed' "Newton's method did not converge"
+
+# In studies the parts of a step have the noise of the fine steps that it is made of (law_rescue).
+gives 1 "$LGV" compare strong.yaml --methods P1N1Q2Gau,P2N2Q4Gau --ladder 1 --rescue no --no-files
+has out 'failed paths count until they fail'
+gives 0 "$LGV" compare strong.yaml --methods P1N1Q2Gau,P2N2Q4Gau --ladder 1 --no-files
+has out '4 path-steps without a solution were taken in parts'
+gives 1 "$LGV" run strong.yaml --mlmc --tolerance 0.02 --rescue no --no-files
+has out 'pairs of paths failed'
+gives 0 "$LGV" run strong.yaml --mlmc --tolerance 0.02 --json
+has out '"failed": 0' '"rescued": 2'

@@ -103,6 +103,41 @@ static void test_bath(void **state) {
     }
 }
 
+/* Noises that do not commute: the areas of a coarse half are those of its fine ones, so that variances fall by 2^2 a
+ * level, and by 2 without areas.  On the free group of step 2 methods with areas are exact, E cos 2A = 1/cosh 1 at
+ * t = 1, and levels differ by round-off. */
+static void test_areas(void **state) {
+    (void)state;
+    static const char pair[] = "coordinates: {q: 0.4}\nmomenta: {p: 0.7}\nhamiltonian: p^2/2 + q^4/4\n"
+                               "noise: [0.5*q^2, 0.6*sin(p)]\n";
+    static const char group[] = "coordinates: {x: 0, y: 0, a: 0}\nmomenta: {u: 0, v: 0, d: 1}\nhamiltonian: 0*a\n"
+                                "noise: [u - y*d/2, v + x*d/2]\nobserve: {f: cos(2*a)}\n";
+    static const struct {
+        const char *model, *observe, *method;
+        double tolerance, largest, decay;
+    } row[] = {{pair, "q", "P1N1Q2Gau-Levy", 0.002, 0.0625, 2},
+               {pair, "q", "P1N1Q2Gau", 0.006, 0.0625, 1},
+               {group, "f", "P1N1Q2Gau-Levy", 0.01, 0.25, 0}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct lgv_model *m = model_of(row[i].model);
+        struct lgv_settings s = settings_of(m);
+        struct lgv_mlmc_result r;
+        struct lgv_error err = {0};
+        struct lgv_mlmc_options o = {.observe = row[i].observe, .tolerance = row[i].tolerance,
+                                     .largest = row[i].largest, .pilot = 4000};
+        s.until = 1;
+        if (lgv_mlmc(m, &s, lgv_method_find(row[i].method), &o, NULL, NULL, &r, &err)) fail_msg("%s", err.message);
+        print_message("%s: %.4f +- %.4f, %zu levels, beta %.2f\n", row[i].method, r.estimate, r.stderror, r.nlevels,
+                      r.beta);
+        assert_true(r.reached && r.nlevels >= 3);
+        if (row[i].decay > 0) assert_near(r.beta, row[i].decay, 0.25, "decay of the variance");
+        for (size_t l = 1; row[i].decay <= 0 && l < r.nlevels; l++) assert_true(r.level[l].variance < 1e-28);
+        if (row[i].decay <= 0) assert_near(r.estimate, 1 / cosh(1), 4 * r.stderror, "E cos 2A");
+        lgv_mlmc_clear(&r);
+        lgv_model_free(m);
+    }
+}
+
 static void test_threads(void **state) {
     (void)state;
     struct lgv_mlmc_result a = estimate(ANHARMONIC, "P1N1Q2Gau", 0.02, 0.5, 1, 1, 4, LGV_OK);
@@ -261,7 +296,7 @@ static void test_too_many(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interval), cmocka_unit_test(test_decay),
-        cmocka_unit_test(test_bath), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_bath), cmocka_unit_test(test_areas), cmocka_unit_test(test_threads),
         cmocka_unit_test(test_failures), cmocka_unit_test(test_words), cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_too_many),
     };

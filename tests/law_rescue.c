@@ -3,6 +3,7 @@
  * Steps without a solution (src/run/rescue.c): the law of the noise of halves, the path that comes out against a closed
  * form, and that nobody else's bits change. */
 #include "helpers.h"
+#include "study/leg.h"
 
 /* ---- the bridge ---- */
 
@@ -142,6 +143,68 @@ static void test_poles(void **state) {
     lgv_result_clear(&without);
 }
 
+/* ---- steps of studies ---- */
+
+enum { FINE = 4, STUDIED = 20000 };
+
+/* z at the end of one step of the width 1.2 in a study, of FINE fine ones, or by the fine ones. */
+static double *ends_of(const struct lgv_kernel *k, uint64_t coarsen, bool rescue, uint64_t *rescued) {
+    size_t z = watch_number(k, "z");
+    struct lgv_leg leg = {.kernel = k,
+                          .step = 1.2 * (double)coarsen / FINE,
+                          .coarsen = coarsen,
+                          .steps = FINE / coarsen,
+                          .paths = STUDIED,
+                          .seed = 11,
+                          .rescue = rescue,
+                          .ncolumns = 1,
+                          .column = &z};
+    struct lgv_error err = {0};
+    leg.time_step = lgv_leg_times(leg.steps, 1, 1, &leg.ntimes);
+    leg.averages_from = leg.ntimes;
+    assert_non_null(leg.time_step);
+    if (lgv_leg_run(&leg, NULL, NULL, &err)) fail_msg("%s", err.message);
+    double *out = leg.final;
+    leg.final = NULL;
+    *rescued = leg.rescued;
+    lgv_leg_free(&leg);
+    return out;
+}
+
+/* x = W and z = its integral by trapezoids over the parts of a step: the parts of a coarse step have the noise of its
+ * fine ones, so that z is theirs to round-off where the parts are the fine steps, and near that where these are halved
+ * again.  Parts drawn anew would be off by 0.4. */
+static void test_study(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {q: 0.5, x: 0, z: 0}\nmomenta: {p: 0.3, u: 0, w: 0}\n"
+                                   "hamiltonian: p^2/2 - cos(q) + x*w\nnoise: cos(q)*cos(p) + u\n");
+    static const char *const method[] = {"P1N1Q2Gau", "P2N2Q4Gau"};
+    for (size_t j = 0; j < 2; j++) {
+        struct lgv_kernel k = kernel_of(m, method[j]);
+        uint64_t rescued, none, exact = 0, lost = 0;
+        double *with = ends_of(&k, FINE, true, &rescued), *without = ends_of(&k, FINE, false, &none);
+        double *fine = ends_of(&k, 1, true, &none), worst = 0;
+        for (size_t i = 0; i < STUDIED; i++) {
+            if (isfinite(without[i])) {
+                assert_memory_equal(&with[i], &without[i], sizeof *with);
+                continue;
+            }
+            lost++;
+            double off = fabs(with[i] - fine[i]);
+            exact += off < 1e-13;
+            worst = fmax(worst, off);
+        }
+        print_message("%s: %llu rescued, %llu with the fine steps as parts, %.3g at most\n", method[j],
+                      (unsigned long long)rescued, (unsigned long long)exact, worst);
+        assert_true(lost >= 10 && rescued == lost && 3 * exact >= lost && worst < 0.2);
+        free(with);
+        free(without);
+        free(fine);
+        lgv_kernel_free(&k);
+    }
+    lgv_model_free(m);
+}
+
 /* ---- bits ---- */
 
 #define STRONG                                                                                                         \
@@ -179,6 +242,7 @@ int main(void) {
         cmocka_unit_test(test_without_noise),
         cmocka_unit_test(test_with_noise),
         cmocka_unit_test(test_poles),
+        cmocka_unit_test(test_study),
         cmocka_unit_test(test_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,6 +167,8 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
         fprintf(out, "  biases without an expected mean are against %s with step %s on the same paths\n",
                 c->reference ? c->reference : "?", lgv_brief(a, sizeof a, c->reference_step, 5));
     print_methods(out, c, bold, bad, off);
+    if (c->rescued)
+        fprintf(out, "  %s path-steps without a solution were taken in parts\n", lgv_spaced(d, sizeof d, c->rescued));
     if (c->failed)
         fprintf(out, "  failed paths count until they fail: means after that are of the survivors and so are biases\n");
     if (c->reference_failed)
@@ -244,6 +246,7 @@ static json_t *method_json(const struct lgv_comparison *c, const struct lgv_comp
          lgv_json_put(x, "step", lgv_json_real(m->step)) && lgv_json_put(x, "done", json_boolean(m->done)) &&
          lgv_json_put(x, "steps", lgv_json_count(m->steps)) &&
          lgv_json_put(x, "failed", lgv_json_count(m->failed)) &&
+         lgv_json_put(x, "rescued", lgv_json_count(m->rescued)) &&
          lgv_json_put(x, "seconds", lgv_json_real(m->seconds)) &&
          lgv_json_put(x, "evaluations_per_step", lgv_json_real(m->evaluations)) &&
          lgv_json_put(x, "newton_iterations", lgv_json_real(m->iterations)) &&

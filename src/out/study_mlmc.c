@@ -109,6 +109,8 @@ void lgv_mlmc_summary(FILE *out, const struct lgv_mlmc_result *r, bool colour) {
     else
         fprintf(out, ", weak error not known\n");
     print_costs(out, r);
+    if (r->rescued)
+        fprintf(out, "  %llu path-steps without a solution were taken in parts\n", (unsigned long long)r->rescued);
     if (r->failed)
         fprintf(out, "  %s%llu pairs of paths failed%s and are left out: the estimate is of the paths that survive\n",
                 bad, (unsigned long long)r->failed, off);
@@ -157,6 +159,7 @@ char *lgv_mlmc_json(const struct lgv_mlmc_result *r) {
          lgv_json_put(o, "method_reason", lgv_json_text(r->chosen)) &&
          lgv_json_put(o, "observable", lgv_json_text(r->observable)) &&
          lgv_json_put(o, "seed", lgv_json_count(r->seed)) && lgv_json_put(o, "failed", lgv_json_count(r->failed)) &&
+         lgv_json_put(o, "rescued", lgv_json_count(r->rescued)) &&
          lgv_json_put(o, "reached", json_boolean(r->reached)) &&
          lgv_json_put(o, "interrupted", json_boolean(r->interrupted)) &&
          lgv_json_put(o, "version", lgv_json_text(r->version)) && lgv_json_put(o, "date", lgv_json_text(r->date));

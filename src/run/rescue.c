@@ -10,7 +10,9 @@
  * (the Brownian bridge given dW and dZ), so that the path keeps its law.  Fresh draws in the place of the step would
  * not: they would leave out just the increments that are hard.  For methods that do not use dZ, y is drawn too.  All
  * normals are functions of (seed, path, step, place in the tree of halves), in streams of their own: a path has the
- * same bits whatever its neighbours do, and wherever a run was stopped.
+ * same bits whatever its neighbours do, and wherever a run was stopped.  The steps of a study are made of several fine
+ * ones, whose noise is known: these are shared out first, and drawn are the halves of fine steps only, so that all
+ * methods and steps see the same path.
  *
  * Equations may also have solutions that lie far from the path: where that becomes infinite, the far side of its pole.
  * So a part counts as solved when its halves have solutions too and lead to about the same place, which are then taken;
@@ -32,6 +34,7 @@ struct lgv_rescue {
     double *tried;     /* [depth][begin, whole, middle][nstate] of a part */
     double *given;     /* [rows][lanes] */
     double *increment; /* [depth][dW, y, dW, y][noises] of both halves; of the step itself in front */
+    double *fine;      /* [dW, y][noises] of a fine step */
     double *seen;      /* [observables][lanes] */
     int fail[LGV_UNIT];
 };
@@ -85,6 +88,7 @@ static void rescue_free(struct lgv_rescue *r) {
     free(r->tried);
     free(r->given);
     free(r->increment);
+    free(r->fine);
     free(r->seen);
     free(r);
 }
@@ -107,8 +111,9 @@ static bool prepare(struct worker *w) {
     r->tried = lgv_new(3 * (LGV_RESCUE_DEPTH + 1) * k->nstate, sizeof *r->tried);
     r->given = lgv_aligned(2 * r->rows * w->lanes + 1);
     r->increment = lgv_new(4 * (LGV_RESCUE_DEPTH + 1) * k->nnoise + 1, sizeof *r->increment);
+    r->fine = lgv_new(2 * k->nnoise + 1, sizeof *r->fine);
     r->seen = lgv_aligned(k->watch.count * w->lanes);
-    bool ok = r->before && r->at && r->tried && r->given && r->increment && r->seen &&
+    bool ok = r->before && r->at && r->tried && r->given && r->increment && r->fine && r->seen &&
               lgv_block_create(k, p->t0, p->dt, p->seed, 1, &r->part);
     if (ok)
         w->rescue = r;
@@ -120,6 +125,8 @@ static bool prepare(struct worker *w) {
 struct lost { /* a path whose step has no solution */
     struct worker *w;
     const struct lgv_block *block;
+    const double *given;
+    size_t lane;
     uint64_t path, step;
     unsigned deepest;
     int stopped; /* LGV_STOPPED: it has come to where `stop` holds */
@@ -171,30 +178,83 @@ static bool near_each_other(size_t first, size_t count, const double *begin, con
     return apart <= LGV_RESCUE_NEAR * way + 1e-12 * size;
 }
 
-struct part { /* of a step: a place in the tree of halves */
+struct part { /* of a step: fine steps of it, or a place in the tree of halves of one of them */
     double from, dt;
+    uint64_t first, count; /* fine steps */
     unsigned place, depth;
-    const double *dW, *y;
+    double *dW, *y;
 };
+
+/* The noise of a fine step: before any cut. */
+static void fine_noise(const struct lost *x, uint64_t step, double dt, double *dW, double *y) {
+    struct lgv_rescue *r = x->w->rescue;
+    const struct lgv_kernel *k = x->w->job->plan->kernel;
+    const size_t n = k->nnoise, lanes = x->w->lanes;
+    struct lgv_block now = *x->block;
+    now.step = step;
+    now.dt = dt;
+    now.coarsen = 1;
+    double *drawn = r->given + r->rows * lanes;
+    if (!x->given && n) k->entry->increments(&now, 1, drawn);
+    const double *row = x->given ? x->given : drawn;
+    for (size_t m = 0; m < n; m++) {
+        double z[2];
+        lgv_bridge_normals(x->w->job->plan->seed, x->path, step * n + m, 0, z);
+        dW[m] = row[m * lanes + x->lane];
+        y[m] = r->rows > n ? row[(n + m) * lanes + x->lane] / dt - dW[m] / 2 : sqrt(dt / 12) * z[0];
+    }
+}
+
+/* The noise of the fine steps of a part.  They follow each other as dW = a + b, dZ = dZ_a + dt_b a + dZ_b. */
+static void noise_of(const struct lost *x, const struct part *p) {
+    const size_t n = x->w->job->plan->kernel->nnoise;
+    double *dW = x->w->rescue->fine, *y = dW + n, fine = x->block->dt / (double)x->block->coarsen;
+    for (size_t m = 0; m < n; m++) p->dW[m] = p->y[m] = 0; /* dZ in the place of y */
+    for (uint64_t k = 0; k < p->count; k++) {
+        fine_noise(x, p->first + k, fine, dW, y);
+        for (size_t m = 0; m < n; m++) {
+            p->y[m] += fine * (p->dW[m] + dW[m] / 2 + y[m]);
+            p->dW[m] += dW[m];
+        }
+    }
+    for (size_t m = 0; m < n; m++) p->y[m] = p->count > 1 ? p->y[m] / p->dt - p->dW[m] / 2 : y[m];
+}
+
+/* The noise of both halves of a fine step, or of half of it. */
+static void bridge(const struct lost *x, const struct part *p, const struct part half[2]) {
+    const size_t n = x->w->job->plan->kernel->nnoise;
+    for (size_t m = 0; m < n; m++) {
+        double z[2];
+        struct lgv_bridge part[2];
+        lgv_bridge_normals(x->w->job->plan->seed, x->path, p->first * n + m, p->place, z);
+        lgv_bridge_halve(p->dt, p->dW[m], p->y[m], z, part);
+        for (unsigned k = 0; k < 2; k++) half[k].dW[m] = part[k].dW, half[k].y[m] = part[k].y;
+    }
+}
 
 /* The halves of a part, with memory for their noise. */
 static void halve(struct lost *x, const struct part *p, struct part half[2]) {
     const size_t n = x->w->job->plan->kernel->nnoise;
-    double *to = x->w->rescue->increment + 4 * (p->depth + 1) * n;
-    for (unsigned k = 0; k < 2; k++)
-        half[k] = (struct part){.from = p->from + k * p->dt / 2 / x->block->dt,
-                                .dt = p->dt / 2,
-                                .place = 2 * p->place + k,
+    double *to = x->w->rescue->increment + 4 * (p->depth + 1) * n, from = p->from;
+    uint64_t first = p->first, count = p->count;
+    for (unsigned k = 0; k < 2; k++) {
+        const uint64_t share = count < 2 ? count : k ? count - count / 2 : count / 2;
+        const double dt = count < 2 ? p->dt / 2 : p->dt * (double)share / (double)count;
+        half[k] = (struct part){.from = from,
+                                .dt = dt,
+                                .first = first,
+                                .count = share,
+                                .place = count < 2 ? 2 * p->place + k : 1,
                                 .depth = p->depth + 1,
                                 .dW = to + 2 * k * n,
                                 .y = to + (2 * k + 1) * n};
-    for (size_t m = 0; m < n; m++) {
-        double z[2];
-        struct lgv_bridge part[2];
-        lgv_bridge_normals(x->w->job->plan->seed, x->path, x->step * n + m, p->place, z);
-        lgv_bridge_halve(p->dt, p->dW[m], p->y[m], z, part);
-        for (unsigned k = 0; k < 2; k++) to[2 * k * n + m] = part[k].dW, to[(2 * k + 1) * n + m] = part[k].y;
+        from += dt / x->block->dt;
+        if (count > 1) {
+            noise_of(x, &half[k]);
+            first += share;
+        }
     }
+    if (count < 2) bridge(x, p, half);
 }
 
 /* A part by two halves, if these agree with the part as a whole; as make_part.  `tried`: room for three states. */
@@ -230,24 +290,6 @@ static bool in_parts(struct lost *x, const struct part *p) {
     return in_parts(x, &half[0]) && (x->stopped || in_parts(x, &half[1]));
 }
 
-/* The noise of the step that lane has: before any cut. */
-static void noise_of(const struct lost *x, const double *given, size_t lane, double *dW, double *y) {
-    struct lgv_rescue *r = x->w->rescue;
-    const struct lgv_kernel *k = x->w->job->plan->kernel;
-    const size_t n = k->nnoise, lanes = x->w->lanes;
-    struct lgv_block now = *x->block;
-    now.step = x->step;
-    double *drawn = r->given + r->rows * lanes;
-    if (!given && n) k->entry->increments(&now, 1, drawn);
-    const double *row = given ? given : drawn;
-    for (size_t m = 0; m < n; m++) {
-        double z[2];
-        lgv_bridge_normals(x->w->job->plan->seed, x->path, x->step * n + m, 0, z);
-        dW[m] = row[m * lanes + lane];
-        y[m] = r->rows > n ? row[(n + m) * lanes + lane] / now.dt - dW[m] / 2 : sqrt(now.dt / 12) * z[0];
-    }
-}
-
 /* ---- from the runner ---- */
 
 bool lgv_rescue_before(struct worker *w, const struct lgv_block *b) {
@@ -260,11 +302,14 @@ bool lgv_rescue_before(struct worker *w, const struct lgv_block *b) {
 static bool rescue(struct worker *w, struct lgv_block *b, const double *given, size_t lane) {
     const struct lgv_kernel *k = w->job->plan->kernel;
     struct lgv_rescue *r = w->rescue;
-    struct lost x = {.w = w, .block = b, .path = b->path[lane], .step = b->step - 1};
-    double *dW = r->increment, *y = dW + k->nnoise;
+    struct lost x = {
+        .w = w, .block = b, .given = given, .lane = lane, .path = b->path[lane], .step = b->step - 1};
+    struct part whole = {.dt = b->dt, .first = x.step * b->coarsen, .count = b->coarsen, .place = 1};
+    whole.dW = r->increment;
+    whole.y = whole.dW + k->nnoise;
     for (size_t i = 0; i < k->nstate; i++) r->at[i] = r->before[i * w->lanes + lane];
-    noise_of(&x, given, lane, dW, y);
-    if (!in_parts(&x, &(struct part){.dt = b->dt, .place = 1, .dW = dW, .y = y})) return false;
+    noise_of(&x, &whole);
+    if (!in_parts(&x, &whole)) return false;
     for (size_t i = 0; i < k->nstate; i++) b->state[i * w->lanes + lane] = r->at[i];
     b->fail[lane] = x.stopped;
     b->fail_step[lane] = x.stopped ? x.step : 0;

@@ -126,6 +126,7 @@ enum lgv_status lgv_compare_leg(struct lgv_comparing *x, const struct lgv_compar
                             .paths = paths,
                             .seed = x->s->seed,
                             .truncate = x->s->truncate,
+                            .rescue = x->s->rescue,
                             .threads = (unsigned)x->s->threads,
                             .ncolumns = x->ncolumns,
                             .nseries = x->nobservables,
@@ -207,6 +208,7 @@ static bool fill_method(struct lgv_compared *c, struct lgv_leg *leg) {
         if (!fill_outcome(&c->outcome[k], leg, k)) return false;
     c->steps = leg->steps;
     c->failed = leg->failed;
+    c->rescued = leg->rescued;
     c->seconds = leg->report.seconds;
     c->evaluations = leg->report.evaluations;
     c->iterations = leg->report.iterations;
@@ -263,6 +265,7 @@ static enum lgv_status along_time(struct lgv_comparing *x, const struct lgv_comp
         for (size_t k = 0; !status && k < x->nobservables; k++)
             find_bias(x, &c->method[i].outcome[k], k, &leg, x->reference_wanted ? &reference : NULL);
         c->failed += c->method[i].failed;
+        c->rescued += c->method[i].rescued;
         c->threads = leg.report.threads ? leg.report.threads : c->threads;
         lgv_leg_free(&leg);
     }
@@ -297,6 +300,7 @@ static enum lgv_status choose_reference(struct lgv_comparing *x) {
     x->out->weak = x->out->ladder_reference ? LGV_BIAS_REFERENCE : x->given[0] ? LGV_BIAS_EXPECTED : LGV_BIAS_NONE;
     if (x->reference || (!x->reference_wanted && !x->out->ladder_reference)) return LGV_OK;
     enum lgv_status status = lgv_model_structure(x->m, &structure, x->err);
+    if (!status && lgv_references_mixed(x->m, &structure)) good = lgv_references_mixed(x->m, &structure);
     for (; !status && !x->reference && *good; good++) {
         const struct lgv_method *m = lgv_method_find(*good);
         if (m && !lgv_method_refusal(m, x->m, &structure, why, sizeof why)) x->reference = m;

@@ -59,7 +59,7 @@ struct lgv_trial {         /* one step size of one method: does it survive? */
 struct lgv_compared { /* one method */
     char *name;
     double step;
-    uint64_t steps, failed;
+    uint64_t steps, failed, rescued; /* rescued: path-steps that were taken in parts */
     double seconds, evaluations, iterations; /* of the run; per step */
     double drift_max, drift_median;          /* over paths, of the largest |H(t) - H(0)| over the output times */
     struct lgv_outcome *outcome;             /* [nobservables] */
@@ -99,7 +99,7 @@ struct lgv_comparison {
     bool conservative;  /* no noise, no bath: the energy should not change */
     double seconds;
     bool interrupted;
-    uint64_t failed; /* of all methods at their own steps */
+    uint64_t failed, rescued; /* of all methods at their own steps */
     uint64_t reference_failed;
 };
 

@@ -170,13 +170,16 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
     static const char *const quiet_large[] = {"RK4", "P2N2Q4Gau", "Lobatto3", "RATTLE-6", "RATTLE",
                                               "BAB-4", "BAB-6", "BRB-4", "BXB-4", "BCB-4", "BEB-4", NULL};
     const struct lgv_method *best = NULL;
+    const char *const *mixed = lgv_references_mixed(m, &s->structure);
     bool large = m->np > LGV_REFERENCE_DOF;
     double order = 0;
     static const char *const bath[] = {"UBU", "BAOAB", "BUB", "OBABO", "ABOBA", "RATTLE-GLA",
                                        "g-BAOAB", "BRORB", "OBRBO", NULL};
-    for (const char *const *name = m->bath.kind ? bath : m->nnoise ? (large ? noisy_large : noisy)
-                                   : large ? quiet_large
-                                           : quiet;
+    for (const char *const *name = mixed          ? mixed
+                                   : m->bath.kind ? bath
+                                   : m->nnoise    ? (large ? noisy_large : noisy)
+                                   : large        ? quiet_large
+                                                  : quiet;
          *name; name++) {
         char ignore[400];
         const struct lgv_method *r = lgv_method_find(*name);

@@ -11,6 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- references ---- */
+
+const char *const *lgv_references_mixed(const struct lgv_model *m, const struct lgv_structure *s) {
+    static const char *const commuting[] = {"P2N2Q4Gau-3flows", "P2N2Q4Gau-Magnus", "P3N3Q6Gau-3flows",
+                                            "P2N2Q4Gau",        "P1N1Q2Gau",        NULL};
+    static const char *const areas[] = {"P2N2Q4Gau-Levy", "P1N1Q2Gau-Levy", "P2N2Q4Gau", "P1N1Q2Gau", NULL};
+    const char *const *list = m->nnoise > 1 && s->commutes != 1 ? areas : commuting;
+    char ignore[400];
+    if (!m->nnoise || !(s->noise_depends & LGV_ON_P) || s->additive || m->np > LGV_REFERENCE_DOF) return NULL;
+    for (size_t i = 0; list[i]; i++)
+        if (!lgv_method_refusal(lgv_method_find(list[i]), m, s, ignore, sizeof ignore)) return list;
+    return NULL;
+}
+
 /* ---- sums ---- */
 
 void lgv_pair_add(struct lgv_pair_sums *s, double f, double m) {
@@ -368,8 +382,10 @@ enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *u
                             .ntimes = leg->ntimes,
                             .time_step = leg->time_step,
                             .threads = leg->threads,
+                            .rescue = leg->rescue && lgv_rescue_possible(leg->kernel),
                             .clip = lgv_clip_bound(leg->kernel, leg->step, leg->truncate)};
     enum lgv_status status = lgv_ensemble_run(&plan, list, 2, progress, user, &leg->report, err);
+    leg->rescued = plan.rescue ? leg->report.astray : 0;
     for (size_t i = 0; i < along->rows; i++) leg->sum[i] = rounded(&along->pair[i]);
     along_free(along);
     take_values(leg, values);

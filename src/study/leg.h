@@ -9,6 +9,10 @@
 
 #define LGV_REFERENCE_DOF 16 /* up to here implicit methods serve as references */
 
+/* References where noises depend on momenta, the most accurate first: methods that use dW alone have strong order 1
+ * there, and 1/2 where noises do not commute.  NULL: elsewhere. */
+const char *const *lgv_references_mixed(const struct lgv_model *m, const struct lgv_structure *s);
+
 /* Sums over paths of f - shift and of its martingale part M (mean zero), for mean(f - b M). */
 struct lgv_pair_sums {
     double n, shift, f, m, ff, fm, mm;
@@ -20,6 +24,7 @@ struct lgv_leg {
     double t0, step;
     uint64_t coarsen, steps, paths, seed;
     double truncate;
+    bool rescue; /* steps without a solution are taken in parts, where that is possible */
     unsigned threads;
     size_t ncolumns, nseries; /* columns whose values are kept; the first nseries of them also along time */
     const size_t *column;     /* [ncolumns] numbers of watched observables */
@@ -33,6 +38,7 @@ struct lgv_leg {
     double *control;                       /* [paths][ncolumns] martingale parts at the end; NULL without */
     double *drift, *energy;                /* [paths] largest |H(t) - H(0)| over the output times reached; H(0) */
     struct lgv_run_report report;
+    uint64_t rescued; /* path-steps that were taken in parts */
     uint64_t failed;
     bool done;
 };

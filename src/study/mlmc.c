@@ -66,6 +66,7 @@ static enum lgv_status half(struct search *x, size_t level, bool coarse, uint64_
                             .paths = paths,
                             .seed = seed,
                             .truncate = x->s->truncate,
+                            .rescue = x->s->rescue,
                             .threads = (unsigned)x->s->threads,
                             .ncolumns = 1,
                             .column = &x->column};
@@ -99,6 +100,7 @@ static enum lgv_status add_batch(struct search *x, size_t level, uint64_t paths)
     if (!status) {
         l->seconds += lgv_seconds() - begin;
         l->fine_seconds += fine.report.seconds;
+        x->r->rescued += fine.rescued + coarse.rescued;
         x->r->threads = fine.report.threads > x->r->threads ? fine.report.threads : x->r->threads;
     }
     lgv_leg_free(&fine);

@@ -37,7 +37,7 @@ struct lgv_mlmc_result {
     double alpha, beta;              /* fitted decay 2^(-alpha l) of means and 2^(-beta l) of variances; NaN: unknown */
     double cost, plain_cost;         /* in steps of level 0, against plain Monte Carlo at the same tolerance */
     double plain_paths, seconds, plain_seconds; /* plain: predicted from the finest level */
-    uint64_t failed;
+    uint64_t failed, rescued; /* rescued: path-steps that were taken in parts */
     bool reached, interrupted; /* reached: bias and statistical error are within the tolerance */
 };
 
