@@ -435,8 +435,8 @@ static const char *metropolis_fault(const struct lgv_method *base) {
     if (base->constrained && !base->kicks)
         return "-Metropolis with constraints goes around RATTLE-GLA and words with g- in front";
     if (base->constrained && !base->program->step[base->program->substep[0].step]->heats)
-        return "-Metropolis with constraints needs a word with O at its ends: where a first drift leads nowhere, no "
-               "noise would ever enter";
+        return "-Metropolis with constraints or implicit motions needs a word with O at its ends, as OBRBO: where a "
+               "first drift leads nowhere, no noise would ever enter";
     if (base->constrained && strncmp(base->name, "g-", 2) == 0 && strchr(base->name, 'X'))
         return "-Metropolis needs free motions that always exist, and X loses bodies that turn far: use A, R or T";
     if (!base->constrained && !base->explicit_separable)
