@@ -205,79 +205,81 @@ static bool has_conservative_part(const struct lgv_kernel *k) {
            (k->bath->steady || k->method->metropolis || k->method->contraction == LGV_CONTRACTS_EXACTLY);
 }
 
-/* The defect of a stopped run is not measured: it may take longer than all steps that were done. */
-void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, void *user, struct lgv_result *r) {
-    const struct lgv_model *m = ran->model;
-    const struct lgv_settings *s = ran->settings;
-    const struct lgv_plan *plan = ran->plan;
+/* What is known before anything is measured. */
+static struct lgv_certificate claims(const struct lgv_model *m, const struct lgv_plan *plan,
+                                     const struct lgv_run_report *report, bool constrained) {
     const struct lgv_kernel *k = plan->kernel;
-    const struct lgv_run_report *report = ran->report;
-    struct lgv_certificate *c = &r->certificate;
+    const struct lgv_method *method = k->method;
+    bool exactly = method->metropolis || method->contraction == LGV_CONTRACTS_EXACTLY;
+    return (struct lgv_certificate){
+        .symplectic_defect = NAN,
+        .symplectic_defect_error = NAN,
+        .reduced = k->structure.reduced,
+        .defect_all_error = NAN,
+        .constraint = NAN,
+        .rotation = off_rotations(m, plan, report),
+        .rotation_claim = !method->leaves_group,
+        .hidden_constraint = NAN,
+        .conservative = NAN,
+        .conservative_error = NAN,
+        .conservative_claim = !k->structure.forced && (method->metropolis || method->contraction),
+        .symplectic_claim = method->symplectic,
+        .constraint_size = constrained ? k->start.size : NAN,
+        .hidden_size = constrained ? k->start.hidden_size : NAN,
+        .start_constraint = constrained ? k->start.residual : NAN,
+        .start_hidden = constrained ? k->start.hidden : NAN,
+        .noise_commutes = k->structure.commutes,
+        .volume = NAN,
+        .volume_error = NAN,
+        .volume_least = NAN,
+        .volume_most = NAN,
+        .temperature = NAN,
+        .bath = k->structure.bath,
+        .bias_order = method->bias_order,
+        .dissipative = k->structure.bath || k->structure.forced,
+        .time_dependent = k->structure.time_dependent,
+        .energy_rate = NAN,
+        .commutes_decided = k->structure.commutes_decided,
+        .friction_step = k->bath ? lgv_bath_fastest(k->bath) * plan->dt : 0,
+        .friction_limit = method->friction_limit,
+        .friction_exact = exactly && (!constrained || (k->bath && k->bath->exact)), /* else the midpoint rule */
+    };
+}
+
+static void expect_orders(const struct lgv_kernel *k, struct lgv_certificate *c) {
     const char *reason;
-    *c = (struct lgv_certificate){.symplectic_defect = NAN,
-                                  .symplectic_defect_error = NAN,
-                                  .reduced = k->structure.reduced,
-                                  .defect_all_error = NAN,
-                                  .constraint = NAN,
-                                  .rotation = off_rotations(m, plan, report),
-                                  .rotation_claim = !k->method->leaves_group,
-                                  .hidden_constraint = NAN,
-                                  .conservative = NAN,
-                                  .conservative_error = NAN,
-                                  .conservative_claim = !k->structure.forced &&
-                                                        (k->method->metropolis || k->method->contraction),
-                                  .symplectic_claim = k->method->symplectic,
-                                  .constraint_size = r->nconstraints ? k->start.size : NAN,
-                                  .hidden_size = r->nconstraints ? k->start.hidden_size : NAN,
-                                  .start_constraint = r->nconstraints ? k->start.residual : NAN,
-                                  .start_hidden = r->nconstraints ? k->start.hidden : NAN,
-                                  .noise_commutes = k->structure.commutes,
-                                  .volume = NAN,
-                                  .volume_error = NAN,
-                                  .volume_least = NAN,
-                                  .volume_most = NAN,
-                                  .temperature = NAN,
-                                  .bath = k->structure.bath,
-                                  .bias_order = k->method->bias_order,
-                                  .dissipative = k->structure.bath || k->structure.forced,
-                                  .time_dependent = k->structure.time_dependent,
-                                  .energy_rate = NAN,
-                                  .commutes_decided = k->structure.commutes_decided};
+    char commutes[200];
     c->strong_order = lgv_method_strong_order(k->method, &k->structure, k->nnoise, &reason);
     c->weak_order = lgv_method_weak_order(k->method, &k->structure, k->nnoise, NULL);
     c->order_reason = lgv_copy(reason);
-    char commutes[200];
     lgv_structure_commutes(&k->structure, k->nnoise, commutes, sizeof commutes);
     c->commutes_reason = lgv_copy(commutes);
-    if (k->bath) c->friction_step = lgv_bath_fastest(k->bath) * plan->dt;
-    c->friction_limit = k->method->friction_limit;
-    c->friction_exact = (k->method->metropolis || k->method->contraction == LGV_CONTRACTS_EXACTLY) &&
-                        (!m->nconstraints || (k->bath && k->bath->exact)); /* else it is the midpoint rule */
+}
+
+static void expect_stability(struct lgv_model *m, const struct lgv_plan *plan, struct lgv_certificate *c) {
+    const struct lgv_kernel *k = plan->kernel;
     struct lgv_stability stability;
-    lgv_method_stability(k->method, ran->model, &k->structure, plan->dt, LGV_STABILITY_QUICKLY, &stability);
+    lgv_method_stability(k->method, m, &k->structure, plan->dt, LGV_STABILITY_QUICKLY, &stability);
     c->highest_frequency = stability.frequency;
     c->stable_limit = stability.limit;
     c->largest_step = stability.largest;
     c->penalty_step = stability.penalty;
     c->stable = stability.stable;
     c->stability = stability.text[0] ? lgv_copy(stability.text) : NULL;
+}
+
+static void expect_law(struct lgv_model *m, const struct lgv_kernel *k, struct lgv_certificate *c) {
     struct lgv_law law;
     struct lgv_text words = {0};
-    lgv_model_law(ran->model, &k->structure, &law);
+    lgv_model_law(m, &k->structure, &law);
     lgv_law_words(m, &law, &words);
     c->law = words.data;
     c->law_temperature = law.kind == LGV_LAW_GIBBS ? law.temperature : (double)NAN;
-    for (size_t i = 0; i < r->nseries; i++) {
-        const struct lgv_series *x = &r->series[i];
-        double *to = x->kind == LGV_OBSERVABLE_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
-        bool residual = x->kind == LGV_OBSERVABLE_CONSTRAINT || x->kind == LGV_OBSERVABLE_HIDDEN;
-        for (size_t j = 0; residual && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
-    }
-    long first = plan->nsnapshots ? living_path(report, 0, 0, k->nx + k->np) : -1;
-    if (k->method->energy_law && k->structure.additive && k->nnoise && m->kind->formulas && first >= 0)
-        c->energy_rate = energy_rate(ran->model, report->snapshot + (size_t)first * (k->nx + k->np));
-    double *scale = state_scales(m, plan, report);
-    double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;
+}
+
+/* What the step is to make of the symplectic form and of phase volume. */
+static void expect_contraction(const struct lgv_model *m, const struct lgv_plan *plan, struct lgv_certificate *c) {
+    const struct lgv_kernel *k = plan->kernel;
     c->form = c->volume_expected = k->structure.forced && m->force_of_p ? NAN : 1;
     if (k->bath && isfinite(c->form))
         lgv_bath_contraction(k->bath, (int)k->method->contraction, plan->dt, &c->form, &c->volume_expected);
@@ -287,34 +289,95 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     if (k->bath || k->structure.forced)
         c->symplectic_claim = !k->structure.forced && isfinite(c->form) && (k->bath || k->method->symplectic);
     if (k->bath) c->temperature = k->bath->one_temperature ? k->bath->temperature[0] : NAN;
-    struct lgv_defect how = {
-        .rotations = m->graph, .given = given, .contracts = isfinite(c->form), .form = c->form,
-        .constraints = m->nconstraints};
+}
+
+/* The largest residuals that were seen at output times. */
+static void keep_residuals(const struct lgv_result *r, struct lgv_certificate *c) {
+    for (size_t i = 0; i < r->nseries; i++) {
+        const struct lgv_series *x = &r->series[i];
+        double *to = x->kind == LGV_OBSERVABLE_CONSTRAINT ? &c->constraint : &c->hidden_constraint;
+        bool residual = x->kind == LGV_OBSERVABLE_CONSTRAINT || x->kind == LGV_OBSERVABLE_HIDDEN;
+        for (size_t j = 0; residual && j < r->ntimes; j++) *to = fmax(*to, x->max[j]);
+    }
+}
+
+/* The step that is measured at one state of a run: of a path, at a time, with its noise. */
+struct measured {
+    const struct lgv_plan *plan;
+    const double *scale;
+    double *given; /* increments of the step, where those of the run are given */
+    uint64_t path, step;
+    const double *x;
+    lgv_progress *progress;
+    void *user;
+};
+
+/* The whole step, and its conservative part, at that state; `how` and `alone` say in which way. */
+static void measure_state(const struct measured *at, struct lgv_defect *how, struct lgv_defect *alone,
+                          struct lgv_certificate *c) {
+    const struct lgv_plan *plan = at->plan;
+    const struct lgv_kernel *k = plan->kernel;
+    if (at->given) {
+        size_t rows = lgv_increments_rows(k);
+        lgv_increments_lay(plan->increments, rows, 1, at->path, at->step, 1, at->given);
+    }
+    how->complete = c->dissipative && !c->volume_states; /* of a large system at one state: it takes long */
+    double d = measure(k, plan, at->path, at->step, at->x, at->scale, at->progress, at->user, how);
+    if (isfinite(d)) {
+        c->defect_all_error = fmax(c->defect_all_error, how->all_error);
+        keep_worst(d, how->error, &c->symplectic_defect, &c->symplectic_defect_error, &c->defect_states);
+        keep_volume(how, c);
+    }
+    if (!has_conservative_part(k)) return;
+    d = measure(k, plan, at->path, at->step, at->x, at->scale, at->progress, at->user, alone);
+    if (isfinite(d))
+        keep_worst(d, alone->error, &c->conservative, &c->conservative_error, &c->conservative_states);
+}
+
+/* Path i at snapshot i, cycling through both. */
+static void measure_states(const struct lgv_ran *ran, struct measured *at, struct lgv_certificate *c) {
+    const struct lgv_model *m = ran->model;
+    const struct lgv_plan *plan = ran->plan;
+    const struct lgv_kernel *k = plan->kernel;
+    struct lgv_defect how = {.rotations = m->graph,
+                             .given = at->given,
+                             .contracts = isfinite(c->form),
+                             .form = c->form,
+                             .constraints = m->nconstraints};
     struct lgv_defect alone = {.rotations = m->graph, .constraints = m->nconstraints, .without_bath = true};
     /* by size, not by the clock: the certificate must not depend on the machine */
-    uint64_t states = k->np > LGV_MANY_DOF ? (s->check_states + 1) / 2 : s->check_states;
-    if (plan->increments && !given) states = 0; /* no memory */
-    for (size_t i = 0; scale && plan->nsnapshots && !report->stopped && i < states; i++) {
-        /* path i at snapshot i, cycling through both */
+    uint64_t asked = ran->settings->check_states, states = k->np > LGV_MANY_DOF ? (asked + 1) / 2 : asked;
+    for (size_t i = 0; i < states; i++) {
         size_t snap = i % plan->nsnapshots;
-        long path = living_path(report, snap, i, k->nx + k->np);
+        long path = living_path(ran->report, snap, i, k->nx + k->np);
         if (path < 0) continue;
-        const double *x = report->snapshot + (snap * LGV_UNIT + (size_t)path) * (k->nx + k->np);
-        uint64_t step = plan->time_step[plan->snapshot[snap]];
-        if (given) lgv_increments_lay(plan->increments, lgv_increments_rows(k), 1, (uint64_t)path, step, 1, given);
-        how.complete = c->dissipative && !c->volume_states; /* of a large system at one state: it takes long */
-        double d = measure(k, plan, (uint64_t)path, step, x, scale, progress, user, &how);
-        if (isfinite(d)) {
-            c->defect_all_error = fmax(c->defect_all_error, how.all_error);
-            keep_worst(d, how.error, &c->symplectic_defect, &c->symplectic_defect_error,
-                       &c->defect_states);
-            keep_volume(&how, c);
-        }
-        if (!has_conservative_part(k)) continue;
-        d = measure(k, plan, (uint64_t)path, step, x, scale, progress, user, &alone);
-        if (!isfinite(d)) continue;
-        keep_worst(d, alone.error, &c->conservative, &c->conservative_error, &c->conservative_states);
+        at->path = (uint64_t)path;
+        at->step = plan->time_step[plan->snapshot[snap]];
+        at->x = ran->report->snapshot + (snap * LGV_UNIT + (size_t)path) * (k->nx + k->np);
+        measure_state(at, &how, &alone, c);
     }
+}
+
+/* The defect of a stopped run is not measured: it may take longer than all steps that were done. */
+void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, void *user, struct lgv_result *r) {
+    const struct lgv_plan *plan = ran->plan;
+    const struct lgv_kernel *k = plan->kernel;
+    const struct lgv_run_report *report = ran->report;
+    struct lgv_certificate *c = &r->certificate;
+    *c = claims(ran->model, plan, report, r->nconstraints > 0);
+    expect_orders(k, c);
+    expect_stability(ran->model, plan, c);
+    expect_law(ran->model, k, c);
+    expect_contraction(ran->model, plan, c);
+    keep_residuals(r, c);
+    long first = plan->nsnapshots ? living_path(report, 0, 0, k->nx + k->np) : -1;
+    if (k->method->energy_law && k->structure.additive && k->nnoise && ran->model->kind->formulas && first >= 0)
+        c->energy_rate = energy_rate(ran->model, report->snapshot + (size_t)first * (k->nx + k->np));
+    double *scale = state_scales(ran->model, plan, report);
+    double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;
+    struct measured at = {.plan = plan, .scale = scale, .given = given, .progress = progress, .user = user};
+    bool memory = scale && (given || !plan->increments);
+    if (memory && plan->nsnapshots && !report->stopped) measure_states(ran, &at, c);
     free(scale);
     free(given);
 }
