@@ -8,7 +8,6 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
 struct bad {
@@ -20,18 +19,15 @@ struct bad {
 static void check(const struct bad *b) {
     struct lgv_model *m = (struct lgv_model *)1;
     struct lgv_error err = {0};
-    clock_t start = clock();
     enum lgv_status status = lgv_model_parse(b->text, "bad.yaml", &m, &err);
-    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     if (status != LGV_BAD_INPUT) fail_msg("status %d for\n%.400s", status, b->text);
     assert_null(m);
     assert_int_equal(err.status, LGV_BAD_INPUT);
     if (!strstr(err.message, b->message)) fail_msg("expected '%s' in\n%s", b->message, err.message);
     if (b->line && (err.line != b->line || err.column != b->column))
         fail_msg("expected %d:%d, found %s", b->line, b->column, err.message);
-    assert_true(seconds < 60); /* a hang, not slowness: sanitizers and busy machines have room */
-    if (seconds < 0.1)         /* without a place for the message */
-        assert_int_equal(lgv_model_parse(b->text, "bad.yaml", &m, NULL), LGV_BAD_INPUT);
+    /* without a place for the message */
+    assert_int_equal(lgv_model_parse(b->text, "bad.yaml", &m, NULL), LGV_BAD_INPUT);
 }
 
 #define Q "coordinates: {q: 0}\nmomenta: {p: 0}\n" /* two lines */

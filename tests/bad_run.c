@@ -128,7 +128,7 @@ static void test_domains(void **state) {
     /* paths on their way to infinity at the end take no bins from the others, but are counted */
     r = run_text("coordinates: {q: 0}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + q^2/2 - q^4/10\nnoise: 0.3*q\n", "VZc",
                  0.05, 20, 500, LGV_FAILED_PATHS);
-    assert_true(r.paths_seconds > 0 && r.seconds > r.paths_seconds); /* statistics and certificate take time too */
+    assert_true(r.paths_seconds >= 0 && r.seconds >= r.paths_seconds); /* with statistics and certificate */
     const struct lgv_histogram *h = &r.histogram[1]; /* of q; H is the first */
     double most = 0;
     for (size_t i = 0; i < h->bins; i++) most += h->count[i];
@@ -271,11 +271,11 @@ static int stop_soon(void *user, double fraction) {
     double *seen = user;
     bool fine = fraction >= *seen && fraction <= 1;
     *seen = fine ? fraction : 99;
-    return fraction > 0;
+    return fraction > 0.05;
 }
 
-/* Half a minute of work, stopped at the first report (after a tenth of a second).  Paths come in units, so that some
- * have finished, some are on their way, most have not begun: every time has its own number of paths. */
+/* Stopped at a twentieth.  Paths come in units, so that some have finished, some are on their way, most have not begun:
+ * every time has its own number of paths. */
 static void test_interrupted(void **state) {
     (void)state;
     struct lgv_model *m = model_of("coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nnoise: q/10\n");
@@ -286,12 +286,16 @@ static void test_interrupted(void **state) {
     snprintf(s.method, sizeof s.method, "P2N2Q2Lob");
     s.step = 0.001;
     s.until = 100;
-    s.paths = 50000;
+    s.paths = 5000;
     s.outputs = 50;
+    s.threads = 2;
+    double pause = lgv_crew_pause;
+    lgv_crew_pause = 0; /* told after every chunk of steps, whatever the time */
     assert_int_equal(lgv_engine_once(m, &s, NULL, stop_soon, &seen, &r, &err), LGV_INTERRUPTED);
-    assert_true(seen > 0 && seen < 0.5);
-    assert_true(r.interrupted && r.ntimes == 51 && r.failed == 0 && r.seconds < 20);
-    assert_true(r.alive[0] > 0 && r.alive[0] < s.paths);
+    lgv_crew_pause = pause;
+    assert_true(seen > 0.05 && seen < 0.5);
+    assert_true(r.interrupted && r.ntimes == 51 && r.failed == 0);
+    assert_true(r.alive[0] > 0 && r.alive[0] < s.paths && r.paths_done > 0);
     assert_int_equal(r.paths_done, r.alive[r.ntimes - 1]);
     for (size_t t = 0; t < r.ntimes; t++) {
         assert_true(!t || r.alive[t] <= r.alive[t - 1]);

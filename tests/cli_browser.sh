@@ -12,10 +12,18 @@ if [ -z "$browser" ]; then
 fi
 
 dom() { # FILE: the document as the browser has it in the end
-    timeout 100 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync \
+    timeout 1000 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync \
         --disable-background-networking --disable-component-update --user-data-dir="$work/browser" \
         --virtual-time-budget=4000 --dump-dom "file://$1" 2> /dev/null
 }
+
+# Some that have the name only say how to install one, and some start nowhere but on a desktop.
+echo '<p id="here"></p>' > page.html
+dom "$work/page.html" > out || true
+if ! grep -q 'id="here"' out; then
+    echo "$browser does not start here: left out"
+    exit 0
+fi
 
 # The page tells when its script has come to its end, and how many players it has found.
 gives 0 "$LGV" run "$kubo" "${small[@]}" --out run

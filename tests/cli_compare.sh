@@ -190,20 +190,13 @@ gives 0 "$LGV" compare "$kubo" --methods midpoint,verlet --observe H --reference
     --paths 16 --out near
 [ ! -e near/mean-1-escapes.svg ] || die "nothing leaves the frame"
 
-# Ctrl-C: exit 1, what was done is said, and no more than that.
-stopped() {
-    (trap - INT; exec "$@") > out 2> err &
-    local pid=$! code=0
-    sleep 2
-    kill -INT $pid
-    wait $pid || code=$?
-    [ $code = 1 ] || die "exit code $code after Ctrl-C"
-}
-stopped "$LGV" compare "$anharmonic" --methods verlet,midpoint --paths 4000000 --ladder 0 --json
-stopped "$LGV" compare "$anharmonic" --methods verlet --paths 4000000 --ladder 0 --until 784 --reference none --out cut
+# Stopped by a signal: exit 1, what was done is said, and no more than that.
+gives 1 at stop:20 "$faulty" compare "$anharmonic" --methods verlet,midpoint --paths 4000 --ladder 0 --json
+gives 1 at stop:20 "$faulty" compare "$anharmonic" --methods verlet --paths 4000 --ladder 0 --until 784 \
+    --reference none --out cut
 has out interrupted 'written to cut/: comparison.json, report.html'
 [ -z "$(find cut -name '*.svg')" ] || die "there are figures"
-stopped "${mlmc[@]}" --tolerance 1e-6 --out cut2
+gives 1 at stop:3000 "$faulty" "${mlmc[@]:1}" --tolerance 1e-6 --out cut2
 has out interrupted 'cost '
 hasnot out 'plain Monte Carlo'
 hasnot cut2/report.html 'cost of plain Monte Carlo'

@@ -5,17 +5,16 @@ source "$(dirname "$0")/shell.inc"
 quick=(--paths 16 --step 0.1 --until 1 --quiet)
 
 # A directory has one writer.
-"$LGV" run "$kubo" --paths 20000 --step 0.001 --until 1000 --no-report --quiet --out busy &
+LGV_FAULT=hold:1 LGV_FAULT_SEEN=held "$faulty" run "$kubo" --paths 2000 --no-report --quiet --out busy &
 pid=$!
-for _ in {1..100}; do [ ! -d busy ] || break; sleep 0.1; done
-sleep 0.2
+await $pid test -e held
 for command in run converge compare; do
     gives 3 "$LGV" $command "$kubo" --out busy
     has err 'another lgv is writing to the directory busy' '--out'
 done
 [ -z "$(ls busy)" ] || die "the second one wrote files"
 kill -KILL $pid
-wait $pid || true
+ends $pid 137
 gives 0 "$LGV" run "$kubo" "${quick[@]}" --out busy
 
 # Temporary files of killed writers go; those of living ones, and what is not ours, stay.

@@ -8,11 +8,16 @@ if [ ! -x "$LGV-mpi" ] || ! command -v mpirun > /dev/null; then
     exit 0
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
+mpi_faulty=$(dirname "$LGV")/tests/lgv_mpi_fault
 export ASAN_OPTIONS=detect_leaks=0 # of MPI itself
 ranks() { # ranks CODE N ARGUMENTS...
     local code=$1 n=$2
     shift 2
-    gives "$code" timeout 300 mpirun --oversubscribe -n "$n" "$LGV-mpi" "$@" --threads 1
+    gives "$code" mpirun --oversubscribe -n "$n" "$LGV-mpi" "$@" --threads 1
+}
+# in_ranks MOMENT CODE N ARGUMENTS...: the same, where that comes for every process
+in_ranks() {
+    gives "$2" env LGV_FAULT="$1" mpirun --oversubscribe -n "$3" "$mpi_faulty" "${@:4}" --threads 1
 }
 numbers() { # the JSON document without what is measured by a clock
     grep -vE '"([a-z_]*seconds[a-z_]*|path_steps_per_second|command|threads|date|cost)"' "$1"
@@ -43,12 +48,12 @@ has out 'written to files/: results.h5, figures, report.html'
 [ "$(grep -c 'written to' out)" = 1 ] || die "more than one process has written"
 
 # Stopped on the way, gone on with by one process, stopped again, and by two.
-long=(run well.yaml --paths 2000 --until 4000)
+long=(run well.yaml --paths 2000 --until 400)
 gives 0 "$LGV" "${long[@]}" --json
 mv out one.json
-ranks 1 3 "${long[@]}" --out stopped --no-report --checkpoint 0.1 --max-time 0.05
+in_ranks late:40 1 3 "${long[@]}" --out stopped --no-report --checkpoint-steps 100000 --max-time 100000
 has err 'goes on'
-gives 1 "$LGV" resume stopped --no-report --max-time 0.05
+gives 1 at late:40 "$faulty" resume stopped --no-report --max-time 100000
 ranks 0 2 resume stopped --json
 same one.json out "a run that was stopped has other bits"
 
@@ -60,27 +65,23 @@ ranks 0 3 resume later --until 80 --json
 same later.json out "a later end"
 
 # More units on their way than processes to go on with them, stopped again before all have had their turn.
-few=(run well.yaml --paths 96 --until 150000)
+few=(run well.yaml --paths 96 --until 4000)
 gives 0 "$LGV" "${few[@]}" --json
 mv out few.json
-gives 1 "$LGV" "${few[@]}" --out many --no-report --threads 6 --max-time 0.05
-ranks 1 2 resume many --no-report --max-time 0.05
+gives 1 at late:40 "$faulty" "${few[@]}" --out many --no-report --threads 6 --max-time 100000
+in_ranks late:10 1 2 resume many --no-report --max-time 100000
 ranks 0 2 resume many --json
 same few.json out "units that had no turn are lost"
 
 # A process that dies takes the others with it, and the last state is good.
-(
-    while [ ! -s killed/checkpoint.lgv ]; do sleep 0.02; done
-    pkill -KILL -n -f -- "lgv-mpi ${long[*]} --out killed" || true
-) &
+arguments=("${long[@]}" --out killed --no-report --checkpoint-steps 1000000 --threads 1)
 code=0
-timeout 300 mpirun --oversubscribe -n 2 "$LGV-mpi" "${long[@]}" --out killed --no-report --checkpoint 0.05 \
-    --threads 1 > out 2> err || code=$?
-wait
-if [ "$code" != 0 ]; then
-    ranks 0 2 resume killed --json
-    same one.json out "a run that was killed has other bits"
-fi
+mpirun --oversubscribe -n 1 env LGV_FAULT=stop:100000000 "$mpi_faulty" "${arguments[@]}" : \
+    -n 1 env LGV_FAULT=kill:100 "$mpi_faulty" "${arguments[@]}" > out 2> err || code=$?
+[ "$code" != 0 ] || die "a process was killed, and nobody noticed"
+[ -s killed/checkpoint.lgv ] || [ -s killed/checkpoint-before.lgv ] || die "no state is left"
+ranks 0 2 resume killed --json
+same one.json out "a run that was killed has other bits"
 
 # Paths added until an error is reached.
 gives 0 "$LGV" run "$kubo" --step 0.1 --paths 500 --until-stderr q=0.01 --json

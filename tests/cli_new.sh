@@ -32,7 +32,7 @@ has out '"hamiltonian"' '"noise_ito"' '"langevin"' '"paths"' '"method"' 'draft/2
 hasnot out '"compiler"'
 gives 0 "$LGV" schema --out s.json
 gives 0 "$LGV" schema --json && cmp out s.json
-if python3 -c 'import jsonschema, yaml' 2> err; then
+if python3 -c 'import jsonschema, yaml; jsonschema.Draft202012Validator' 2> err; then
     python3 - s.json *.yaml "$SRC"/examples/*/*.yaml << 'END' || die "the schema refuses a model"
 import json, sys, jsonschema, yaml
 schema = jsonschema.Draft202012Validator(json.load(open(sys.argv[1])))

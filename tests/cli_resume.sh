@@ -4,68 +4,54 @@
 # more paths, and what cannot be resumed.
 source "$(dirname "$0")/shell.inc"
 
-set -m # background jobs of a script ignore SIGINT otherwise
 numbers() { # of the results in a directory, without what is measured by a clock
     "$LGV" report "$1" --json --out "$work/pages" |
         grep -vE '"(seconds|paths_seconds|compile_seconds|path_steps_per_second|command|threads|date)"'
 }
-model=("$kubo" --paths 960 --step 0.0002 --until 100 --no-report --quiet)
+model=("$kubo" --paths 960 --step 0.002 --until 100 --no-report --quiet)
 gives 0 "$LGV" run "${model[@]}" --out whole
 [ ! -e whole/checkpoint.lgv ] || die "the state of a finished run is left"
 numbers whole > whole.txt
 
-# Killed again and again, at moments that nobody chose.
-kills=0
-"$LGV" run "${model[@]}" --out killed --checkpoint 0.1 & pid=$!
-for k in {1..12}; do
-    for _ in {1..100}; do
-        if [ -e killed/checkpoint.lgv ] || ! kill -0 $pid 2> /dev/null; then break; fi
-        sleep 0.05
-    done
-    sleep 0.$((RANDOM % 4))
-    if ! kill -KILL $pid 2> /dev/null; then break; fi
-    wait $pid 2> /dev/null || true
-    kills=$((kills + 1))
-    [ -e killed/checkpoint.lgv ] || [ -e killed/checkpoint-before.lgv ] || break
-    "$LGV" resume killed --no-report --quiet --checkpoint 0.1 --threads $((k % 3 + 1)) & pid=$!
+# Killed again and again.
+killed killed run "${model[@]}" --out killed
+diff whole.txt <(numbers killed) || die "other bits after kills"
+
+# Killed at each of the calls by which a state is saved.
+tiny=(run "$kubo" --paths 64 --step 0.005 --until 100 --no-report --quiet --threads 1)
+gives 0 "$LGV" "${tiny[@]}" --out undisturbed
+numbers undisturbed > undisturbed.txt
+for n in {1..16}; do
+    rm -rf saving
+    gives 137 at kill-write:$n "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out saving
+    if [ -e saving/checkpoint.lgv ] || [ -e saving/checkpoint-before.lgv ]; then
+        gives 0 "$LGV" resume saving --no-report --quiet
+        diff undisturbed.txt <(numbers saving) || die "other bits after a kill at call $n"
+        saved=$n
+    fi
 done
-code=0
-wait $pid 2> /dev/null || code=$?
-[ $code = 0 ] || [ $code = 137 ] || die "exit code $code"
-[ ! -e killed/checkpoint.lgv ] || gives 0 "$LGV" resume killed --no-report --quiet
-[ $kills -ge 1 ] || die "nothing was killed"
-diff whole.txt <(numbers killed) || die "other bits after $kills kills"
-[ ! -e killed/checkpoint.lgv ] && [ ! -e killed/checkpoint-before.lgv ] || die "the state of a finished run is left"
+[ -n "${saved-}" ] || die "nothing was saved"
 
 # A signal: partial results, and the way on.
-"$LGV" run "${model[@]}" --out stopped > out 2> err & pid=$!
-for _ in {1..200}; do [ ! -d stopped ] || break; sleep 0.05; done
-sleep 0.3
-kill -TERM $pid 2> /dev/null || true # it may have ended, on a machine that is fast
-code=0
-wait $pid || code=$?
-if [ $code = 1 ]; then
-    has err 'lgv resume stopped'
-    gives 0 "$LGV" report stopped --json
-    has out '"interrupted": true'
-    cp -r stopped damaged
-    cp -r stopped both
-    gives 0 "$LGV" resume stopped --no-report --threads 1
-    has out 'certificate'
-fi
+gives 1 at stop:80 "$faulty" run "${model[@]}" --out stopped
+has err 'lgv resume stopped'
+gives 0 "$LGV" report stopped --json
+has out '"interrupted": true'
+cp -r stopped damaged
+cp -r stopped both
+gives 0 "$LGV" resume stopped --no-report --threads 1
+has out 'certificate'
 diff whole.txt <(numbers stopped) || die "other bits after a signal"
 
 # A damaged state is refused, and the one before it is used.
-if [ -d both ]; then
-    head -c 3000 damaged/checkpoint.lgv > cut && mv cut damaged/checkpoint.lgv
-    gives 2 "$LGV" resume damaged
-    has err 'is damaged' 'no state of a run that could be used'
-    mv both/checkpoint.lgv both/checkpoint-before.lgv
-    head -c 3000 both/checkpoint-before.lgv > both/checkpoint.lgv
-    gives 0 "$LGV" resume both --no-report
-    has err 'is damaged' 'the state before it is used'
-    diff whole.txt <(numbers both) || die "other bits from the state before"
-fi
+head -c 3000 damaged/checkpoint.lgv > cut && mv cut damaged/checkpoint.lgv
+gives 2 "$LGV" resume damaged
+has err 'is damaged' 'no state of a run that could be used'
+mv both/checkpoint.lgv both/checkpoint-before.lgv
+head -c 3000 both/checkpoint-before.lgv > both/checkpoint.lgv
+gives 0 "$LGV" resume both --no-report
+has err 'is damaged' 'the state before it is used'
+diff whole.txt <(numbers both) || die "other bits from the state before"
 
 # More paths.
 few=("$kubo" --step 0.05 --until 5 --no-report --quiet)
@@ -100,9 +86,9 @@ has err 'is not a whole number of intervals between outputs (0.4)' 'until = 90 i
 gives 0 "$LGV" resume later --until 90 "${quiet[@]}"
 numbers at-once > at-once.txt
 diff at-once.txt <(numbers later) || die "other bits with a later end"
-# Long enough for a look at the clock, which comes every 0.1 s.
-fine=(--step 0.00001 --set keep_every=50000 "${quiet[@]}")
-gives 1 "$LGV" run well.yaml "${fine[@]}" --max-time 0.01 --threads 1 --out middle
+fine=(--step 0.0002 --set keep_every=500 "${quiet[@]}")
+gives 1 at late:40 "$faulty" run well.yaml "${fine[@]}" --max-time 100000 --threads 1 --out middle
+has err 'the time is over'
 gives 0 "$LGV" resume middle --until 24 "${quiet[@]}"
 gives 0 "$LGV" run well.yaml --until 24 --outputs 60 "${fine[@]}" --out at-once
 numbers at-once > at-once.txt
@@ -113,9 +99,14 @@ gives 3 "$LGV" run well.yaml --paths 1000000000
 has err 'extendable: the run needs' 'for what all 1000000000 paths observe'
 
 # Saved after so many steps.
-gives 1 "$LGV" run "$kubo" --paths 9600 --step 0.0001 --until 100 "${quiet[@]}" --max-time 1.5 --checkpoint 0 \
-    --checkpoint-steps 1000 --out steps
+gives 1 at stop:60 "$faulty" run "${model[@]}" --checkpoint 0 --checkpoint-steps 40000 --threads 1 --out steps
 [ -s steps/checkpoint-before.lgv ] || die "not saved by steps"
+gives 1 at stop:60 "$faulty" run "${model[@]}" --checkpoint 0 --threads 1 --out steps-none
+[ ! -e steps-none/checkpoint-before.lgv ] || die "saved on the way, and nobody asked for it"
+
+# A clock that jumps: it is time to save, once.
+gives 0 at late:20 "$faulty" run "${model[@]}" --checkpoint 100000 --threads 1 --out jumped
+diff whole.txt <(numbers jumped) || die "a clock that jumps"
 
 # Paths until an error is reached: the bits of a run with that number of paths.
 gives 0 "$LGV" run "${few[@]}" --paths 100 --until-stderr q=0.004 --out goal
@@ -131,7 +122,7 @@ gives 2 "$LGV" run "${few[@]}" --until-stderr nothing=1
 has err 'no observable nothing'
 
 # Time that is over.
-gives 1 "$LGV" run "$kubo" --paths 9600 --step 0.0001 --until 100 --no-report --quiet --max-time 0.5 --out late
+gives 1 at late:20 "$faulty" run "${model[@]}" --max-time 100000 --out late
 has err 'the time is over' 'lgv resume late'
 [ -s late/results.h5 ] && [ -s late/checkpoint.lgv ] || die "no results, or no state"
 

@@ -145,7 +145,7 @@ assert sum(map(sum, h["count"])) == h["values"] - h["outside"] > 50
 PY
 
 # On a terminal no phase is silent.
-if command -v script > /dev/null; then
+if command -v script > /dev/null && script -qec true /dev/null > out < /dev/null; then
     script -qec "'$LGV' run '$kubo' --paths 64 --step 0.1 --until 5 --out terminal" /dev/null > out < /dev/null
     has out 'compiling its kernel ...' 'drawing the figures' 'written to terminal/'
 fi

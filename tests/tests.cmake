@@ -27,7 +27,7 @@ foreach(kind IN LISTS test_kinds)
             set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
         endif()
         add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 1500
+        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 3600
             ENVIRONMENT "XDG_CACHE_HOME=${test_cache};LGV=${CMAKE_BINARY_DIR}/lgv;SRC=${CMAKE_SOURCE_DIR}")
     endforeach()
 endforeach()
@@ -40,7 +40,7 @@ foreach(kind unit cli bad)
             message(FATAL_ERROR "tests/${name}.c and tests/${name}.sh: two tests of one name")
         endif()
         add_test(NAME ${name} COMMAND bash ${source} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 1500
+        set_tests_properties(${name} PROPERTIES LABELS ${kind} TIMEOUT 3600
             ENVIRONMENT "XDG_CACHE_HOME=${test_cache}/${name};LGV=${CMAKE_BINARY_DIR}/lgv;SRC=${CMAKE_SOURCE_DIR}")
     endforeach()
 endforeach()
@@ -67,23 +67,32 @@ foreach(source IN LISTS fuzz_sources)
         endif()
     endforeach()
     add_test(NAME ${name} COMMAND ${name} ${arguments} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 1500 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
+    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 3600 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
 endforeach()
 
-# The program with calls that fail, for tests/bad_faults.sh.
+# The programs with calls that fail, and with moments that do not depend on the machine: tests/fault.c.
+set(faulty_programs lgv_fault)
 add_executable(lgv_fault ${cli_sources} ${CMAKE_SOURCE_DIR}/tests/fault.c)
-target_include_directories(lgv_fault PRIVATE ${CMAKE_SOURCE_DIR}/src)
-target_link_libraries(lgv_fault PRIVATE lgv_static)
-target_link_options(lgv_fault PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign
-    -Wl,--wrap=write,--wrap=fsync,--wrap=rename)
-set_target_properties(lgv_fault PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+if(MPI_C_FOUND)
+    list(APPEND faulty_programs lgv_mpi_fault)
+    add_executable(lgv_mpi_fault ${mpi_sources} ${CMAKE_SOURCE_DIR}/tests/fault.c)
+    target_link_libraries(lgv_mpi_fault PRIVATE MPI::MPI_C)
+endif()
+foreach(program IN LISTS faulty_programs)
+    target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${program} PRIVATE lgv_static)
+    target_link_options(${program} PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign
+        -Wl,--wrap=write,--wrap=fsync,--wrap=rename
+        -Wl,--wrap=lgv_seconds,--wrap=lgv_meter_progress,--wrap=lgv_stop_on_signals)
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endforeach()
 
 # Examples in C are programs that check themselves.
 add_executable(callbacks ${CMAKE_SOURCE_DIR}/examples/callbacks/callbacks.c)
 target_link_libraries(callbacks PRIVATE lgv_static)
 set_target_properties(callbacks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 add_test(NAME cli_callbacks COMMAND callbacks ${CMAKE_SOURCE_DIR}/examples/synchrotron/synchrotron.yaml)
-set_tests_properties(cli_callbacks PROPERTIES LABELS cli TIMEOUT 1500 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
+set_tests_properties(cli_callbacks PROPERTIES LABELS cli TIMEOUT 3600 ENVIRONMENT "XDG_CACHE_HOME=${test_cache}")
 
 # The bits of a lane must not depend on the number of lanes: one program at several widths, with the flags of kernels.
 set(probes "")
@@ -122,7 +131,7 @@ if(NOT LGV_SANITIZE AND NOT LGV_FUZZ)
             --doctest-ignore-import-errors lagrangevin tests WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/python)
         set(environment XDG_CACHE_HOME=${test_cache}/python LGV=${CMAKE_BINARY_DIR}/lgv PYTHONDONTWRITEBYTECODE=1
             LGV_LIBRARY=$<TARGET_FILE:lgv_shared>)
-        set_tests_properties(python PROPERTIES LABELS python TIMEOUT 1500 ENVIRONMENT "${environment}")
+        set_tests_properties(python PROPERTIES LABELS python TIMEOUT 3600 ENVIRONMENT "${environment}")
     else()
         message(STATUS "no Python with NumPy and pytest: the Python package is not tested")
     endif()

@@ -169,7 +169,7 @@ static void test_stop(void **state) {
     int calls = 0;
     assert_int_equal(lgv_model_parse(model_text, "disc.yaml", &m, &err), LGV_OK);
     assert_int_equal(lgv_run_create(m, &run, &err), LGV_OK);
-    assert_int_equal(lgv_run_set(run, "paths", "100000", &err), LGV_OK);
+    assert_int_equal(lgv_run_set(run, "paths", "1000000000", &err), LGV_OK);
     assert_int_equal(lgv_run_set(run, "until", "1000", &err), LGV_OK);
     lgv_run_on_progress(run, stop_at_once, &calls);
     assert_int_equal(lgv_run_execute(run, &r, &err), LGV_INTERRUPTED);

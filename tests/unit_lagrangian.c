@@ -5,7 +5,6 @@
  * with derivatives of L by finite differences; the sum S = lambda.g against the constraints it consists of; what is
  * found about the start and about symmetries. */
 #include "helpers.h"
-#include <time.h>
 
 #define MANY 64
 
@@ -221,10 +220,9 @@ static void test_start(void **state) {
     lgv_model_free(m);
 }
 
-/* A thousand particles: few formulas, quickly. */
+/* A thousand particles: few formulas. */
 static void test_large(void **state) {
     (void)state;
-    clock_t begin = clock();
     struct lgv_model *m = model_of("parameters: {N: 1000, m: 2}\ncoordinates: {'x[N] in R3': '[i, 0, 0]'}\n"
                                    "velocities: {v: '[0, normal(), 0]'}\n"
                                    "lagrangian: sum(i=1..N, m*dot(v[i], v[i])/2) - sum(i=1..N-1, x[i].x*x[i+1].y)\n"
@@ -247,7 +245,6 @@ static void test_large(void **state) {
     struct lgv_error err = {0};
     if (lgv_model_constraint_check(m, &r, &err) != LGV_OK) fail_msg("%s", err.message);
     assert_true(r.rank_known && r.rank == 999 && r.residual == 0 && r.hidden == 0);
-    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 20); /* a tenth of a second; sanitizers have room */
     lgv_model_free(m);
 }
 
