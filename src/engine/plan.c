@@ -6,7 +6,6 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DENSE_VALUES 1000000 /* of all observables and kept paths */
 #define KEPT_VALUES 1e8      /* the same when asked for */
@@ -308,7 +307,7 @@ double lgv_layout_bytes(const struct lgv_layout *w) {
 
 static enum lgv_status check_memory(const struct lgv_layout *w, struct lgv_error *err) {
     double bytes = lgv_statistics_bytes(&w->shape, threads_of(w)), all = lgv_layout_bytes(w);
-    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double there = lgv_memory_there();
     if (bytes > LGV_MOST_BYTES)
         return lgv_fail(err, LGV_CANNOT_RUN,
                         "the statistics of %zu output times and %zu observables need %.1f GB; ask for fewer "
@@ -318,16 +317,16 @@ static enum lgv_status check_memory(const struct lgv_layout *w, struct lgv_error
         return lgv_fail(err, LGV_CANNOT_RUN,
                         "extendable: %zu output times and %zu observables are too many to keep; ask for fewer",
                         w->plan.ntimes, w->plan.kernel->watch.count);
-    if (machine > 0 && all > machine && ends_bytes(w) > 0.5 * all)
+    if (there > 0 && all > there && ends_bytes(w) > 0.5 * all)
         return lgv_fail(err, LGV_CANNOT_RUN,
-                        "extendable: the run needs %.1f GB of memory for what all %llu paths observe, and this machine "
-                        "has %.1f GB; ask for fewer outputs, observables or paths",
-                        all / 1e9, (unsigned long long)w->plan.paths, machine / 1e9);
-    if (machine > 0 && all > machine)
+                        "extendable: the run needs %.1f GB of memory for what all %llu paths observe, and there are "
+                        "%.1f GB; ask for fewer outputs, observables or paths",
+                        all / 1e9, (unsigned long long)w->plan.paths, there / 1e9);
+    if (there > 0 && all > there)
         return lgv_fail(err, LGV_CANNOT_RUN,
                         "the run needs %.1f GB of memory for %zu output times and %zu observables in %.0f threads, and "
-                        "this machine has %.1f GB; ask for fewer outputs, observables or threads",
-                        all / 1e9, w->plan.ntimes, w->plan.kernel->watch.count, threads_of(w), machine / 1e9);
+                        "there are %.1f GB; ask for fewer outputs, observables or threads",
+                        all / 1e9, w->plan.ntimes, w->plan.kernel->watch.count, threads_of(w), there / 1e9);
     return LGV_OK;
 }
 

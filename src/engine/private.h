@@ -36,6 +36,9 @@ enum lgv_status lgv_layout_recorded(const struct lgv_layout *w, struct lgv_error
 double lgv_layout_record_bytes(const struct lgv_layout *w, double threads);
 bool lgv_layout_suspends(const struct lgv_layout *w); /* what a unit observes can be kept until it ends */
 double lgv_layout_bytes(const struct lgv_layout *w); /* of memory that a run needs, about */
+/* Of memory that this process may have: of the machine, or of a group that it is in (a container, a job of a cluster);
+ * 0: not known. */
+double lgv_memory_there(void);
 void lgv_layout_free(struct lgv_layout *w); /* and what it consists of */
 
 struct lgv_range { /* paths first .. end - 1 */
