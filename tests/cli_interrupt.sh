@@ -29,8 +29,7 @@ ends $pid 1
 has err 'warning: at this pace the run ends in' 'years'
 
 # The compiler is ended, and nothing of it is left.
-printf '#!/bin/sh\n[ "$1" != -v ] || exec clang -v\necho $$ > started.new\nmv started.new started\nexec sleep 100000\n' \
-    > slow-cc
+printf '#!/bin/sh\n[ "$1" != -v ] || exec clang -v\necho $$ > s\nmv s started\nexec sleep 100000\n' > slow-cc
 chmod +x slow-cc
 mkdir cache
 for signal in INT TERM HUP; do

@@ -10,6 +10,11 @@ fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
 mpi_faulty=$(dirname "$LGV")/tests/lgv_mpi_fault
 export ASAN_OPTIONS=detect_leaks=0 # of MPI itself
+if ! mpirun --oversubscribe -n 2 true > out 2> err; then
+    echo "mpirun does not start here: nothing to test"
+    cat err
+    exit 0
+fi
 ranks() { # ranks CODE N ARGUMENTS...
     local code=$1 n=$2
     shift 2
@@ -54,14 +59,14 @@ mv out one.json
 in_ranks late:40 1 3 "${long[@]}" --out stopped --no-report --checkpoint-steps 100000 --max-time 100000
 has err 'goes on'
 gives 1 at late:40 "$faulty" resume stopped --no-report --max-time 100000
-ranks 0 2 resume stopped --json
+ranks 0 2 resume stopped --json --no-report
 same one.json out "a run that was stopped has other bits"
 
 # A later end.
 gives 0 "$LGV" run well.yaml --until 80 --outputs 400 --set extendable=yes --set keep_every=1 --json
 mv out later.json
 ranks 0 2 run well.yaml --set extendable=yes --out later --no-report --quiet
-ranks 0 3 resume later --until 80 --json
+ranks 0 3 resume later --until 80 --json --no-report
 same later.json out "a later end"
 
 # More units on their way than processes to go on with them, stopped again before all have had their turn.
@@ -70,7 +75,7 @@ gives 0 "$LGV" "${few[@]}" --json
 mv out few.json
 gives 1 at late:40 "$faulty" "${few[@]}" --out many --no-report --threads 6 --max-time 100000
 in_ranks late:10 1 2 resume many --no-report --max-time 100000
-ranks 0 2 resume many --json
+ranks 0 2 resume many --json --no-report
 same few.json out "units that had no turn are lost"
 
 # A process that dies takes the others with it, and the last state is good.
@@ -80,7 +85,7 @@ mpirun --oversubscribe -n 1 env LGV_FAULT=stop:100000000 "$mpi_faulty" "${argume
     -n 1 env LGV_FAULT=kill:100 "$mpi_faulty" "${arguments[@]}" > out 2> err || code=$?
 [ "$code" != 0 ] || die "a process was killed, and nobody noticed"
 [ -s killed/checkpoint.lgv ] || [ -s killed/checkpoint-before.lgv ] || die "no state is left"
-ranks 0 2 resume killed --json
+ranks 0 2 resume killed --json --no-report
 same one.json out "a run that was killed has other bits"
 
 # Paths added until an error is reached.

@@ -44,8 +44,11 @@ gives 0 "$LGV" run "$kubo" "${small[@]}" --no-report --quiet --out more
 # Processes.
 if [ -x "$LGV-mpi" ] && command -v mpirun > /dev/null; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
-    ASAN_OPTIONS=detect_leaks=0 gives 0 mpirun --oversubscribe -n 2 "$LGV-mpi" run "${model[@]}" --threads 1 --out peers
-    cmp whole/paths.h5 peers/paths.h5 || die "other bytes with two processes"
+    if mpirun --oversubscribe -n 2 true > out 2> err; then
+        ASAN_OPTIONS=detect_leaks=0 gives 0 mpirun --oversubscribe -n 2 "$LGV-mpi" run "${model[@]}" --threads 1 \
+            --out peers
+        cmp whole/paths.h5 peers/paths.h5 || die "other bytes with two processes"
+    fi
 fi
 
 # Memory: 81 MB of numbers take less than that.

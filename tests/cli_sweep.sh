@@ -62,6 +62,24 @@ gives 0 "$LGV" run "$kubo" "${few[@]}" --set beta=0.27 --json --no-files
 gives 2 "$LGV" sweep "$kubo" "${few[@]}" --over step=0.1,0.2,0.3,-1,-2,0.5,-3 --threads 3 --no-files
 has err 'at step = -1:'
 
+# Values in lanes, as docs/cluster.md has it: a coordinate that does not move, with a value for each path.
+cat > driven.yaml <<'Y'
+parameters: { f: 0.2 }
+coordinates: { q: 0.5 }
+momenta: { p: 0 }
+hamiltonian: p^2/2 - cos(q) - f*q*cos(2*t/3)
+run: { method: verlet, step: 0.1, until: 5, outputs: 5, paths: 1 }
+Y
+sed -e '/^parameters/d' -e 's/q: 0.5/q: 0.5, f: "file(f.csv, f, paths)"/' -e 's/{ p: 0/{ p: 0, unused: 0/' \
+    -e 's/paths: 1 /paths: 5, keep: 5 /' driven.yaml > lanes.yaml
+printf '%s\n' f 0.2 0.45 0.7 0.95 1.2 > f.csv
+gives 0 "$LGV" sweep driven.yaml --over f=0.2:1.2:5 --json --no-files
+for k in 0 1 2 3 4; do mean_q $k; done > points
+gives 0 "$LGV" run lanes.yaml --out lanes --no-report --quiet
+"$LGV" ends lanes | cut -d, -f2 | sed 1d | paste - points |
+    awk '{ d = $1 - $2; bad += d > 1e-13 || d < -1e-13 } END { exit bad || NR != 5 }' ||
+    die "values in lanes are not those of a sweep"
+
 # A map, words, noise of their own.
 gives 0 "$LGV" sweep "$kubo" "${small[@]}" --over beta=0:1:4 --over seed=1:4:4 --out map
 [ -s map/map-q.svg ] || die "no map"
