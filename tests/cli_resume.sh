@@ -5,7 +5,7 @@
 source "$(dirname "$0")/shell.inc"
 
 numbers() { # of the results in a directory, without what is measured by a clock
-    "$LGV" report "$1" --json --out "$work/pages" |
+    PATH=/nowhere "$LGV" report "$1" --json --out "$work/pages" 2> /dev/null | # no gnuplot: nobody looks at figures
         grep -vE '"(seconds|paths_seconds|compile_seconds|path_steps_per_second|command|threads|date)"'
 }
 model=("$kubo" --paths 960 --step 0.002 --until 100 --no-report --quiet)
