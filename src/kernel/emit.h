@@ -36,7 +36,6 @@ bool lgv_emit_repeats(struct lgv_text *out, const struct lgv_graph *g, const str
                       int nest);
 void lgv_emit_repeat(struct lgv_text *out, const struct lgv_target *target, size_t count, int nest, const char *lane);
 /* emit_rows.c: the same for nests with long rows, whose order of sums is the same whatever lanes are. */
-bool lgv_emit_has_rows(const struct lgv_graph *g);
 bool lgv_emit_is_in_rows(const struct lgv_graph *g, const struct lgv_target *target, size_t count, int nest,
                          const int *list, size_t n);
 void lgv_emit_in_rows(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count,

@@ -48,13 +48,15 @@ static bool tick(void *user, const long *vars) {
     return true;
 }
 
-/* Rows are long, and every value of the innermost index between the least and the largest occurs. */
+/* There are several rows, they are long, and every value of the innermost index between the least and the largest
+ * occurs. */
 static bool find_reach(const struct lgv_graph *g, int nest, struct reach *r) {
     long vars[LGV_MAX_LOOPS] = {0};
     *r = (struct reach){.inner = g->nest[nest].count - 1};
     if (r->inner < 1 || g->nest[nest].base) return false;
     walk(g, nest, r, vars, 0);
-    if (r->rows >= LGV_MAX_INSTANCES || r->all < LONG_ROW * r->rows || r->high - r->low >= ROW_PLACES) return false;
+    if (r->rows < 2 || r->rows >= LGV_MAX_INSTANCES || r->all < LONG_ROW * r->rows || r->high - r->low >= ROW_PLACES)
+        return false;
     r->seen = lgv_new((size_t)(r->high - r->low + 1), 1);
     if (!r->seen) return false;
     struct reach again = {.inner = r->inner, .low = r->low, .high = r->high, .seen = r->seen, .all = 1};
@@ -127,13 +129,6 @@ bool lgv_emit_is_in_rows(const struct lgv_graph *g, const struct lgv_target *tar
             if (t->nest == nest && (target[k].map || target[k].cols || !apart(g, nest, t->row))) return false;
         }
     return each_node(g, list, n, fits_row, &(struct asked){.g = g, .nest = nest});
-}
-
-bool lgv_emit_has_rows(const struct lgv_graph *g) {
-    struct reach r;
-    for (int k = 0; k < (int)g->nnests; k++)
-        if (!g->nest[k].near && find_reach(g, k, &r)) return true;
-    return false;
 }
 
 /* ---- text ---- */
