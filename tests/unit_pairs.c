@@ -119,6 +119,18 @@ static const struct few {
      "potential: 'sum(i=1..N, x[i]^2/2) + sum(i=1..N, j=1..N, i != j, mod(j, 3) < 2, sin(x[i] - x[j])/i)\n"
      "  + sum(i=1..3, j=1..3, k=1..N, cos(x[i] + x[j+1] - x[k])/10) + sum(i=1..N, j=1..N, sin(x[i]*x[j])/(i+j))'\n"
      "noise: 'sum(i=1..N, j=1..N, 0.01*sin(x[i] + x[j]))'\n"},
+    {"long rows: all ordered pairs, two kinds of points, three indices, what differs from row to row alone", "BAB",
+     "parameters: {N: 37, c: 0.3}\ncoordinates: {'x[N] in R3': '[i + 0.1*sin(i), sin(3*i), cos(5*i)]', 'y[N]': i}\n"
+     "momenta: {p: 'normal(0, 1)', r: 0.5}\n"
+     "potential: 'sum(i=1..N, j=1..N, i != j, c*sin(x[i].x)/norm(x[i] - x[j]))\n"
+     "  + sum(i=1..N, j=5..N, i < j, cos(y[i] - y[j])*x[j].z) + sum(i=1..N, exp(-y[i]^2)*x[i].x^2)\n"
+     "  + sum(i=1..3, j=1..2, k=2..N, cos(x[i].x + x[j+1].y - x[k].z)/10)'\n"},
+    {"bodies by their sites, long rows", "BRB",
+     "parameters: {K: 40}\nwhere: {'s(a, A)': 'a + A*[0,0,0.2]', u(r): 'dot(r, r)^-3'}\n"
+     "coordinates: {'x[K] in R3': '[2*mod(i, 4), 2*mod(floor(i/4), 4), floor(i/8)]', "
+     "'R[K] in SO3': '[0.1*i, 0.2, 0]'}\n"
+     "momenta: {p: 0.1, m: '[0.3, 1, 0.5]'}\nkinetic: {inertia: [1, 2, 2.5]}\n"
+     "potential: 'sum(i=1..K, j=i+1..K, u(s(x[i], R[i]) - s(x[j], R[j])))'\n"},
     {"bodies by their sites", "BRB",
      "parameters: {K: 12}\nwhere: {'s(a, A)': 'a + A*[0,0,0.2]', u(r): 'dot(r, r)^-3'}\n"
      "coordinates: {'x[K] in R3': '[2*mod(i, 3), 2*floor(i/3), 0.1*i]', 'R[K] in SO3': '[0.1*i, 0.2, 0]'}\n"
@@ -145,6 +157,7 @@ static void test_lanes_are_pairs(void **state) {
         struct lgv_kernel wide = kernel_for(m, few[i].method, 0), one = kernel_for(m, few[i].method, 1);
         double *a = final_values(&wide, 0.01, 50, 3, 9, 1), *b = final_values(&one, 0.01, 50, 3, 9, 1);
         assert_true(m->graph->pairs == false);
+        assert_true(one.entry->lanes == 4);
         for (size_t k = 0; k < 3 * one.watch.count; k++)
             if (memcmp(&a[k], &b[k], sizeof *a) != 0)
                 fail_msg("%s, number %zu: %.17g is not %.17g", few[i].name, k, b[k], a[k]);
@@ -271,10 +284,25 @@ static void test_refused(void **state) {
     lgv_model_free(m);
 }
 
+/* In an open box the start tells how many pairs there are; it is looked at in samples, so the answer comes at once. */
+static void test_dense_start(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("parameters: {N: 30000}\ncoordinates: {'x[N] in R3': '[sin(1.1*i), sin(2.3*i), "
+                                   "sin(3.7*i)]'}\ncutoff: {radius: 2, switch: 0.5}\n"
+                                   "potential: 'pairs(i=1..N, j=i+1..N, d = x[i] - x[j], dot(d, d))'\n");
+    struct lgv_structure s;
+    struct lgv_error err = {0};
+    assert_int_equal(lgv_model_structure(m, &s, &err), LGV_BAD_INPUT);
+    assert_non_null(strstr(err.message, "pairs are within the radius and its skin at the start"));
+    assert_int_equal(err.line, 3);
+    lgv_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_near_is_all), cmocka_unit_test(test_evaluator), cmocka_unit_test(test_lanes_are_pairs),
         cmocka_unit_test(test_energy),      cmocka_unit_test(test_lists_grow), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_dense_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

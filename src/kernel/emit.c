@@ -49,6 +49,12 @@ void lgv_emit_index(struct lgv_text *out, const struct lgv_graph *g, int index) 
     lgv_text_add(out, ")");
 }
 
+bool lgv_emit_plain_index(const struct lgv_graph *g, int index) {
+    const struct lgv_inode *n = &g->inode[index];
+    if (n->op == LGV_ICONST || n->op == LGV_IVAR) return true;
+    return n->op != LGV_IMOD && n->op != LGV_IDIV && lgv_emit_plain_index(g, n->a) && lgv_emit_plain_index(g, n->b);
+}
+
 void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node) {
     const struct lgv_node *n = &g->node[node];
     if (n->op == LGV_CONST)
@@ -65,16 +71,25 @@ void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node) {
         lgv_text_add(out, "t%d", node);
 }
 
-/* inner: the loop variable that has a value for each lane, -1: lanes are paths. */
-static void reference(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_node *n, int inner) {
+/* What lanes are where a node is written: paths, instances of one path (emit_pairs.c), places in a row of one
+ * (emit_rows.c). */
+enum layout { PATHS, INSTANCES, PLACES };
+
+/* inner: the loop variable that has a value for each lane unless they are paths. */
+static void reference(struct lgv_text *out, const struct lgv_graph *g, int k, enum layout layout, int inner) {
     static const char *const array[] = {"q[", "p[", "w[-1 + ", "brown[", "zn[", "zu[", "dq[", "dp[", "v[", "lambda[",
                                         "before[", "after[", [LGV_PART] = "part[", [LGV_PULL] = "pull["};
-    bool own = inner >= 0 && n->count == LGV_Q; /* has a column for itself */
-    bool each = inner >= 0 && lgv_index_vars(g, n->aux) & 1u << inner;
-    if (inner >= 0) lgv_text_add(out, each ? "PICK(i%d, " : "vec_set(", inner);
+    const struct lgv_node *n = &g->node[k];
+    bool own = layout == INSTANCES && n->count == LGV_Q; /* has a column for itself */
+    bool each = layout != PATHS && lgv_index_vars(g, n->aux) & 1u << inner;
+    if (layout == PLACES && each) {
+        lgv_text_add(out, "row_load(row_x%d + row_k)", k);
+        return;
+    }
+    if (layout != PATHS) lgv_text_add(out, each ? "PICK(i%d, " : "vec_set(", inner);
     lgv_text_add(out, own ? "pairs_%s" : "%s", array[n->count]);
     lgv_emit_index(out, g, n->aux);
-    lgv_text_add(out, inner < 0 ? "]" : own ? "])" : "][pairs_lane])");
+    lgv_text_add(out, layout == PATHS ? "]" : own ? "])" : layout == PLACES ? "][row_lane])" : "][pairs_lane])");
 }
 
 /* +- factor * term, the sign as it stands between terms, or before the first one. */
@@ -178,7 +193,10 @@ struct wanted {
     int *sine, *cosine; /* [argument] node that is marked, 0: none */
     int calls;          /* of functions with long copies */
     int last;
-    int inner;       /* the loop variable that has a value for each lane, -1: none */
+    enum layout layout;
+    int inner;           /* the innermost loop variable; -1 unless the layout or `late` needs it */
+    unsigned char *late; /* [node] it knows the innermost variable, and is written inside of its loop; NULL: all are */
+    bool inside;         /* writing those that do */
     int *inverse_of; /* [base] number of an inverse, from 1 */
     struct inverse *inverse;
     size_t inverses, capacity;
@@ -300,7 +318,7 @@ static void inverse_group(struct lgv_text *out, const struct lgv_graph *g, int k
     int n = 1;
     for (struct inverse *x = w->inverse; plain_exponent(first->exponent) && x < w->inverse + w->inverses; x++)
         if (n < INVERSES && x != first && !x->known && x->uses > 1 && x->base < k && x->exponent == first->exponent &&
-            !x->derived)
+            !x->derived && (w->inside || !w->late || !w->late[x->base]))
             group[n++] = x;
     for (int i = 0; i < n; i++) {
         group[i]->known = true;
@@ -397,7 +415,7 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, co
     if (n->op == LGV_PRODUCT && !uniform) inverses(out, g, k, w);
     lgv_text_add(out, "    const %s t%d = ", uniform ? "double" : "vec", k);
     if (n->op == LGV_REF)
-        reference(out, g, n, w->inner);
+        reference(out, g, k, w->layout, w->inner);
     else if (n->op == LGV_INDEX) {
         lgv_text_add(out, "(double)");
         lgv_emit_index(out, g, n->aux);
@@ -446,6 +464,20 @@ static void wanted_free(struct wanted *w) {
     free(w->cosine);
     free(w->inverse_of);
     free(w->inverse);
+    free(w->late);
+}
+
+static bool find_late(const struct lgv_graph *g, struct wanted *w) {
+    w->late = lgv_new((size_t)w->last + 1, 1);
+    if (!w->late) return false;
+    for (int k = 0; k <= w->last; k++) {
+        const struct lgv_node *n = &g->node[k];
+        if (!w->mark[k]) continue;
+        if (n->op == LGV_REF || n->op == LGV_INDEX || n->op == LGV_ENTRY)
+            w->late[k] = lgv_index_vars(g, n->aux) >> w->inner & 1;
+        for (int i = 0; n->op != LGV_REF && i < n->count; i++) w->late[k] |= w->late[g->arg[n->first + i].node];
+    }
+    return true;
 }
 
 static void place(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *t,
@@ -482,28 +514,36 @@ static void place_below(struct lgv_text *out, const struct lgv_graph *g, struct 
         place(out, g, e->target, e->term[e->next], "=");
 }
 
+static void write_node(struct lgv_text *out, const struct lgv_graph *g, int k, struct wanted *w, bool far) {
+    const struct lgv_node *n = &g->node[k];
+    if (w->mark[k] != 1 || n->op == LGV_CONST || n->op == LGV_PARAM || n->op == LGV_TIME) return;
+    bool uniform = lgv_emit_uniform(g, k);
+    if (uniform && n->op == LGV_REF) return;
+    int arg = n->op == LGV_SIN || n->op == LGV_COS ? g->arg[n->first].node : 0;
+    int s = w->sine[arg], c = w->cosine[arg];
+    if (uniform || !arg || !s || !c) {
+        statement(out, g, k, w, uniform, far);
+        return;
+    }
+    lgv_text_add(out, "    vec t%d, t%d;\n    %s_sincos(", s, c, far ? "far" : "vec");
+    lgv_emit_value(out, g, arg);
+    lgv_text_add(out, ", &t%d, &t%d);\n", s, c);
+    w->mark[s] = w->mark[c] = 2;
+}
+
+static bool runs_far(const struct wanted *w, bool seldom) {
+    return seldom || w->calls > MOST_COPIES;
+}
+
 static void emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom,
                        int inner, struct early *early) {
     struct wanted w;
     if (!find_wanted(g, list, count, &w)) out->failed = true;
+    w.layout = inner < 0 ? PATHS : INSTANCES;
     w.inner = inner;
-    bool far = seldom || w.calls > MOST_COPIES;
     for (int k = 0; k <= w.last && !out->failed; k++) {
-        const struct lgv_node *n = &g->node[k];
         place_below(out, g, early, k);
-        if (w.mark[k] != 1 || n->op == LGV_CONST || n->op == LGV_PARAM || n->op == LGV_TIME) continue;
-        bool uniform = lgv_emit_uniform(g, k);
-        if (uniform && n->op == LGV_REF) continue;
-        int arg = n->op == LGV_SIN || n->op == LGV_COS ? g->arg[n->first].node : 0;
-        int s = w.sine[arg], c = w.cosine[arg];
-        if (uniform || !arg || !s || !c) {
-            statement(out, g, k, &w, uniform, far);
-            continue;
-        }
-        lgv_text_add(out, "    vec t%d, t%d;\n    %s_sincos(", s, c, far ? "far" : "vec");
-        lgv_emit_value(out, g, arg);
-        lgv_text_add(out, ", &t%d, &t%d);\n", s, c);
-        w.mark[s] = w.mark[c] = 2;
+        write_node(out, g, k, &w, runs_far(&w, seldom));
     }
     place_below(out, g, early, w.last + 1);
     wanted_free(&w);
@@ -516,6 +556,22 @@ void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *
 void lgv_emit_nodes_each(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom,
                          int inner) {
     emit_nodes(out, g, list, count, seldom, inner, &(struct early){0});
+}
+
+void lgv_emit_nodes_row(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom,
+                        int inner, void (*open)(void *user, struct lgv_text *out), void *user) {
+    struct wanted w;
+    if (!find_wanted(g, list, count, &w)) out->failed = true;
+    w.layout = g->pairs ? PLACES : PATHS;
+    w.inner = inner;
+    if (!out->failed && !find_late(g, &w)) out->failed = true;
+    for (int pass = 0; pass < 2 && !out->failed; pass++) {
+        w.inside = pass;
+        if (w.inside) open(user, out);
+        for (int k = 0; k <= w.last; k++)
+            if (w.late[k] == pass) write_node(out, g, k, &w, runs_far(&w, seldom));
+    }
+    wanted_free(&w);
 }
 
 void lgv_emit_levels(struct lgv_text *out, const struct lgv_graph *g, int nest, int count) {
@@ -561,7 +617,9 @@ static void body(struct lgv_text *out, const struct lgv_graph *g, const struct l
             }
             list[n++] = target[k].terms->term[i].value;
         }
-    if (n && lgv_emit_is_over_pairs(g, target, count, nest)) {
+    if (n && lgv_emit_is_in_rows(g, target, count, nest, list, n)) {
+        lgv_emit_in_rows(out, g, target, count, nest, list, n);
+    } else if (n && lgv_emit_is_over_pairs(g, target, count, nest)) {
         lgv_emit_over_pairs(out, g, target, count, nest, list, n);
     } else if (n) {
         int braces = 1;

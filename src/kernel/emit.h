@@ -30,6 +30,16 @@ bool lgv_emit_has_pairs(const struct lgv_graph *g);
 bool lgv_emit_is_over_pairs(const struct lgv_graph *g, const struct lgv_target *target, size_t count, int nest);
 void lgv_emit_over_pairs(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count,
                          int nest, const int *list, size_t n);
+/* Are paths of a block that stand at the same place to be computed once?  Writes who is like the lane before; then, in
+ * the loop over lanes, what such a lane does. */
+bool lgv_emit_repeats(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count,
+                      int nest);
+void lgv_emit_repeat(struct lgv_text *out, const struct lgv_target *target, size_t count, int nest, const char *lane);
+/* emit_rows.c: the same for nests with long rows, whose order of sums is the same whatever lanes are. */
+bool lgv_emit_is_in_rows(const struct lgv_graph *g, const struct lgv_target *target, size_t count, int nest,
+                         const int *list, size_t n);
+void lgv_emit_in_rows(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count,
+                      int nest, const int *list, size_t n);
 /* What lists of near pairs need: behind face.h, before the face.  Writes nothing where there are none. */
 void lgv_emit_near(struct lgv_text *out, const struct lgv_graph *g);
 long lgv_emit_near_lists(const struct lgv_graph *g); /* how many there are */
@@ -39,9 +49,13 @@ void lgv_emit_condition(struct lgv_text *out, const struct lgv_graph *g, const s
 /* As lgv_emit_nodes, where lanes are values of the loop variable `inner`. */
 void lgv_emit_nodes_each(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom,
                          int inner);
+/* The same in two parts: nodes that do not know the loop variable `inner`, what `open` writes, those that do. */
+void lgv_emit_nodes_row(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom,
+                        int inner, void (*open)(void *user, struct lgv_text *out), void *user);
 /* Opens the loops of a nest; returns the number of braces to close. */
 int lgv_emit_loops(struct lgv_text *out, const struct lgv_graph *g, int nest);
 void lgv_emit_index(struct lgv_text *out, const struct lgv_graph *g, int index);
+bool lgv_emit_plain_index(const struct lgv_graph *g, int index); /* sums and products alone: vectors take them, too */
 /* Statements that define every node of `list`, and the text of one of them afterwards. */
 void lgv_emit_nodes(struct lgv_text *out, const struct lgv_graph *g, const int *list, size_t count, bool seldom);
 void lgv_emit_value(struct lgv_text *out, const struct lgv_graph *g, int node);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums whose lanes are instances of one path (text/near.h): all sums over near pairs, and other sums over pairs in
- * kernels for fewer paths than lanes.  LANES values of the innermost index are taken side by side; their terms are
- * added one after the other, so that every sum has the order of the loops.
+ * Sums whose lanes are instances of one path (text/near.h): all sums over near pairs, and in kernels for fewer paths
+ * than lanes other sums over pairs, except those with long rows (emit_rows.c).  LANES values of the innermost index are
+ * taken side by side; their terms are added one after the other, so that every sum has the order of the loops.
  *
  * Terms whose row does not know the innermost index are added up in a variable, where it is certain that no other term
  * goes to that row meanwhile. */
@@ -168,36 +168,36 @@ static bool in_column(const struct lgv_target *t) {
     return t->rows > 0 && !t->cols;
 }
 
-/* Paths that stand at the same place are computed once. */
-static bool repeats(const struct writing *w) {
+bool lgv_emit_repeats(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count,
+                      int nest) {
     bool may = true;
-    for (size_t k = 0; k < w->count; k++) {
-        may = may && (!has_terms(&w->target[k], w->nest) || w->target[k].rows > 0);
-        for (size_t i = 0; may && i < w->target[k].terms->count; i++) {
-            const struct lgv_term *t = &w->target[k].terms->term[i];
-            may = t->nest != w->nest || knows_places_only(w->g, t->value, LGV_MAX_LOOPS);
+    for (size_t k = 0; k < count; k++) {
+        may = may && (!has_terms(&target[k], nest) || target[k].rows > 0);
+        for (size_t i = 0; may && i < target[k].terms->count; i++) {
+            const struct lgv_term *t = &target[k].terms->term[i];
+            may = t->nest != nest || knows_places_only(g, t->value, LGV_MAX_LOOPS);
         }
     }
     if (!may) return false;
-    lgv_text_add(w->out, "    int pairs_same[LANES] = {0};\n    for (int l = 1; l < LANES; l++) {\n"
-                         "    pairs_same[l] = column_same(q, NX, l);\n");
-    for (size_t k = 0; k < w->count; k++)
-        if (has_terms(&w->target[k], w->nest))
-            lgv_text_add(w->out, "    pairs_same[l] = pairs_same[l] && (%s%s%scolumn_same(%s, %ld, l));\n",
-                         w->target[k].guarded ? "!" : "", w->target[k].guarded ? w->target[k].array : "",
-                         w->target[k].guarded ? " || " : "", w->target[k].array, w->target[k].rows);
-    lgv_text_add(w->out, "    }\n");
+    lgv_text_add(out, "    int pairs_same[LANES] = {0};\n    for (int l = 1; l < LANES; l++) {\n"
+                      "    pairs_same[l] = column_same(q, NX, l);\n");
+    for (size_t k = 0; k < count; k++)
+        if (has_terms(&target[k], nest))
+            lgv_text_add(out, "    pairs_same[l] = pairs_same[l] && (%s%s%scolumn_same(%s, %ld, l));\n",
+                         target[k].guarded ? "!" : "", target[k].guarded ? target[k].array : "",
+                         target[k].guarded ? " || " : "", target[k].array, target[k].rows);
+    lgv_text_add(out, "    }\n");
     return true;
 }
 
-static void repeat(const struct writing *w) {
-    lgv_text_add(w->out, "    if (pairs_same[pairs_lane]) {\n");
-    for (size_t k = 0; k < w->count; k++)
-        if (has_terms(&w->target[k], w->nest))
-            lgv_text_add(w->out, "    %s%s%scolumn_repeat(%s, %ld, pairs_lane);\n",
-                         w->target[k].guarded ? "if (" : "", w->target[k].guarded ? w->target[k].array : "",
-                         w->target[k].guarded ? ") " : "", w->target[k].array, w->target[k].rows);
-    lgv_text_add(w->out, "    continue;\n    }\n");
+void lgv_emit_repeat(struct lgv_text *out, const struct lgv_target *target, size_t count, int nest, const char *lane) {
+    lgv_text_add(out, "    if (pairs_same[%s]) {\n", lane);
+    for (size_t k = 0; k < count; k++)
+        if (has_terms(&target[k], nest))
+            lgv_text_add(out, "    %s%s%scolumn_repeat(%s, %ld, %s);\n", target[k].guarded ? "if (" : "",
+                         target[k].guarded ? target[k].array : "", target[k].guarded ? ") " : "", target[k].array,
+                         target[k].rows, lane);
+    lgv_text_add(out, "    continue;\n    }\n");
 }
 
 /* Where a term of target k goes. */
@@ -317,9 +317,9 @@ void lgv_emit_over_pairs(struct lgv_text *out, const struct lgv_graph *g, const 
     const struct writing w = {out, g, target, count, nest};
     const int inner = g->nest[nest].count - 1;
     lgv_text_add(out, "    {\n");
-    bool same = repeats(&w);
+    bool same = lgv_emit_repeats(out, g, target, count, nest);
     lgv_text_add(out, "    for (int pairs_lane = 0; pairs_lane < LANES; pairs_lane++) {\n");
-    if (same) repeat(&w);
+    if (same) lgv_emit_repeat(out, target, count, nest, "pairs_lane");
     lgv_text_add(out, "    vec *const pairs_top = c->top;\n"
                       "    const double *const pairs_q = column_take(c, q, NX, pairs_lane);\n    (void)pairs_q;\n");
     for (size_t k = 0; k < count; k++)

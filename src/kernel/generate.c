@@ -282,6 +282,7 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         lgv_generate_file(&s.out, "face.h");
         if (m->graph->ntables) lgv_generate_file(&s.out, "table.h");
         if (width->pairs || m->graph->ncuts) lgv_generate_file(&s.out, "near.h");
+        if (s.g->nnests) lgv_generate_file(&s.out, "rows.h");
         lgv_emit_near(&s.out, s.g);
         lgv_face_write(&s);
         texts_before(&s);

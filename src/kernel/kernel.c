@@ -309,13 +309,13 @@ static enum lgv_status compile(struct lgv_model *m, const struct lgv_kernel_opti
                  !lgv_method_patterned(k->method, m, &k->structure) && !lgv_method_long(k->method, m, &k->structure);
     if (!lanes) lanes = choose_lanes(m->np, dense, sparse, cc.kind == LGV_COMPILER_CLANG);
     const bool near = m->graph->ncuts > 0, few = options->paths && 2 * options->paths <= PAIR_LANES;
-    const bool pairs = few && !options->lanes && lgv_emit_has_pairs(m->graph);
+    const bool pairs = few && options->lanes <= 2 * PAIR_LANES && lgv_emit_has_pairs(m->graph);
     const unsigned least = near || pairs ? PAIR_LANES : 2; /* instances of pair sums fill them */
     if (near && !options->lanes && lanes > 2 * PAIR_LANES) lanes = 2 * PAIR_LANES;
     while (!options->lanes && options->paths && lanes > least && lanes / 2 >= options->paths) lanes /= 2;
     struct lgv_width width = choose_width(m->np, lanes, cc.kind == LGV_COMPILER_CLANG);
     if (near) width = (struct lgv_width){.lanes = lanes, .vecs = 1};
-    width.pairs = pairs && width.vecs == 1;
+    width.pairs = pairs && width.vecs == 1 && lanes <= 2 * PAIR_LANES;
     width.coarse = options->coarse;
     char *source = lgv_kernel_source(m, k->method, &k->structure, &k->watch, &width, err);
     if (!source) return LGV_CANNOT_RUN;

@@ -64,6 +64,9 @@ void lgv_function_free(struct lgv_function *f);
 unsigned lgv_index_vars(const struct lgv_graph *g, int index); /* the loop variables it knows, as bits */
 /* The least and the largest value of both indices of a nest of two levels; low > high: it has no instances. */
 void lgv_near_ranges(const struct lgv_graph *g, int nest, long low[2], long high[2]);
+#define LGV_MOST_NEAR 134217728.0 /* pairs of a list; more are no use to anyone */
+/* Refuses a typical start that has more. */
+enum lgv_status lgv_near_start(struct lgv_model *m, struct lgv_error *err);
 /* As lgv_loops_each for the instances of a near nest whose points in q are at most its radius apart. */
 long lgv_near_each(const struct lgv_graph *g, int nest, const double *q, lgv_visit *visit, void *user);
 /* Does the formula have a sum over near pairs?  Does it have indices as numbers? */

@@ -58,6 +58,7 @@ struct lgv_cutoff {
     double radius, width, skin; /* width: of the shell in which pair sums are switched off */
     double box[3];              /* periods, 0: none */
     int dim;                    /* of the box; 0: none is given, 1: the same for all components */
+    unsigned at;                /* byte of the file where the radius stands */
 };
 
 struct lgv_scope {

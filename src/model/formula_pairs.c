@@ -92,9 +92,6 @@ static bool read_distance(struct lgv_parser *p, char *name, struct lgv_cut *cut,
     return lgv_parser_expect(p, ',', "',' and what to sum");
 }
 
-/* Lists hold up to this many pairs; more are no use to anyone. */
-#define MOST_NEAR 134217728.0
-
 /* In a full box it is known how many there will be. */
 static void check_density(struct lgv_parser *p, size_t at, int nest, const struct lgv_cut *cut) {
     long low[2], high[2];
@@ -104,10 +101,10 @@ static void check_density(struct lgv_parser *p, size_t at, int nest, const struc
     for (int k = 0; k < cut->dim; k++) volume *= cut->box[k];
     double ball = cut->dim == 3 ? 4.0 / 3 * acos(-1) * reach * reach * reach : acos(-1) * reach * reach;
     double share = volume > 0 && ball < volume ? ball / volume : 1;
-    if (volume > 0 && a * b * share / 2 > MOST_NEAR)
+    if (volume > 0 && a * b * share / 2 > LGV_MOST_NEAR)
         lgv_parser_error(p, at, "about %.2g pairs are within the radius and its skin, %.3g for each point: more than a "
                                 "list can hold (%.2g); the radius is too large for this box, or the box too small",
-                         a * b * share / 2, b * share, MOST_NEAR);
+                         a * b * share / 2, b * share, LGV_MOST_NEAR);
 }
 
 static struct lgv_value read_pairs(struct lgv_parser *p, bool sharp) {

@@ -7,7 +7,8 @@
 
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
     *out = (struct lgv_structure){.derivative_error = NAN, .commutes = 1, .constrained = m->nconstraints > 0};
-    return m->kind->structure(m, out, err);
+    enum lgv_status status = lgv_near_start(m, err);
+    return status ? status : m->kind->structure(m, out, err);
 }
 
 enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err) {

@@ -3,6 +3,7 @@
  * Sums over near pairs on the host, for the scalar evaluator: points are sorted into cells at least as wide as the
  * radius, so that a pair that counts lies in cells that touch.  Kernels have lists of their own (text/near.h). */
 #include "model/calculus.h"
+#include "model/point.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,4 +211,56 @@ long lgv_near_each(const struct lgv_graph *g, int nest, const double *q, lgv_vis
     free(c.order);
     free(c.found);
     return count;
+}
+
+/* ---- how many ---- */
+
+#define SAMPLES 64 /* points of the first index whose near ones are counted */
+
+/* About how many pairs a list has at q: those within the radius and its skin, of every k-th point. */
+static double estimate(const struct lgv_graph *g, int nest, const double *q) {
+    const struct lgv_level *level = &g->level[g->nest[nest].first];
+    struct lgv_cut cut = g->cut[g->nest[nest].near - 1];
+    struct cells c = {.cut = &cut};
+    long vars[LGV_MAX_LOOPS] = {0}, counted = 0;
+    double found = 0;
+    lgv_near_ranges(g, nest, c.low, c.high);
+    const long na = c.high[0] - c.low[0] + 1, nb = c.high[1] - c.low[1] + 1;
+    if (na <= 0 || nb <= 0) return 0;
+    cut.radius += cut.skin;
+    c.point[0] = lgv_new(3 * (size_t)na, sizeof *c.point[0]);
+    c.point[1] = lgv_new(3 * (size_t)nb, sizeof *c.point[1]);
+    const bool ok = c.point[0] && c.point[1];
+    if (ok) take_points(g, q, &c);
+    for (long i = 0; ok && i < na; i += na / SAMPLES + 1, counted++) {
+        vars[0] = c.low[0] + i;
+        const long low = lgv_loops_index(g, level[1].low, vars), high = lgv_loops_index(g, level[1].high, vars);
+        for (vars[1] = low; vars[1] <= high; vars[1]++)
+            found += lgv_loops_holds(g, nest, vars) &&
+                     is_near(&c, c.point[0] + 3 * i, c.point[1] + 3 * (vars[1] - c.low[1]));
+    }
+    free(c.point[0]);
+    free(c.point[1]);
+    return counted ? found * (double)na / (double)counted : 0;
+}
+
+enum lgv_status lgv_near_start(struct lgv_model *m, struct lgv_error *err) {
+    const struct lgv_graph *g = m->graph;
+    struct lgv_evaluator e;
+    struct lgv_point at;
+    double most = 0;
+    if (!g || !g->ncuts) return LGV_OK; /* C functions have no graph */
+    if (!lgv_eval_begin(&e, g)) return lgv_fail_memory(err);
+    const bool ok = lgv_point_make(m, &e, -1, 1, &at);
+    for (int k = 0; ok && k < (int)g->nnests; k++)
+        if (g->nest[k].near) most = fmax(most, estimate(g, k, lgv_point_env(m, &at).space[LGV_Q]));
+    if (ok) free(at.x);
+    lgv_eval_end(&e);
+    if (!ok) return lgv_fail_memory(err);
+    if (most > LGV_MOST_NEAR)
+        return lgv_model_fail_at(err, m, m->scope.cutoff.at,
+                                 "about %.2g pairs are within the radius and its skin at the start: more than a list "
+                                 "can hold (%.2g); a smaller radius, or points further apart, give fewer",
+                                 most, LGV_MOST_NEAR);
+    return LGV_OK;
 }

@@ -9,7 +9,9 @@
  * Constant masses: the rounds of quick_stages alone, whose system for the multipliers has blocks of VM rows at the
  * entries of G M^-1 G^T.  Without constraints the error falls by a factor of rho(a ahat) dt^2 omega^2 a round, which is
  * dt^2 omega^2 / 24 for Lobatto IIIA-IIIB with three stages: below 1 wherever that method is stable (dt omega < 2.9),
- * so nothing is lost by having no other way.  Where multipliers are so large that it does not fall, lanes fail.
+ * so nothing is lost by having no other way.  With constraints omega is that of the multipliers, too: a hanging chain
+ * of N rods of length l has frequencies up to 2 sqrt(N g/l).  Where the error does not fall, lanes fail, and such a
+ * step is taken in parts (run/rescue.c).
  * Include-free; a part of vprk_stages.h. */
 
 #if MODEL_L
