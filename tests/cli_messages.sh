@@ -79,6 +79,21 @@ done
 gives 0 "$LGV" check unused.yaml --json
 has out '"unused": [' '"V"'
 
+# A matrix that is not quite a rotation is made one, and that is told with its place.
+turned() {
+    printf 'coordinates: { R in SO3: { matrix: [[1, 0, 0], [0, 1, %s], [0, 0, 1]] } }\n' "$1" > turned.yaml
+    echo 'potential: R.zz' >> turned.yaml
+}
+turned 1e-7
+gives 0 "$LGV" check turned.yaml
+has err 'turned.yaml:1:36: R^T R differs from 1 by 1e-07: the matrix is made a rotation'
+turned 1e-14
+gives 0 "$LGV" check turned.yaml
+hasnot err 'differs from 1'
+turned 1e-5
+gives 2 "$LGV" check turned.yaml
+has err 'turned.yaml:1:36: this is not a rotation: R^T R differs from 1 by 1e-05'
+
 # A step that is lost in the rounding of the time: at its place in the file, or of the command line.
 printf 'coordinates: { q: 0 }\nhamiltonian: p_q^2/2\nrun: { start: 1e10, until: 10000000001, step: 1e-7 }\n' > lost.yaml
 gives 2 "$LGV" run lost.yaml

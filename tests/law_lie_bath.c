@@ -28,10 +28,6 @@
     "constraints: ['b[1]*[0,0,0.5]', 'b[1]*[0,0,-0.5] - b[2]*[0,0,0.5]']\n"                                            \
     "langevin: {friction: {b: {position: 0.6, rotation: 0.4}, s: 0.5}, temperature: 0.5}\n"
 
-static void cross(const double *a, const double *b, double *out) {
-    for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
 /* u with cay(u) = R_0^T R_1, of unit quaternions. */
 static void turn_between(const double *a, const double *b, double *u) {
     double w = a[0] * b[0], once[3];

@@ -2,7 +2,7 @@
  *
  * Momenta alone, on the dual of so(3) and se(3), and steps along coadjoint orbits for any H and noise of momenta: the
  * momenta of the model with rotations bit by bit, Poisson maps, Casimirs, orders, laws, Gamma = R^T e_z of a top. */
-#include "helpers.h"
+#include "bodies.h"
 
 #define SPINS                                                                                                          \
     "parameters: {N: 9}\nmomenta: {'s[N] in so3*': '[sin(2*pi*i/N), cos(2*pi*i/N), 0.3]'}\n"                           \
@@ -71,7 +71,7 @@ static void test_same_momenta(void **state) {
 
 /* ---- structure ---- */
 
-static double defect_of(struct lgv_model *m, const char *method, double dt, size_t steps, double *casimir) {
+static double poisson_defect(struct lgv_model *m, const char *method, double dt, size_t steps, double *casimir) {
     struct lgv_kernel k = kernel_of(m, method);
     double *x = final_values(&k, dt, 1, 1, 5, 1), state[64], worst = 0;
     size_t first = k.watch.count;
@@ -105,7 +105,7 @@ static void test_poisson(void **state) {
     for (size_t i = 0; i < 4; i++)
         for (size_t j = i == 3; j < (i == 2 ? 1 : 2); j++) { /* the last two by one of them */
             struct lgv_model *m = model_of(text[i]);
-            double casimir, d = defect_of(m, method[j], 0.1, 1000, &casimir);
+            double casimir, d = poisson_defect(m, method[j], 0.1, 1000, &casimir);
             print_message("model %zu by %s: Poisson to %.1e, Casimirs to %.1e in 1000 steps\n", i, method[j], d,
                           casimir);
             assert_true(d < 1e-10);
@@ -113,7 +113,7 @@ static void test_poisson(void **state) {
             lgv_model_free(m);
         }
     struct lgv_model *m = model_of(CURVED); /* and it is seen where it is not so */
-    double casimir, d = defect_of(m, "RK4-embedded", 0.2, 100, &casimir);
+    double casimir, d = poisson_defect(m, "RK4-embedded", 0.2, 100, &casimir);
     print_message("RK4: Poisson to %.1e, Casimir to %.1e in 100 steps\n", d, casimir);
     assert_true(d > 1e-6 && casimir > 1e-6);
     lgv_model_free(m);
@@ -256,18 +256,8 @@ static void test_laws(void **state) {
         struct lgv_model *m = model_of(row[i].text);
         struct lgv_kernel k = kernel_of(m, row[i].method);
         double *x = final_values(&k, 0.1, 80, PATHS, 11, 1);
-        for (int which = 0; which < 2; which++) {
-            double sum = 0, square = 0;
-            size_t at = watch_number(&k, which ? "b" : "a");
-            for (size_t p = 0; p < PATHS; p++) {
-                double y = x[p * k.watch.count + at];
-                sum += y / PATHS;
-                square += y * y / PATHS;
-            }
-            double error = sqrt((square - sum * sum) / PATHS);
-            print_message("%s, row %zu: %.4f +- %.4f, law %.4f\n", row[i].method, i, sum, error, row[i].want[which]);
-            assert_near(sum, row[i].want[which], 3 * error + 1e-3, "mean");
-        }
+        assert_mean(&k, x, PATHS, "a", row[i].want[0], 3);
+        assert_mean(&k, x, PATHS, "b", row[i].want[1], 3);
         free(x);
         lgv_kernel_free(&k);
         lgv_model_free(m);

@@ -13,7 +13,7 @@ static const struct lgv_flag flags[] = {
 static int examine(const struct lgv_arguments *a, const struct lgv_examination *x) {
     int code = x->nproblems ? LGV_EXIT_BROKEN : LGV_EXIT_DONE;
     if (x->method_fits && !x->measured) lgv_warn("nothing was measured: %s", x->unmeasured);
-    lgv_warn_unused(x->model);
+    lgv_warn_model(x->model);
     if (!a->flags.json) {
         lgv_examination_print(x);
         return lgv_finish(code);

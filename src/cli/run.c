@@ -185,7 +185,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
         return LGV_EXIT_BROKEN;
     }
     if (!complete) lgv_saving_tell(&saving);
-    if (!a->flags.quiet) lgv_warn_unused(m);
+    if (!a->flags.quiet) lgv_warn_model(m);
     if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
         lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",
                  r.certificate.strong_order, r.certificate.weak_order);

@@ -75,6 +75,10 @@ static bool from_matrix(struct lgv_loader *l, int node, int out[4]) {
         return lgv_yaml_fail(l, node,
                              "this is not a rotation: R^T R differs from 1 by %.2g, and its determinant is %.6g",
                              off_rotation(R), det);
+    if (off_rotation(R) > l->m->projected) {
+        l->m->projected = off_rotation(R);
+        lgv_yaml_place(l, node, &l->m->projected_line, &l->m->projected_column);
+    }
     lgv_rotations_quaternion(R, quaternion);
     for (int k = 0; k < 4; k++) out[k] = lgv_expr_const(l->m->graph, quaternion[k]);
     return true;

@@ -197,6 +197,8 @@ struct lgv_model {
     struct lgv_bath bath;
     int *start;   /* [nx + np] nodes: start values; may refer to draws and to components that come before */
     int draws[2];    /* numbers of normal() and uniform() draws */
+    double projected; /* largest entry of R^T R - 1 of all matrices of start values, which became rotations */
+    int projected_line, projected_column; /* of the one that is farthest off */
     bool by_path;    /* some start values come from a file with a row for each path */
     bool maxwellian; /* some momenta or velocities start with that law */
     size_t nobservables;
