@@ -6,8 +6,12 @@
  *
  * Averages to weak order 2: for H = (p^2 + q^2)/2 and h = s q^2/2 the second moments follow
  *   (q^2)' = 2 qp,  (qp)' = p^2 - q^2,  (p^2)' = -2 qp + s^2 q^2   in the mean,
- * which is integrated here by Taylor's series. */
+ * which is integrated here by Taylor's series.
+ *
+ * Comparisons have such increments too, of each step its own, and control variates, whose mean is zero for them as
+ * well. */
 #include "helpers.h"
+#include "study/compare.h"
 
 static void run_weak(struct lgv_model *m, const char *method, double dt, double until, uint64_t paths,
                      struct lgv_result *r) {
@@ -96,6 +100,48 @@ static void test_order(void **state) {
     lgv_model_free(m);
 }
 
+static void compare_weak(const char *text, const struct lgv_contender *contender, size_t count, const char *observe,
+                         double until, uint64_t paths, struct lgv_comparison *c) {
+    struct lgv_model *m = model_of(text);
+    struct lgv_settings s = settings_of(m);
+    struct lgv_compare_options o = {
+        .contender = contender, .count = count, .observe = &observe, .nobserve = 1, .no_reference = true};
+    struct lgv_error err = {0};
+    s.weak = true;
+    s.until = until;
+    s.paths = paths;
+    s.outputs = 1;
+    s.seed = 5;
+    if (lgv_compare(m, &s, &o, NULL, NULL, c, &err) != LGV_OK) fail_msg("%s", err.message);
+    assert_true(c->points && !c->reference);
+    lgv_model_free(m);
+}
+
+/* p = 0 after one step with probability 2/3, after two with 4/9 + 2/36: each step has three points, no sums of them.
+ * Means with control variates keep weak order 2, with less variance. */
+static void test_compare(void **state) {
+    (void)state;
+    static const char kick[] = "coordinates: {x: 0}\nmomenta: {p: 0}\nhamiltonian: p^2/2\nnoise: -x\n"
+                               "observe: {zero: \"1 - min(1, 1e6*p^2)\"}\n";
+    static const char linear[] = "parameters: {s: 0.8}\ncoordinates: {q: 1}\nmomenta: {p: 0}\n"
+                                 "hamiltonian: (p^2 + q^2)/2\nnoise: s*q^2/2\nobserve: {qq: q^2}\n";
+    const struct lgv_contender one[2] = {{.method = lgv_method_find("VZ"), .step = 0.25},
+                                         {.method = lgv_method_find("VZ"), .step = 0.125}};
+    const struct lgv_contender two[1] = {{.method = lgv_method_find("P2N2Q4Gau-Jc"), .step = 0.125}};
+    struct lgv_comparison c;
+    compare_weak(kick, one, 2, "zero", 0.25, 100000, &c);
+    for (int i = 0; i < 2; i++)
+        assert_near(c.method[i].outcome->plain[1], i ? 0.5 : 2.0 / 3, 4.5 * c.method[i].outcome->plain_err[1], "zero");
+    lgv_comparison_clear(&c);
+    compare_weak(linear, two, 1, "qq", 2, 100000, &c);
+    const struct lgv_outcome *q = c.method->outcome;
+    print_message("E q^2: %.5f +- %.5f, without control variates %.5f, expected %.5f\n", q->mean[1], q->err[1],
+                  q->plain_err[1], second_moment(2));
+    assert_near(q->mean[1], second_moment(2), 4.5 * q->err[1] + 1e-4, "E q^2");
+    assert_true(q->err[1] < 0.8 * q->plain_err[1]);
+    lgv_comparison_clear(&c);
+}
+
 /* Without a Brownian path there is nothing to compare, keep or cut. */
 static void refused(const char *name, const char *value, const char *method) {
     struct lgv_model *m = model_of("coordinates: {q: 1}\nmomenta: {p: 0}\nhamiltonian: (p^2 + q^2)/2\n"
@@ -123,6 +169,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moments),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_compare),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
