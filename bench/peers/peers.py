@@ -458,9 +458,9 @@ def curved_diffrax(first):
     if first:
         make(0.1, False)(100)
         return {}
-    reference, errors = make(END / 2**12, True)(200), []
+    reference, errors = make(END / 2**11, True)(100), []
     for k in range(3, 10):
-        errors.append((END / 2**k, rms(make(END / 2**k, True)(200), reference)))
+        errors.append((END / 2**k, rms(make(END / 2**k, True)(100), reference)))
         if errors[-1][1] <= GOALS["fine"]:
             break
 
