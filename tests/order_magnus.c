@@ -64,7 +64,7 @@ static struct fit strong(struct lgv_model *m, const char *method, const double *
     double promised = lgv_method_strong_order(k.method, &k.structure, k.nnoise, NULL);
     print_message("    %s: order %.3f +- %.3f, promised %g, error %.3g at %g\n", method, f.slope, f.slope_error,
                   promised, f.rms[0], dt[0]);
-    assert_true(f.slope_error < 0.07);
+    assert_true(f.slope_error < 0.08);
     /* Orders are 1/2 apart.  E |e|^2 = dt^2s (a + b dt + ..), odd powers of dt^(1/2) being odd in the noise: a finite
      * range of steps bends a fit upwards, and the slope is nearer to the promised order than to the next.  Downwards
      * the error of the reference bends it: at a quarter of the least step its square is k^2/4^2s of the other, with k
