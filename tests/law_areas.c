@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Levy areas: on the free group of step 2, noises h_i = p_i + sum_j x_j p_ij / 2 whose positions are W_i and the areas
- * A_ij, methods with areas show them as they are.  Their law, its covariance given W, and Chen's relation. */
+ * A_ij, methods with areas show them as they are.  Their law, its covariance given W, and given W and the integrals of W
+ * with the tail alone and with modes, and Chen's relation. */
 #include "helpers.h"
 
 #define NILPOTENT                                                                                                      \
@@ -76,6 +77,60 @@ static void test_law(void **state) {
     lgv_model_free(m);
 }
 
+/* One step of the width dt, in units of which W is of variance 1 and A - y_i W_j + W_i y_j = b has the variance
+ * (y_i^2 + y_j^2)/5 + 1/20 given y = J - W/2, of variance 1/12, and is not correlated with W: for every number of modes.
+ * Then E b^2 = 1/12, E b^2 (y_i^2 + y_j^2) = 1/90 + 1/120, E b_12 b_13 y_2 y_3 = 1/720. */
+static void test_given(void **state) {
+    (void)state;
+    static const double step[] = {1, 1.0 / 32, 1.0 / 1024}; /* no mode, one, three */
+    static const long modes[] = {0, 1, 3};
+    struct lgv_model *m = model_of(NILPOTENT);
+    struct lgv_kernel k = kernel_of(m, "P1N1Q2Gau-Levy");
+    const size_t lanes = k.entry->lanes, rows = lgv_increments_rows(&k);
+    double *x[4], *drawn = lgv_aligned(rows * lanes);
+    for (size_t i = 0; i < 4; i++) x[i] = lgv_new(PATHS, sizeof *x[i]);
+    for (size_t s = 0; s < 3; s++) {
+        const double dt = step[s];
+        struct areas r = run(&k, 1);
+        free(r.value);
+        r.value = final_values(&k, dt, 1, PATHS, 41, 1);
+        long p = 0;
+        while (LGV_AREA_MORE(p, dt)) p++;
+        assert_int_equal(p, modes[s]);
+        struct lgv_own_block b;
+        assert_true(lgv_block_create(&k, 0, dt, 41, 1, &b));
+        for (size_t path = 0; path < PATHS; path++) {
+            if (path % lanes == 0) {
+                for (size_t l = 0; l < lanes; l++) b.path[l] = path + l;
+                k.entry->increments(&b.block, 1, drawn);
+            }
+            double W[3], y[3], A[3];
+            for (size_t i = 0; i < 3; i++) {
+                W[i] = drawn[i * lanes + path % lanes] / sqrt(dt);
+                y[i] = drawn[(3 + i) * lanes + path % lanes] / (dt * sqrt(dt)) - W[i] / 2;
+                A[i] = r.value[path * r.n + r.A[i]] / dt;
+                assert_near(r.value[path * r.n + r.W[i]], W[i] * sqrt(dt), 1e-14, "W");
+            }
+            double c = A[0] - y[0] * W[1] + W[0] * y[1], d = A[1] - y[0] * W[2] + W[0] * y[2];
+            x[0][path] = c * c;
+            x[1][path] = c * c * (y[0] * y[0] + y[1] * y[1]);
+            x[2][path] = c * d * y[1] * y[2];
+            x[3][path] = c * d * W[1] * W[2] + c * W[0] * W[1];
+        }
+        print_message("dt = %g, %ld modes\n", dt, p);
+        expect(x[0], 1.0 / 12, 0, "E b^2 = 1/12");
+        expect(x[1], 1.0 / 90 + 1.0 / 120, 0, "E b^2 |y|^2 = 7/360");
+        expect(x[2], 1.0 / 720, 0, "E b b' y y' = 1/720");
+        expect(x[3], 0, 0, "b and W");
+        lgv_block_free(&b);
+        free(r.value);
+    }
+    for (size_t i = 0; i < 4; i++) free(x[i]);
+    free(drawn);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
 /* Coarse steps of one path have the same W and A at the end, whatever their number; other inner methods too. */
 static void test_chen(void **state) {
     (void)state;
@@ -106,6 +161,7 @@ static void test_chen(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_law), cmocka_unit_test(test_chen)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_law), cmocka_unit_test(test_given),
+                                       cmocka_unit_test(test_chen)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
