@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Levy areas: on the free group of step 2, noises h_i = p_i + sum_j x_j p_ij / 2 whose positions are W_i and the areas
- * A_ij, methods with areas show them as they are.  Their law, its covariance given W, and given W and the integrals of W
- * with the tail alone and with modes, and Chen's relation. */
+ * A_ij, methods with areas show them as they are.  Their law, its covariance given W, and given W and the integrals of
+ * W with the tail alone and with modes, and Chen's relation. */
 #include "helpers.h"
 
 #define NILPOTENT                                                                                                      \
@@ -78,8 +78,8 @@ static void test_law(void **state) {
 }
 
 /* One step of the width dt, in units of which W is of variance 1 and A - y_i W_j + W_i y_j = b has the variance
- * (y_i^2 + y_j^2)/5 + 1/20 given y = J - W/2, of variance 1/12, and is not correlated with W: for every number of modes.
- * Then E b^2 = 1/12, E b^2 (y_i^2 + y_j^2) = 1/90 + 1/120, E b_12 b_13 y_2 y_3 = 1/720. */
+ * (y_i^2 + y_j^2)/5 + 1/20 given y = J - W/2, of variance 1/12, and is not correlated with W: whatever the number of
+ * modes. Then E b^2 = 1/12, E b^2 (y_i^2 + y_j^2) = 1/90 + 1/120, E b_12 b_13 y_2 y_3 = 1/720. */
 static void test_given(void **state) {
     (void)state;
     static const double step[] = {1, 1.0 / 32, 1.0 / 1024}; /* no mode, one, three */

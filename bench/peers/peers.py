@@ -390,7 +390,10 @@ def sde_odeint(first):
 
 # ---- curved ----
 
-CURVED = "name: curved\ncoordinates: { q: 0.5 }\nmomenta: { p: 0.8 }\nhamiltonian: p^2/2 - cos(q)\nnoise: cos(q)*cos(p)\n"
+CURVED = (
+    "name: curved\ncoordinates: { q: 0.5 }\nmomenta: { p: 0.8 }\nhamiltonian: p^2/2 - cos(q)\n"
+    "noise: cos(q)*cos(p)\n"
+)
 GOALS = {"error": 1e-3, "fine": 1e-4}
 
 
