@@ -77,6 +77,38 @@ static void test_law(void **state) {
     lgv_model_free(m);
 }
 
+static double normal(uint64_t path, long number) { /* of stream 5; docs/noise.md */
+    double z[2];
+    lgv_bridge_normals(41, path, (uint64_t)number / 2, 5u - 0x8000u, z);
+    return z[number % 2];
+}
+
+/* The areas of the first step written down again, in units in which its width is 1. */
+static void areas_again(uint64_t path, long p, const double *W, const double *y, double *A) {
+    const double kappa = 1 / (2 * M_PI * M_PI);
+    double V = 1.0 / 12, S4 = pow(M_PI, 4) / 90, s[3], a[3], c[3], b[3][3] = {{0}};
+    for (int i = 0; i < 3; i++) s[i] = -y[i];
+    for (long r = 1; r <= p; r++) {
+        const double v = kappa / (double)(r * r), left = V - v;
+        for (int i = 0; i < 3; i++) {
+            a[i] = s[i] * v / V + sqrt(v * left / V) * normal(path, 6 * (r - 1) + i);
+            c[i] = sqrt(v) * normal(path, 6 * (r - 1) + 3 + i);
+            s[i] -= a[i];
+        }
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) b[i][j] += M_PI * (double)r * (a[i] * c[j] - c[i] * a[j]);
+        V = left;
+        S4 -= pow((double)r, -4);
+    }
+    const double S2 = V / kappa;
+    for (int i = 0, k = 0; i < 3; i++)
+        for (int j = i + 1; j < 3; j++, k++) {
+            double eta[2] = {normal(path, 6 * p + i), normal(path, 6 * p + j)};
+            A[k] = y[i] * W[j] - W[i] * y[j] + b[i][j] + sqrt(S4 / 2) / S2 * (s[i] * eta[1] - s[j] * eta[0]) +
+                   sqrt((S2 - S4 / S2) * kappa) * normal(path, 6 * p + 3 + k);
+        }
+}
+
 /* One step of the width dt, in units of which W is of variance 1 and A - y_i W_j + W_i y_j = b has the variance
  * (y_i^2 + y_j^2)/5 + 1/20 given y = J - W/2, of variance 1/12, and is not correlated with W: whatever the number of
  * modes. Then E b^2 = 1/12, E b^2 (y_i^2 + y_j^2) = 1/90 + 1/120, E b_12 b_13 y_2 y_3 = 1/720. */
@@ -112,6 +144,11 @@ static void test_given(void **state) {
                 assert_near(r.value[path * r.n + r.W[i]], W[i] * sqrt(dt), 1e-14, "W");
             }
             double c = A[0] - y[0] * W[1] + W[0] * y[1], d = A[1] - y[0] * W[2] + W[0] * y[2];
+            if (path < 100) {
+                double again[3];
+                areas_again(path, p, W, y, again);
+                for (int i = 0; i < 3; i++) assert_near(A[i], again[i], 1e-11, "area");
+            }
             x[0][path] = c * c;
             x[1][path] = c * c * (y[0] * y[0] + y[1] * y[1]);
             x[2][path] = c * d * y[1] * y[2];
