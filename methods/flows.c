@@ -13,7 +13,7 @@
  * order is 3/2 for one noise and for noises that commute, and the weak order 2 by parity, without any derivative of
  * H or h that the step does not have by itself.  Every side is symplectic.
  *
- * Splitting paths: Foster, dos Reis & Strange (2024), High order splitting methods for SDEs satisfying a commutativity
+ * Splitting paths: Foster, dos Reis & Strange (2022), High order splitting methods for SDEs satisfying a commutativity
  * condition, doi 10.48550/arXiv.2210.17543.  The weights are derived here. */
 #include "kernel/text/method_file.h"
 #include "kernel/text/program.h"

@@ -96,4 +96,11 @@ for k in $(cat ended); do
     "$LGV" replay fails --path "$k" | awk -F'\t' 'END { print $4 "," $5 }' > there
     [ "$(cat there),$k" = "$(grep ",$k\$" i)" ] || die "path $k does not end there: $(cat there)"
 done
+
+# Of chosen paths, recorded or kept, the table has the numbers and the ends that these have among all.
+gives 0 "$LGV" run whole.yaml --until 1 --out chosen --no-report --set record=final --set record_paths=1,4
+"$LGV" ends chosen > j
+cmp j <(sed -n '1p; 3p; 6p' e) || die "recorded paths 1 and 4 are others"
+gives 0 "$LGV" run whole.yaml --until 1 --keep 1,4 --out kept --no-report
+cmp <("$LGV" ends kept) <(sed -n '1p; 3p; 6p' <("$LGV" ends first)) || die "kept paths 1 and 4 are others"
 echo "Everything holds."

@@ -17,5 +17,9 @@ for page in new/method-*.md; do
     grep -q '^@' "$page" || die "$page has no entry for BibTeX"
     ! grep -q 'doi 10[^]]*$' "$page" || die "$page has a DOI that is not a link"
 done
+# A key of BibTeX stands for one paper: a method that is made of others cites several.
+keys=$(grep -hA2 '^@' new/method-*.md | tr -d '\n' | sed 's/@/\n@/g' | sed 's/--$//; s/^@[a-z]*{//' | sort -u |
+    sed 's/,.*//' | uniq -d)
+[ -z "$keys" ] || die "two papers have one key: $keys"
 gives 0 "$LGV" methods BAOAB
 has out 'B(1/2)  A(1/2)  O(1)' advice

@@ -33,6 +33,15 @@ static void test_motion(void **state) {
         }
         free(first);
     }
+    /* gcc makes several vecs of a block, with rows of their own */
+    struct lgv_kernel k = kernel_with(m, "verlet", 16, "gcc");
+    double *x = final_values(&k, 0.002, 1000, 48, 5, 1);
+    for (size_t path = 1, row = watch_number(&k, "k"), n = k.watch.count; path < 48; path++) {
+        assert_near(x[path * n + watch_number(&k, "error")], 0, 1e-5, "gcc");
+        assert_true(x[path * n + row] != x[row]);
+    }
+    free(x);
+    lgv_kernel_free(&k);
     lgv_model_free(m);
 }
 

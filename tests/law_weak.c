@@ -6,8 +6,12 @@
  *
  * Averages to weak order 2: for H = (p^2 + q^2)/2 and h = s q^2/2 the second moments follow
  *   (q^2)' = 2 qp,  (qp)' = p^2 - q^2,  (p^2)' = -2 qp + s^2 q^2   in the mean,
- * which is integrated here by Taylor's series. */
+ * which is integrated here by Taylor's series.
+ *
+ * Comparisons have such increments too, of each step its own, and control variates, whose mean is zero for them as
+ * well. */
 #include "helpers.h"
+#include "study/compare.h"
 
 static void run_weak(struct lgv_model *m, const char *method, double dt, double until, uint64_t paths,
                      struct lgv_result *r) {
@@ -60,11 +64,11 @@ static void test_moments(void **state) {
 
 #define S 0.8
 
-/* E q^2 at t, from (1, 0, 0). */
-static double second_moment(double t) {
+/* E q^2, E qp or E p^2 at t, from (1, 0, 0). */
+static double second_moment(double t, int which) {
     double x[3] = {1, 0, 0}, sum = 0, factor = 1;
     for (int k = 0; k < 40; k++) {
-        sum += factor * x[0];
+        sum += factor * x[which];
         factor *= t / (k + 1);
         double next[3] = {2 * x[1], x[2] - x[0], S * S * x[0] - 2 * x[1]};
         memcpy(x, next, sizeof x);
@@ -81,7 +85,7 @@ static void test_order(void **state) {
     struct lgv_result r;
     for (int i = 0; i < 2; i++) {
         run_weak(m, "VZc", ldexp(0.25, -i), until, 8000000, &r);
-        error[i] = series_of(&r, "qq")->mean[1] - second_moment(until);
+        error[i] = series_of(&r, "qq")->mean[1] - second_moment(until, 0);
         err[i] = series_of(&r, "qq")->err[1];
         print_message("step %g: error %.5f +- %.5f\n", ldexp(0.25, -i), error[i], err[i]);
         lgv_result_clear(&r);
@@ -91,9 +95,51 @@ static void test_order(void **state) {
     print_message("weak order %.2f +- %.2f\n", order, spread);
     assert_true(spread < 0.4 && order > 2 - 2 * spread && error[0] < 0);
     run_weak(m, "P2N2Q4Gau-Jc", 0.25, until, 8000000, &r); /* its error is below 0.001 */
-    assert_near(series_of(&r, "qq")->mean[1], second_moment(until), 0.002, "Gauss");
+    assert_near(series_of(&r, "qq")->mean[1], second_moment(until, 0), 0.002, "Gauss");
     lgv_result_clear(&r);
     lgv_model_free(m);
+}
+
+static void compare_weak(const char *text, const struct lgv_contender *contender, size_t count, const char *observe,
+                         double until, uint64_t paths, struct lgv_comparison *c) {
+    struct lgv_model *m = model_of(text);
+    struct lgv_settings s = settings_of(m);
+    struct lgv_compare_options o = {
+        .contender = contender, .count = count, .observe = &observe, .nobserve = 1, .no_reference = true};
+    struct lgv_error err = {0};
+    s.weak = true;
+    s.until = until;
+    s.paths = paths;
+    s.outputs = 1;
+    s.seed = 5;
+    if (lgv_compare(m, &s, &o, NULL, NULL, c, &err) != LGV_OK) fail_msg("%s", err.message);
+    assert_true(c->points && !c->reference);
+    lgv_model_free(m);
+}
+
+/* p = 0 after one step with probability 2/3, after two with 4/9 + 2/36: each step has three points, no sums of them.
+ * Means with control variates keep weak order 2, with less variance. */
+static void test_compare(void **state) {
+    (void)state;
+    static const char kick[] = "coordinates: {x: 0}\nmomenta: {p: 0}\nhamiltonian: p^2/2\nnoise: -x\n"
+                               "observe: {zero: \"1 - min(1, 1e6*p^2)\"}\n";
+    static const char linear[] = "parameters: {s: 0.8}\ncoordinates: {q: 1}\nmomenta: {p: 0}\n"
+                                 "hamiltonian: (p^2 + q^2)/2\nnoise: s*q^2/2\nobserve: {pp: p^2}\n";
+    const struct lgv_contender one[2] = {{.method = lgv_method_find("VZ"), .step = 0.25},
+                                         {.method = lgv_method_find("VZ"), .step = 0.125}};
+    const struct lgv_contender two[1] = {{.method = lgv_method_find("P2N2Q4Gau-Jc"), .step = 0.125}};
+    struct lgv_comparison c;
+    compare_weak(kick, one, 2, "zero", 0.25, 100000, &c);
+    for (int i = 0; i < 2; i++)
+        assert_near(c.method[i].outcome->plain[1], i ? 0.5 : 2.0 / 3, 4.5 * c.method[i].outcome->plain_err[1], "zero");
+    lgv_comparison_clear(&c);
+    compare_weak(linear, two, 1, "pp", 2, 100000, &c);
+    const struct lgv_outcome *x = c.method->outcome;
+    print_message("E p^2: %.5f +- %.5f, without control variates %.5f, expected %.5f\n", x->mean[1], x->err[1],
+                  x->plain_err[1], second_moment(2, 2));
+    assert_near(x->mean[1], second_moment(2, 2), 4.5 * x->err[1] + 1e-4, "E p^2");
+    assert_true(x->err[1] < 0.8 * x->plain_err[1]);
+    lgv_comparison_clear(&c);
 }
 
 /* Without a Brownian path there is nothing to compare, keep or cut. */
@@ -123,6 +169,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moments),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_compare),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,8 +65,11 @@ static struct fit strong(struct lgv_model *m, const char *method, const double *
     print_message("    %s: order %.3f +- %.3f, promised %g, error %.3g at %g\n", method, f.slope, f.slope_error,
                   promised, f.rms[0], dt[0]);
     assert_true(f.slope_error < 0.08);
-    /* A finite range of steps bends a fit upwards, by what the next order adds; the orders are 1/2 apart. */
-    assert_true(f.slope > promised - 3 * f.slope_error - 0.03 && f.slope < promised + 3 * f.slope_error + 0.2);
+    /* Orders are 1/2 apart.  E |e|^2 = dt^2s (a + b dt + ..), odd powers of dt^(1/2) being odd in the noise: a finite
+     * range of steps bends a fit upwards, and the slope is nearer to the promised order than to the next.  Downwards
+     * the error of the reference bends it: at a quarter of the least step its square is k^2/4^2s of the other, with k
+     * the ratio of constants; for s = 1 a fit through four levels falls by 0.3 log2(1 + k^2/16)/2, 0.03 for k = 1.5. */
+    assert_true(f.slope > promised - 3 * f.slope_error - 0.03 && f.slope < promised + 0.25);
     lgv_kernel_free(&k);
     return f;
 }

@@ -35,6 +35,20 @@ static const struct subject {
      SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: beta*sin(q - p)*p\n", 0.05, 333, false},
     {"noises that do not commute", "P1N1Q2Gau-Levy",
      SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: [beta*sin(q), beta*p^2, beta*cos(q)*p]\n", 0.05, 333, false},
+    {"any noise, with brackets", "P2N2Q4Gau-Magnus",
+     SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: beta*sin(q - p)*p\n", 0.05, 333, false},
+    {"any noise, with brackets apart", "P2N2Q4Gau-MagnusStrang",
+     "coordinates: {a: 0.7, b: 'normal(0, 0.4)'}\nmomenta: {u: 0.2, v: 0.5}\n"
+     "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + 0.1*a*v\nnoise: [0.3*a*u, 0.2*cos(b)*v]\n",
+     0.05, 333, false},
+    {"noise h(q), random coefficient", "P2N2Q4Gau-Jr",
+     "coordinates: {a: 0.7, b: 'normal(0, 0.4)'}\nmomenta: {u: 0.2, v: 0.5}\n"
+     "hamiltonian: sqrt(1 + u^2) + v^2/2 + a^2*b^2/4\nnoise: [0.3*sin(a + b), 0.2*b^2]\n",
+     0.05, 333, false},
+    {"mean energy", "Gonzalez",
+     "coordinates: {a: 0.7, b: 'normal(0, 0.4)'}\nmomenta: {u: 0.2, v: 0.5}\n"
+     "hamiltonian: u^2/2 + v^2/2 + a^2*b^2/4 + a^4/4\nnoise: [0.3*a, 0.2*b]\n",
+     0.05, 333, false},
     {"ring of 20 with 20 noises", "P2N2Q2Lob", /* more noises than are drawn two steps at a time */
      "parameters: {N: 20}\ncoordinates: {'x[N]': 0}\nmomenta: {p: 'normal(0, 0.5)'}\n"
      "potential: sum(i=1..N, 1 - cos(x[wrap(i+1)] - x[i]) + 0.25*x[i]^4)\n"

@@ -6,6 +6,8 @@
 #   sde     dq = p dt, dp = -sin q dt - beta cos q dW; 10 000 paths, 1000 steps of 0.02, beta = 0.1.  The error is
 #           that of (q, p) at T = 1.6 with beta = 1, root mean square over 2000 paths, against a finer solution on the
 #           same Brownian paths; error_time is what 10 000 paths take to T = 1.6 at the largest step 0.1/2^k that has it
+#   curved  H = p^2/2 - cos q, h = cos q cos p from (0.5, 0.8) to T = 1.6: errors and times as above for 1e-3 and 1e-4,
+#           lgv-NAME by the method NAME, diffrax by SlowRK (strong order 3/2 for one noise)
 #   bodies  Sun and four giant planets (AU, years), 1000 years; the error is that of the positions at the end
 #   liquid  512 Lennard-Jones points at density 0.8 and temperature 1, friction 1, step 0.002, cut-off 2.5
 import json
@@ -386,6 +388,92 @@ def sde_odeint(first):
     return {"step": best / PATHS / STEPS, "error_time": best * STEPS_OF_VERLET / STEPS, "scheme": "verlet"}
 
 
+# ---- curved ----
+
+CURVED = (
+    "name: curved\ncoordinates: { q: 0.5 }\nmomenta: { p: 0.8 }\nhamiltonian: p^2/2 - cos(q)\n"
+    "noise: cos(q)*cos(p)\n"
+)
+GOALS = {"error": 1e-3, "fine": 1e-4}
+
+
+def to_goals(errors, seconds):
+    """For both goals the time at the largest step whose error is small enough; errors: (step, error), large first."""
+    out = {}
+    for goal, most in GOALS.items():
+        step = next((s for s, e in errors if e <= most), None)
+        if step:
+            out |= {f"{goal}_time": seconds(step), f"{goal}_step": f"{step:g}"}
+    return out
+
+
+def curved_lgv(first, method, levels):
+    (WORK / "curved.yaml").write_text(CURVED)
+    if first:
+        lgv(CURVED, "--method", method, "--step", 0.1, "--until", END, "--paths", 100)
+        return {}
+    options = ["--methods", method, "--until", str(END), "--largest", "0.2", "--levels", str(levels)]
+    options += ["--paths", "2000", "--reference", "P3N3Q6Gau-3flows", "--json"]
+    run = subprocess.run([LGV, "converge", WORK / "curved.yaml", *options], capture_output=True, text=True)
+    found = json.loads(run.stdout)["methods"][0]["levels"]
+
+    def seconds(step):
+        options = ["--method", method, "--step", step, "--until", END, "--paths", PATHS, "--outputs", 1]
+        return min(lgv(CURVED, *options)["seconds"] for _ in range(4))
+
+    return to_goals([(x["step"], x["error"]) for x in found], seconds)
+
+
+def curved_diffrax(first):
+    import diffrax
+    import jax
+    import jax.numpy as jnp
+
+    def make(dt, exact):
+        area = diffrax.SpaceTimeLevyArea
+
+        def one(key):
+            path = (
+                diffrax.VirtualBrownianTree(0.0, END, tol=END / 2**14, shape=(), key=key, levy_area=area)
+                if exact
+                else diffrax.UnsafeBrownianPath(shape=(), key=key, levy_area=area)
+            )
+            drift = diffrax.ODETerm(lambda t, y, a: jnp.array([y[1], -jnp.sin(y[0])]))
+            noise = diffrax.ControlTerm(
+                lambda t, y, a: jnp.array([-jnp.cos(y[0]) * jnp.sin(y[1]), jnp.sin(y[0]) * jnp.cos(y[1])]), path
+            )
+            s = diffrax.diffeqsolve(
+                diffrax.MultiTerm(drift, noise),
+                diffrax.SlowRK(),
+                0.0,
+                END,
+                dt,
+                jnp.array([0.5, 0.8]),
+                saveat=diffrax.SaveAt(t1=True),
+                max_steps=None,
+                adjoint=diffrax.ForwardMode() if hasattr(diffrax, "ForwardMode") else diffrax.DirectAdjoint(),
+            )
+            return s.ys[0]
+
+        f = jax.jit(jax.vmap(one))
+        return lambda paths: f(jax.random.split(jax.random.PRNGKey(1), paths)).block_until_ready()
+
+    if first:
+        make(0.1, False)(100)
+        return {}
+    reference, errors = make(END / 2**11, True)(100), []
+    for k in range(3, 10):
+        errors.append((END / 2**k, rms(make(END / 2**k, True)(100), reference)))
+        if errors[-1][1] <= GOALS["fine"]:
+            break
+
+    def seconds(dt):
+        run = make(dt, False)
+        return timed(lambda: run(PATHS), 2)
+
+    return to_goals(errors, seconds)
+
+
 STEPS_OF_VERLET = 1024  # to the goal, as by_increments finds it for the same scheme; checked by sde_numpy
 
 # ---- bodies ----
@@ -671,6 +759,13 @@ KNOWN = {
         "torchsde": sde_torchsde,
         "jitcsde": sde_jitcsde,
         "odeint": sde_odeint,
+    },
+    "curved": {
+        "lgv": lambda first: curved_lgv(first, "P2N2Q4Gau-3flows", 7),
+        "lgv-Magnus": lambda first: curved_lgv(first, "P2N2Q4Gau-Magnus", 7),
+        "lgv-MagnusStrang": lambda first: curved_lgv(first, "P2N2Q4Gau-MagnusStrang", 7),
+        "lgv-midpoint": lambda first: curved_lgv(first, "P1N1Q2Gau", 13),
+        "diffrax": curved_diffrax,
     },
     "bodies": {
         "lgv": bodies_lgv,

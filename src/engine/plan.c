@@ -269,15 +269,12 @@ static enum lgv_status check_increments(const struct lgv_settings *s, const stru
 /* Three-point increments belong to no Brownian path: what needs one is refused. */
 static enum lgv_status check_weak(const struct lgv_settings *s, const struct lgv_layout *w, struct lgv_error *err) {
     if (!s->weak) return LGV_OK;
-    const struct lgv_kernel *k = w->plan.kernel;
-    const char *what = NULL;
-    if (k->nnoise == 0) what = "the model has no noise but that of a bath";
-    else if (k->method->brackets == LGV_BRACKETS_AREAS) what = "Levy areas have a law for normal increments only";
-    else if (s->increments) what = "increments are given";
-    else if (s->keep_increments || w->recording.increments) what = "increments are kept as those of Brownian paths";
-    else if (lgv_settings_given(s, "truncate") && s->truncate != 0)
-        what = "truncate is for normal increments, and these are bounded already";
-    return what ? lgv_fail(err, LGV_BAD_INPUT, "weak: no three-point increments here: %s", what) : LGV_OK;
+    const char *what = s->increments ? "increments are given"
+                       : s->keep_increments || w->recording.increments
+                           ? "increments are kept as those of Brownian paths"
+                           : NULL;
+    if (what) return lgv_fail(err, LGV_BAD_INPUT, "weak: no three-point increments here: %s", what);
+    return lgv_settings_weak(s, w->plan.kernel, err);
 }
 
 static double threads_of(const struct lgv_layout *w) {

@@ -147,7 +147,10 @@ void lgv_comparison_summary(FILE *out, const struct lgv_comparison *c, bool colo
     if (c->model_file) fprintf(out, "  %s", lgv_plain(b, sizeof b, c->model_file));
     fprintf(out, "\n  until %s, %s path%s, seed %llu, %s%.3g s\n", lgv_brief(a, sizeof a, c->until, 12),
             lgv_spaced(d, sizeof d, c->paths), c->paths == 1 ? "" : "s", (unsigned long long)c->seed,
-            c->ntrials ? "" : "the same noise for all methods, ", c->seconds);
+            c->ntrials  ? ""
+            : c->points ? "three-point increments, "
+                        : "the same noise for all methods, ",
+            c->seconds);
     if (c->chosen) fprintf(out, "  method chosen by `auto`: %s\n", c->chosen);
     if (c->control)
         fprintf(out, "  means and biases are with control variates; \"plain\" is the standard error without\n");
@@ -290,6 +293,7 @@ char *lgv_comparison_json(const struct lgv_comparison *c) {
          lgv_json_put(x, "seconds", lgv_json_real(c->seconds)) &&
          lgv_json_put(x, "interrupted", json_boolean(c->interrupted)) &&
          lgv_json_put(x, "control_variates", json_boolean(c->control)) &&
+         lgv_json_put(x, "three_points", json_boolean(c->points)) &&
          lgv_json_put(x, "control_variates_why_not", lgv_json_text(c->no_control)) &&
          lgv_json_put(x, "reference", lgv_json_text(c->reference)) &&
          lgv_json_put(x, "reference_step", lgv_json_real(c->reference ? c->reference_step : (double)NAN)) &&
@@ -438,7 +442,10 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_text_add(out, "<h1>");
     lgv_html(out, c->model_name);
     lgv_text_add(out, "</h1>\n<p class=\"sub\">%zu methods %s, %s</p>\n", c->count,
-                 c->ntrials ? "at many steps" : "on the same Brownian paths", c->date ? c->date : "");
+                 c->ntrials  ? "at many steps"
+                 : c->points ? "by three-point increments: averages only"
+                             : "on the same Brownian paths",
+                 c->date ? c->date : "");
     put_verdict(out, c);
     lgv_text_add(out, "<dl class=\"facts\">\n");
     lgv_page_fact(out, "until", lgv_brief(b, sizeof b, c->until, 12));

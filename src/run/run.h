@@ -73,6 +73,8 @@ enum lgv_status lgv_settings_check(const struct lgv_settings *s, const struct lg
 enum lgv_status lgv_settings_place(const struct lgv_settings *s, const struct lgv_model *m, struct lgv_error *err);
 /* Refuses three-point increments in a study that compares paths. */
 enum lgv_status lgv_settings_paths(const struct lgv_settings *s, struct lgv_error *err);
+/* The same, where they are asked for, with kernels that cannot have them, and with a truncation. */
+enum lgv_status lgv_settings_weak(const struct lgv_settings *s, const struct lgv_kernel *k, struct lgv_error *err);
 /* Tells the model the times of the run, where its structure is examined. */
 void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m);
 

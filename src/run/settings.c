@@ -136,7 +136,17 @@ enum lgv_status lgv_settings_paths(const struct lgv_settings *s, struct lgv_erro
     if (!s->weak) return LGV_OK;
     return lgv_fail(err, LGV_BAD_INPUT,
                     "weak: three-point increments follow no Brownian motion, so steps of different sizes have no "
-                    "paths in common: they are for runs and sweeps");
+                    "paths in common: they are for runs, sweeps and lgv compare with known means");
+}
+
+enum lgv_status lgv_settings_weak(const struct lgv_settings *s, const struct lgv_kernel *k, struct lgv_error *err) {
+    if (!s->weak) return LGV_OK;
+    const char *what = NULL;
+    if (k->nnoise == 0) what = "the model has no noise but that of a bath";
+    else if (k->method->brackets == LGV_BRACKETS_AREAS) what = "Levy areas have a law for normal increments only";
+    else if (lgv_settings_given(s, "truncate") && s->truncate != 0)
+        what = "truncate is for normal increments, and these are bounded already";
+    return what ? lgv_fail(err, LGV_BAD_INPUT, "weak: no three-point increments here: %s", what) : LGV_OK;
 }
 
 void lgv_settings_times(const struct lgv_settings *s, struct lgv_model *m) {

@@ -121,12 +121,13 @@ enum lgv_status lgv_compare_leg(struct lgv_comparing *x, const struct lgv_compar
     *leg = (struct lgv_leg){.kernel = k,
                             .t0 = x->s->start,
                             .step = g->step[at],
-                            .coarsen = g->multiple[at],
+                            .coarsen = x->s->weak ? 1 : g->multiple[at],
                             .steps = g->total / g->multiple[at],
                             .paths = paths,
                             .seed = x->s->seed,
                             .truncate = x->s->truncate,
                             .rescue = x->s->rescue,
+                            .points = x->s->weak,
                             .threads = (unsigned)x->s->threads,
                             .ncolumns = x->ncolumns,
                             .nseries = x->nobservables,
@@ -161,8 +162,8 @@ static enum lgv_status build(struct lgv_comparing *x, size_t at, bool control, s
     unsigned common = x->reference && x->m->bath.kind ? lgv_method_spans(x->reference) : 1;
     for (size_t i = 0; x->m->bath.kind && i < x->o->count; i++)
         common = lgv_method_common_spans(x->o->contender[i].method, common);
-    out->common_spans = common;
-    return status;
+    if (!x->s->weak) out->common_spans = common;
+    return status ? status : lgv_settings_weak(x->s, out, x->err);
 }
 
 /* ---- along time ---- */
@@ -292,11 +293,12 @@ static enum lgv_status choose_reference(struct lgv_comparing *x) {
     char why[400];
     bool all_given = true;
     for (size_t i = 0; i < x->nobservables; i++) all_given &= x->given[i];
-    x->reference_wanted = !x->o->no_reference && (x->o->reference || !all_given);
+    const bool none = x->o->no_reference || x->s->weak; /* steps of other sizes have no increments in common */
+    x->reference_wanted = !none && (x->o->reference || !all_given);
     x->reference = x->o->reference;
-    x->rungs = x->out->exact || !x->o->no_reference || x->given[0] ? (size_t)x->o->ladder : 0;
+    x->rungs = x->out->exact || !none || x->given[0] ? (size_t)x->o->ladder : 0;
     x->out->ladder_skipped = x->rungs < x->o->ladder;
-    x->out->ladder_reference = x->rungs && !x->out->exact && !x->o->no_reference;
+    x->out->ladder_reference = x->rungs && !x->out->exact && !none;
     x->out->weak = x->out->ladder_reference ? LGV_BIAS_REFERENCE : x->given[0] ? LGV_BIAS_EXPECTED : LGV_BIAS_NONE;
     if (x->reference || (!x->reference_wanted && !x->out->ladder_reference)) return LGV_OK;
     enum lgv_status status = lgv_model_structure(x->m, &structure, x->err);
@@ -414,8 +416,13 @@ enum lgv_status lgv_compare(struct lgv_model *m, const struct lgv_settings *sett
     for (size_t i = 0; exact && i < m->nx + m->np; i++) exact = m->exact[i] >= 0;
     lgv_settings_times(settings, m);
     *out = (struct lgv_comparison){0};
-    if (lgv_settings_paths(settings, err)) return LGV_BAD_INPUT;
-    *out = (struct lgv_comparison){.exact = exact && !options->reference,
+    if (settings->weak && (options->reference || options->trials))
+        return lgv_fail(err, LGV_BAD_INPUT,
+                        "weak: three-point increments of one step size are not sums of those of another: there is no "
+                        "%s with them; compare with known means (--expect)",
+                        options->reference ? "reference on the same paths" : "range of steps");
+    *out = (struct lgv_comparison){.exact = exact && !options->reference && !settings->weak,
+                                   .points = settings->weak,
                                    .control = !options->trials && lgv_kernel_can_control(m)};
     if (!options->trials) out->no_control = why_no_control(m);
     out->ladder_paths =

@@ -86,6 +86,7 @@ struct lgv_comparison {
     const char *chosen; /* as in the options */
     char *reference; /* NULL: none */
     double reference_step, ladder_reference_step;
+    bool points;             /* three-point increments, of each method and step its own */
     bool exact, control;     /* strong errors are against the exact solution; control variates were used */
     const char *no_control;  /* why not, when there is noise; NULL: nothing to say */
     bool ladder_skipped;     /* nothing to measure errors against */

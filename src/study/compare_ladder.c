@@ -29,6 +29,7 @@ static double seconds_per_path(const struct lgv_comparing *x, const struct lgv_k
                               .paths = (uint64_t)fmin(4096, fmax(LGV_UNIT, paths)),
                               .seed = x->s->seed,
                               .truncate = x->s->truncate,
+                              .points = x->s->weak,
                               .threads = 1,
                               .ncolumns = 1,
                               .column = x->column};

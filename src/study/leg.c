@@ -382,8 +382,9 @@ enum lgv_status lgv_leg_run(struct lgv_leg *leg, lgv_progress *progress, void *u
                             .ntimes = leg->ntimes,
                             .time_step = leg->time_step,
                             .threads = leg->threads,
-                            .rescue = leg->rescue && lgv_rescue_possible(leg->kernel),
-                            .clip = lgv_clip_bound(leg->kernel, leg->step, leg->truncate)};
+                            .rescue = leg->rescue && !leg->points && lgv_rescue_possible(leg->kernel),
+                            .clip = leg->points ? LGV_CLIP_THREE
+                                                : lgv_clip_bound(leg->kernel, leg->step, leg->truncate)};
     enum lgv_status status = lgv_ensemble_run(&plan, list, 2, progress, user, &leg->report, err);
     leg->rescued = plan.rescue ? leg->report.astray : 0;
     for (size_t i = 0; i < along->rows; i++) leg->sum[i] = rounded(&along->pair[i]);

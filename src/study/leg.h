@@ -25,6 +25,7 @@ struct lgv_leg {
     uint64_t coarsen, steps, paths, seed;
     double truncate;
     bool rescue; /* steps without a solution are taken in parts, where that is possible */
+    bool points; /* three-point increments */
     unsigned threads;
     size_t ncolumns, nseries; /* columns whose values are kept; the first nseries of them also along time */
     const size_t *column;     /* [ncolumns] numbers of watched observables */
