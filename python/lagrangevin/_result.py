@@ -147,7 +147,8 @@ class Result:
 
     @property
     def paths_run(self) -> int:
-        return self.info["paths"]
+        """Number of paths that were run; less than asked for after an interruption."""
+        return self.info["paths_done"]
 
     @property
     def failed(self) -> int:
