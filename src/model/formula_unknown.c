@@ -38,6 +38,7 @@ static const struct advice functions[] = {
 static const struct advice names[] = {
     {"dW dw dB", "a noise is given by its function h alone: what belongs to dW is -h_q and h_p"},
     {"dx dq dp dy", "a model is given by energies, not by equations: see lgv explain"},
+    {"v vel velocity", "only models with a lagrangian have names for velocities; else write p/m"},
     {"PI Pi \u03c0", "it is pi"},
     {"inf infinity nan", "numbers are finite"},
 };
@@ -89,7 +90,8 @@ void lgv_parser_unknown_name(struct lgv_parser *p, size_t at, const char *name) 
         }
     }
     snprintf(p->err->unknown, sizeof p->err->unknown, "%s", name);
-    const char *advice = advised(names, sizeof names / sizeof *names, name), *near = begins_with(p->scope, name);
+    const char *advice = advised(names, sizeof names / sizeof *names, strncmp(name, "v_", 2) == 0 ? "v" : name);
+    const char *near = begins_with(p->scope, name);
     if (!near) near = lgv_nearest(name, known, n);
     if (of_bodies(p, name))
         lgv_parser_error(p, at, p->g->nrotations
