@@ -66,7 +66,7 @@ refuses 2:14 'mod(a, b)' <<'YAML'
 coordinates: { x: 0 }
 potential: x % 2
 YAML
-refuses 2:12 'abs(x)' <<'YAML'
+refuses 2:13 'abs(x)' <<'YAML'
 coordinates: { x: 0 }
 potential: "|x|"
 YAML

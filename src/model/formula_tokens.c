@@ -138,9 +138,9 @@ void lgv_parser_next(struct lgv_parser *p) {
                                    : "unexpected character (formulas are ASCII, with Greek letters in names)");
         return;
     } else {
-        lgv_parser_error(p, i, s[i] == '|' ? "write abs(x) for |x|, norm(x) for a vector, and the word or between conditions"
-                               : s[i] == '?' ? "write if(condition, a, b)"
-                                             : "unexpected character '%c'", s[i]);
+        if (s[i] == '|') lgv_parser_error(p, i, "|x| is abs(x), of a vector norm(x); between conditions stands or");
+        else if (s[i] == '?') lgv_parser_error(p, i, "write if(condition, a, b)");
+        else lgv_parser_error(p, i, "unexpected character '%c'", s[i]);
         return;
     }
     p->end = i;
