@@ -164,7 +164,7 @@ struct drawing {
 static const struct drawing drawings[] = {
     {LGV_FOUND_SECTIONS, "crossing", "crossing", "crossing", "Section", "section", "", "",
      "Where kept paths cross the section: the first two of the observed values."},
-    {LGV_FOUND_EVENTS, NULL, "survival", "survival_stderr", "Paths without", "survival", "time t",
+    {LGV_FOUND_EVENTS, NULL, "survival", "survival_stderr", "Paths without the event", "survival", "time t",
      "part of the paths", "Part of the paths that have not had the event up to a time, with its 95 % band."},
     {LGV_FOUND_AVERAGES, "running_time", "running_mean", "running_stderr", "Time average of", "average", "time t",
      "average up to t", "Time average along a path up to a time, mean over paths with its 95 % band."},
