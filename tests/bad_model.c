@@ -116,7 +116,7 @@ static const struct bad formulas[] = {
     {"coordinates: {q: z}\r\npotential: 1\r\n", 1, 18, "unknown name z"},
     {"coordinates: {q: 0}\r\npotential: z\r\n", 2, 12, "unknown name z"},
     {Q "hamiltonian: 2p\n", 3, 15, "write 2*x, not 2x"},
-    {Q "hamiltonian: p**2\n", 3, 15, "write ^ for a power"},
+    {Q "hamiltonian: p%2\n", 3, 15, "the remainder of a/b is mod(a, b)"},
     {Q "hamiltonian: p/0\n", 3, 15, "division by zero"},
     {Q "hamiltonian: q + log(0)\n", 3, 18, "not a finite number"},
     {Q "hamiltonian: q*0^-1\n", 3, 17, "not a finite number"},

@@ -41,6 +41,35 @@ momenta: { p: 1 }
 hamiltonian: p^2/2
 run: { pahts: 3 }
 YAML
+# Words of other programs, and names that are known elsewhere in the file.
+refuses 5:17 'name it under where' <<'YAML'
+coordinates: { q: 0 }
+momenta: { p: 1 }
+hamiltonian: p^2/2
+observe: { r: q^2 }
+events: { lost: r > 1 }
+YAML
+refuses 3:8 'what belongs to dW' <<'YAML'
+coordinates: { q: 0 }
+hamiltonian: p_q^2/2
+noise: dW
+YAML
+refuses 2:14 'did you mean p_q' <<'YAML'
+coordinates: { q: 0 }
+hamiltonian: p^2/2
+YAML
+refuses 2:12 '(x > 0)' <<'YAML'
+coordinates: { x: 0 }
+potential: heaviside(x)
+YAML
+refuses 2:14 'mod(a, b)' <<'YAML'
+coordinates: { x: 0 }
+potential: x % 2
+YAML
+refuses 2:13 'abs(x)' <<'YAML'
+coordinates: { x: 0 }
+potential: "|x|"
+YAML
 [ ! -e lgv-bad ] || die "a refused model left a directory"
 printf 'a\0b' > zero.yaml
 gives 2 "$LGV" run zero.yaml

@@ -42,6 +42,9 @@ for path in sys.argv[2:]:
     for error in schema.iter_errors(model): sys.exit(f'{path}: {error.message}')
 if not list(schema.iter_errors({'coordinates': {'q': 0}, 'hamiltonan': 'p^2'})): sys.exit('a misspelt key passes')
 if not list(schema.iter_errors({'coordinates': {'q': 0}, 'run': {'step': 'a'}})): sys.exit('a step of a passes')
+if not list(schema.iter_errors({'coordinates': {'q': 0}, 'langevin': {'gamma': 1}})): sys.exit('a bath of gamma passes')
+lists = {'extremes': ['q'], 'histograms2': [['q', 'p']], 'record': ['final', 'states']}
+for error in schema.iter_errors({'coordinates': {'q': 0}, 'run': lists}): sys.exit(f'lists of options: {error.message}')
 END
 fi
 

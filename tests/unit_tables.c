@@ -312,9 +312,11 @@ static void test_columns(void **state) {
         {"coordinates: {\"q[2] in R3\": file(a.csv)}\n", "q needs 3 columns, but a.csv has 2"},
         {"coordinates: {\"q[2] in R2\": \"file(a.csv, 1)\"}\n", "q needs 2 columns of a.csv, but 1 are named"},
         {"coordinates: {q: file(a.csv) + 1}\n", "and nothing else"},
+        {"coordinates: {\"q[2]\": \"file(b.csv, 1)\"}\n", "b.csv:1: 'a' is not a number"},
         {"coordinates: {q: 1 + file(a.csv)}\n", "is all of the value"}};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-        snprintf(text, sizeof text, "%shamiltonian: 1\ndata: {a.csv: \"1 2\\n3 4\\n\"}\n", wrong[k][0]);
+        snprintf(text, sizeof text, "%shamiltonian: 1\ndata: {a.csv: \"1 2\\n3 4\\n\", b.csv: \"a 1\\nb 2\\n\"}\n",
+                 wrong[k][0]);
         struct lgv_error err = refused(text);
         if (!strstr(err.message, wrong[k][1])) fail_msg("%s\nsays %s", text, err.message);
     }
@@ -331,6 +333,14 @@ static void test_lines(void **state) {
     assert_true(lgv_csv_read("1   2\t3", &c, why, sizeof why) || strstr(why, "1:"));
     lgv_csv_free(&c);
     assert_true(lgv_csv_read("1\t2\n3\t4\n", &c, why, sizeof why) && c.columns == 2);
+    lgv_csv_free(&c);
+    /* Words where nobody looks for numbers; a first line with numbers is a row if others begin with a word, too. */
+    assert_true(lgv_csv_read("el,x,y\nAr,1,2\nKr,3,4\n", &c, why, sizeof why) && c.rows == 2 && c.value[5] == 4);
+    assert_true(isnan(c.value[0]) && strcmp(c.odd[0], "2: 'Ar' is not a number") == 0 && !c.odd[1]);
+    lgv_csv_free(&c);
+    assert_true(lgv_csv_read("Ar 1 2\nKr 3 4\n", &c, why, sizeof why) && c.rows == 2 && !c.name);
+    lgv_csv_free(&c);
+    assert_true(lgv_csv_read("t,1,2\n0,3,4\n", &c, why, sizeof why) && c.rows == 1 && c.name);
     lgv_csv_free(&c);
     assert_false(lgv_csv_read("# nothing\n", &c, why, sizeof why));
     assert_false(lgv_csv_read("", &c, why, sizeof why));

@@ -147,7 +147,8 @@ class Result:
 
     @property
     def paths_run(self) -> int:
-        return self.info["paths"]
+        """Number of paths that were run; less than asked for after an interruption."""
+        return self.info["paths_done"]
 
     @property
     def failed(self) -> int:
@@ -229,8 +230,9 @@ class Result:
     def __repr__(self) -> str:
         info = self.info
         failed = f", {self.failed} failed" if self.failed else ""
+        done = f"{info['paths_done']} of " if info["interrupted"] else ""
         lines = [f"<Result of {info['model']}: {info['method']}, step {info['step']:g} to t = {info['until']:g}, "
-                 f"{info['paths']} paths{failed}"]
+                 f"{done}{info['paths']} paths{failed}"]
         for name in self.names[:6]:
             last = info["final"][name]
             mean, stderr = last["mean"], last["stderr"]

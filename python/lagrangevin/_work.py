@@ -7,6 +7,7 @@ import ctypes
 import sys
 import threading
 import time
+import warnings
 from typing import Any, Callable, Optional, Union
 
 from ._library import BAD_INPUT, CANNOT_RUN, PROGRESS, CError, fail
@@ -42,9 +43,12 @@ class _Tqdm:
 
     def show(self, fraction: float) -> None:
         if self.bar is None:
-            self.bar = self.make()
-        self.bar.update(100 * (fraction - self.done))
-        self.done = fraction
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # without ipywidgets a notebook gets a bar of text
+                self.bar = self.make()
+        if fraction - self.done >= 0.01:
+            self.bar.update(100 * (fraction - self.done))
+            self.done = fraction
 
     def end(self) -> None:
         if self.bar is not None:
@@ -72,7 +76,9 @@ def _meter(progress: Progress, title: str) -> Any:
     if not progress:
         return None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         return _Plain(title)
     return _Tqdm(title, tqdm)

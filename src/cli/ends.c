@@ -23,6 +23,13 @@ static void print_names(const struct lgv_result *r) {
     puts("path");
 }
 
+/* Coordinates and momenta of large models are not among what is observed. */
+static bool whole(const struct lgv_result *r) {
+    size_t momenta = 0;
+    for (size_t i = 0; i < r->nseries; i++) momenta += r->series[i].kind == LGV_OBSERVABLE_CONJUGATE;
+    return momenta > 0 && momenta >= r->dof;
+}
+
 /* False: the path has failed or was stopped, and has no end. */
 static bool print_end(const struct lgv_result *r, const struct lgv_sample *x) {
     for (size_t i = 0; i < r->nseries; i++)
@@ -48,6 +55,9 @@ static int command_ends(const struct lgv_arguments *a) {
     enum lgv_status status = file ? lgv_hdf5_read(file, &r, &err) : lgv_fail_memory(&err);
     if (!status && (!r.nsamples || !r.ntimes))
         status = lgv_fail(&err, LGV_BAD_INPUT, "%s has no kept paths: run it with --keep N", a->operand);
+    if (!status && !whole(&r))
+        lgv_warn("not all coordinates and momenta of this model are stored: run it with --record final, and start "
+                 "others from there");
     if (!status) print_names(&r);
     for (size_t k = 0; !status && k < r.nsamples; k++) missing += !print_end(&r, &r.sample[k]);
     if (missing) lgv_warn("%zu of %zu kept paths have failed or were stopped and are left out", missing, r.nsamples);
@@ -65,9 +75,9 @@ const struct lgv_command lgv_command_ends = {
              "10000 paths): a line of names, then a line for each path, with all digits, and its number in the last "
              "column: paths that have failed are left out. Another model can start from "
              "there, path by path: coordinates: { x: \"file(ends.csv, paths)\" } takes the column x. Paths that were "
-             "stopped by an event are at the event in the first case and left out in the second. Coordinates and "
-             "momenta of large models are only there when they are observed, and periodic coordinates are in their "
-             "range. DIR is the directory of lgv run, or its results.h5.",
-    .examples = "  lgv run warm.yaml --set record=final --out warm\n  lgv ends warm > ends.csv\n  lgv run main.yaml\n",
+             "stopped by an event are at the event in the first case and left out in the second. Without record=final "
+             "coordinates and momenta of models with many of them are not there unless they are observed, and periodic "
+             "coordinates are in their range. DIR is the directory of lgv run, or its results.h5.",
+    .examples = "  lgv run warm.yaml --record final --out warm\n  lgv ends warm > ends.csv\n  lgv run main.yaml\n",
     .run = command_ends,
 };

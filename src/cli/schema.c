@@ -24,7 +24,8 @@ static json_t *value_of(const struct lgv_option *row) {
         json_object_set_new(out, "enum", json_pack("[s,s,b,b]", "yes", "no", 1, 0));
     else
         json_object_set_new(out, "type",
-                            !number                  ? json_pack("[s,s]", "string", "number")
+                            row->type == LGV_LIST    ? json_pack("[s,s,s]", "string", "number", "array")
+                            : !number                ? json_pack("[s,s]", "string", "number")
                             : row->type == LGV_COUNT ? json_string("integer")
                                                      : json_string("number"));
     if (number && row->low > -1e299 && row->low > 1e-200) json_object_set_new(out, "minimum", json_real(row->low));
@@ -47,12 +48,32 @@ static json_t *run_form(void) {
     return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", rows, "additionalProperties", 0);
 }
 
+/* Keys whose mappings have fixed names, not those of the model. */
+static const struct {
+    const char *key, *names[5];
+} fixed[] = {
+    {"langevin", {"friction", "temperature", "fixman"}},
+    {"cutoff", {"radius", "switch", "box", "skin"}},
+    {"penalty", {"omega", "window"}},
+    {"kinetic", {"mass", "inertia"}},
+};
+
+static json_t *mapping_form(const char *key) {
+    if (strcmp(key, "run") == 0) return run_form();
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        if (strcmp(key, fixed[i].key) != 0) continue;
+        json_t *names = json_object();
+        for (const char *const *name = fixed[i].names; *name; name++) json_object_set_new(names, *name, json_object());
+        return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", names, "additionalProperties", 0);
+    }
+    return json_pack("{s:s}", "type", "object");
+}
+
 static json_t *key_form(const struct lgv_model_key *key) {
     json_t *any = json_array();
     if (key->forms & LGV_KEY_IS_TEXT) json_array_append_new(any, text_form());
     if (key->forms & LGV_KEY_IS_LIST) json_array_append_new(any, json_pack("{s:s}", "type", "array"));
-    if (key->forms & LGV_KEY_IS_MAPPING)
-        json_array_append_new(any, strcmp(key->name, "run") == 0 ? run_form() : json_pack("{s:s}", "type", "object"));
+    if (key->forms & LGV_KEY_IS_MAPPING) json_array_append_new(any, mapping_form(key->name));
     json_t *out = json_array_size(any) == 1 ? json_incref(json_array_get(any, 0)) : json_pack("{s:O}", "anyOf", any);
     json_decref(any);
     json_object_set_new(out, "description", json_string(key->doc));

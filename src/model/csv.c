@@ -67,31 +67,54 @@ static bool begins_with_number(struct line l) {
     return next_field(&l, field) && number_of(field, &x);
 }
 
+static bool has_number(struct line l) {
+    char field[MAX_FIELD];
+    double x;
+    bool found = false;
+    while (!found && next_field(&l, field)) found = number_of(field, &x);
+    return found;
+}
+
+/* The first line has names: it has no number, or begins with a word and the next one with a number. */
+static bool is_head(struct line l, const char *rest) {
+    return !has_number(l) || (!begins_with_number(l) && next_line(&rest, &l) && begins_with_number(l));
+}
+
 static bool read_names(struct lgv_csv *c, struct line l) {
     char field[MAX_FIELD];
-    if (!(c->name = lgv_new(LGV_MAX_COLUMNS, sizeof *c->name))) return false;
-    while (c->columns < LGV_MAX_COLUMNS && next_field(&l, field))
+    size_t capacity = 0;
+    while (c->columns < LGV_MAX_COLUMNS && next_field(&l, field)) {
+        if (!lgv_grow(&c->name, &capacity, c->columns + 1, sizeof *c->name)) return false;
         if (!(c->name[c->columns++] = lgv_copy(field))) return false;
+    }
     return true;
 }
 
+/* A field that is no number, for those who want to use its column. */
+static bool keep_odd(struct lgv_csv *c, struct line l, size_t column, const char *field) {
+    char shown[MAX_FIELD], text[MAX_FIELD + 100];
+    double x;
+    const bool comma = l.separator == ';' && strchr(field, ',');
+    if (!c->odd && !(c->odd = lgv_new(LGV_MAX_COLUMNS, sizeof *c->odd))) return false;
+    if (c->odd[column]) return true;
+    snprintf(text, sizeof text, "%d: '%s' is not a %snumber%s", l.number, lgv_plain(shown, sizeof shown, field),
+             number_of(field, &x) ? "finite " : "", comma ? "; numbers are written with a point" : "");
+    return (c->odd[column] = lgv_copy(text)) != NULL;
+}
+
 static bool read_row(struct lgv_csv *c, struct line l, size_t *capacity, char *why, size_t size) {
-    char field[MAX_FIELD], shown[MAX_FIELD];
+    char field[MAX_FIELD];
     size_t n = 0, first = c->rows * c->columns;
     const bool counted = c->columns > 0;
-    const bool comma = l.separator == ';' && memchr(l.at, ',', (size_t)(l.end - l.at));
     for (double x; next_field(&l, field); n++) {
-        if (!number_of(field, &x) || !isfinite(x)) {
-            snprintf(why, size, "%d: '%s' is not a %snumber%s", l.number, lgv_plain(shown, sizeof shown, field),
-                     number_of(field, &x) ? "finite " : "", comma ? "; numbers are written with a point" : "");
-            return false;
-        }
         if (n == LGV_MAX_COLUMNS || (counted && n == c->columns)) {
             n++;
             break;
         }
+        const bool fine = number_of(field, &x) && isfinite(x);
         if (!lgv_grow(&c->value, capacity, first + n + 1, sizeof *c->value)) return false;
-        c->value[first + n] = x;
+        if (!fine && !keep_odd(c, l, n, field)) return false;
+        c->value[first + n] = fine ? x : NAN;
     }
     if (n > LGV_MAX_COLUMNS) snprintf(why, size, "%d: more than %d columns", l.number, LGV_MAX_COLUMNS);
     else if (counted && n != c->columns)
@@ -109,7 +132,7 @@ bool lgv_csv_read(const char *text, struct lgv_csv *out, char *why, size_t size)
     *out = (struct lgv_csv){0};
     *why = 0;
     for (; ok && next_line(&text, &l); first = false) {
-        if (first && !begins_with_number(l)) {
+        if (first && is_head(l, text)) {
             ok = read_names(out, l);
             continue;
         }
@@ -127,7 +150,9 @@ bool lgv_csv_read(const char *text, struct lgv_csv *out, char *why, size_t size)
 
 void lgv_csv_free(struct lgv_csv *c) {
     for (size_t k = 0; c->name && k < c->columns; k++) free(c->name[k]);
+    for (size_t k = 0; c->odd && k < LGV_MAX_COLUMNS; k++) free(c->odd[k]);
     free(c->name);
+    free(c->odd);
     free(c->value);
     free(c->line);
     *c = (struct lgv_csv){0};

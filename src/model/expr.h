@@ -141,7 +141,7 @@ struct lgv_table {
     enum lgv_outside outside; /* not defined there, straight on, or again and again */
     bool even;                /* knots are equally far apart */
 };
-#define LGV_MAX_TABLES 1000
+#define LGV_MAX_TABLES 20000
 #define LGV_MAX_DRAWN 64
 
 /* Rotations among the coordinates, one name with all its entries, each a unit quaternion (w, x, y, z): four rows of q

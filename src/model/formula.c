@@ -37,6 +37,10 @@ bool lgv_formula_is_reserved(const char *name) {
     return false;
 }
 
+const char *lgv_formula_function(size_t i) {
+    return i < NFUNCTIONS ? functions[i].name : NULL;
+}
+
 /* ---- values ---- */
 
 static struct lgv_value scalar(int node) {
@@ -352,10 +356,7 @@ static struct lgv_value call(struct lgv_parser *p, size_t at, const char *name) 
         lgv_parser_error(p, at, "%s is not a function (write * for a product)", name);
         return number(p, 0);
     }
-    const char *known[NFUNCTIONS];
-    for (size_t i = 0; i < NFUNCTIONS; i++) known[i] = functions[i].name;
-    const char *near = lgv_nearest(name, known, NFUNCTIONS);
-    lgv_parser_error(p, at, near ? "unknown function %s; did you mean %s?" : "unknown function %s", name, near);
+    lgv_parser_unknown_function(p, at, name);
     return number(p, 0);
 }
 
@@ -413,35 +414,6 @@ static struct lgv_value parameter(struct lgv_parser *p, size_t at, const struct 
     return scalar(lgv_expr_entry(g, lgv_expr_iop(g, LGV_IADD, i, lgv_expr_iconst(g, s->index - 1))));
 }
 
-/* xi, mu, xi_NAME and mu_NAME in `observe`. */
-static bool of_bodies(const struct lgv_parser *p, const char *name) {
-    return (strncmp(name, "xi", 2) == 0 || strncmp(name, "mu", 2) == 0) && (!name[2] || name[2] == '_') &&
-           p->scope->allow & LGV_USES(LGV_MU);
-}
-
-static struct lgv_value unknown_name(struct lgv_parser *p, size_t at, const char *name) {
-    const char *known[256];
-    size_t n = 0;
-    for (size_t i = 0; i < p->scope->count && n < 200; i++) known[n++] = p->scope->symbol[i].name;
-    for (size_t i = 0; i < NFUNCTIONS && n < 256; i++) known[n++] = functions[i].name;
-    const char *near = lgv_nearest(name, known, n);
-    for (size_t i = 0; i < NFUNCTIONS; i++)
-        if (strcmp(functions[i].name, name) == 0) {
-            lgv_parser_error(p, at, "%s is a function: write %s(...)", name, name);
-            return number(p, 0);
-        }
-    if (of_bodies(p, name)) {
-        const char *none = "unknown name %s; xi and mu are those of rotations and bodies, and the model has none";
-        const char *some = "unknown name %s; velocity and momentum of a body R are xi_R and mu_R";
-        lgv_parser_error(p, at, p->g->nrotations ? some : none, name);
-        return number(p, 0);
-    }
-    const char *alone = "unknown name %s; the model has momenta alone: rotations and bodies need coordinates";
-    const char *plain = p->g->reduced ? alone : "unknown name %s";
-    lgv_parser_error(p, at, near ? "unknown name %s; did you mean %s?" : plain, name, near);
-    return number(p, 0);
-}
-
 /* A value made inside `outer` loops, used at the present place: its own loops move inside all loops around it. */
 static struct lgv_value inside(struct lgv_parser *p, struct lgv_value v, int outer) {
     for (int k = 0; k < v.dim; k++) v.node[k] = lgv_loops_shift(p->g, v.node[k], outer, p->nloops - outer);
@@ -471,7 +443,8 @@ static __attribute__((noinline)) struct lgv_value name_value(struct lgv_parser *
             lgv_parser_error(p, at, "the time t may not be used in %s", p->scope->place);
             return number(p, 0);
         }
-        return unknown_name(p, at, name);
+        lgv_parser_unknown_name(p, at, name);
+        return number(p, 0);
     }
     if (s->kind == LGV_SYM_PARAMETER) return parameter(p, at, s);
     if (s->kind == LGV_SYM_STATE) return state(p, at, s);
@@ -685,6 +658,7 @@ bool lgv_formula_parse(const struct lgv_scope *scope, const char *text, struct l
                          : (p.kind == 'n' && strcmp(p.name, "and") != 0 && strcmp(p.name, "or") != 0) ||
                                  p.kind == '0' || p.kind == '('
                              ? "; there is no implied product: write a*b for a b"
+                         : p.kind == '%' ? "; the remainder of a/b is mod(a, b)"
                          : p.kind == ',' && lgv_decimal_comma(text, p.start) ? "; " LGV_DECIMAL_COMMA
                                                                              : "");
     if (!p.failed && scope->graph->failed) lgv_parser_error(&p, 0, "%s", scope->graph->failed);

@@ -76,6 +76,7 @@ struct lgv_scope {
 struct lgv_formula_error {
     size_t offset; /* in the text, of the offending token */
     char message[400];
+    char unknown[LGV_MAX_NAME]; /* a name that is not known where it stands; else empty */
 };
 
 /* One formula.  nest: NULL, or receives the nest when the text is a family each(k=1..N, body) (-1: not a family).
@@ -96,6 +97,7 @@ size_t lgv_formula_letter(const char *s);
 /* The same of what may stand inside a name: a letter, a digit or _. */
 size_t lgv_formula_in_name(const char *s);
 bool lgv_formula_is_reserved(const char *name);
+const char *lgv_formula_function(size_t i); /* names of the functions, NULL behind the last one */
 struct lgv_symbol *lgv_scope_find(const struct lgv_scope *scope, const char *name);
 struct lgv_symbol *lgv_scope_use(const struct lgv_scope *scope, const char *name); /* the same, for a formula */
 struct lgv_symbol *lgv_scope_add(struct lgv_scope *scope, const char *name, enum lgv_symbol_kind kind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * State shared by the two halves of the formula parser: formula.c (values) and formula_index.c (indices, loops,
- * names). */
+ * State shared by the parts of the formula parser: formula.c (values), formula_index.c (indices, loops, names),
+ * formula_condition.c, formula_pairs.c, formula_tokens.c and formula_unknown.c (names that nobody has declared). */
 #ifndef LGV_FORMULA_PARSER_H
 #define LGV_FORMULA_PARSER_H
 
@@ -36,6 +36,9 @@ void lgv_parser_error(struct lgv_parser *p, size_t at, const char *format, ...) 
 void lgv_parser_next(struct lgv_parser *p);
 const char *lgv_parser_token(struct lgv_parser *p, char *buffer, size_t size); /* the present token, for messages */
 bool lgv_parser_accept(struct lgv_parser *p, int kind);
+/* formula_unknown.c: what is wrong with a name, and what was meant. */
+void lgv_parser_unknown_name(struct lgv_parser *p, size_t at, const char *name);
+void lgv_parser_unknown_function(struct lgv_parser *p, size_t at, const char *name);
 bool lgv_parser_expect(struct lgv_parser *p, int kind, const char *what);
 struct lgv_value lgv_parser_expression(struct lgv_parser *p);
 /* formula_condition.c: a formula, or comparisons with not, and, or: then 1 where they hold and else 0. */

@@ -128,8 +128,8 @@ void lgv_parser_next(struct lgv_parser *p) {
         p->kind = s[i] == '.' ? 'r' : s[i] == '<' ? 'l' : s[i] == '>' ? 'g' : s[i] == '=' ? 'q' : '!';
         i += 2;
     } else if (s[i] == '*' && s[i + 1] == '*') {
-        lgv_parser_error(p, i, "write ^ for a power, not **");
-        return;
+        p->kind = '^';
+        i += 2;
     } else if (strchr("+-*/^()[],.=<>%", s[i])) {
         p->kind = s[i++];
     } else if ((unsigned char)s[i] >= 0x80 || !isprint((unsigned char)s[i])) {
@@ -138,7 +138,9 @@ void lgv_parser_next(struct lgv_parser *p) {
                                    : "unexpected character (formulas are ASCII, with Greek letters in names)");
         return;
     } else {
-        lgv_parser_error(p, i, "unexpected character '%c'", s[i]);
+        if (s[i] == '|') lgv_parser_error(p, i, "|x| is abs(x), of a vector norm(x); between conditions stands or");
+        else if (s[i] == '?') lgv_parser_error(p, i, "write if(condition, a, b)");
+        else lgv_parser_error(p, i, "unexpected character '%c'", s[i]);
         return;
     }
     p->end = i;

@@ -302,6 +302,8 @@ static bool read_model(struct lgv_loader *l) {
     if (energy < 0) energy = at[LGV_KEY_KINETIC];
     lgv_yaml_place(l, energy, &l->m->line, &l->m->column);
     l->langevin = at[LGV_KEY_LANGEVIN];
+    l->observe = at[LGV_KEY_OBSERVE];
+    if (l->observe >= 0 && lgv_yaml_node(l, l->observe)->kind != LGV_YAML_MAPPING) l->observe = -1;
     return read_name(l, at[LGV_KEY_NAME]) && lgv_load_data(l, at[LGV_KEY_DATA]) &&
            lgv_load_parameters(l, at[LGV_KEY_PARAMETERS]) && lgv_load_processes(l, at[LGV_KEY_PROCESSES]) &&
            read_where(l, at[LGV_KEY_WHERE], true) && read_state(l, at) &&

@@ -63,6 +63,7 @@ struct lgv_loader {
     int langevin;     /* that section, which is read after the Lagrangian; -1: there is none */
     int *velocity_of; /* [np] velocities in terms of q and p, once they are needed; see legendre.c */
     int *mu_of;       /* [np] the same of LGV_MU, -1 where there is none; see load_bodies.c */
+    int observe;      /* that section, for messages; -1: there is none */
     int data;         /* the section of that name, -1: there is none */
     struct lgv_file *files; /* read from the folder of the model */
     size_t nfiles, files_capacity;
@@ -159,7 +160,9 @@ bool lgv_load_is_call(const struct lgv_loader *l, int node, const char *word);
 bool lgv_load_call(struct lgv_loader *l, int node, struct lgv_file_call *out);
 /* file(FILE) or file(FILE, columns): the numbers of `name`, [rows][columns]. */
 bool lgv_load_numbers(struct lgv_loader *l, int node, const char *name, long rows, int columns, double *out);
+/* The column of that name or number; refused where not all of it are numbers, as lgv_load_column_at does. */
 bool lgv_load_column(struct lgv_loader *l, int node, const struct lgv_file_call *c, const char *name, long *out);
+bool lgv_load_column_at(struct lgv_loader *l, int node, const struct lgv_file_call *c, long column);
 
 /* ---- load_table.c ---- */
 

@@ -155,9 +155,14 @@ bool lgv_load_call(struct lgv_loader *l, int node, struct lgv_file_call *out) {
     return lgv_yaml_fail(l, node, "%s:%s", out->word[0], why);
 }
 
+bool lgv_load_column_at(struct lgv_loader *l, int node, const struct lgv_file_call *c, long column) {
+    const char *odd = c->csv.odd ? c->csv.odd[column] : NULL;
+    return !odd || lgv_yaml_fail(l, node, "%s:%s", c->word[0], odd);
+}
+
 bool lgv_load_column(struct lgv_loader *l, int node, const struct lgv_file_call *c, const char *name, long *out) {
     *out = lgv_csv_column(&c->csv, name);
-    if (*out >= 0) return true;
+    if (*out >= 0) return lgv_load_column_at(l, node, c, *out);
     char list[400] = "";
     for (size_t k = 0; c->csv.name && k < c->csv.columns && strlen(list) < 300; k++) {
         size_t n = strlen(list);
@@ -180,7 +185,7 @@ bool lgv_load_numbers(struct lgv_loader *l, int node, const char *name, long row
                            c.csv.rows);
     for (int k = 0; ok && k < columns; k++) {
         column[k] = k;
-        ok = !named || lgv_load_column(l, node, &c, c.word[k + 1], &column[k]);
+        ok = named ? lgv_load_column(l, node, &c, c.word[k + 1], &column[k]) : lgv_load_column_at(l, node, &c, k);
     }
     for (long i = 0; ok && i < rows; i++)
         for (int k = 0; k < columns; k++)

@@ -46,7 +46,7 @@ static bool read_words(struct lgv_loader *l, int node, struct source *s) {
             return lgv_yaml_fail(l, node, "'%.60s' is none of periodic, linear, cubic and X:Y (columns)", word);
         }
     }
-    return true;
+    return lgv_load_column_at(l, node, &s->call, s->x) && lgv_load_column_at(l, node, &s->call, s->y);
 }
 
 /* The points, [2][rows]. */

@@ -198,7 +198,12 @@ static size_t byte_of(const struct lgv_loader *l, const struct lgv_yaml_node *n,
 }
 
 bool lgv_yaml_fail_in(struct lgv_loader *l, int node, const struct lgv_formula_error *why) {
-    return lgv_yaml_fail_at(l, byte_of(l, lgv_yaml_node(l, node), why->offset), "%s", why->message);
+    const char *more = "";
+    if (*why->unknown && l->observe >= 0)
+        LGV_EACH(l, l->observe, key, value)
+            if (strcmp(lgv_yaml_node(l, key)->text, why->unknown) == 0)
+                more = "; formulas do not know the names of observe: name it under where, and use that name in both";
+    return lgv_yaml_fail_at(l, byte_of(l, lgv_yaml_node(l, node), why->offset), "%s%s", why->message, more);
 }
 
 /* ---- events to tree ---- */

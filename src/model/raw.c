@@ -52,7 +52,8 @@ enum lgv_status lgv_model_constant(struct lgv_model *m, const struct lgv_raw *r,
                                    struct lgv_error *err) {
     struct lgv_error local;
     struct lgv_yaml_node n = {.kind = LGV_YAML_SCALAR, .quote = r->quote, .text = r->text, .at = r->at};
-    struct lgv_loader l = {.m = m, .file = m->file, .text = m->text, .err = err ? err : &local, .yaml = {&n, 1, 1}};
+    struct lgv_loader l = {.m = m, .file = m->file, .text = m->text, .err = err ? err : &local, .yaml = {&n, 1, 1},
+                           .observe = -1};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (kinds[k] == r->kind) n.kind = (enum lgv_yaml_kind)k;
     long allowance = m->graph->allowance; /* a formula of the file has what the file has */

@@ -344,6 +344,8 @@ struct lgv_typed lgv_set_node(struct lgv_typeset *t, const struct lgv_model *m, 
         snprintf(table, sizeof table, "%s%.*s", m->graph->tabulated[n.aux].name, (int)n.value, "''''''");
         return lgv_set_call(t, table, x, 1);
     }
+    if ((n.op == LGV_LOWER || n.op == LGV_UPPER) && n.condition) /* of conditions */
+        return lgv_set_relation(t, x[0], n.op == LGV_LOWER ? "and" : "or", x[1]);
     if (n.op == LGV_LESS) return lgv_set_relation(t, x[0], "<", x[1]); /* as a number it is Iverson's bracket */
     const char *name = (size_t)n.op < sizeof names / sizeof *names ? names[n.op] : NULL;
     return lgv_set_call(t, name ? name : "?", x, (size_t)(n.count < 2 ? n.count : 2));

@@ -94,8 +94,23 @@ void lgv_axis_number(struct lgv_text *out, const struct lgv_axis *a, double x) {
         lgv_text_add(out, " NaN");
 }
 
+/* Long numbers below a narrow figure, as -0.006, would run into each other: then at most six intervals. */
+static void space_out(struct lgv_text *out, double low, double high) {
+    const double least = (high - low) / 6, ten = pow(10, floor(log10(least)));
+    const double step = ten >= least ? ten : 2 * ten >= least ? 2 * ten : 5 * ten >= least ? 5 * ten : 10 * ten;
+    size_t longest = 0;
+    if (!(step > 0) || !drawable(low) || !drawable(high)) return;
+    for (double x = ceil(low / step) * step; x <= high; x += step) {
+        char label[40];
+        const size_t n = (size_t)snprintf(label, sizeof label, "%.9g", fabs(x) < 1e-6 * step ? 0 : x);
+        longest = n > longest ? n : longest;
+    }
+    if (longest > 5) lgv_text_add(out, "set xtics %.9g\n", step);
+}
+
 void lgv_axis_range(struct lgv_text *out, char letter, const struct lgv_axis *a, double air) {
     double width = a->high - a->low;
+    if (letter == 'x') space_out(out, a->low - air * width, a->high + air * width);
     lgv_text_add(out, "set %crange [%.12g:%.12g]\n", letter, a->low - air * width, a->high + air * width);
 }
 

@@ -22,6 +22,10 @@
 static const char *const path_colour[] = {BLUE, VERMILION, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
 #define PATH_COLOURS (sizeof path_colour / sizeof *path_colour)
 
+const char *lgv_path_colour(size_t k) {
+    return path_colour[k % PATH_COLOURS];
+}
+
 static const struct lgv_axis plain_axis; /* of times: drawn as they are */
 
 /* text as a gnuplot string; it has been through lgv_plain, so that no line ends in it. */

@@ -164,7 +164,7 @@ struct drawing {
 static const struct drawing drawings[] = {
     {LGV_FOUND_SECTIONS, "crossing", "crossing", "crossing", "Section", "section", "", "",
      "Where kept paths cross the section: the first two of the observed values."},
-    {LGV_FOUND_EVENTS, NULL, "survival", "survival_stderr", "Paths that have not had", "survival", "time t",
+    {LGV_FOUND_EVENTS, NULL, "survival", "survival_stderr", "Paths without the event", "survival", "time t",
      "part of the paths", "Part of the paths that have not had the event up to a time, with its 95 % band."},
     {LGV_FOUND_AVERAGES, "running_time", "running_mean", "running_stderr", "Time average of", "average", "time t",
      "average up to t", "Time average along a path up to a time, mean over paths with its 95 % band."},
@@ -219,7 +219,7 @@ static void section_script(struct lgv_text *out, const struct lgv_finding *f) {
     for (size_t i = 0; columns > 2 && i < n; i += every) {
         lgv_axis_number(out, &plain, table->data[i * columns + first]);
         lgv_axis_number(out, &plain, table->data[i * columns + first + 1]);
-        lgv_text_add(out, "\n");
+        lgv_text_add(out, " 0x%s\n", lgv_path_colour((size_t)table->data[i * columns]) + 1);
     }
     lgv_text_add(out, "END\n");
     for (size_t k = 0; k < 2; k++) {
@@ -229,7 +229,7 @@ static void section_script(struct lgv_text *out, const struct lgv_finding *f) {
         lgv_quote(out, name);
         lgv_text_add(out, "\n");
     }
-    lgv_text_add(out, "plot $found using 1:2 with points pt 7 ps 0.25 lc rgb '" BLUE "' notitle\n");
+    lgv_text_add(out, "plot $found using 1:2:3 with points pt 7 ps 0.25 lc rgb variable notitle\n");
 }
 
 void lgv_found_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
@@ -249,13 +249,15 @@ void lgv_found_script(struct lgv_text *out, const struct lgv_result *r, const st
         size_t i = points > 1 ? k * (n - 1) / (points - 1) : 0;
         double half = 1.96 * lgv_at(e->data, i);
         if (!isfinite(half)) half = 0;
+        double low = y->data[i] - half, high = y->data[i] + half;
+        if (of_group(x, LGV_FOUND_EVENTS)) low = fmax(low, 0), high = fmin(high, 1); /* a part of the paths */
         lgv_axis_number(out, &plain, at[i]);
         lgv_axis_number(out, &plain, y->data[i]);
-        lgv_axis_number(out, &plain, y->data[i] - half);
-        lgv_axis_number(out, &plain, y->data[i] + half);
+        lgv_axis_number(out, &plain, low);
+        lgv_axis_number(out, &plain, high);
         lgv_text_add(out, "\n");
-        lgv_axis_extend(&axis, y->data[i] - half);
-        lgv_axis_extend(&axis, y->data[i] + half);
+        lgv_axis_extend(&axis, low);
+        lgv_axis_extend(&axis, high);
     }
     lgv_text_add(out, "END\n");
     lgv_axis_settle(&axis, (double)NAN);

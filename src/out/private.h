@@ -87,6 +87,7 @@ size_t lgv_arrows_plan(const struct lgv_result *r, const struct lgv_member *m, s
 void lgv_arrows_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);
 /* Text of the user in a gnuplot script: in single quotes nothing of it has a meaning. */
 void lgv_quote(struct lgv_text *out, const char *text);
+const char *lgv_path_colour(size_t path); /* '#RRGGBB' */
 
 /* axis.c: a title in quotes, shortened so that it is not wider than this. */
 #define LGV_TITLE_SIZE 13  /* of its letters, in pixels of a figure that is 600 wide */

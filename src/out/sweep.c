@@ -233,6 +233,36 @@ static void put_table(struct lgv_text *out, const struct lgv_sweep *s) {
         lgv_text_add(out, "<p>The first %zu of %zu points; all are in sweep.h5 and sweep.json.</p>\n", shown, s->ndone);
 }
 
+static void put_extreme(struct lgv_text *out, const struct lgv_sweep *s, size_t i, size_t point, const char *what) {
+    char b[300];
+    lgv_text_add(out, " %s at ", what);
+    lgv_html(out, lgv_sweep_point(s, point, b, sizeof b));
+    lgv_text_add(out, ", <b>%s</b>", lgv_text_with_error(b, sizeof b, s->mean[point * s->nseries + i],
+                                                        s->err[point * s->nseries + i]));
+}
+
+/* What a reader wants to know first: where the first two observables are least and largest. */
+static void put_finding(struct lgv_text *out, const struct lgv_sweep *s) {
+    lgv_text_add(out, "<p class=\"finding\">");
+    for (size_t i = 0; i < s->nseries && i < 2; i++) {
+        size_t least = s->npoints, most = s->npoints;
+        for (size_t k = 0; k < s->npoints; k++) {
+            const double x = s->mean[k * s->nseries + i];
+            if (!s->done[k] || !isfinite(x)) continue;
+            if (least == s->npoints || x < s->mean[least * s->nseries + i]) least = k;
+            if (most == s->npoints || x > s->mean[most * s->nseries + i]) most = k;
+        }
+        if (least == most) continue; /* the same everywhere, or nothing is known */
+        lgv_text_add(out, "The mean of <b>");
+        lgv_html(out, s->series[i]);
+        lgv_text_add(out, "</b> at the end is");
+        put_extreme(out, s, i, least, "least");
+        put_extreme(out, s, i, most, "and largest");
+        lgv_text_add(out, ". ");
+    }
+    lgv_text_add(out, "</p>\n");
+}
+
 static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
                  size_t count) {
     const struct lgv_sweep *s = study;
@@ -243,10 +273,14 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_text_add(out, "<h1>");
     lgv_html(out, s->model_name);
     lgv_text_add(out, "</h1>\n<p class=\"sub\">Sweep over %zu points, %s</p>\n", s->npoints, s->date);
+    put_finding(out, s);
     bool good = !failed && !broken && s->ndone == s->npoints;
-    lgv_text_add(out, "<p class=\"verdict%s\">%zu of %zu points are done; %llu paths failed; at %zu points a claim of "
-                      "the certificate does not hold.</p>\n<dl class=\"facts\">\n",
-                 good ? "" : " bad", s->ndone, s->npoints, (unsigned long long)failed, broken);
+    lgv_text_add(out, "<p class=\"verdict%s\">", good ? "" : " bad");
+    if (s->ndone < s->npoints) lgv_text_add(out, "%zu of %zu points are done. ", s->ndone, s->npoints);
+    if (failed) lgv_text_add(out, "%llu path%s failed. ", (unsigned long long)failed, failed == 1 ? "" : "s");
+    if (broken) lgv_text_add(out, "At %zu point%s a claim does not hold.", broken, broken == 1 ? "" : "s");
+    else lgv_text_add(out, "Everything claimed holds at all %zu points.", s->ndone);
+    lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
     lgv_page_fact(out, "method", s->method ? s->method : "");
     lgv_page_fact(out, "noise", s->common ? "the same for all points" : "of their own at every point");
     lgv_text_add(out, "</dl>\n<h2>Figures</h2>\n<div class=\"figures\">\n");

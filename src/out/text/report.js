@@ -169,8 +169,9 @@
         [[low, scene.low[k]], [middle, scene.names[k]], [high, scene.high[k]]].forEach(function (label) {
           var p = project.apply(null, label[0].concat([size])), text = label[1];
           g.textAlign = beside ? 'right' : 'center';
-          g.fillText(typeof text === 'number' ? short(text) : text, p[0] - (beside ? 6 : 0),
-            p[1] + size[0] / 40 * (beside ? 0.3 : 1));
+          if (typeof text === 'number') text = String(Number(text.toPrecision(3)));
+          var left = g.measureText(text).width + 2; /* nothing of a label is cut off */
+          g.fillText(text, beside ? Math.max(p[0] - 6, left) : p[0], p[1] + size[0] / 40 * (beside ? 0.3 : 1));
         });
       }
       g.globalAlpha = 1;
@@ -192,10 +193,11 @@
       canvas.height = Math.max(50, canvas.clientHeight * ratio);
       var g = canvas.getContext('2d'), size = [canvas.width, canvas.height];
       frame(g, size, getComputedStyle(root).color);
+      var blue = getComputedStyle(document.documentElement).getPropertyValue('--blue'); /* of light or dark pages */
       var radius = Math.max(1.5, size[0] / (scene.items > 60 ? 320 : 150));
       for (i = 0; i < scene.items; i++) {
         var p = at(time, i, size);
-        g.fillStyle = g.strokeStyle = scene.items > 60 ? colour[0] : colour[i % colour.length];
+        g.fillStyle = g.strokeStyle = scene.items > 60 ? blue : colour[i % colour.length];
         if (!p) continue;
         if (scene.items <= 60 && !scene.arrows) {
           g.globalAlpha = 0.35;
