@@ -28,7 +28,10 @@ gives 0 "$LGV" run friction.yaml --method BBK --no-files --set g=30
 has err 'not exact in it'
 gives 0 "$LGV" run friction.yaml --method BAOAB --no-files --set g=30
 hasnot err 'friction over mass'
-has out 'friction a step'
+has out 'friction a step' 'diffusion is up to 1.66 times too fast, except with UBU'
+gives 0 "$LGV" run friction.yaml --method BAOAB --no-files --paths 1
+has out 'at the end of one path, kT = 1'
+hasnot out nan
 gives 0 "$LGV" run friction.yaml --method BAOAB --no-files
 hasnot out 'friction a step'
 gives 0 "$LGV" run friction.yaml --method BAOAB --no-files --truncate 3
