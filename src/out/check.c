@@ -159,7 +159,7 @@ static void check_temperature(const struct lgv_result *r, const struct lgv_verdi
     else if (isfinite(v->limit))
         snprintf(c->verdict, sizeof c->verdict, "%s, kT = %.6g%s", error, v->limit, bias);
     else
-        snprintf(c->verdict, sizeof c->verdict, "%s; there is no one temperature%s", error, bias);
+        snprintf(c->verdict, sizeof c->verdict, "%s; there is no kT to compare it with%s", error, bias);
 }
 
 static void check_law(const struct lgv_result *r, struct lgv_check *c) {
