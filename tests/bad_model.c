@@ -233,6 +233,26 @@ static void test_sections(void **state) {
     run_all(sections, sizeof sections / sizeof *sections);
 }
 
+/* Options of a run that stand outside of `run`: the message says where they belong, for every row of the table. */
+static void test_options(void **state) {
+    (void)state;
+    static const char model[] = Q "hamiltonian: p^2/2\n";
+    struct lgv_option_info o;
+    size_t count = 0;
+    for (size_t k = 0; lgv_options("run", k, &o); k++, count++) {
+        char text[200], message[200];
+        if (strcmp(o.name, "start") == 0 || strcmp(o.type, "program") == 0) continue; /* start values; not in files */
+        snprintf(text, sizeof text, "%s%s: 1\n", model, o.name);
+        snprintf(message, sizeof message, "%s is an option of a run and stands in run, as in run: { %s: ... }", o.name,
+                 o.name);
+        check(&(struct bad){text, 4, 1, message});
+    }
+    assert_true(count > 25);
+    check(&(struct bad){Q "hamiltonian: p^2/2\ndt: 0.1\n", 4, 1, "unknown key dt; did you mean run: { step: ... }?"});
+    check(&(struct bad){Q "hamiltonian: p^2/2\nextreme: [q]\n", 4, 1, "did you mean run: { extremes: ... }?"});
+    check(&(struct bad){Q "hamiltonian: p^2/2\nstart: 1\n", 4, 1, "start values stand in coordinates and momenta"});
+}
+
 /* The whole of a message: place, line and caret, with tabs kept under tabs and long lines cut. */
 static void test_message(void **state) {
     (void)state;
@@ -346,6 +366,7 @@ static void test_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_structure), cmocka_unit_test(test_formulas),
                                        cmocka_unit_test(test_sections),  cmocka_unit_test(test_message),
-                                       cmocka_unit_test(test_hostile),   cmocka_unit_test(test_files)};
+                                       cmocka_unit_test(test_hostile),   cmocka_unit_test(test_files),
+                                       cmocka_unit_test(test_options)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

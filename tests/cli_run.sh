@@ -28,12 +28,23 @@ gives 0 "$LGV" run friction.yaml --method BBK --no-files --set g=30
 has err 'not exact in it'
 gives 0 "$LGV" run friction.yaml --method BAOAB --no-files --set g=30
 hasnot err 'friction over mass'
-has out 'friction a step'
+has out 'friction a step' 'diffusion is up to 1.66 times too fast, except with UBU'
+gives 0 "$LGV" run friction.yaml --method BAOAB --no-files --paths 1
+has out 'at the end of one path, kT = 1'
+hasnot out nan
 gives 0 "$LGV" run friction.yaml --method BAOAB --no-files
 hasnot out 'friction a step'
 gives 0 "$LGV" run friction.yaml --method BAOAB --no-files --truncate 3
 has err 'the noise of a bath is never cut'
-rm friction.yaml
+# Friction 0, or that reaches one direction only: many laws are at rest.  Temperature 0: kT of the law is not known.
+gives 0 "$LGV" run friction.yaml --no-files --set g=0
+has out 'exp(-H/kT), where that can be normalised; unique when the bath reaches all coordinates'
+gives 0 "$LGV" run friction.yaml --no-files
+hasnot out 'unique when'
+sed 's/temperature: 1/temperature: 0/' friction.yaml > cold.yaml
+gives 0 "$LGV" run cold.yaml --no-files
+has out 'there is friction and no noise' 'there is no kT to compare it with'
+rm friction.yaml cold.yaml
 
 gives 0 "$LGV" run "$kubo" "${small[@]}"
 has out kubo 'symplectic defect' 'written to lgv-kubo/' 'P1N1Q2Gau'

@@ -151,6 +151,8 @@ static void test_bad(void **state) {
         {"sections: {a: {direction: up}}", "a section needs `at: FORMULA`"},
         {"sections: {a: {at: x, see: p}}", "4:23: a section has at, direction and observe"},
         {"sections: [x]", "sections as name: formula"},
+        {"sections: {a: 3}", "4:15: this depends neither on the state nor on t"},
+        {"processes: {eta: {sigma: 1, tau: 1}}\nsections: {a: x - eta}", "5:15: a process cannot be in a section"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         char text[300];

@@ -539,6 +539,30 @@ static void test_surface(void **state) {
     lgv_text_free(&out);
 }
 
+/* The colours of a map end at its fullest cell, unless that is far fuller than the others: where all paths start. */
+static void test_map_colours(void **state) {
+    (void)state;
+    struct lgv_result r;
+    struct lgv_figure f;
+    make_result(&r, 50, 2);
+    struct lgv_finding *map = lgv_finding_add(&r, LGV_FOUND_DENSITIES, "x:y", "x:y");
+    double *x = lgv_finding_array(map, "x_edge", 21, 1), *y = lgv_finding_array(map, "y_edge", 21, 1);
+    double *count = lgv_finding_array(map, "count", 20, 20);
+    for (int i = 0; i <= 20; i++) x[i] = y[i] = i;
+    for (int i = 0; i < 400; i++) count[i] = 1 + i % 100;
+    for (int far = 0; far < 2; far++) {
+        struct lgv_text script = {0};
+        if (far) count[210] = 10000;
+        assert_int_equal(count_kind(&r, LGV_FIGURE_MAP, &f), 1);
+        lgv_figure_script(&script, &r, &f);
+        assert_int_equal(strstr(script.data, "set cbrange [0:*]") != NULL, !far);
+        assert_int_equal(strstr(script.data, "set cbrange [0:100]") != NULL, far);
+        assert_int_equal(strstr(script.data, "the darkest: 100 or more") != NULL, far);
+        lgv_text_free(&script);
+    }
+    lgv_result_clear(&r);
+}
+
 int main(void) {
 #define IN_PLACE(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
     const struct CMUnitTest tests[] = {
@@ -546,6 +570,7 @@ int main(void) {
         cmocka_unit_test(test_single_path), cmocka_unit_test(test_trajectory),
         cmocka_unit_test(test_orientation), cmocka_unit_test(test_surface),
         cmocka_unit_test(test_escape),      cmocka_unit_test(test_titles),
+        cmocka_unit_test(test_map_colours),
         IN_PLACE(test_report_numbers),      cmocka_unit_test(test_summary_of_one_path),
         IN_PLACE(test_figures_and_report),  IN_PLACE(test_figures_degenerate),
         IN_PLACE(test_trajectories_drawn),  IN_PLACE(test_many_methods),

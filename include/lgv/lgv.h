@@ -277,13 +277,14 @@ LGV_API int lgv_result_array(const struct lgv_result *result, const char *name, 
 /* Array number index = 0, 1, ..., in the order of results.h5; 0 behind the last. */
 LGV_API int lgv_result_arrays(const struct lgv_result *result, size_t index, struct lgv_array *out);
 
-/* The certificate as data.  Names: symplectic, constraint, hidden_constraint, momentum/NAME for each declared symmetry,
- * energy, failed_paths. */
+/* The certificate as data.  Names: symplectic, momentum/NAME for each declared symmetry, energy, failed_paths; with a
+ * bath or forces conservative, volume, temperature; of Metropolis methods acceptance; with constraints constraint,
+ * hidden_constraint; with rotations rotation; with options or methods that have them modified_energy, energy_law. */
 struct lgv_verdict {
     const char *name;
     double value; /* what was measured; NaN when it was not */
     double error; /* how well it is known, NaN when that is not known */
-    double limit; /* what it is held against: value <= limit, NaN when it is not */
+    double limit; /* what it is held against: value <= limit (acceptance >= limit), NaN when it is not */
     int claim;    /* 1: method and model promise it; 0: the method does not; -1: the model does not have it */
     int holds;    /* 1 or 0; -1: nothing is claimed, or it could not be measured */
 };

@@ -367,7 +367,7 @@ static void gibbs_words(const struct lgv_model *m, const struct lgv_law *law, st
         lgv_text_add(t, " on the constraint set, in the measure of its kinetic energy (stiff springs in the place of "
                         "the constraints have another law, which `fixman: yes` samples)");
     lgv_text_add(t, ", where that can be normalised");
-    if (alone && b->rows < m->np) lgv_text_add(t, "; unique when the bath reaches all coordinates through the forces");
+    if (alone && law->partial) lgv_text_add(t, "; unique when the bath reaches all coordinates through the forces");
     if (!alone)
         lgv_text_add(t, ": the strength of all noise is 2 kT times all friction%s",
                      law->points ? " at random points near the start" : "");

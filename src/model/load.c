@@ -238,16 +238,34 @@ static bool read_name(struct lgv_loader *l, int node) {
     return m->name || lgv_yaml_memory(l);
 }
 
+/* Options of a run stand one level further in; the table of them belongs to a later stage. */
+static const char *option_of_run(const char *name, bool misspelt) {
+    static const char *const option[] = {
+        "method", "step", "until", "paths", "seed", "truncate", "rescue", "weak", "outputs", "threads", "lanes",
+        "keep", "keep_every", "keep_increments", "tally", "averages", "correlations", "extendable", "record",
+        "record_paths", "burn_in", "extremes", "modified_energy", "crossings", "quantiles", "bins", "histograms2",
+        "density", "check_states"};
+    const size_t count = sizeof option / sizeof *option;
+    if (misspelt) return lgv_nearest(name, option, count);
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(name, option[k]) == 0) return option[k];
+    return NULL;
+}
+
 static bool unknown_section(struct lgv_loader *l, int key, const char *name) {
     static const char *const starts[] = {"start", "initial", "init", "initials", "initial_values", "start_values"};
     const char *known[LGV_KEYS];
     for (size_t i = 0; i < LGV_KEYS; i++) known[i] = lgv_model_keys[i].name;
-    const char *near = lgv_nearest(name, known, LGV_KEYS);
+    const char *near = lgv_nearest(name, known, LGV_KEYS), *option = option_of_run(name, false);
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (strcmp(name, starts[i]) == 0)
             return lgv_yaml_fail(l, key, "unknown key %s; start values stand in coordinates and momenta, as in "
                                          "coordinates: { x: 1 }", name);
+    if (option)
+        return lgv_yaml_fail(l, key, "%s is an option of a run and stands in run, as in run: { %s: ... }", name, name);
     if (near) return lgv_yaml_fail(l, key, "unknown key %.60s; did you mean %s?", name, near);
+    if ((option = option_of_run(name, true)))
+        return lgv_yaml_fail(l, key, "unknown key %.60s; did you mean run: { %s: ... }?", name, option);
     char list[500] = "";
     for (size_t k = 0; k < LGV_KEYS; k++) {
         size_t n = strlen(list);

@@ -88,6 +88,11 @@ static bool read_section(struct lgv_loader *l, struct lgv_section *s, int value)
     }
     if (at < 0) return lgv_yaml_fail(l, value, "a section needs `at: FORMULA`, whose zeros are its surface");
     if (!number(l, at, "a section", &s->node)) return false;
+    if (lgv_model_has_process(l->m, s->node))
+        return lgv_yaml_fail(l, at, "a process cannot be in a section: inside a step its mean is all that is known of "
+                                    "it (an event can have it)");
+    if (!(l->m->graph->node[s->node].uses & STATE))
+        return lgv_yaml_fail(l, at, "this depends neither on the state nor on t, and so has no zeros to cross");
     if (!(s->text = lgv_copy(lgv_yaml_node(l, at)->text))) return lgv_yaml_memory(l);
     if (direction >= 0 && !read_direction(l, s, direction)) return false;
     return observe >= 0 ? read_observed(l, s, observe) : see_state(l, s, value);

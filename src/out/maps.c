@@ -4,7 +4,11 @@
 #include "out/private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define FEW 200 /* one cell of so many */
+#define FAR 3   /* may have so many times the values of the others without a colour of its own */
 
 static bool drawable(const struct lgv_finding *f) {
     const struct lgv_found *count = lgv_finding_get(f, "count"), *x = lgv_finding_get(f, "x_edge"),
@@ -40,6 +44,26 @@ static void put_edge_axis(struct lgv_text *out, char letter, const struct lgv_fo
     lgv_axis_range(out, letter, a, 0);
 }
 
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where the colours end: at the fullest cell, unless a few cells are far fuller than all others, as that where all
+ * paths start.  Then they have the darkest colour, and the others keep theirs apart.  0: at the fullest cell. */
+static double darkest(const struct lgv_found *count) {
+    size_t n = 0, all = count->shape[0] * count->shape[1];
+    double *full = lgv_new(all, sizeof *full), end = 0;
+    if (!full) return 0;
+    for (size_t i = 0; i < all; i++)
+        if (count->data[i] > 0) full[n++] = count->data[i];
+    qsort(full, n, sizeof *full, by_size);
+    size_t few = n / FEW;
+    if (few && full[n - 1] > FAR * full[n - 1 - few]) end = full[n - 1 - few];
+    free(full);
+    return end;
+}
+
 void lgv_map_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f) {
     static const struct lgv_axis plain;
     const struct lgv_finding *map = &r->finding[f->index];
@@ -65,7 +89,13 @@ void lgv_map_script(struct lgv_text *out, const struct lgv_result *r, const stru
         }
         lgv_text_add(out, "\n");
     }
+    double end = darkest(count);
     lgv_text_add(out, "END\nset palette defined (0 '#DCEAF5', 0.35 '#56B4E9', 0.7 '#0072B2', 1 '#06304D')\n"
-                      "set rmargin 12\nset cbrange [0:*]\nset cblabel 'values in a cell'\n"
-                      "plot $map using 1:2:3 with image notitle\n");
+                      "set rmargin 14\n");
+    if (end > 0)
+        lgv_text_add(out, "set cbrange [0:%.17g]\n"
+                          "set cblabel 'values in a cell, the darkest: %.0f or more' offset 1.5\n", end, end);
+    else
+        lgv_text_add(out, "set cbrange [0:*]\nset cblabel 'values in a cell' offset 1.5\n");
+    lgv_text_add(out, "plot $map using 1:2:3 with image notitle\n");
 }
