@@ -33,9 +33,12 @@ static char *source_of(struct lgv_model *m, const struct lgv_method *method, boo
     return text;
 }
 
-/* What is generated stands between face.h and the next file, each of which begins with its licence. */
+/* What is generated stands between face.h, or rows.h where there are sums, and the next file; each of them begins with
+ * its licence. */
 static char *generated(char *source) {
-    char *face = strstr(source, "The face of the model that methods see"), *end = face ? strstr(face, "SPDX") : NULL;
+    char *face = strstr(source, "The face of the model that methods see");
+    assert_non_null(face);
+    char *rows = strstr(face, "Sums whose rows are long"), *end = strstr(rows ? rows : face, "SPDX");
     assert_non_null(end);
     *end = 0;
     return face;
