@@ -81,8 +81,8 @@ same few.json out "units that had no turn are lost"
 # A process that dies takes the others with it, and the last state is good.
 arguments=("${long[@]}" --out killed --no-report --checkpoint-steps 1000000 --threads 1)
 code=0
-mpirun --oversubscribe -n 1 env LGV_FAULT=stop:100000000 "$mpi_faulty" "${arguments[@]}" : \
-    -n 1 env LGV_FAULT=kill:100 "$mpi_faulty" "${arguments[@]}" > out 2> err || code=$?
+mpirun --oversubscribe -n 1 env LGV_FAULT=kill-write:10 "$mpi_faulty" "${arguments[@]}" : \
+    -n 1 env LGV_FAULT=stop:100000000 "$mpi_faulty" "${arguments[@]}" > out 2> err || code=$?
 [ "$code" != 0 ] || die "a process was killed, and nobody noticed"
 [ -s killed/checkpoint.lgv ] || [ -s killed/checkpoint-before.lgv ] || die "no state is left"
 ranks 0 2 resume killed --json --no-report

@@ -105,8 +105,8 @@ static void test_overrun(void **state) {
 static void test_message(void **state) {
     (void)state;
 #ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
 #endif
 #endif
 #ifdef __SANITIZE_ADDRESS__

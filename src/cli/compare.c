@@ -121,7 +121,7 @@ const struct lgv_command lgv_command_compare = {
         "constraints, and not in large systems). A bias is against --expect, else against a fine run on the same "
         "paths; the errors of the ladder are against a fine run on the same paths, the weak one is the difference of "
         "the means of the first observable. The steps of all methods must be multiples of one base step.\n\n"
-        "With --weak yes every method and step has three-point increments of its own: only averages mean something, "
+        "With --weak yes every size of step has three-point increments of its own: only averages mean something, "
         "and there is no reference.\n\n"
         "With a range, --steps from:to:number, every method tries every step instead (noise of its own for each), and "
         "shown are the energy error and the share of surviving paths against the step, beside the largest step that "

@@ -23,11 +23,9 @@ static void print_names(const struct lgv_result *r) {
     puts("path");
 }
 
-/* Coordinates and momenta of large models are not among what is observed. */
+/* Of larger models coordinates and momenta are there only where the file observes them. */
 static bool whole(const struct lgv_result *r) {
-    size_t momenta = 0;
-    for (size_t i = 0; i < r->nseries; i++) momenta += r->series[i].kind == LGV_OBSERVABLE_CONJUGATE;
-    return momenta > 0 && momenta >= r->dof;
+    return r->dof <= LGV_WATCHED_DOF;
 }
 
 /* False: the path has failed or was stopped, and has no end. */
@@ -56,8 +54,8 @@ static int command_ends(const struct lgv_arguments *a) {
     if (!status && (!r.nsamples || !r.ntimes))
         status = lgv_fail(&err, LGV_BAD_INPUT, "%s has no kept paths: run it with --keep N", a->operand);
     if (!status && !whole(&r))
-        lgv_warn("not all coordinates and momenta of this model are stored: run it with --record final, and start "
-                 "others from there");
+        lgv_warn("coordinates and momenta of this model are stored only where it observes them: a run with "
+                 "--record final has them all");
     if (!status) print_names(&r);
     for (size_t k = 0; !status && k < r.nsamples; k++) missing += !print_end(&r, &r.sample[k]);
     if (missing) lgv_warn("%zu of %zu kept paths have failed or were stopped and are left out", missing, r.nsamples);

@@ -236,7 +236,7 @@ static void conditions(const struct writing *w) {
         lgv_text_add(w->out,
                      vectors ? "    {\n    const ivec i%d = row_numbers() + (row_k + %ld);\n    row_here &= (ivec)("
                              : "    UNROLL for (long m = 0; m < LANES; m++) {\n    const long i%d = row_k + m + %ld;\n"
-                               "    if (!(",
+                               "    if (row_here[m] && !(",
                      w->inner, w->reach.low);
         lgv_emit_condition(w->out, w->g, c);
         lgv_text_add(w->out, vectors ? ");\n    }\n" : ")) row_here[m] = 0;\n    }\n");
@@ -282,14 +282,17 @@ static void parameters(struct lgv_text *out) {
 void lgv_emit_in_rows(struct lgv_text *out, const struct lgv_graph *g, const struct lgv_target *target, size_t count,
                       int nest, const int *list, size_t n) {
     struct writing w = {out, g, target, count, nest, .inner = g->nest[nest].count - 1, .pairs = g->pairs};
-    if (!find_reach(g, nest, &w.reach)) return;
+    if (!find_reach(g, nest, &w.reach)) { /* it was found before: no memory */
+        out->failed = true;
+        return;
+    }
     lgv_text_add(out, "    {\n");
     bool same = w.pairs && lgv_emit_repeats(out, g, target, count, nest);
     if (w.pairs) lgv_text_add(out, "    for (int row_lane = 0; row_lane < LANES; row_lane++) {\n");
     if (same) lgv_emit_repeat(out, target, count, nest, "row_lane");
     lgv_text_add(out, "    vec *const row_top = c->top;\n");
     parameters(out);
-    if (w.pairs) each_node(g, list, n, fill_stream, &(struct asked){g, nest, out, &w.reach});
+    if (w.pairs && !each_node(g, list, n, fill_stream, &(struct asked){g, nest, out, &w.reach})) out->failed = true;
     pieces(&w, STREAMS);
     lgv_emit_levels(out, g, nest, w.inner);
     lgv_text_add(out, "    {\n");

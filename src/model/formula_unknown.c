@@ -92,7 +92,8 @@ void lgv_parser_unknown_name(struct lgv_parser *p, size_t at, const char *name) 
     snprintf(p->err->unknown, sizeof p->err->unknown, "%s", name);
     const char *advice = advised(names, sizeof names / sizeof *names, strncmp(name, "v_", 2) == 0 ? "v" : name);
     const char *near = begins_with(p->scope, name);
-    if (!near) near = lgv_nearest(name, known, n);
+    if (near) advice = NULL; /* a name of this model says more */
+    else near = lgv_nearest(name, known, n);
     if (of_bodies(p, name))
         lgv_parser_error(p, at, p->g->nrotations
                                     ? "unknown name %s; velocity and momentum of a body R are xi_R and mu_R"

@@ -100,8 +100,11 @@ static void space_out(struct lgv_text *out, double low, double high) {
     const double step = ten >= least ? ten : 2 * ten >= least ? 2 * ten : 5 * ten >= least ? 5 * ten : 10 * ten;
     size_t longest = 0;
     if (!(step > 0) || !drawable(low) || !drawable(high)) return;
-    for (double x = ceil(low / step) * step; x <= high; x += step) {
+    const double first = ceil(low / step) * step;
+    for (int k = 0; k < 8; k++) { /* by number: x + step may be x */
+        const double x = first + k * step;
         char label[40];
+        if (x > high) break;
         const size_t n = (size_t)snprintf(label, sizeof label, "%.9g", fabs(x) < 1e-6 * step ? 0 : x);
         longest = n > longest ? n : longest;
     }

@@ -243,7 +243,7 @@ static void put_extreme(struct lgv_text *out, const struct lgv_sweep *s, size_t 
 
 /* What a reader wants to know first: where the first two observables are least and largest. */
 static void put_finding(struct lgv_text *out, const struct lgv_sweep *s) {
-    lgv_text_add(out, "<p class=\"finding\">");
+    bool any = false;
     for (size_t i = 0; i < s->nseries && i < 2; i++) {
         size_t least = s->npoints, most = s->npoints;
         for (size_t k = 0; k < s->npoints; k++) {
@@ -253,14 +253,15 @@ static void put_finding(struct lgv_text *out, const struct lgv_sweep *s) {
             if (most == s->npoints || x > s->mean[most * s->nseries + i]) most = k;
         }
         if (least == most) continue; /* the same everywhere, or nothing is known */
-        lgv_text_add(out, "The mean of <b>");
+        lgv_text_add(out, any ? "The mean of <b>" : "<p class=\"finding\">The mean of <b>");
+        any = true;
         lgv_html(out, s->series[i]);
         lgv_text_add(out, "</b> at the end is");
         put_extreme(out, s, i, least, "least");
         put_extreme(out, s, i, most, "and largest");
         lgv_text_add(out, ". ");
     }
-    lgv_text_add(out, "</p>\n");
+    if (any) lgv_text_add(out, "</p>\n");
 }
 
 static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,
@@ -279,7 +280,7 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     if (s->ndone < s->npoints) lgv_text_add(out, "%zu of %zu points are done. ", s->ndone, s->npoints);
     if (failed) lgv_text_add(out, "%llu path%s failed. ", (unsigned long long)failed, failed == 1 ? "" : "s");
     if (broken) lgv_text_add(out, "At %zu point%s a claim does not hold.", broken, broken == 1 ? "" : "s");
-    else lgv_text_add(out, "Everything claimed holds at all %zu points.", s->ndone);
+    else if (s->ndone) lgv_text_add(out, "Everything claimed holds at all %zu points.", s->ndone);
     lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
     lgv_page_fact(out, "method", s->method ? s->method : "");
     lgv_page_fact(out, "noise", s->common ? "the same for all points" : "of their own at every point");
