@@ -163,6 +163,13 @@ static void test_texts(void **state) {
                      "dx = px dt\ndy = py dt\ndpx = 2*x dlambda\ndpy = -dt + 2*y dlambda\n");
     assert_equations("coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: if(q > 0 and q < 1, q, -q)*p\n",
                      LGV_EQUATIONS_DEFINITION, LGV_PLAIN, "H = if(q > 0 and q < 1, q, -q)*p\n");
+    static const char mixed[] = "coordinates: {q: 0}\nmomenta: {p: 1}\n"
+                                "hamiltonian: if((q < 1 or q > 2) and p < 3 or q < t, q, -q)*p + (1 + (q > 5))\n";
+    assert_equations(mixed, LGV_EQUATIONS_DEFINITION, LGV_PLAIN,
+                     "H = if((q < 1 or q > 2) and p < 3 or q < t, q, -q)*p + 1 + (q > 5)\n");
+    assert_equations(mixed, LGV_EQUATIONS_STRATONOVICH, LGV_PLAIN,
+                     "dq = if((q < 1 or 2 < q) and p < 3 or q < t, q, -q) dt\n"
+                     "dp = -p*if((q < 1 or 2 < q) and p < 3 or q < t, 1, -1) dt\n");
 }
 
 /* noise_ito: the Ito form has the drift of H alone, whatever was taken from H for it. */

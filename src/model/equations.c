@@ -53,7 +53,7 @@ static void add_term(struct page *g, struct lgv_typed *term, size_t *count, int 
     bool large = lgv_diff_size(graph, coefficient) > MOST_NODES;
     struct lgv_typed c = large ? sign : lgv_set_node(&g->t, g->m, coefficient), p = increment;
     if (large) minus = false; /* the sign has it */
-    if (c.level == LGV_SET_SUM) c = lgv_set_brackets(&g->t, c);
+    if (c.level <= LGV_SET_SUM) c = lgv_set_brackets(&g->t, c);
     if (!number || (x != 1 && x != -1))
         p = lgv_set_made(&g->t, LGV_SET_PRODUCT, LGV_FORMS("@1 @2", "@1 \\, @2", "<mrow>@1@2</mrow>"), c.text,
                          increment.text, "");

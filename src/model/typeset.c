@@ -143,7 +143,8 @@ struct lgv_typed lgv_set_negative(struct lgv_typed x) {
 
 /* With its sign, and in brackets unless it binds that tightly. */
 static const char *within(struct lgv_typeset *t, struct lgv_typed x, enum lgv_typed_level least) {
-    if (x.level < least || (x.minus && least > LGV_SET_SUM)) return lgv_set_brackets(t, x).text;
+    if (x.level < least || (x.minus && (least > LGV_SET_SUM || x.level < LGV_SET_SUM)))
+        return lgv_set_brackets(t, x).text;
     if (!x.minus) return x.text;
     return lgv_set_made(t, LGV_SET_SUM, LGV_FORMS("-@1", "-@1", "<mrow><mo>−</mo>@1</mrow>"), x.text, "", "").text;
 }
@@ -159,7 +160,7 @@ struct lgv_typed lgv_set_sum(struct lgv_typeset *t, const struct lgv_typed *term
         if (k == 0 && !term[k].minus) sign = "";
         struct lgv_typed x = term[k];
         x.minus = false;
-        if (term[k].minus && x.level == LGV_SET_SUM) x = lgv_set_brackets(t, x);
+        if (x.level < LGV_SET_SUM || (term[k].minus && x.level == LGV_SET_SUM)) x = lgv_set_brackets(t, x);
         lgv_text_add(&out, "%s%s", sign, x.text);
     }
     return lgv_set_made(t, LGV_SET_SUM, LGV_FORMS("@1", "@1", "<mrow>@1</mrow>"), hold(t, &out), "", "");
@@ -214,7 +215,7 @@ static const char *list(struct lgv_typeset *t, const struct lgv_typed *arg, size
     struct lgv_text out = {0};
     for (size_t k = 0; k < count; k++)
         lgv_text_add(&out, "%s%s", !k ? "" : t->markup == LGV_MATHML ? "<mo>,</mo>" : ", ",
-                     within(t, arg[k], LGV_SET_SUM));
+                     within(t, arg[k], LGV_SET_OR));
     return hold(t, &out);
 }
 
@@ -237,7 +238,7 @@ struct lgv_typed lgv_set_call(struct lgv_typeset *t, const char *name, const str
                                         "arctan", "sinh", "cosh", "tanh", "min", "max"};
     for (size_t k = 0; k < sizeof own / sizeof *own; k++)
         if (strcmp(own[k].name, name) == 0 && count == own[k].args)
-            return lgv_set_made(t, own[k].level, own[k].form, within(t, arg[0], LGV_SET_SUM), "", "");
+            return lgv_set_made(t, own[k].level, own[k].form, within(t, arg[0], LGV_SET_OR), "", "");
     if (t->markup != LGV_PLAIN && count == 2 && (strcmp(name, "dot") == 0 || strcmp(name, "cross") == 0))
         return lgv_set_made(t, LGV_SET_PRODUCT,
                             name[0] == 'd' ? LGV_FORMS("", "@1 \\cdot @2", "<mrow>@1<mo>·</mo>@2</mrow>")
@@ -286,10 +287,12 @@ struct lgv_typed lgv_set_relation(struct lgv_typeset *t, struct lgv_typed a, con
         {"==", "=", "="},         {"!=", "\\ne", "≠"},    {"=", "=", "="},           {"in", "\\in", "∈"},
         {"and", "\\wedge", "∧"}, {"or", "\\vee", "∨"}, {"for", "\\quad\\text{for }", "for"},
     };
+    enum { AND = 8, OR, FOR };
     size_t k = 0;
-    while (k + 1 < sizeof sign / sizeof *sign && strcmp(sign[k][0], relation) != 0) k++;
-    return lgv_set_made(t, LGV_SET_SUM, LGV_FORMS("@1 @2 @3", "@1 @2 @3", "<mrow>@1<mo>@2</mo>@3</mrow>"),
-                        within(t, a, LGV_SET_SUM), sign[k][t->markup], within(t, b, LGV_SET_SUM));
+    while (k < FOR && strcmp(sign[k][0], relation) != 0) k++;
+    const enum lgv_typed_level level = k == AND ? LGV_SET_AND : k >= OR ? LGV_SET_OR : LGV_SET_RELATION;
+    return lgv_set_made(t, level, LGV_FORMS("@1 @2 @3", "@1 @2 @3", "<mrow>@1<mo>@2</mo>@3</mrow>"),
+                        within(t, a, level), sign[k][t->markup], within(t, b, k < AND ? LGV_SET_SUM : level));
 }
 
 struct lgv_typed lgv_set_choice(struct lgv_typeset *t, struct lgv_typed condition, struct lgv_typed a,
@@ -299,7 +302,7 @@ struct lgv_typed lgv_set_choice(struct lgv_typeset *t, struct lgv_typed conditio
                                   "\\begin{cases} @2 & @1 \\\\ @3 & \\text{else} \\end{cases}",
                                   "<mrow><mo>{</mo><mtable columnalign=\"left\"><mtr><mtd>@2</mtd><mtd>@1</mtd></mtr>"
                                   "<mtr><mtd>@3</mtd><mtd><mtext>else</mtext></mtd></mtr></mtable></mrow>"),
-                        within(t, condition, LGV_SET_SUM), within(t, a, LGV_SET_SUM), within(t, b, LGV_SET_SUM));
+                        within(t, condition, LGV_SET_OR), within(t, a, LGV_SET_SUM), within(t, b, LGV_SET_SUM));
 }
 
 struct lgv_typed lgv_set_range(struct lgv_typeset *t, struct lgv_typed index, struct lgv_typed low,

@@ -8,7 +8,15 @@
 
 #include "model/model.h"
 
-enum lgv_typed_level { LGV_SET_SUM, LGV_SET_PRODUCT, LGV_SET_POWER, LGV_SET_ATOM };
+enum lgv_typed_level {
+    LGV_SET_OR,
+    LGV_SET_AND,
+    LGV_SET_RELATION,
+    LGV_SET_SUM,
+    LGV_SET_PRODUCT,
+    LGV_SET_POWER,
+    LGV_SET_ATOM
+};
 
 struct lgv_typed {
     const char *text; /* without its sign */

@@ -185,7 +185,7 @@ static struct lgv_typed comparison(struct reader *r) {
         lgv_parser_next(&r->p);
         struct lgv_typed x = comparison(r);
         r->depth--;
-        return lgv_set_made(r->t, LGV_SET_SUM,
+        return lgv_set_made(r->t, LGV_SET_RELATION,
                             LGV_FORMS("not (@1)", "\\neg\\left(@1\\right)",
                                       "<mrow><mo>¬</mo><mo>(</mo>@1<mo>)</mo></mrow>"),
                             x.text, "", "");
@@ -199,12 +199,20 @@ static struct lgv_typed comparison(struct reader *r) {
     return x;
 }
 
-static struct lgv_typed condition(struct reader *r) {
+static struct lgv_typed conjunction(struct reader *r) {
     struct lgv_typed x = comparison(r);
-    while (!r->p.failed && (word(r, "and") || word(r, "or"))) {
-        const char *sign = r->p.name[0] == 'a' ? "and" : "or";
+    while (!r->p.failed && word(r, "and")) {
         lgv_parser_next(&r->p);
-        x = lgv_set_relation(r->t, x, sign, comparison(r));
+        x = lgv_set_relation(r->t, x, "and", comparison(r));
+    }
+    return x;
+}
+
+static struct lgv_typed condition(struct reader *r) {
+    struct lgv_typed x = conjunction(r);
+    while (!r->p.failed && word(r, "or")) {
+        lgv_parser_next(&r->p);
+        x = lgv_set_relation(r->t, x, "or", conjunction(r));
     }
     return x;
 }
