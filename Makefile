@@ -49,15 +49,17 @@ test: test-plain test-sanitize test-clang test-threads test-fuzz lint
 test-plain: build
 	$(CTEST) --test-dir build --output-on-failure --parallel $(JOBS) --output-log $(CURDIR)/build/ctest.txt
 
-# Statistics-heavy tests run the same code as the others and are left to the plain build.
+# Statistics-heavy tests run the same code as the others and are left to the plain build.  Kernels have no sanitizers:
+# those that the plain build has compiled serve here too.
 test-sanitize: setup
-	@$(CMAKE) -S . -B build-sanitize -DLGV_SANITIZE=ON $(COMPILER) > /dev/null
+	@$(CMAKE) -S . -B build-sanitize -DLGV_SANITIZE=ON -DLGV_TEST_CACHE=$(CURDIR)/build/test-cache $(COMPILER) > /dev/null
 	@$(CMAKE) --build build-sanitize --parallel $(JOBS)
 	$(CTEST) --test-dir build-sanitize --output-on-failure --parallel $(JOBS) \
 	    --tests-regex '^(unit|bad|cli|fuzz)_' --output-log $(CURDIR)/build-sanitize/ctest.txt
 
+# For its warnings, which do not depend on how well it optimises.
 test-clang: setup
-	@$(CMAKE) -S . -B build-clang -DCMAKE_C_COMPILER=clang -DLGV_WERROR=ON > /dev/null
+	@$(CMAKE) -S . -B build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DLGV_WERROR=ON > /dev/null
 	@$(CMAKE) --build build-clang --parallel $(JOBS)
 
 # The runner with the thread sanitizer, which Archer tells of OpenMP.

@@ -7,7 +7,8 @@
 # A file that appears here is a test: nothing is listed by hand.
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-set(test_cache ${CMAKE_BINARY_DIR}/test-cache)
+set(LGV_TEST_CACHE ${CMAKE_BINARY_DIR}/test-cache CACHE PATH "where tests keep the kernels they compile")
+set(test_cache ${LGV_TEST_CACHE})
 set(test_kinds unit order structure law repeat cli bad)
 # With sanitizers: those that test-sanitize runs.  The others are built when asked for by name.
 set(heavy_kinds "")
