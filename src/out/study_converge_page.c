@@ -219,8 +219,8 @@ static void put_orders(struct lgv_text *out, const struct lgv_convergence *c) {
     static const char *const mark[] = {"not known",           "\xe2\x9c\x93 as expected", "\xe2\x9c\x93 as expected",
                                        "\xe2\x9c\x93 better", "\xe2\x9c\x97 worse",       "\xe2\x9c\x93 better"};
     lgv_text_add(out,
-                 "<h2>Orders</h2>\n<div class=\"card\"><table>\n<tr><th></th><th>method</th><th class=\"n\">order</th>"
-                 "<th class=\"n\">expected</th><th>what it means</th></tr>\n");
+                 "<h2>Orders</h2>\n<div class=\"card\"><table class=\"certificate\">\n<tr><th></th><th>method</th>"
+                 "<th class=\"n\">order</th><th class=\"n\">expected</th><th>what it means</th></tr>\n");
     for (size_t k = 0; k < c->nrows; k++) {
         const struct lgv_convergence_method *m = &c->method[k];
         char line[600], order[80] = "n/a";
