@@ -2,11 +2,7 @@
  *
  * A citation for a run, in BibTeX: the software, and the papers behind its method.  Papers are found in the text that
  * describes a method by their DOI, or by the words that stand there for those without one; a DOI that the table does
- * not have is an entry all the same, with nothing else in it.  A method made of another one is cited with that.
- *
- * Volumes, pages and DOIs were held against the lists of references of other projects, where such were found.  None was
- * for chen2020, deuflhard1979, grimm2006, tao2016, and for the DOIs of bourabee2009, grubmueller1991, hochbruck1999 and
- * stern2009; those of andersen1983, ryckaert1977, tuckerman1992, strang1968 and hairer2006 were not looked up. */
+ * not have is an entry all the same, with nothing else in it.  A method made of another one is cited with that. */
 #include "out/out.h"
 
 #include <stdlib.h>
