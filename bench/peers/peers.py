@@ -256,35 +256,49 @@ def sde_jax(first):
     }
 
 
-def sde_diffrax(first):
+def diffrax_positions(solver, start, drift, noise, steps, **brownian):
+    """A function of a number of paths: their y[0] at the end.  steps: width, end, the same paths for all widths?"""
     import diffrax
     import jax
     import jax.numpy as jnp
 
-    def make(dt, end, beta, exact):
-        def one(key):
-            path = (
-                diffrax.VirtualBrownianTree(0.0, end, tol=END / 2**14, shape=(), key=key)
-                if exact
-                else diffrax.UnsafeBrownianPath(shape=(), key=key)
-            )
-            drift = diffrax.ODETerm(lambda t, y, a: jnp.array([y[1], -jnp.sin(y[0])]))
-            noise = diffrax.ControlTerm(lambda t, y, a: jnp.array([0.0, -beta * jnp.cos(y[0])]), path)
-            s = diffrax.diffeqsolve(
-                diffrax.MultiTerm(drift, noise),
-                diffrax.Heun(),
-                0.0,
-                end,
-                dt,
-                jnp.array([0.0, 1.0]),
-                saveat=diffrax.SaveAt(t1=True),
-                max_steps=None,
-                adjoint=diffrax.ForwardMode() if hasattr(diffrax, "ForwardMode") else diffrax.DirectAdjoint(),
-            )
-            return s.ys[0]
+    dt, end, exact = steps
 
-        f = jax.jit(jax.vmap(one))
-        return lambda paths: f(jax.random.split(jax.random.PRNGKey(1), paths)).block_until_ready()
+    def one(key):
+        path = (
+            diffrax.VirtualBrownianTree(0.0, end, tol=END / 2**14, shape=(), key=key, **brownian)
+            if exact
+            else diffrax.UnsafeBrownianPath(shape=(), key=key, **brownian)
+        )
+        s = diffrax.diffeqsolve(
+            diffrax.MultiTerm(diffrax.ODETerm(drift), diffrax.ControlTerm(noise, path)),
+            solver,
+            0.0,
+            end,
+            dt,
+            jnp.array(start),
+            saveat=diffrax.SaveAt(t1=True),
+            max_steps=None,
+            adjoint=diffrax.ForwardMode() if hasattr(diffrax, "ForwardMode") else diffrax.DirectAdjoint(),
+        )
+        return s.ys[0]
+
+    f = jax.jit(jax.vmap(one))
+    return lambda paths: f(jax.random.split(jax.random.PRNGKey(1), paths)).block_until_ready()
+
+
+def sde_diffrax(first):
+    import diffrax
+    import jax.numpy as jnp
+
+    def make(dt, end, beta, exact):
+        return diffrax_positions(
+            diffrax.Heun(),
+            [0.0, 1.0],
+            lambda t, y, a: jnp.array([y[1], -jnp.sin(y[0])]),
+            lambda t, y, a: jnp.array([0.0, -beta * jnp.cos(y[0])]),
+            (dt, end, exact),
+        )
 
     if first:
         make(DT, 2.0, 0.1, False)(100)
@@ -426,37 +440,17 @@ def curved_lgv(first, method, levels):
 
 def curved_diffrax(first):
     import diffrax
-    import jax
     import jax.numpy as jnp
 
     def make(dt, exact):
-        area = diffrax.SpaceTimeLevyArea
-
-        def one(key):
-            path = (
-                diffrax.VirtualBrownianTree(0.0, END, tol=END / 2**14, shape=(), key=key, levy_area=area)
-                if exact
-                else diffrax.UnsafeBrownianPath(shape=(), key=key, levy_area=area)
-            )
-            drift = diffrax.ODETerm(lambda t, y, a: jnp.array([y[1], -jnp.sin(y[0])]))
-            noise = diffrax.ControlTerm(
-                lambda t, y, a: jnp.array([-jnp.cos(y[0]) * jnp.sin(y[1]), jnp.sin(y[0]) * jnp.cos(y[1])]), path
-            )
-            s = diffrax.diffeqsolve(
-                diffrax.MultiTerm(drift, noise),
-                diffrax.SlowRK(),
-                0.0,
-                END,
-                dt,
-                jnp.array([0.5, 0.8]),
-                saveat=diffrax.SaveAt(t1=True),
-                max_steps=None,
-                adjoint=diffrax.ForwardMode() if hasattr(diffrax, "ForwardMode") else diffrax.DirectAdjoint(),
-            )
-            return s.ys[0]
-
-        f = jax.jit(jax.vmap(one))
-        return lambda paths: f(jax.random.split(jax.random.PRNGKey(1), paths)).block_until_ready()
+        return diffrax_positions(
+            diffrax.SlowRK(),
+            [0.5, 0.8],
+            lambda t, y, a: jnp.array([y[1], -jnp.sin(y[0])]),
+            lambda t, y, a: jnp.array([-jnp.cos(y[0]) * jnp.sin(y[1]), jnp.sin(y[0]) * jnp.cos(y[1])]),
+            (dt, END, exact),
+            levy_area=diffrax.SpaceTimeLevyArea,
+        )
 
     if first:
         make(0.1, False)(100)
