@@ -9,12 +9,8 @@
 static struct lgv_result run_text(const char *text, const char *method, double dt, double until, uint64_t paths,
                                   enum lgv_status want) {
     struct lgv_model *m = model_of(text);
-    struct lgv_settings s = settings_of(m);
+    struct lgv_settings s = settings_for(m, method, dt, until, paths);
     struct lgv_result r;
-    snprintf(s.method, sizeof s.method, "%s", method);
-    s.step = dt;
-    s.until = until;
-    s.paths = paths;
     s.outputs = 20;
     run_with(m, &s, want, &r);
     lgv_model_free(m);
@@ -80,12 +76,8 @@ static void test_blow_up(void **state) {
 static void test_step_of_failure(void **state) {
     (void)state;
     struct lgv_model *m = model_of("coordinates: {q: 'normal()'}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - q^4\n");
-    struct lgv_settings s = settings_of(m);
+    struct lgv_settings s = settings_for(m, "P2N2Q2Lob", 0.05, 4, 50);
     struct lgv_result r;
-    snprintf(s.method, sizeof s.method, "P2N2Q2Lob");
-    s.step = 0.05;
-    s.until = 4;
-    s.paths = 50;
     run_with(m, &s, LGV_FAILED_PATHS, &r);
     struct lgv_kernel k = kernel_of(m, "P2N2Q2Lob");
     for (size_t i = 0; i < r.nfailures; i += 7) {

@@ -7,6 +7,7 @@
 #define LGV_TESTS_HELPERS_H
 
 #include "engine/engine.h"
+#include "study/study.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -245,6 +246,17 @@ static struct lgv_settings settings_of(const struct lgv_model *m) {
     return s;
 }
 
+/* Of a model's settings those that nearly every run sets. */
+static struct lgv_settings settings_for(const struct lgv_model *m, const char *method, double step, double until,
+                                        uint64_t paths) {
+    struct lgv_settings s = settings_of(m);
+    snprintf(s.method, sizeof s.method, "%s", method);
+    s.step = step;
+    s.until = until;
+    s.paths = paths;
+    return s;
+}
+
 /* A run that has to end with the given status. */
 static void run_with(struct lgv_model *m, const struct lgv_settings *s, enum lgv_status want, struct lgv_result *out) {
     struct lgv_error err = {0};
@@ -257,6 +269,43 @@ static const struct lgv_series *series_of(const struct lgv_result *r, const char
         if (strcmp(r->series[i].name, name) == 0) return &r->series[i];
     fail_msg("no series %s", name);
     return NULL;
+}
+
+/* Largest change of a series over all paths, by a whole run. */
+static double drift_of(struct lgv_model *m, const char *method, double dt, double until, uint64_t paths,
+                       const char *series) {
+    struct lgv_settings s = settings_for(m, method, dt, until, paths);
+    struct lgv_result r;
+    s.outputs = 100;
+    s.check_states = 0;
+    run_with(m, &s, LGV_OK, &r);
+    double d = series_of(&r, series)->drift;
+    print_message("%s, %s: drift %.2g\n", series, method, d);
+    assert_true(d >= 0);
+    lgv_result_clear(&r);
+    return d;
+}
+
+/* The fitted orders of methods, on shared paths, against a fine solution of `reference`; observe: weak ones. */
+static struct lgv_convergence converge_of(const char *text, const char *methods, const char *reference,
+                                          const char *observe, double largest, size_t levels, double until,
+                                          uint64_t paths) {
+    struct lgv_model *m = model_of(text);
+    struct lgv_settings s = settings_of(m);
+    struct lgv_convergence_options o = {.methods = methods,
+                                        .reference = reference,
+                                        .weak = observe != NULL,
+                                        .observe = observe,
+                                        .largest = largest,
+                                        .levels = levels};
+    struct lgv_convergence c;
+    struct lgv_error err = {0};
+    s.until = until;
+    s.paths = paths;
+    s.seed = 5;
+    if (lgv_converge(m, &s, &o, NULL, NULL, &c, &err) != LGV_OK) fail_msg("%s: %s", methods, err.message);
+    lgv_model_free(m);
+    return c;
 }
 
 #pragma GCC diagnostic pop

@@ -7,12 +7,8 @@
 static void check(const char *text, const char *method, double dt, double until, uint64_t paths, const char *name,
                   double want, double bias) {
     struct lgv_model *m = model_of(text);
-    struct lgv_settings s = settings_of(m);
+    struct lgv_settings s = settings_for(m, method, dt, until, paths);
     struct lgv_result r;
-    snprintf(s.method, sizeof s.method, "%s", method);
-    s.step = dt;
-    s.until = until;
-    s.paths = paths;
     s.outputs = 4;
     s.seed = 31;
     s.check_states = 0;

@@ -12,12 +12,8 @@
 
 static struct lgv_result run(const char *text, const char *method, double step, double until, uint64_t paths) {
     struct lgv_model *m = model_of(text);
-    struct lgv_settings s = settings_of(m);
+    struct lgv_settings s = settings_for(m, method, step, until, paths);
     struct lgv_result r;
-    snprintf(s.method, sizeof s.method, "%s", method);
-    s.step = step;
-    s.until = until;
-    s.paths = paths;
     s.outputs = 4;
     run_with(m, &s, LGV_OK, &r);
     lgv_model_free(m);

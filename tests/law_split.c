@@ -13,12 +13,8 @@ static void check_law(const char *method, double dt, double n) {
         "momenta: {p: normal(), y: normal()}\n"
         "where: {V1: w^2*z^2/2}\nhamiltonian: p^2/2 + y^2/2 + V1 + x^2/2 + (x - z)^2/2\nstiff: V1\n"
         "langevin: {friction: 1, temperature: 1}\nobserve: {xx: x^2, zz: w^2*z^2, pp: p^2, yy: y^2}\n");
-    struct lgv_settings s = settings_of(m);
+    struct lgv_settings s = settings_for(m, method, dt, 100 * dt, 40000);
     struct lgv_result r;
-    snprintf(s.method, sizeof s.method, "%s", method);
-    s.step = dt;
-    s.until = 100 * dt;
-    s.paths = 40000;
     s.check_states = 0;
     run_with(m, &s, LGV_OK, &r);
     /* of a step of size dt: bias of order dt^2 in x, by the force 2 of V0 as in Verlet, dt^2/2 at most */

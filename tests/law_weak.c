@@ -15,11 +15,7 @@
 
 static void run_weak(struct lgv_model *m, const char *method, double dt, double until, uint64_t paths,
                      struct lgv_result *r) {
-    struct lgv_settings s = settings_of(m);
-    snprintf(s.method, sizeof s.method, "%s", method);
-    s.step = dt;
-    s.until = until;
-    s.paths = paths;
+    struct lgv_settings s = settings_for(m, method, dt, until, paths);
     s.outputs = 1;
     s.seed = 5;
     s.weak = true;

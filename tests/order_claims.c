@@ -3,7 +3,6 @@
  * What descriptions promise, on the models where the promise is easily broken: formulas that depend on t, kinetic
  * energies that are not quadratic, several noises. */
 #include "helpers.h"
-#include "study/study.h"
 
 struct measured {
     double order, error, expected; /* expected: what the description promises for this model */
@@ -13,20 +12,7 @@ struct measured {
 /* The fitted orders on shared paths against a fine solution of `reference`; observe: of its mean, else strong. */
 static size_t orders_of(const char *text, const char *methods, const char *reference, const char *observe,
                         double largest, size_t levels, uint64_t paths, struct measured *out) {
-    struct lgv_model *m = model_of(text);
-    struct lgv_settings s = settings_of(m);
-    struct lgv_convergence_options o = {.methods = methods,
-                                        .reference = reference,
-                                        .weak = observe != NULL,
-                                        .observe = observe,
-                                        .largest = largest,
-                                        .levels = levels};
-    struct lgv_convergence c;
-    struct lgv_error err = {0};
-    s.until = 1;
-    s.paths = paths;
-    s.seed = 5;
-    if (lgv_converge(m, &s, &o, NULL, NULL, &c, &err) != LGV_OK) fail_msg("%s: %s", methods, err.message);
+    struct lgv_convergence c = converge_of(text, methods, reference, observe, largest, levels, 1, paths);
     size_t count = c.nmethods;
     for (size_t k = 0; k < count; k++) {
         const struct lgv_convergence_method *x = &c.method[k];
@@ -36,7 +22,6 @@ static size_t orders_of(const char *text, const char *methods, const char *refer
                       x->expected, x->expected_reason);
     }
     lgv_convergence_clear(&c);
-    lgv_model_free(m);
     return count;
 }
 

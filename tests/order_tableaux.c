@@ -4,7 +4,6 @@
  * themselves, methods that are the same by two routes, orders with and without, structure, and what is refused. */
 #include "helpers.h"
 #include "stats/stats.h"
-#include "study/study.h"
 
 /* Two degrees of freedom that masses and potential couple, two noises. */
 #define COUPLED                                                                                                        \
@@ -100,20 +99,8 @@ struct measured {
 
 static void orders(const char *text, const char *methods, const char *reference, const char *observe, double largest,
                    size_t levels, uint64_t paths, struct measured *out) {
-    struct lgv_model *m = model_of(text);
-    struct lgv_settings s = settings_of(m);
-    struct lgv_convergence_options o = {.methods = methods,
-                                        .reference = reference,
-                                        .weak = observe != NULL,
-                                        .observe = observe,
-                                        .largest = largest,
-                                        .levels = levels};
-    struct lgv_convergence c;
-    struct lgv_error err = {0};
-    s.until = observe ? 1 : 0.64;
-    s.paths = paths;
-    s.seed = 5;
-    if (lgv_converge(m, &s, &o, NULL, NULL, &c, &err) != LGV_OK) fail_msg("%s: %s", methods, err.message);
+    const double until = observe ? 1 : 0.64;
+    struct lgv_convergence c = converge_of(text, methods, reference, observe, largest, levels, until, paths);
     for (size_t k = 0; k < c.nmethods; k++) {
         const struct lgv_convergence_method *x = &c.method[k];
         out[k] = (struct measured){x->order, x->order_stderr, x->expected, x->level[levels - 1].error};
@@ -121,7 +108,6 @@ static void orders(const char *text, const char *methods, const char *reference,
                       x->order_stderr, x->expected, out[k].smallest);
     }
     lgv_convergence_clear(&c);
-    lgv_model_free(m);
 }
 
 /* A finite range of steps bends a fit by up to 0.12; a wrong order is off by a half. */

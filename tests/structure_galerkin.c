@@ -152,24 +152,6 @@ static void test_defect(void **state) {
     lgv_model_free(m[1]);
 }
 
-static double drift(struct lgv_model *m, const char *method, double dt, double until, uint64_t paths,
-                    const char *series) {
-    struct lgv_settings s = settings_of(m);
-    struct lgv_result r;
-    snprintf(s.method, sizeof s.method, "%s", method);
-    s.step = dt;
-    s.until = until;
-    s.paths = paths;
-    s.outputs = 100;
-    s.check_states = 0;
-    run_with(m, &s, LGV_OK, &r);
-    double d = series_of(&r, series)->drift;
-    print_message("%s, %s: drift %.2g\n", series, method, d);
-    assert_true(d >= 0);
-    lgv_result_clear(&r);
-    return d;
-}
-
 /* Angular momentum x.x p.y - x.y p.x, of size 1, over 200 steps: round-off and what Newton's iteration leaves, 1e-15 a
  * step. */
 static void test_momentum_map(void **state) {
@@ -181,7 +163,7 @@ static void test_momentum_map(void **state) {
     const struct lgv_method *method;
     for (size_t i = 0; (method = lgv_method_at(i)); i++)
         if (method->symplectic && !method->only_shifts && !(method->needs & LGV_NEEDS_ROTATIONS) &&
-            !(drift(m, method->name, 0.05, 10, 16, "rotation") < 1e-12))
+            !(drift_of(m, method->name, 0.05, 10, 16, "rotation") < 1e-12))
             fail_msg("%s does not keep the angular momentum", method->name);
     lgv_model_free(m);
 }
@@ -192,8 +174,8 @@ static void test_kubo_energy(void **state) {
                                    "hamiltonian: p^2/2 + q^2/2\nnoise: beta*H\n");
     static const char *const keep[] = {"P1N1Q2Gau", "P2N2Q4Gau", "P3N3Q6Gau"}, *const lose[] = {"P2N3Q4Lob",
                                                                                                 "P1N2Q2Lob"};
-    for (size_t k = 0; k < 3; k++) assert_true(drift(m, keep[k], 0.25, 1000, 16, "H") < 1e-12);
-    for (size_t k = 0; k < 2; k++) assert_true(drift(m, lose[k], 0.25, 1000, 16, "H") > 1e-5);
+    for (size_t k = 0; k < 3; k++) assert_true(drift_of(m, keep[k], 0.25, 1000, 16, "H") < 1e-12);
+    for (size_t k = 0; k < 2; k++) assert_true(drift_of(m, lose[k], 0.25, 1000, 16, "H") > 1e-5);
     lgv_model_free(m);
 }
 

@@ -290,11 +290,7 @@ static void test_momentum_claims(void **state) {
             struct lgv_model *m = NULL;
             struct lgv_result r;
             assert_int_equal(lgv_model_parse(row[i].text, "model", &m, &err), LGV_OK);
-            struct lgv_settings s = settings_of(m);
-            snprintf(s.method, sizeof s.method, "%s", methods[k]);
-            s.step = 0.05;
-            s.until = 0.5;
-            s.paths = 2;
+            struct lgv_settings s = settings_for(m, methods[k], 0.05, 0.5, 2);
             run_with(m, &s, LGV_OK, &r);
             const struct lgv_series *map = series_of(&r, "s");
             assert_int_equal(map->claim, row[i].claim);

@@ -307,12 +307,8 @@ static void test_momenta(void **state) {
     static const char *const method[] = {"Impulse(4)", "MOLLY(4)", "IMEX", "Impulse(2)-Suzuki4"};
     for (size_t k = 0; k < sizeof method / sizeof *method; k++) {
         struct lgv_model *m = model_of(text);
-        struct lgv_settings s = settings_of(m);
+        struct lgv_settings s = settings_for(m, method[k], 0.05, 20, 1);
         struct lgv_result r;
-        snprintf(s.method, sizeof s.method, "%s", method[k]);
-        s.step = 0.05;
-        s.until = 20;
-        s.paths = 1;
         s.check_states = 0;
         run_with(m, &s, LGV_OK, &r);
         double linear_drift = series_of(&r, "shift")->drift, angular = series_of(&r, "turn")->drift;
@@ -337,12 +333,8 @@ static void check_promises(const char *stiff, const char *method, int shift, int
              "symmetries: {shift: {x: '[1, 0]', y: '[1, 0]'}, turn: {x: '[-x.y, x.x]', y: '[-y.y, y.x]'}}\n",
              stiff);
     struct lgv_model *m = model_of(text);
-    struct lgv_settings s = settings_of(m);
+    struct lgv_settings s = settings_for(m, method, 0.1, 20, 1);
     struct lgv_result r;
-    snprintf(s.method, sizeof s.method, "%s", method);
-    s.step = 0.1;
-    s.until = 20;
-    s.paths = 1;
     s.check_states = 0;
     run_with(m, &s, LGV_OK, &r);
     const struct lgv_series *a = series_of(&r, "shift"), *b = series_of(&r, "turn");

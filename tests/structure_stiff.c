@@ -158,12 +158,8 @@ static void changes(const char *method, double *linear, double *angular) {
         "where: {V: 'sum(i=1..N, k/8*(dot(x[wrap(i+1)] - x[i], x[wrap(i+1)] - x[i]) - 1)^2)'}\npotential: V\nstiff: V\n"
         "symmetries: {shift: {x: '[1, 0]'}, turn: {x: '[-x[i].y, x[i].x]'}}\n";
     struct lgv_model *m = model_of(text);
-    struct lgv_settings s = settings_of(m);
+    struct lgv_settings s = settings_for(m, method, 0.05, 20, 1);
     struct lgv_result r;
-    snprintf(s.method, sizeof s.method, "%s", method);
-    s.step = 0.05;
-    s.until = 20;
-    s.paths = 1;
     s.check_states = 0;
     run_with(m, &s, LGV_OK, &r);
     *linear = series_of(&r, "shift")->drift;

@@ -79,22 +79,9 @@ static void test_defect(void **state) {
     }
 }
 
-/* Largest change of a series over all paths, by a whole run. */
 static double drift(const char *text, const char *method, double dt, double until, uint64_t paths, const char *series) {
     struct lgv_model *m = model_of(text);
-    struct lgv_settings s = settings_of(m);
-    struct lgv_result r;
-    snprintf(s.method, sizeof s.method, "%s", method);
-    s.step = dt;
-    s.until = until;
-    s.paths = paths;
-    s.outputs = 100;
-    s.check_states = 0;
-    run_with(m, &s, LGV_OK, &r);
-    double d = series_of(&r, series)->drift;
-    print_message("%s, %s: drift %.2g\n", series, method, d);
-    assert_true(d >= 0);
-    lgv_result_clear(&r);
+    double d = drift_of(m, method, dt, until, paths, series);
     lgv_model_free(m);
     return d;
 }
