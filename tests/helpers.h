@@ -272,8 +272,8 @@ static const struct lgv_series *series_of(const struct lgv_result *r, const char
 }
 
 /* Largest change of a series over all paths, by a whole run. */
-static double largest_change(struct lgv_model *m, const char *method, double dt, double until, uint64_t paths,
-                       const char *series) {
+static double drift_in_run(struct lgv_model *m, const char *method, double dt, double until, uint64_t paths,
+                           const char *series) {
     struct lgv_settings s = settings_for(m, method, dt, until, paths);
     struct lgv_result r;
     s.outputs = 100;

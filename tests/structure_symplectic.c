@@ -81,7 +81,7 @@ static void test_defect(void **state) {
 
 static double drift(const char *text, const char *method, double dt, double until, uint64_t paths, const char *series) {
     struct lgv_model *m = model_of(text);
-    double d = largest_change(m, method, dt, until, paths, series);
+    double d = drift_in_run(m, method, dt, until, paths, series);
     lgv_model_free(m);
     return d;
 }
