@@ -5,6 +5,7 @@
  * The face is written by face.c; here it is put between the texts that every kernel has. */
 #include "kernel/compile.h"
 #include "kernel/generate.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* The correction of H by noise h(q) has weights of its own behind those of the noises: one, or where its coefficient is
@@ -81,11 +82,13 @@ static void constants(struct lgv_source *s, const struct lgv_method *method, con
                  "#define MODEL_SEPARABLE %d\n#define MODEL_LINEAR %d\n#define MODEL_TIME %d\n#define TRACK_BROWN %d\n"
                  "#define START_Q %d\n#define START_P %d\n"
                  "#define MODEL_NOISE_OF_Q %d\n#define MODEL_KINETIC_TIME %d\n#define MODEL_FLAT %d\n"
-                 "#define MODEL_LARGE %d\n#define MODEL_PATTERN %d\n",
+                 "#define MODEL_LARGE %d\n#define MODEL_FEW %u\n#define MODEL_PATTERN %d\n",
                  s->s->separable && !joined && !lgv_method_mixes(method, s->s), s->s->linear && !s->plain,
                  s->s->time_dependent, (uses & LGV_USES(LGV_BROWN)) != 0, (uses & LGV_USES(LGV_DQ)) != 0,
                  (uses & LGV_USES(LGV_DP)) != 0, !(s->s->noise_depends & LGV_ON_P) && !joined,
-                 s->s->kinetic_time, s->s->flat && !joined, s->large, s->pattern != NULL);
+                 s->s->kinetic_time, s->s->flat && !joined, s->large, s->few, s->pattern != NULL);
+    if (s->few)
+        lgv_text_add(o, "#define FEW_PATIENCE %.3g\n", lgv_generate_patience(pow(s->few, 3) / 3, s->few));
     if (s->stiff)
         lgv_text_add(o, "#define STIFF_SPARSE %d\n#define STIFF_DIAGONAL %d\n#define STIFF_QUADRATIC %d\n",
                      s->newton != NULL, s->s->diagonal_mass, s->s->stiff_quadratic);
@@ -253,15 +256,17 @@ char *lgv_kernel_source(struct lgv_model *m, const struct lgv_method *method, co
         add_correction(&s, method) && add_brackets(&s, method->brackets) &&
         forces(&s)) {
         const struct lgv_function *const nodes[] = {&s.K, &s.K}, *const stiff[] = {&s.V, &s.H};
-        s.newton = sets ? lgv_generate_newton_plan(&s, nodes, sets) : NULL;
-        s.large = s.newton || (sets && m->np > LGV_DENSE_DOF); /* then without factors */
+        s.few = m->np <= LGV_LARGE_DOF ? sets * (unsigned)m->np : 0;
+        s.newton = sets && !s.few ? lgv_generate_newton_plan(&s, nodes, sets) : NULL;
+        s.large = s.newton || s.few || (sets && m->np > LGV_DENSE_DOF); /* then without factors */
         if (s.stiff && m->np > LGV_LARGE_DOF) s.newton = lgv_generate_newton_plan(&s, stiff, 1);
         if (!sets && s.face & LGV_FACE_K2 && lgv_method_patterned(method, m, structure))
             s.pattern = lgv_generate_pattern_plan(&s, &s.K, LGV_P);
         if (s.longer && s.lagrangian) s.pattern = lgv_generate_border_plan(&s);
         if (s.longer) s.face &= ~(unsigned)LGV_FACE_K2; /* forces alone */
         s.action = s.discrete && m->np > LGV_LARGE_DOF ? lgv_generate_action_plan(&s) : NULL;
-        if (s.large) s.face &= ~(unsigned)(LGV_FACE_K2 | LGV_FACE_ITO); /* noise h(q): no correction */
+        if (s.large) s.face &= ~(unsigned)LGV_FACE_ITO; /* noise h(q): no correction */
+        if (s.large && !s.few) s.face &= ~(unsigned)LGV_FACE_K2;
         constants(&s, method, width, watch->uses);
         lgv_text_add(&s.out, "#define WATCHED %zuL\n", watch->count);
         if (m->nconstraints)

@@ -50,7 +50,8 @@ struct lgv_source {
     bool lagrangian;          /* the method works with L(q, v), not with H */
     bool sparse;              /* and with sparse constraints */
     bool longer;              /* stages of many coordinates and constraints: vprk_long.h */
-    bool large;               /* implicit nodes of many degrees of freedom: nystrom_large.h */
+    bool large;               /* implicit nodes by nystrom_large.h */
+    unsigned few;             /* unknowns of these, where they are few enough for dense matrices; else 0 */
     bool stiff;               /* a method for stiff potentials: stiff.h */
 };
 
@@ -127,6 +128,9 @@ bool lgv_generate_map(struct lgv_source *s, const char *name, const struct lgv_t
  * f[1] to p.  NULL when it is dense, or memory is out. */
 struct lgv_newton;
 struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, const struct lgv_function *const f[2], unsigned sets);
+/* The factor a round beyond which an iteration without matrices takes longer than Newton's method, whose factors take
+ * so many operations. */
+double lgv_generate_patience(double operations, double unknowns);
 void lgv_generate_newton_free(struct lgv_newton *n);
 /* The pattern of all second derivatives of f with respect to q and `other`, for systems of any sets of unknowns; NULL
  * when its factors are dense, or memory is out. */

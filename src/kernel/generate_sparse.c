@@ -110,10 +110,10 @@ struct lgv_newton *lgv_generate_newton_plan(struct lgv_source *s, const struct l
 }
 
 /* Newton's method takes about four matrices, each of which takes as long as six rounds without any, and its factors.
- * An error that falls by `patience` a round is round-off after as many rounds. */
-static double patience(const struct lgv_sparse *p) {
+ * An error that falls by the result a round is round-off after as many rounds. */
+double lgv_generate_patience(double operations, double unknowns) {
     const double matrices = 4, rounds = 6, work = 8, digits = 36; /* operations of a round and unknown; ln 1e16 */
-    return exp(-digits / (matrices * (rounds + lgv_sparse_operations(p) / (work * p->nc))));
+    return exp(-digits / (matrices * (rounds + operations / (work * unknowns))));
 }
 
 static const char *const map[] = {"hessian_q_map", "hessian_p_map"};
@@ -121,7 +121,8 @@ static const char *const map[] = {"hessian_q_map", "hessian_p_map"};
 void lgv_face_before_newton(struct lgv_source *s) {
     const struct lgv_newton *n = s->newton;
     bool ok = lgv_sparse_emit(&n->plan, &s->out);
-    lgv_text_add(&s->out, "#define SPARSE_PATIENCE %.3g\n", patience(&n->plan));
+    lgv_text_add(&s->out, "#define SPARSE_PATIENCE %.3g\n",
+                 lgv_generate_patience(lgv_sparse_operations(&n->plan), n->plan.nc));
     for (int k = 0; k < 2 && ok; k++)
         ok = lgv_generate_map(s, map[k], &n->hessian[k], n->place[k], (size_t)n->count[k]);
     if (!ok) s->out.failed = true;

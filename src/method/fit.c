@@ -61,7 +61,8 @@ bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
     bool form = lgv_method_separable(method, s) && !lgv_method_explicit(method, s) && !(s->noise_depends & LGV_ON_P) &&
                 !s->bath && !s->forced;
-    return m->np > LGV_LARGE_DOF && form && m->kind->formulas ? method->implicit_sets : 0;
+    bool many = s->linear ? m->np > LGV_LARGE_DOF : method->implicit_sets * m->np > LGV_FEW_UNKNOWNS;
+    return many && form && m->kind->formulas ? method->implicit_sets : 0;
 }
 
 bool lgv_method_patterned(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {

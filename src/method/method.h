@@ -224,7 +224,9 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
 #define LGV_CORRECTED_DOF 64    /* degrees of freedom with the correction of RATTLE-Jc and its relatives */
 #define LGV_BRACKET_DOF 64      /* ... with brackets that have weights, and noises with areas */
 #define LGV_SECOND_DOF 200      /* coordinates and constraints: beyond, stages have no dense matrices (vprk_long.h) */
-#define LGV_LARGE_DOF 16        /* beyond, implicit nodes of separable models are found by nystrom_large.h */
+#define LGV_FEW_UNKNOWNS 7      /* beyond, implicit nodes of separable models are found by nystrom_large.h; of linear
+                                 * equations, which take one correction, beyond LGV_LARGE_DOF */
+#define LGV_LARGE_DOF 16        /* beyond, matrices of implicit steps are sparse */
 #define LGV_DENSE_DOF 2000      /* beyond, a dense Newton matrix per lane would take hundreds of megabytes */
 #define LGV_DENSE_CONSTRAINTS 6 /* beyond, their Jacobian is sparse */
 #define LGV_DENSE_MIXED 40      /* ... for masses off the diagonal: the sparse solver does not pivot, so they must be
@@ -252,8 +254,8 @@ bool lgv_method_lagrangian(const struct lgv_method *method, const struct lgv_mod
 bool lgv_method_spins(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* Does it work with sparse constraints? */
 bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
-/* How many sets of unknowns its implicit nodes have when they are found without dense matrices, if these turn out to be
- * sparse; 0: it has none, or few degrees of freedom. */
+/* How many sets of unknowns its implicit nodes have when these are found by nystrom_large.h; 0: it has none, or few
+ * unknowns. */
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s);
 /* Does it solve its equations, in the form that lgv_method_large says nothing of, along the pattern of all second
  * derivatives, if its factors turn out to be sparse? */

@@ -113,6 +113,7 @@ bool lgv_word_symmetric(const char *word, size_t n) {
 static bool conjugate(const char *word) {
     size_t n = strlen(word);
     char turned[2 * LGV_MOST_LETTERS + 1];
+    if (n > LGV_MOST_LETTERS) return false;
     for (size_t k = 0; k < n; k++) turned[k] = turned[n + k] = word[k];
     for (size_t k = 0; k < n; k++)
         if (lgv_word_symmetric(turned + k, n) || lgv_word_symmetric(turned + k + 1, n - 1)) return true;

@@ -19,6 +19,7 @@
 #define MODEL_FLAT (c->cb->separable && c->cb->constant_mass)
 #define MODEL_KINETIC_TIME 0 /* `separable` promises it */
 #define MODEL_LARGE 0
+#define MODEL_FEW 0
 #define MODEL_PATTERN 0
 #define VECS 1
 #define TRACK_BROWN 0

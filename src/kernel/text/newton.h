@@ -99,7 +99,7 @@ INLINE ivec still_falling(struct newton *s, vec e, vec x, vec base, vec least, v
     ivec first = (ivec)(s->last == 0.0);
     vec part = vec_select(first, vec_set(1), e / s->last), left = vec_max(part, least);
     ivec done = (vec_finite(part) & (ivec)(left * e <= PACE_ROUND * FUSED(part, whole, size))) | (ivec)(e == 0.0);
-    ivec stalled = ~first & (ivec)(part >= 0.5) & (ivec)(e <= PACE_FLOOR * whole);
+    ivec stalled = ~first & (ivec)(part >= 0.5) & (ivec)(e <= PACE_FLOOR * whole) & vec_finite(whole);
     s->last = e;
     *rate = vec_select(first, vec_set(0), part);
     return ~(done | stalled);

@@ -161,7 +161,8 @@ INLINE ivec nodes_settled(struct ctx *c, struct newton *s, void *of) {
 }
 
 /* Nodes that need each other: Newton's method for x. */
-INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, vec *N, vec *x) {
+INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const vec *dW, const vec *dZ, ivec live, vec *N,
+                             vec *x) {
     ARRAY(found, NYS_IMP * NP);
     ARRAY(e, NYS_UNKNOWNS);
     ARRAY(A, NYS_UNKNOWNS * NYS_UNKNOWNS);
@@ -172,7 +173,7 @@ INLINE void nystrom_implicit(struct ctx *c, const vec *q, const vec *p, const ve
     ARRAY(K, NP);
     ARRAY(w, NW);
     struct nodes nodes = {q, p, dW, dZ, N, found, A, scratch, Kqq, Kpp, Q, K, w};
-    struct newton s = {.n = NYS_UNKNOWNS, .x = x, .e = e, .live = (ivec)(p[0] == p[0])};
+    struct newton s = {.n = NYS_UNKNOWNS, .x = x, .e = e, .live = live};
     const int rounds = MODEL_LINEAR ? 1 : NEWTON_MAX;
     for (long i = 0; i < NYS_SETS; i++) {
         if (!MODEL_LINEAR) {
@@ -209,7 +210,7 @@ INLINE void nystrom_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec
 #if MODEL_LARGE
             nystrom_large(c, q, p, dW, dZ, N, x);
 #else
-            nystrom_implicit(c, q, p, dW, dZ, N, x);
+            nystrom_implicit(c, q, p, dW, dZ, (ivec)(p[0] == p[0]), N, x);
 #endif
             k += NYS_IMP - 1;
         } else {

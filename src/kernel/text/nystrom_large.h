@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The implicit nodes of nystrom.h for many degrees of freedom, x = f(x) with f_i(x) = K_p(p + sum_k R_ik N_k(x)).
+ * The implicit nodes of nystrom.h for more than a few unknowns, x = f(x) with f_i(x) = K_p(p + sum_k R_ik N_k(x)).
  *
  * First x <- f(x): a force a time, and the error shrinks by a factor of about c_k R_ik dt^2 omega^2 (dt^2 omega^2 / 4
  * for the midpoint rule).  Where that is too slow, and there is one set of unknowns, Chebyshev's iteration: a force a
  * time too, and the factor is (s - 1) / (s + 1) with s^2 = 1 + dt^2 omega^2 / 4, that of conjugate gradients.  Where
- * factors of the matrix, which is sparse along the second derivatives (sparse.h), cost less than the rounds this takes,
- * Newton's method from the first guess.  Systems without factors that could be kept have the first two only.  Every
- * lane takes its own way and rests when it is there, so its bits do not depend on the others.
+ * factors of the matrix cost less than the rounds this takes, Newton's method from the first guess: with a dense
+ * matrix where unknowns are few (MODEL_FEW of them; a step is then a few forces where it was some matrices), else with
+ * one that is sparse along the second derivatives (sparse.h).  Systems without factors that could be kept have the
+ * first two only.  Every lane takes its own way and rests when it is there, so its bits do not depend on the others.
  *
  * All are iterations of newton.h and stop by its rule of the pace, which does not trust the factors.
  * Include-free. */
 
 #define LARGE_LEAST 1e-3  /* no iteration is believed to be faster: its error is then at most 125 times round-off */
-#ifdef SPARSE_SETS
+/* LARGE_SLOW: beyond this factor a round x <- f(x) gives up; LARGE_PATIENCE: Newton's method is cheaper. */
+#if MODEL_FEW
 #define LARGE_FACTORS 1
-#define LARGE_PATIENCE SPARSE_PATIENCE /* beyond this factor a round Newton's method is cheaper */
+#define LARGE_PATIENCE FEW_PATIENCE
+#define LARGE_SLOW (NYS_SETS > 1 ? FEW_PATIENCE : 0.125)
+#elif defined SPARSE_SETS
+#define LARGE_FACTORS 1
+#define LARGE_PATIENCE SPARSE_PATIENCE
+#define LARGE_SLOW 0.125
 #else
 #define LARGE_FACTORS 0
 #define LARGE_PATIENCE 0.97
+#define LARGE_SLOW (NYS_SETS > 1 ? 0.95 : 0.125)
 #endif
-#define LARGE_SLOW (NYS_SETS > 1 && !LARGE_FACTORS ? 0.95 : 0.125) /* beyond, x <- f(x) gives up */
 #define LARGE_ROUNDS 1000 /* more than an error that falls by these factors can take */
 #define LARGE_MARGIN 1.35 /* the first estimate of the largest eigenvalue is an average with large weights at the end */
 #define LARGE_MORE 1.1    /* so far beyond what has been seen later */
@@ -161,7 +168,17 @@ OUTLINE void large_chebyshev(struct ctx *c, struct large *h, vec *x) {
     h->slow |= s.live;
 }
 
-#if LARGE_FACTORS
+#if MODEL_FEW
+/* Newton's method on the lanes that are slow, from the first guess. */
+OUTLINE __attribute__((cold)) void large_newton(struct ctx *c, struct large *h, vec *x) {
+    ARRAY(e, NYS_UNKNOWNS);
+    ARRAY(N, NYS_N * NP);
+    for (long i = 0; i < NYS_N * NP; i++) N[i] = h->N[i];
+    nystrom_implicit(c, h->q, h->p, h->dW, h->dZ, h->slow, N, e);
+    for (long i = 0; i < NYS_UNKNOWNS; i++) x[i] = vec_select(h->slow, e[i], x[i]);
+    for (long i = NYS_PRE * NP; i < (NYS_PRE + NYS_IMP) * NP; i++) h->N[i] = vec_select(h->slow, N[i], h->N[i]);
+}
+#elif LARGE_FACTORS
 _Static_assert(SPARSE_SETS == NYS_SETS, "the tables are for another form");
 
 INLINE ivec sparse_correct(struct ctx *c, struct newton *s, void *of) {
