@@ -301,6 +301,31 @@ static void test_momentum_claims(void **state) {
         }
 }
 
+/* What was found once serves until a parameter is set, or until the run has other times. */
+static void test_changes(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("parameters: {k: 1, w: 0}\nsymmetries: {turn: [-b, a]}\n" TWO
+                                   "hamiltonian: u^2/2 + v^2/2 + (a^2 + k*b^2)^2 + w*t*a\n");
+    static const struct {
+        const char *name;
+        double value;
+        bool invariant;
+    } row[] = {{"k", 1.5, false}, {"k", 1, true}, {"w", 1, false}, {"w", 0, true}};
+    struct lgv_structure s;
+    struct lgv_error err = {0};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        assert_int_equal(lgv_model_set(m, row[i].name, row[i].value, &err), LGV_OK);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(lgv_model_structure(m, &s, &err), LGV_OK);
+            assert_int_equal(s.symmetry[0].invariant, row[i].invariant);
+        }
+        m->until = 3 + (double)i;
+        assert_int_equal(lgv_model_structure(m, &s, &err), LGV_OK);
+        assert_true(s.until == m->until && s.symmetry[0].invariant == row[i].invariant);
+    }
+    lgv_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_momentum_claims),
@@ -310,6 +335,7 @@ int main(void) {
         cmocka_unit_test(test_run_times),
         cmocka_unit_test(test_jumps),
         cmocka_unit_test(test_symmetries),
+        cmocka_unit_test(test_changes),
         cmocka_unit_test(test_bath_commutes),
         cmocka_unit_test(test_bodies_commute),
     };

@@ -24,6 +24,8 @@ void lgv_eval_end(struct lgv_evaluator *e) {
 
 static double power(double base, double exponent) {
     if (exponent == 1) return base;
+    if (exponent == 2) return base * base;
+    if (exponent == -1) return 1 / base;
     if (exponent == 0.5) return sqrt(base);
     if (exponent == -0.5) return 1 / sqrt(base);
     return pow(base, exponent);

@@ -5,10 +5,33 @@
 #include "model/kind.h"
 #include <math.h>
 
+/* What was found before, if nothing that it comes from has changed: brackets at random points take seconds where
+ * coordinates are many, and several parts of the program ask. */
+static bool known(const struct lgv_model *m, struct lgv_structure *out) {
+    const struct lgv_structure *s = m->known;
+    if (!s || m->known_changes != m->changes) return false;
+    if (s->time_dependent && (s->from != m->from || s->until != m->until)) return false;
+    *out = *s;
+    out->from = m->from;
+    out->until = m->until;
+    return true;
+}
+
+static void remember(struct lgv_model *m, uint64_t changes, const struct lgv_structure *s) {
+    if (!m->known) m->known = lgv_new(1, sizeof *m->known);
+    if (!m->known) return;
+    *m->known = *s;
+    m->known_changes = changes;
+}
+
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
     *out = (struct lgv_structure){.derivative_error = NAN, .commutes = 1, .constrained = m->nconstraints > 0};
     enum lgv_status status = lgv_near_start(m, err);
-    return status ? status : m->kind->structure(m, out, err);
+    if (status || known(m, out)) return status;
+    const uint64_t changes = m->changes;
+    status = m->kind->structure(m, out, err);
+    if (status == LGV_OK) remember(m, changes, out);
+    return status;
 }
 
 enum lgv_status lgv_model_constraint_check(struct lgv_model *m, struct lgv_start_report *out, struct lgv_error *err) {

@@ -491,6 +491,7 @@ void lgv_model_free(struct lgv_model *m) {
     free(m->text);
     free(m->file);
     m->kind->free(m);
+    free(m->known);
     free(m);
 }
 

@@ -158,6 +158,7 @@ struct lgv_coloured {
     int rows;                        /* 1, or 2 for an oscillator: its rate of change, then its value */
 };
 
+struct lgv_structure;
 struct lgv_model {
     const struct lgv_model_kind *kind; /* formulas, or C functions */
     char *name, *text, *file; /* file: what messages call it */
@@ -224,6 +225,8 @@ struct lgv_model {
     char **setting_name;
     double *setting_value;
     uint64_t changes, loads; /* how often a parameter was set; how often the text was read again for that */
+    struct lgv_structure *known; /* what lgv_model_structure found after so many changes, or NULL */
+    uint64_t known_changes;
     struct lgv_callbacks *callbacks; /* a model of C functions: no formulas at all; nodes are then -1 */
 };
 
