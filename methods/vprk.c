@@ -88,10 +88,12 @@
 #if MODEL_SPARSE
 #define KEPT_MASSES MASSES
 #define KEPT_INVERSE (SPARSE_NA + 1)
-#define KEPT_ROWS 0
+#define SCALED (SPARSE_DIAGONAL && !ROTATIONS) /* G M^-1 has the pattern of G */
+#define KEPT_ROWS (SCALED ? JACOBIAN : 0)
 #else
 #define KEPT_MASSES 0 /* the kept rows serve instead */
 #define KEPT_INVERSE 1
+#define SCALED 0
 #define KEPT_ROWS (NC * NP)
 #endif
 #define METHOD_CARRY (KICKS ? NP + NHQ + (CORRECTED ? NP : 0) + JACOBIAN + KEPT_ROWS + KEPT_MASSES + KEPT_INVERSE : 0)

@@ -468,9 +468,17 @@ static void emit_array(struct lgv_text *out, const char *name, const int *value,
     emit_any(out, "sparse", name, value, count);
 }
 
+/* Has M, which is invertible, its diagonal only? */
+static bool is_diagonal(const struct lgv_sparse *s) {
+    bool diagonal = s->nm == s->nq;
+    for (int i = 0; diagonal && i < s->nq; i++) diagonal = s->m_col[i] == i;
+    return diagonal;
+}
+
 bool lgv_sparse_emit(const struct lgv_sparse *s, struct lgv_text *out) {
     lgv_text_add(out, "#define SPARSE_NC %d\n#define SPARSE_NQ %d\n#define SPARSE_NG %d\n", s->nc, s->nq, s->ng);
     lgv_text_add(out, "#define SPARSE_NM %d\n#define SPARSE_NA %d\n#define SPARSE_NP %d\n", s->nm, s->na, s->np);
+    lgv_text_add(out, "#define SPARSE_DIAGONAL %d\n", is_diagonal(s));
     emit_array(out, "g_row", s->g_row, (s->sets ? s->nq : s->nc) + 1L);
     emit_array(out, "g_col", s->g_col, s->ng);
     emit_array(out, "m_row", s->m_row, s->nq + 1L);

@@ -51,8 +51,8 @@ void lgv_sparse_free(struct lgv_sparse *s);
 double lgv_sparse_operations(const struct lgv_sparse *s);
 /* Position of an entry in rows like g_row, g_col; -1 when it is none. */
 int lgv_sparse_find(const int *row, const int *col, int i, int j);
-/* #define SPARSE_NC, SPARSE_NQ, SPARSE_NG, SPARSE_NM, SPARSE_NA, SPARSE_NP (and SPARSE_SETS, SPARSE_NB) and the arrays
- * above as sparse_g_row, ...  False when memory is out. */
+/* #define SPARSE_NC, SPARSE_NQ, SPARSE_NG, SPARSE_NM, SPARSE_NA, SPARSE_NP, SPARSE_DIAGONAL: of M (and SPARSE_SETS,
+ * SPARSE_NB) and the arrays above as sparse_g_row, ...  False when memory is out. */
 bool lgv_sparse_emit(const struct lgv_sparse *s, struct lgv_text *out);
 /* #define PATTERN_NODES, PATTERN_NE, PATTERN_NA and pattern_row, pattern_col (of the pattern), pattern_order, ... */
 bool lgv_sparse_emit_pattern(const struct lgv_sparse *s, struct lgv_text *out);

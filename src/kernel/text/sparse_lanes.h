@@ -32,6 +32,22 @@ OUTLINE void sparse_assemble(const vec *G1, const vec *M, const vec *G0, vec *A)
     }
 }
 
+/* S = G M, along the pattern of G: for a diagonal M. */
+OUTLINE void sparse_scale(const vec *G, const vec *M, vec *S) {
+    for (int p = 0; p < SPARSE_NG; p++) S[p] = G[p] * M[SPARSE_TABLE(g_col)[p]];
+}
+
+/* sparse_assemble with S = G0 M. */
+OUTLINE void sparse_assemble_scaled(const vec *G1, const vec *S, vec *A) {
+    int p = 0;
+    for (int k = 0; k < SPARSE_NA; k++) {
+        int end = SPARSE_TABLE(sum)[k + 1];
+        vec value = vec_set(0.0);
+        for (; p < end; p++) value = vec_fused(G1[SPARSE_TABLE(g1)[p]], S[SPARSE_TABLE(g0)[p]], value);
+        A[k] = value;
+    }
+}
+
 #endif
 
 /* A becomes L and U, with the inverse of the diagonal.  *singular becomes the mask of the lanes with a bad pivot. */

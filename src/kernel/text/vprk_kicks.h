@@ -9,7 +9,7 @@
 
 struct kept {
     struct force F;
-    vec *C, *G, *MG, *mass; /* dense: the rows G M^-1; sparse: M^-1, which is constant */
+    vec *C, *G, *MG, *mass; /* dense or SCALED: the rows G M^-1; sparse: M^-1, which is constant */
     vec *inverse;           /* of G M^-1 G^T: a number, or sparse factors and the lanes without; used twice */
 };
 
@@ -26,6 +26,16 @@ INLINE vec dot(struct ctx *c, const vec *a, const vec *b) {
     for (long i = 1; i < NP; i++) ADD_PRODUCT(sum, a[i], b[i]);
     return sum;
 }
+
+#if MODEL_SPARSE
+/* A = G1 M^-1 G^T. */
+INLINE void kept_assemble(const struct kept *k, const vec *G1, vec *A) {
+    if (SCALED)
+        sparse_assemble_scaled(G1, k->MG, A);
+    else
+        sparse_assemble(G1, k->mass, k->G, A);
+}
+#endif
 
 /* Force, gradient of the correction, and G at q. */
 INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kept *k) {
@@ -45,7 +55,8 @@ INLINE void keep(struct ctx *c, double t, const vec *q, const vec *p, struct kep
     if (ONE_ROW) k->inverse[0] = 1.0 / dot(c, k->G, k->MG);
 #if MODEL_SPARSE
     ivec bad;
-    sparse_assemble(k->G, k->mass, k->G, k->inverse);
+    if (SCALED) sparse_scale(k->G, k->mass, k->MG);
+    kept_assemble(k, k->G, k->inverse);
     sparse_factor(k->inverse, &bad);
     k->inverse[SPARSE_NA] = (vec)bad;
 #endif
@@ -109,10 +120,11 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
     vec size = vec_set(0);
 #if MODEL_SPARSE
     vec *top = c->top;
-    ARRAY(impulse, NP);
-    for (long i = 0; i < NP; i++) impulse[i] = vec_set(0);
-    constraint_add(c, k->G, b, impulse);
-    sparse_multiply_mass(k->mass, impulse, x);
+    ARRAY(impulse, SCALED ? 0 : NP);
+    vec *sum = SCALED ? x : impulse;
+    for (long i = 0; i < NP; i++) sum[i] = vec_set(0);
+    constraint_add(c, SCALED ? k->MG : k->G, b, sum);
+    if (!SCALED) sparse_multiply_mass(k->mass, impulse, x);
     for (long i = 0; i < NP; i++) size += vec_abs(x[i]);
     c->top = top;
     (void)row_size;
@@ -231,20 +243,37 @@ INLINE void quadric_drift(struct ctx *c, const vec *q, const struct kept *kept, 
 }
 
 #define NEWTON_LEFT (2e-16 / (double)NP)
+/* The third move, which is small, takes the sparse factors of the second. */
+#define NEWTON_AGAIN(round) (MODEL_SPARSE && (round) == 2)
 
 struct along { /* M^-1 G(q)^T */
     const vec *q;
     const struct kept *kept;
-    vec *Q, *sum, *e, *move, *row_size, *G1, moved, size;
+    vec *Q, *sum, *e, *move, *row_size, *G1, *A, *work, moved, size;
+    ivec bad; /* lanes whose factors in A are none */
 };
+
+/* e = (G(Q) M^-1 G(q)^T)^-1 e */
+INLINE void along_solve(struct ctx *c, struct along *h, int round) {
+    ivec singular = h->bad;
+    if (!NEWTON_AGAIN(round)) model_G(c, h->Q, h->G1);
+#if MODEL_SPARSE
+    if (!NEWTON_AGAIN(round)) {
+        kept_assemble(h->kept, h->G1, h->A);
+        sparse_factor(h->A, &singular);
+        h->bad = singular;
+    }
+    sparse_substitute(h->A, h->e, h->work, &singular);
+#else
+    constraint_system(c, h->G1, h->kept->MG, h->e, &singular);
+#endif
+}
 
 /* Moves Q itself: in lanes that rest by 0. */
 INLINE ivec along_correct(struct ctx *c, struct newton *s, void *of) {
     struct along *h = of;
-    ivec now;
     model_g(c, h->Q, h->e);
-    model_G(c, h->Q, h->G1);
-    kept_solve(c, h->kept, h->G1, h->e, &now);
+    along_solve(c, h, s->round);
     for (long k = 0; s->round > 1 && k < NC; k++) h->e[k] = vec_select(s->live, h->e[k], vec_set(0));
     for (long k = 0; k < NC; k++) h->sum[k] += h->e[k];
     h->moved = kept_move(c, h->kept, h->row_size, h->e, h->move);
@@ -255,17 +284,20 @@ INLINE ivec along_correct(struct ctx *c, struct newton *s, void *of) {
     return (ivec){0}; /* a singular lane shows in lam */
 }
 
-/* A lane is done when the error left, e^3 / e_before^2 by quadratic convergence, is below round-off of the coordinates
- * that move; after three moves also by the rule of still_moving, where round-off is larger than that. */
+/* A lane is done when the error left, e^3 / e_before^2 by quadratic convergence, or e^2 / e_before by old factors, is
+ * below round-off of the coordinates that move; after three moves also by the rule of still_moving, where round-off is
+ * larger than that. */
 INLINE ivec along_moving(struct ctx *c, struct newton *s, void *of) {
     struct along *h = of;
     vec moved = h->moved, before = s->last, length = vec_set(0);
     ivec far = ~(ivec){0};
     (void)c;
-    if (s->round > 0) far = (ivec)(moved * moved * moved > NEWTON_LEFT * h->size * before * before);
-    if (s->round > 1) {
-        for (long i = 0; i < NP; i++) length += vec_abs(h->Q[i] - h->q[i]);
-        far &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * h->size);
+    if (NEWTON_AGAIN(s->round)) {
+        far = (ivec)(moved * moved > NEWTON_LEFT * h->size * before) & (ivec)(moved > 2e-15 * h->size);
+    } else {
+        if (s->round > 0) far = (ivec)(moved * moved * moved > NEWTON_LEFT * h->size * before * before);
+        for (long i = 0; s->round > 1 && i < NP; i++) length += vec_abs(h->Q[i] - h->q[i]);
+        if (s->round > 1) far &= (ivec)(moved > NEWTON_RATE * length + 2e-15 * h->size);
     }
     s->last = moved;
     return far;
@@ -277,11 +309,17 @@ INLINE void newton_drift(struct ctx *c, const vec *q, const struct kept *kept, v
     ARRAY(move, NP);
     ARRAY(row_size, NC);
     ARRAY(G1, JACOBIAN);
+#if MODEL_SPARSE
+    ARRAY(A, SPARSE_NA);
+    ARRAY(work, NC);
+#else
+    vec *A = 0, *work = 0;
+#endif
     for (long k = 0; k < NC; k++) {
         row_size[k] = vec_set(0);
         for (long i = 0; !MODEL_SPARSE && i < NP; i++) row_size[k] += vec_abs(kept->MG[k * NP + i]);
     }
-    struct along h = {q, kept, Q, sum, e, move, row_size, G1, vec_set(0), vec_set(0)};
+    struct along h = {q, kept, Q, sum, e, move, row_size, G1, A, work, vec_set(0), vec_set(0), {0}};
     struct newton s = {.live = ~(ivec){0}};
     newton_iterate(c, &s, NEWTON_MAX, along_correct, along_moving, 0, &h);
     *live = s.round < NEWTON_MAX ? (ivec){0} : s.live;
