@@ -37,6 +37,11 @@ static const struct both {
                 "potential: " PAIRS("i=1..N", "j=i+1..N") "\n",
      PLANE MOVING WHERE
      "  image(d): '[im(d.x, L), im(d.y, L)]'\npotential: sum(i=1..N, j=i+1..N, pair(image(x[i] - x[j])))\n"},
+    {"ranges without a pair beside others",
+     POINTS MOVING "cutoff: {radius: R, switch: w}\n" WHERE
+                   "potential: '" PAIRS("i=1..N", "j=N+1..N") " + " PAIRS("i=1..N", "j=i+1..N") " + "
+                   PAIRS("i=1..0", "j=1..N") " + " PAIRS("i=1..N", "j=1..N, j > N") "'\n",
+     POINTS MOVING WHERE "potential: sum(i=1..N, j=i+1..N, pair(x[i] - x[j]))\n"},
 };
 
 /* Forces: the momenta after a kick are p - dt H_q; H at the start and after some steps. */
