@@ -537,6 +537,10 @@ void lgv_structure_commutes(const struct lgv_structure *s, size_t nnoise, char *
 /* Whether H, L, a noise or a constraint uses abs, sign, floor, min, max or a comparison: no method has its order
  * across the places where these jump or bend. */
 bool lgv_model_kinks(const struct lgv_model *m);
+
+/* force.c: is the derivative of the forces with respect to q symmetric, so that kicks by them are symplectic?  1, 0, or
+ * -1: there are none, or it is not known. */
+int lgv_model_force_symmetric(struct lgv_model *m);
 /* Largest relative error of symbolic gradients of H, L, every h and every g against finite differences at random
  * points. */
 double lgv_model_derivative_error(struct lgv_model *m);
