@@ -286,6 +286,8 @@ enum lgv_status lgv_model_fail_at(struct lgv_error *err, const struct lgv_model 
     __attribute__((format(printf, 4, 5)));
 /* load_events.c: refuses a `stop` that holds at the start, when all paths start at the same place. */
 enum lgv_status lgv_model_stop_check(const struct lgv_model *m, struct lgv_error *err);
+/* load_penalty.c: refuses a penalty without springs at the present parameters. */
+enum lgv_status lgv_penalty_start(const struct lgv_model *m, struct lgv_error *err);
 /* raw.c: a text of the file as a formula of the parameters; `what` it is, for messages. */
 enum lgv_status lgv_model_constant(struct lgv_model *m, const struct lgv_raw *r, const char *what, double *out,
                                    struct lgv_error *err);
