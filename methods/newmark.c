@@ -67,13 +67,16 @@ INLINE void method_step(struct ctx *c, vec *q, vec *p, const vec *dW, const vec 
     stiff_verlet(c, q, p, dW, carry, pushed_force);
 }
 
-/* From q to x and back: the loop does so at the start and where the state is looked at. */
+/* From q to x and back: the loop does so at the start and where the state is looked at.  A start with no way back fails
+ * here, with the reason; who only looks sees NaN. */
 INLINE void method_enter(struct ctx *c, vec *q, vec *p) {
     ARRAY(H, NP);
     ARRAY(x, NP);
+    ARRAY(back, NP);
     model_stiffness(c, time_at(c, 0), q, p, H, 0, 0);
     find_x(c, time_at(c, 0), q, p, H, x);
     for (long i = 0; i < NP; i++) q[i] = x[i];
+    find_q(c, time_at(c, 0), x, p, back, H);
 }
 
 INLINE void method_show(struct ctx *c, vec *q, vec *p) {

@@ -210,3 +210,29 @@ YAML
 gives 0 "$LGV" run sites.yaml --method midpoint --step 0.01 --until 0.01 --paths 1 --outputs 1 --no-files \
     --check-states 0
 has out 'there are too many brackets'
+
+# Kicks by a force are symplectic where its derivative is symmetric, whatever the masses; a sum, and a factor of 2.
+force() { # F of x, F of y
+    cat > force.yaml << END
+coordinates: { x: 1, y: 0.5 }
+momenta: { px: 0, py: 0.2 }
+hamiltonian: px^2/2 + px*py/10 + py^2 + x^2/2
+force: { x: "$1", y: "$2" }
+run: { method: BAB, step: 0.05, until: 5, paths: 4 }
+END
+}
+force 'sum(i=1..2, -x*y^2/i)' '-3*x^2*y/2'
+gives 0 "$LGV" check force.yaml
+has out 'are symplectic'
+gives 0 "$LGV" check force.yaml --json
+has out '"force_symmetric": true' '"linear": false'
+[ "$(grep -oP '"symplectic_defect": \K[^,]*' out | awk '{ print ($1 < 1e-11) }')" = 1 ] || die "not symplectic"
+force 'sum(i=1..2, -x*y^2/i)' '-2*x^2*y'
+gives 0 "$LGV" check force.yaml
+has out 'not symplectic'
+gives 0 "$LGV" check force.yaml --json
+has out '"force_symmetric": false'
+[ "$(grep -oP '"symplectic_defect": \K[^,]*' out | awk '{ print ($1 > 1e-4) }')" = 1 ] || die "symplectic"
+force '-x*y^2 - px' '-x^2*y'
+gives 0 "$LGV" check force.yaml --json
+has out '"force_symmetric": null'

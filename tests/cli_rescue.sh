@@ -27,6 +27,23 @@ diff <(numbers whole.json) <(numbers out) || die "parts have other bits than the
 gives 1 "$LGV" run strong.yaml --no-files --rescue no
 has out 'paths failed' "Newton's method did not converge"
 
+# The end of a rod of length 1 that moves at speed 60 has a step where 60 dt < 1: sin(turn) = 60 dt.
+cat > rod.yaml << 'END'
+coordinates: { x in R2: [0, 1] }
+momenta: { p: [60, 0] }
+kinetic: { mass: 1 }
+potential: 0
+constraints: dot(x, x) - 1
+run: { method: RATTLE, step: 0.02, until: 2, paths: 1 }
+END
+gives 0 "$LGV" run rod.yaml --no-files
+has out 'steps in parts     100' 'taken in parts down to dt/' '100 % of all, so the step is too large'
+gives 1 "$LGV" run rod.yaml --no-files --rescue no
+gives 0 "$LGV" run rod.yaml --no-files --step 0.0166
+hasnot out 'steps in parts'
+gives 0 "$LGV" run strong.yaml --no-files
+hasnot out 'of all, so the step'
+
 # In studies the parts of a step have the noise of the fine steps that it is made of (law_rescue).
 gives 1 "$LGV" compare strong.yaml --methods P1N1Q2Gau,P2N2Q4Gau --ladder 1 --rescue no --no-files
 has out 'failed paths count until they fail'

@@ -14,10 +14,10 @@
     "where: {V1: 2*x^2 + x*y + 3*y^2 + x/4, V0: x^2*y + x^4 + y^4/2}\n"                                                \
     "hamiltonian: px^2/2 + py^2/4 + V0 + V1\nstiff: V1\n"
 
-static void end_of(struct lgv_model *m, const char *method, uint64_t steps, double *x) {
+static void end_of(struct lgv_model *m, const char *method, double until, uint64_t steps, double *x) {
     struct lgv_kernel k = kernel_of(m, method);
     struct lgv_own_block b;
-    assert_true(lgv_block_create(&k, 0, 2.0 / (double)steps, 5, 1, &b));
+    assert_true(lgv_block_create(&k, 0, until / (double)steps, 5, 1, &b));
     lgv_block_start(&k, &b, 0, k.entry->lanes);
     k.entry->advance(&b.block, steps);
     assert_int_equal(b.block.fail[0], 0);
@@ -26,22 +26,23 @@ static void end_of(struct lgv_model *m, const char *method, uint64_t steps, doub
     lgv_kernel_free(&k);
 }
 
-/* Four steps, each half of the one before, from where the error is asymptotic to where it is 1e-12: the slope is that
- * of the order to 0.1. */
 struct order {
     const char *method;
     double order;
-    uint64_t steps;
+    uint64_t steps; /* to the end, the largest ones */
 };
 
-static void check_orders(const char *text, const struct order *row, size_t count) {
+/* Four steps, smaller by the factors of `finer`, from where the error is asymptotic to where it is 1e-12: the slope is
+ * that of the order to 0.1. */
+static void check_orders(const char *text, double until, const uint64_t finer[4], const struct order *row,
+                         size_t count) {
     struct lgv_model *m = model_of(text);
     double exact[4], x[4], size[4], error[4];
-    end_of(m, "RKN8", 4000, exact);
+    end_of(m, "RKN8", until, (uint64_t)(2000 * until), exact);
     for (size_t k = 0; k < count; k++) {
         for (int l = 0; l < 4; l++) {
-            uint64_t steps = row[k].steps << l;
-            end_of(m, row[k].method, steps, x);
+            uint64_t steps = row[k].steps * finer[l] / finer[0];
+            end_of(m, row[k].method, until, steps, x);
             error[l] = 0;
             for (int i = 0; i < 4; i++) error[l] = fmax(error[l], fabs(x[i] - exact[i]));
             size[l] = -log2((double)steps);
@@ -54,6 +55,8 @@ static void check_orders(const char *text, const struct order *row, size_t count
     lgv_model_free(m);
 }
 
+static const uint64_t halves[] = {1, 2, 4, 8}, thirds[] = {4, 5, 6, 8};
+
 static void test_orders(void **state) {
     (void)state;
     static const struct order row[] = {
@@ -65,7 +68,7 @@ static void test_orders(void **state) {
         {"Impulse(3)-Suzuki4", 4, 20}, {"MOLLY(3)-Suzuki4", 4, 20}, {"IMEX-Suzuki4", 4, 20},
         {"Impulse(3)-6", 6, 8},       {"MOLLY(3)-6", 6, 8},         {"IMEX-6", 6, 8},
     };
-    check_orders(MODEL, row, sizeof row / sizeof *row);
+    check_orders(MODEL, 2, halves, row, sizeof row / sizeof *row);
 }
 
 static void test_trigonometric(void **state) {
@@ -77,7 +80,22 @@ static void test_trigonometric(void **state) {
         {"HairerLubich-Suzuki4", 4, 20}, {"Deuflhard-6", 6, 12},     {"GarciaArchilla-6", 6, 12},
         {"GrimmHochbruck-6", 6, 12},
     };
-    check_orders(QUADRATIC, row, sizeof row / sizeof *row);
+    check_orders(QUADRATIC, 2, halves, row, sizeof row / sizeof *row);
+}
+
+/* Order 8 shows between the largest steps and round-off, 4e-14 here, over a factor of two in the step; over a longer
+ * time than above, since errors grow like the time and round-off does like its root. */
+static void test_eight(void **state) {
+    (void)state;
+    static const struct order row[] = {
+        {"ZS(0.3)-8", 8, 96},          {"ZSs(0.3)-8", 8, 96}, {"StiffZSs(0.3)-8", 8, 96},
+        {"PushNewmark(0.3)-8", 8, 96}, {"Newmark(0.3)-8", 8, 64}, {"IMEX-8", 8, 64},
+        {"Impulse(3)-8", 8, 64},       {"MOLLY(3)-8", 8, 64},
+    };
+    static const struct order quadratic[] = {
+        {"Gautschi-8", 8, 64}, {"Deuflhard-8", 8, 64}, {"GarciaArchilla-8", 8, 64}};
+    check_orders(MODEL, 16, thirds, row, sizeof row / sizeof *row);
+    check_orders(QUADRATIC, 16, thirds, quadratic, sizeof quadratic / sizeof *quadratic);
 }
 
 /* Root mean square differences between steps dt and dt/2 over the same Brownian paths. */
@@ -116,6 +134,6 @@ static void test_strong(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_trigonometric),
-                                       cmocka_unit_test(test_strong)};
+                                       cmocka_unit_test(test_eight), cmocka_unit_test(test_strong)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,8 +93,29 @@ static void test_circle(void **state) {
     assert_near(seen_at(CIRCLE, "P2N2Q2Lob", 0.005, 4000, "multiplier"), -0.5, 0.01, "Verlet");
 }
 
+/* omega is set to what the file may not have. */
+static void test_no_springs(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("parameters: {omega: 20}\ncoordinates: {x: 1, y: 0}\nmomenta: {a: 0, b: 1}\n"
+                                   "hamiltonian: a^2/2 + b^2/2\nconstraints: [x^2 + y^2 - 1]\n"
+                                   "penalty: {omega: omega, window: 0.5}\n");
+    static const double bad[] = {0, 1e200};
+    struct lgv_structure s;
+    struct lgv_error err = {0};
+    assert_int_equal(lgv_model_structure(m, &s, &err), LGV_OK);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(lgv_model_set(m, "omega", bad[k], &err), LGV_OK);
+        assert_int_equal(lgv_model_structure(m, &s, &err), LGV_BAD_INPUT);
+        assert_non_null(strstr(err.message, "omega^2 of the penalty is"));
+        assert_int_equal(err.line, 6);
+    }
+    assert_int_equal(lgv_model_set(m, "omega", 30, &err), LGV_OK);
+    assert_int_equal(lgv_model_structure(m, &s, &err), LGV_OK);
+    lgv_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_formula), cmocka_unit_test(test_closed_form),
-                                       cmocka_unit_test(test_circle)};
+                                       cmocka_unit_test(test_circle), cmocka_unit_test(test_no_springs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

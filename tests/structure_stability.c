@@ -185,6 +185,18 @@ static void test_words(void **state) {
     static const char top[] = "coordinates: {x: 0.01}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + cos(10*x)\n";
     struct lgv_stability out = stability_of(top, "ZS(0.4)", 0.2);
     assert_true(out.stable == 0 && strstr(out.text, "positive definite"));
+    /* the stiff part by itself: 1 - 2 beta dt^2 vanishes at dt = 1.118 for beta = 0.4, and at 1.414 for 1/4 */
+    static const char down[] = "coordinates: {x: 0.1, y: 0}\nmomenta: {p: 0, r: 0}\nwhere: {V1: y^2 - x^2}\n"
+                               "hamiltonian: p^2/2 + r^2/2 + V1 - 3*cos(x)\nstiff: V1\n";
+    static const struct {
+        const char *method;
+        double below;
+    } row[] = {{"StiffZSs(0.4)", 1.11803}, {"IMEX", 1.41421}};
+    for (size_t i = 0; i < 2; i++) {
+        out = stability_of(down, row[i].method, 1.001 * row[i].below);
+        assert_true(out.stable == 0 && strstr(out.text, "M + beta dt^2 V1'' is not positive definite"));
+        assert_true(!strstr(stability_of(down, row[i].method, 0.999 * row[i].below).text, "positive definite"));
+    }
     assert_true(stability_of(saddle, "verlet", 0.01).stable == 1);
     out = stability_of(springs, "ZS(0.4)", 0.1);
     assert_near(out.penalty, 0.4, 1e-12, "omega dt^2");

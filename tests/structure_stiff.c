@@ -215,13 +215,13 @@ static void test_sparse(void **state) {
 
 /* ---- paths that fail ---- */
 
-static int reason_of(const char *text, const char *method, double dt) {
+static int reason_of(const char *text, const char *method, double dt, uint64_t steps) {
     struct lgv_model *m = model_of(text);
     struct lgv_kernel k = kernel_of(m, method);
     struct lgv_own_block b;
     assert_true(lgv_block_create(&k, 0, dt, 5, 1, &b));
     lgv_block_start(&k, &b, 0, k.entry->lanes);
-    k.entry->advance(&b.block, 3);
+    if (steps) k.entry->advance(&b.block, steps);
     int reason = b.block.fail[0];
     assert_true(reason == 0 || isnan(b.block.state[0]));
     lgv_block_free(&b);
@@ -241,10 +241,14 @@ static void test_indefinite(void **state) {
     static const char *const method[] = {"ZS", "Newmark", "OneStepNewmark", "ZS-Suzuki4"};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++)
         for (size_t k = 0; k < sizeof method / sizeof *method; k++) {
-            if (k < 3 && reason_of(text[i], method[k], 1.05) != 0) fail_msg("%s on model %zu failed", method[k], i);
-            int reason = reason_of(text[i], method[k], k < 3 ? 1.25 : 2.5);
+            if (k < 3 && reason_of(text[i], method[k], 1.05, 3) != 0) fail_msg("%s on model %zu failed", method[k], i);
+            int reason = reason_of(text[i], method[k], k < 3 ? 1.25 : 2.5, 3);
             if (reason != LGV_FAIL_INDEFINITE) fail_msg("%s on model %zu: reason %d", method[k], i, reason);
         }
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) { /* its own variables are found at the start */
+        assert_int_equal(reason_of(text[i], "PushNewmark", 1.05, 3), 0);
+        assert_int_equal(reason_of(text[i], "PushNewmark", 1.25, 0), LGV_FAIL_INDEFINITE);
+    }
 }
 
 /* ---- the double pendulum ---- */

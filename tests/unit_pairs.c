@@ -37,6 +37,11 @@ static const struct both {
                 "potential: " PAIRS("i=1..N", "j=i+1..N") "\n",
      PLANE MOVING WHERE
      "  image(d): '[im(d.x, L), im(d.y, L)]'\npotential: sum(i=1..N, j=i+1..N, pair(image(x[i] - x[j])))\n"},
+    {"ranges without a pair beside others",
+     POINTS MOVING "cutoff: {radius: R, switch: w}\n" WHERE
+                   "potential: '" PAIRS("i=1..N", "j=N+1..N") " + " PAIRS("i=1..N", "j=i+1..N") " + "
+                   PAIRS("i=1..0", "j=1..N") " + " PAIRS("i=1..N", "j=1..N, j > N") "'\n",
+     POINTS MOVING WHERE "potential: sum(i=1..N, j=i+1..N, pair(x[i] - x[j]))\n"},
 };
 
 /* Forces: the momenta after a kick are p - dt H_q; H at the start and after some steps. */
@@ -101,6 +106,82 @@ static void test_evaluator(void **state) {
         assert_true(near->kind->derivative_error(near) < 1e-9);
         lgv_model_free(near);
         lgv_model_free(all);
+    }
+}
+
+/* Points anywhere, as those that have left their box, and boxes of many cells.  Whatever is missed shows, since all
+ * pairs count alike. */
+static void test_evaluator_finds_all(void **state) {
+    (void)state;
+    static const char *const box[] = {"[24, 24, 24]", "[24, 0, 13]", "[0, 0, 0]", "[4.8, 30, 9]"};
+    static const char *const image[] = {"im(d.x, 24), im(d.y, 24), im(d.z, 24)", "im(d.x, 24), d.y, im(d.z, 13)",
+                                        "d.x, d.y, d.z", "im(d.x, 4.8), im(d.y, 30), im(d.z, 9)"};
+    for (size_t i = 0; i < sizeof box / sizeof *box; i++) {
+        char text[2000];
+        snprintf(text, sizeof text,
+                 "parameters: {N: 100, R: 2.4, w: 0.7}\ncoordinates: {'x[N] in R3': '[i, 0, 0]'}\n"
+                 "cutoff: {radius: R, switch: w, box: %s}\n" WHERE "  image(d): '[%s]'\n  f(r): 1 + 1/(1 + r)\n"
+                 "  g(d): f(dot(d, d))*sw(cl(dot(d, d)))\n  all: sum(i=1..N, j=i+1..N, g(image(x[i] - x[j])))\n"
+                 "potential: 'pairs(i=1..N, j=i+1..N, d = x[i] - x[j], f(dot(d, d))) - all'\n",
+                 box[i], image[i]);
+        struct lgv_model *m = model_of(text);
+        struct lgv_evaluator e;
+        double x[600] = {0};
+        uint64_t seed = 7;
+        assert_true(lgv_eval_begin(&e, m->graph));
+        for (int k = 0; k < 40; k++) {
+            struct lgv_env env = {.par = m->par, .space = {[LGV_Q] = x, [LGV_P] = x + m->nx}};
+            for (size_t r = 0; r < m->nx; r++) x[r] = 12 + (k % 2 ? 12 : 70) * (uniform_of(&seed) - 0.5);
+            assert_near(lgv_eval_node(&e, m->hamiltonian, &env, NULL), 0, 1e-10, box[i]);
+        }
+        lgv_eval_end(&e);
+        lgv_model_free(m);
+    }
+}
+
+/* ---- lists along a motion ---- */
+
+/* Combs of points that swing along x as they are, through each other and to where they began. */
+#define COMBS(from, speed)                                                                                             \
+    "parameters: {N: 24, R: 1, w: 0.1}\ncoordinates: {'x[N] in R2': '[1.02*mod(i-1, 12), 0.3*floor((i-1)/12)]'}\n"     \
+    "momenta: {p: '[" speed ", 0]'}\ncutoff: {radius: R, switch: w}\n" WHERE                                           \
+    "potential: sum(i=" from "..N, (x[i].x - 1.02*mod(i-1, 12))^2/2)\n"
+
+#define BOTH(ranges)                                                                                                   \
+    "observe:\n  near: 'pairs(" ranges ", d = x[i] - x[j], u(dot(d, d)))'\n"                                           \
+    "  all: 'sum(" ranges ", pair(x[i] - x[j]))'\n  counted: 'near(" ranges ", d = x[i] - x[j], 1)'\n"                 \
+    "  there: 'sum(" ranges ", (dot(x[i] - x[j], x[i] - x[j]) < R^2))'\n"
+
+/* Lists are made again early enough, whichever points move, and are not those of where the points were before. */
+static void test_lists_follow(void **state) {
+    (void)state;
+    static const char *const text[] = {
+        COMBS("1", "3 - 6*floor((i-1)/12)") BOTH("i=1..N, j=i+1..N"),
+        COMBS("13", "3*floor((i-1)/12)") BOTH("i=1..12, j=13..N"),
+        COMBS("13", "3*floor((i-1)/12)") BOTH("i=13..N, j=1..12"),
+    };
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        struct lgv_model *m = model_of(text[i]);
+        struct lgv_kernel k = kernel_of(m, "BAB");
+        struct lgv_own_block b;
+        double *seen = NULL;
+        size_t lanes = k.entry->lanes, near = watch_number(&k, "near"), all = watch_number(&k, "all");
+        size_t counted = watch_number(&k, "counted"), there = watch_number(&k, "there");
+        assert_int_equal(posix_memalign((void **)&seen, 128, k.watch.count * lanes * sizeof *seen), 0);
+        assert_true(lgv_block_create(&k, 0, 2e-3, 1, 1, &b));
+        lgv_block_start(&k, &b, 0, 1);
+        for (int step = 0; step < 4000; step++) {
+            k.entry->advance(&b.block, 1);
+            k.entry->observe(&b.block, seen);
+            double size = fabs(seen[all * lanes]) + 1;
+            assert_near((seen[near * lanes] - seen[all * lanes]) / size, 0, 1e-12, "a sum by lists");
+            assert_true(seen[counted * lanes] == seen[there * lanes]);
+        }
+        assert_int_equal(b.block.fail[0], 0);
+        free(seen);
+        lgv_block_free(&b);
+        lgv_kernel_free(&k);
+        lgv_model_free(m);
     }
 }
 
@@ -302,7 +383,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_near_is_all), cmocka_unit_test(test_evaluator), cmocka_unit_test(test_lanes_are_pairs),
         cmocka_unit_test(test_energy),      cmocka_unit_test(test_lists_grow), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_dense_start),
+        cmocka_unit_test(test_dense_start), cmocka_unit_test(test_evaluator_finds_all),
+        cmocka_unit_test(test_lists_follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,8 +80,12 @@ static void print_structure(const struct lgv_examination *x) {
     else
         row("noises", "none%s", x->model->bath.kind ? " beside that of the bath" : "");
     if (x->model->force)
-        row("forces", "without a potential, depending on q%s: H is not kept%s", x->model->force_of_p ? " and p" : "",
-            x->law.kind == LGV_LAW_NONE ? ", and there need not be a stationary law" : "");
+        row("forces", "beside the potential, depending on q%s: H is not kept%s%s", x->model->force_of_p ? " and p" : "",
+            x->law.kind == LGV_LAW_NONE ? ", and there need not be a stationary law" : "",
+            x->force_symmetric > 0    ? "; their derivative is symmetric, so that they have a potential, and kicks by "
+                                        "them are symplectic"
+            : x->force_symmetric == 0 ? "; their derivative is not symmetric, so that kicks by them are not symplectic"
+                                      : "");
     print_bath(x);
     if (x->model->nconstraints) row("constraints", "%zu", x->model->nconstraints);
     char moved[200];
@@ -95,7 +99,7 @@ static void print_structure(const struct lgv_examination *x) {
             : s->hamiltonian_separable ? "H is separable, the noise is not"
                                        : "not separable: H mixes q and p",
             s->quadratic_kinetic ? "; kinetic energy quadratic with constant masses" : "",
-            s->linear && !x->model->nconstraints ? "; equations linear" : "");
+            s->linear && !x->model->nconstraints && !x->model->force ? "; equations linear" : "");
     row("time", "%s",
         s->process          ? "a formula depends on coloured noise, and so on t"
         : s->time_dependent ? "a formula depends on t"

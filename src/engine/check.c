@@ -155,6 +155,7 @@ enum lgv_status lgv_examine(struct lgv_model *m, const struct lgv_settings *sett
     lgv_model_law(m, &x->structure, &x->law);
     x->derivative_error = lgv_model_derivative_error(m);
     x->hessian_entries = count_entries(m);
+    x->force_symmetric = lgv_model_force_symmetric(m);
     see_areas(x);
     x->method_fits = !lgv_method_refusal(x->method, m, &x->structure, x->method_why, sizeof x->method_why);
     if (x->method_fits)

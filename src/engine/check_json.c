@@ -153,8 +153,8 @@ static json_t *document(const struct lgv_examination *x) {
         x->measured ? real(c->symplectic_defect_error) : json_null(), "symmetries",
         symmetries_json(x), "methods", methods_json(x, true), "method_details", methods_json(x, false), "method",
         x->method->name, "method_reason", x->chosen ? text(x->chosen) : json_null(), "method_fits", fits,
-        "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear, "additive", s->additive,
-        "time_dependent", s->time_dependent, "hessian_entries",
+        "hamiltonian_separable", s->hamiltonian_separable, "linear", s->linear && !x->model->force, "additive",
+        s->additive, "time_dependent", s->time_dependent, "hessian_entries",
         x->hessian_entries < 0 ? json_null() : json_integer(x->hessian_entries), "hessian_size",
         (json_int_t)(4 * n * n), "holds", x->nproblems == 0, "problems", problems_json(x));
     struct lgv_text law = {0};
@@ -164,6 +164,8 @@ static json_t *document(const struct lgv_examination *x) {
     lgv_text_free(&law);
     json_object_set_new(more, "stability", stability_json(&x->stability));
     lgv_inputs_json(x->model, more);
+    json_object_set_new(more, "force_symmetric",
+                        x->force_symmetric < 0 ? json_null() : json_boolean(x->force_symmetric));
     json_object_set_new(more, "areas", x->areas[0] ? text(x->areas) : json_null());
     if (d && more && json_object_update(d, more) == 0) {
         json_decref(more);

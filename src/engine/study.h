@@ -99,6 +99,7 @@ struct lgv_examination {
     double derivative_error;
     struct lgv_stability stability; /* of the chosen method and step */
     char areas[400];       /* which pairs of noises need Levy areas, and what these cost; empty: none */
+    int force_symmetric;   /* lgv_model_force_symmetric */
     long hessian_entries;  /* of H, in all (2 dof)^2; -1 when not counted */
     bool measured;         /* the short run below was possible */
     char unmeasured[2048]; /* why not */

@@ -212,6 +212,16 @@ static bool impulse_modes(const struct lgv_method *m, const struct lgv_curvature
 
 /* ---- a model ---- */
 
+/* M + beta dt^2 V'', of V or of its stiff part, which bends downwards. */
+static void tell_indefinite(const struct lgv_method *m, const char *part, double least, double dt,
+                            struct lgv_stability *out) {
+    if (!(least < 0) || m->number * dt * dt * -least < 1) return;
+    out->stable = 0;
+    snprintf(out->text, sizeof out->text,
+             "M + beta dt^2 %s'' is not positive definite at the start, because %s bends downwards (least eigenvalue "
+             "of M^-1 %s'' %.3g): take a step below %.4g", part, part, part, least, sqrt(1 / (-least * m->number)));
+}
+
 static void tell_split(const struct lgv_method *m, const struct lgv_curvature *c, double dt,
                        struct lgv_stability *out) {
     out->largest = step_of(mu_of(c, m->number));
@@ -255,12 +265,7 @@ static void tell_plain(const struct lgv_method *m, double dt, double least, stru
                  out->stable ? "" : "only ", out->limit, stiff ? ", since beta is below 1/4" : "",
                  out->stable ? "" : ", for linear forces", out->stable ? "steps up to" : "take a step below",
                  out->largest);
-    if (stiff && least < 0 && m->number * dt * dt * -least >= 1) {
-        out->stable = 0;
-        snprintf(out->text, sizeof out->text,
-                 "M + beta dt^2 V'' is not positive definite at the start, because V bends downwards (least eigenvalue "
-                 "of M^-1 V'' %.3g): take a step below %.4g", least, sqrt(1 / (-least * m->number)));
-    }
+    if (stiff) tell_indefinite(m, "V", least, dt, out);
 }
 
 /* Methods with beta forgive no large omega dt^2 of springs that stand for constraints. */
@@ -288,12 +293,14 @@ void lgv_method_stability(const struct lgv_method *method, struct lgv_model *m, 
     if (lgv_curvature_extremes(&c, 1, 1, &least, &most)) {
         const enum lgv_linear kind = method->program ? LGV_LINEAR_UNKNOWN : method->linear;
         out->frequency = most > 0 ? sqrt(most) : 0;
-        if (kind == LGV_LINEAR_SPLIT)
+        if (kind == LGV_LINEAR_SPLIT) {
             tell_split(method, &c, step, out);
-        else if (kind == LGV_LINEAR_IMPULSE || kind == LGV_LINEAR_MOLLIFIED)
+            if (lgv_curvature_extremes(&c, 0, 1, &least, &most)) tell_indefinite(method, "V1", least, step, out);
+        } else if (kind == LGV_LINEAR_IMPULSE || kind == LGV_LINEAR_MOLLIFIED) {
             impulse_modes(method, &c, step, out);
-        else
+        } else {
             tell_plain(method, step, least, out);
+        }
         if (!method->program) tell_penalty(method, &c, step, out);
     }
     lgv_curvature_free(&c);

@@ -107,6 +107,13 @@ static void check_density(struct lgv_parser *p, size_t at, int nest, const struc
                          a * b * share / 2, b * share, LGV_MOST_NEAR);
 }
 
+/* Ranges without a pair: the sum is 0, and nobody makes a list of nothing. */
+static bool has_none(const struct lgv_graph *g, int nest) {
+    long low[2], high[2];
+    lgv_near_ranges(g, nest, low, high);
+    return low[0] > high[0];
+}
+
 static struct lgv_value read_pairs(struct lgv_parser *p, bool sharp) {
     struct lgv_graph *g = p->g;
     struct lgv_cut cut = {0};
@@ -131,7 +138,7 @@ static struct lgv_value read_pairs(struct lgv_parser *p, bool sharp) {
     if (!p->failed && lgv_near_counts(g, f.node[0]))
         lgv_parser_error(p, at, "indices of pairs(...) may be used in subscripts only; for points of several kinds "
                                 "write a sum for each pair of kinds");
-    if (p->failed) return nothing(p);
+    if (p->failed || has_none(g, nest)) return nothing(p);
     struct lgv_arg square[3];
     for (int k = 0; k < d.dim; k++) square[k] = (struct lgv_arg){lgv_expr_power(g, d.node[k], 2), 1};
     int r2 = lgv_expr_sum(g, 0, square, (size_t)d.dim);

@@ -27,6 +27,7 @@ static void remember(struct lgv_model *m, uint64_t changes, const struct lgv_str
 enum lgv_status lgv_model_structure(struct lgv_model *m, struct lgv_structure *out, struct lgv_error *err) {
     *out = (struct lgv_structure){.derivative_error = NAN, .commutes = 1, .constrained = m->nconstraints > 0};
     enum lgv_status status = lgv_near_start(m, err);
+    if (status == LGV_OK) status = lgv_penalty_start(m, err);
     if (status || known(m, out)) return status;
     const uint64_t changes = m->changes;
     status = m->kind->structure(m, out, err);

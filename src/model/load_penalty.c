@@ -64,3 +64,16 @@ bool lgv_load_penalty(struct lgv_loader *l, int node) {
     m->penalty_window = window >= 0 ? number : 2 * acos(-1) / number;
     return add_term(l, formula);
 }
+
+/* omega can be set from outside after the file was read; without springs there is nothing in the place of g = 0. */
+enum lgv_status lgv_penalty_start(const struct lgv_model *m, struct lgv_error *err) {
+    struct lgv_evaluator e;
+    const struct lgv_env env = {.par = m->par};
+    if (!m->npenalties) return LGV_OK;
+    if (!lgv_eval_begin(&e, m->graph)) return lgv_fail_memory(err);
+    const double square = lgv_eval_node(&e, m->penalty, &env, NULL);
+    lgv_eval_end(&e);
+    if (square > 0 && isfinite(square)) return LGV_OK;
+    return lgv_model_fail(err, m->file, m->text, m->stiff_line, m->stiff_column,
+                          "omega^2 of the penalty is %g at these parameters; it must be positive and finite", square);
+}

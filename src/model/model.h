@@ -289,6 +289,8 @@ enum lgv_status lgv_model_fail_at(struct lgv_error *err, const struct lgv_model 
     __attribute__((format(printf, 4, 5)));
 /* load_events.c: refuses a `stop` that holds at the start, when all paths start at the same place. */
 enum lgv_status lgv_model_stop_check(const struct lgv_model *m, struct lgv_error *err);
+/* load_penalty.c: refuses a penalty without springs at the present parameters. */
+enum lgv_status lgv_penalty_start(const struct lgv_model *m, struct lgv_error *err);
 /* raw.c: a text of the file as a formula of the parameters; `what` it is, for messages. */
 enum lgv_status lgv_model_constant(struct lgv_model *m, const struct lgv_raw *r, const char *what, double *out,
                                    struct lgv_error *err);
@@ -540,6 +542,10 @@ void lgv_structure_commutes(const struct lgv_structure *s, size_t nnoise, char *
 /* Whether H, L, a noise or a constraint uses abs, sign, floor, min, max or a comparison: no method has its order
  * across the places where these jump or bend. */
 bool lgv_model_kinks(const struct lgv_model *m);
+
+/* force.c: is the derivative of the forces with respect to q symmetric, so that kicks by them are symplectic?  1, 0, or
+ * -1: there are none, or it is not known. */
+int lgv_model_force_symmetric(struct lgv_model *m);
 /* Largest relative error of symbolic gradients of H, L, every h and every g against finite differences at random
  * points. */
 double lgv_model_derivative_error(struct lgv_model *m);

@@ -89,7 +89,8 @@ static void take_points(const struct lgv_graph *g, const double *q, struct cells
 /* As many cells as there are points, about. */
 static void choose_cells(struct cells *c) {
     const long n = c->high[1] - c->low[1] + 1;
-    const double least = c->cut->radius, most = fmax(1, cbrt((double)n));
+    /* A whole number, since a point outside of a periodic box is moved by so many. */
+    const double least = c->cut->radius, most = fmax(1, floor(cbrt((double)n)));
     for (int k = 0; k < 3; k++) {
         double low = INFINITY, high = -INFINITY;
         for (long i = 0; i < n; i++) {

@@ -460,14 +460,21 @@ static void check_weak(struct lgv_check *c) {
     snprintf(c->verdict, sizeof c->verdict, "averages only: paths are not approximated");
 }
 
+#define MANY_IN_PARTS 0.01 /* of all path-steps */
+
 static void check_rescue(const struct lgv_result *r, struct lgv_check *c) {
     put(c, "steps in parts",
         "Where the equations of a step have no solution, or Newton's method does not find it, the path takes the step "
         "in two halves, and these likewise. The noise of the halves has its law given that of the step, so that the "
-        "path keeps its law.");
+        "path keeps its law. A path that often does has steps of varying width: its energy may drift as with any "
+        "other method, and a smaller step is better.");
+    double share = (double)r->rescued / (fmax((double)r->steps_done, 1) * (double)r->paths);
+    char many[80] = "";
+    if (share > MANY_IN_PARTS)
+        snprintf(many, sizeof many, ": %.3g %% of all, so the step is too large", 100 * share);
     lgv_spaced(c->value, sizeof c->value, r->rescued);
-    snprintf(c->verdict, sizeof c->verdict, "path-steps without a solution, taken in parts down to dt/%llu",
-             1ull << r->halvings);
+    snprintf(c->verdict, sizeof c->verdict, "path-steps without a solution, taken in parts down to dt/%llu%s",
+             1ull << r->halvings, many);
 }
 
 static size_t put_rows(const struct lgv_result *r, struct lgv_check *rows) {
