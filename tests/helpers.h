@@ -286,11 +286,11 @@ static double drift_in_run(struct lgv_model *m, const char *method, double dt, d
     return d;
 }
 
-/* The fitted orders of methods, on shared paths, against a fine solution of `reference`; observe: weak ones. */
-static struct lgv_convergence converge_of(const char *text, const char *methods, const char *reference,
+/* The fitted orders of methods, on shared paths, against a fine solution of `reference`; observe: weak ones.  Methods of
+ * the file are named as long as the model is there. */
+static struct lgv_convergence converge_of(struct lgv_model *m, const char *methods, const char *reference,
                                           const char *observe, double largest, size_t levels, double until,
                                           uint64_t paths) {
-    struct lgv_model *m = model_of(text);
     struct lgv_settings s = settings_of(m);
     struct lgv_convergence_options o = {.methods = methods,
                                         .reference = reference,
@@ -304,7 +304,6 @@ static struct lgv_convergence converge_of(const char *text, const char *methods,
     s.paths = paths;
     s.seed = 5;
     if (lgv_converge(m, &s, &o, NULL, NULL, &c, &err) != LGV_OK) fail_msg("%s: %s", methods, err.message);
-    lgv_model_free(m);
     return c;
 }
 

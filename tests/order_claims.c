@@ -12,7 +12,8 @@ struct measured {
 /* The fitted orders on shared paths against a fine solution of `reference`; observe: of its mean, else strong. */
 static size_t orders_of(const char *text, const char *methods, const char *reference, const char *observe,
                         double largest, size_t levels, uint64_t paths, struct measured *out) {
-    struct lgv_convergence c = converge_of(text, methods, reference, observe, largest, levels, 1, paths);
+    struct lgv_model *m = model_of(text);
+    struct lgv_convergence c = converge_of(m, methods, reference, observe, largest, levels, 1, paths);
     size_t count = c.nmethods;
     for (size_t k = 0; k < count; k++) {
         const struct lgv_convergence_method *x = &c.method[k];
@@ -22,6 +23,7 @@ static size_t orders_of(const char *text, const char *methods, const char *refer
                       x->expected, x->expected_reason);
     }
     lgv_convergence_clear(&c);
+    lgv_model_free(m);
     return count;
 }
 

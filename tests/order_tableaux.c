@@ -100,7 +100,8 @@ struct measured {
 static void orders(const char *text, const char *methods, const char *reference, const char *observe, double largest,
                    size_t levels, uint64_t paths, struct measured *out) {
     const double until = observe ? 1 : 0.64;
-    struct lgv_convergence c = converge_of(text, methods, reference, observe, largest, levels, until, paths);
+    struct lgv_model *m = model_of(text);
+    struct lgv_convergence c = converge_of(m, methods, reference, observe, largest, levels, until, paths);
     for (size_t k = 0; k < c.nmethods; k++) {
         const struct lgv_convergence_method *x = &c.method[k];
         out[k] = (struct measured){x->order, x->order_stderr, x->expected, x->level[levels - 1].error};
@@ -108,6 +109,7 @@ static void orders(const char *text, const char *methods, const char *reference,
                       x->order_stderr, x->expected, out[k].smallest);
     }
     lgv_convergence_clear(&c);
+    lgv_model_free(m);
 }
 
 /* A finite range of steps bends a fit by up to 0.12; a wrong order is off by a half. */
