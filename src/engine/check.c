@@ -52,6 +52,7 @@ static void see_areas(struct lgv_examination *x) {
     struct lgv_bracket_list list;
     const struct lgv_method *levy = lgv_method_find("P1N1Q2Gau-Levy");
     char why[400];
+    if (levy && lgv_method_refusal(levy, m, &x->structure, why, sizeof why)) levy = lgv_method_find("BCB-Levy");
     if (x->structure.commutes == 1 || !levy || lgv_method_refusal(levy, m, &x->structure, why, sizeof why) ||
         !lgv_model_brackets(m, LGV_BRACKETS_AREAS, &list) || !list.count)
         return;

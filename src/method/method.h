@@ -235,7 +235,7 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
 bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s);
 unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_structure *s);
 /* Does its correction depend on momenta here, so that H is not separable with it? */
-/* Does K have brackets in it, which mix q and p whatever the model is? */
+/* Does K have brackets in it, which mix q and p whatever the model is?  Not of noise of momenta alone, on orbits. */
 bool lgv_method_joins(const struct lgv_method *method);
 bool lgv_method_mixes(const struct lgv_method *method, const struct lgv_structure *s);
 /* How many weights of h does an increment K have: those of the noises, and those of the correction. */
