@@ -286,8 +286,8 @@ static double drift_in_run(struct lgv_model *m, const char *method, double dt, d
     return d;
 }
 
-/* The fitted orders of methods, on shared paths, against a fine solution of `reference`; observe: weak ones.  Methods of
- * the file are named as long as the model is there. */
+/* The fitted orders of methods, on shared paths, against a fine solution of `reference`; observe: weak ones.  Methods
+ * of the file have names as long as the model is there. */
 static struct lgv_convergence converge_of(struct lgv_model *m, const char *methods, const char *reference,
                                           const char *observe, double largest, size_t levels, double until,
                                           uint64_t paths) {
