@@ -175,6 +175,16 @@ static bool fill_levy(const char *name, const void *what, struct lgv_method *m) 
     return m->name && m->doc && (!base->program || m->program) && (!base->constants || m->constants);
 }
 
+const struct lgv_method *lgv_method_with_areas(const struct lgv_model *m, const struct lgv_structure *s) {
+    static const char *const name[] = {"P1N1Q2Gau-Levy", "BCB-Levy"};
+    char ignore[400];
+    for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+        const struct lgv_method *method = lgv_method_find(name[k]);
+        if (method && !lgv_method_refusal(method, m, s, ignore, sizeof ignore)) return method;
+    }
+    return NULL;
+}
+
 /* ---- by name ---- */
 
 static const struct suffix {

@@ -241,6 +241,8 @@ bool lgv_method_mixes(const struct lgv_method *method, const struct lgv_structur
 /* How many weights of h does an increment K have: those of the noises, and those of the correction. */
 size_t lgv_method_weights(const struct lgv_method *method, const struct lgv_model *m);
 bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s);
+/* A method with Levy areas that fits, or NULL. */
+const struct lgv_method *lgv_method_with_areas(const struct lgv_model *m, const struct lgv_structure *s);
 /* Does it move rotations with any H and noise of momenta, so that nothing is known of an inertia? */
 bool lgv_method_curved(const struct lgv_method *method);
 /* Does it have a step for rotations; with coupled: for bodies in SE(3) whose inertia couples position and rotation? */
