@@ -15,6 +15,13 @@ noise: 0.3*q
 END
 gives 0 "$LGV" explain force.yaml
 has out 'in the sense of Stratonovich or Ito' 'random force' 'additive' 'agree here'
+cat > spin.yaml << 'END'
+momenta: { m in so3*: [0, 1, 1] }
+hamiltonian: m.z^2/2
+noise: 0.3*m.x
+END
+gives 0 "$LGV" explain spin.yaml
+has out 'dm = m x dxi + 1/2 {{m, h}, h} dt' 'it is a random velocity, with which momenta'
 gives 0 "$LGV" explain "$kubo" --format latex
 has out '\begin{aligned}' '\circ \mathrm{d}W' '% ito'
 gives 0 "$LGV" explain "$kubo" --format mathml

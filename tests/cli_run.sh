@@ -3,6 +3,33 @@
 # lgv run: files, summary, JSON.
 source "$(dirname "$0")/shell.inc"
 
+# A formula that bends has no order where it does.
+cat > bends.yaml <<'YAML'
+coordinates: { q: 0.3 }
+momenta: { p: 0.5 }
+hamiltonian: p^2/2 + q^2/2
+noise: 0.3*abs(q)
+run: { step: 0.1, until: 1, paths: 16 }
+YAML
+gives 0 "$LGV" run bends.yaml --no-files
+has out 'none is kept where a formula bends or jumps'
+sed -i 's/abs(q)/q^2/' bends.yaml
+gives 0 "$LGV" run bends.yaml --no-files
+hasnot out 'bends or jumps'
+
+# Noises that do not commute: a method with areas is named where one fits.
+cat > bends.yaml <<'YAML'
+momenta: { m in so3*: [0, 1, 0.3] }
+kinetic: { inertia: [1, 2, 2.5] }
+noise: [0.2*m.x, 0.1*m.y]
+run: { step: 0.1, until: 1, paths: 16 }
+YAML
+gives 0 "$LGV" run bends.yaml --no-files
+has err 'the noises do not commute' 'BCB-Levy has order 1'
+gives 0 "$LGV" run bends.yaml --no-files --method BCB-Levy
+hasnot err 'do not commute'
+rm bends.yaml
+
 # Friction that becomes negative is named, whatever the method; much friction in a step is told or warned about.
 cat > friction.yaml <<'YAML'
 name: friction

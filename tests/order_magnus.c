@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Methods for any noise h(q,p): strong order 3/2 for one noise and for noises that commute, also with formulas of t,
- * and the same by two inner methods; weak order 2; strong order 1 for others with Levy areas; symplectic to round-off;
- * refusals. */
+ * and the same by two inner methods; weak order 2; strong order 1 for others with Levy areas, also on coadjoint orbits;
+ * symplectic to round-off; refusals. */
 #include "helpers.h"
 
 enum { PATHS = 256, STEPS = 1024, LEVELS = 4, FIRST = 4 }; /* the reference has steps 4 to 32 times smaller */
@@ -32,6 +32,16 @@ static const struct problem others[] = {
      "coordinates: {x: 0.4, y: 0.5}\nmomenta: {u: 0.7, v: 0.1}\nhamiltonian: u^2/2 + v^2/2 + x^4/4 + x*y\n"
      "noise: [0.7*sin(x + y), 0.5*(x*v - y*u), 0.6*cos(u + y)]\n"},
 };
+
+/* The momenta of a body, m' = m x K_m, alone and as m = u x y of a point y with momentum u. */
+#define TURNS "hamiltonian: a(M)^2/2 + b(M)^2/3 + c(M)^2/5\nnoise: [0.8*a(M), 0.7*b(M), 0.4*c(M)^2]\n"
+#define SEEN "observe: {f: a(M), g: b(M), h: c(M)}\n"
+static const struct problem orbit = {"three noises of the momenta of a body",
+                                     "momenta: {m in so3*: [0.3, 0.8, 0.5]}\n"
+                                     "where: {a(v): v.x, b(v): v.y, c(v): v.z, M: m}\n" TURNS SEEN},
+    point = {"the same of a point", "coordinates: {y in R3: [0.8, -0.3, 0]}\n"
+                                    "momenta: {u: [-15/73, -40/73, 1]}\n"
+                                    "where: {a(v): v.x, b(v): v.y, c(v): v.z, M: 'cross(u, y)'}\n" TURNS SEEN};
 
 static double *state_of(const struct lgv_kernel *k, uint64_t coarsen) {
     return final_values(k, UNTIL / STEPS * (double)coarsen, STEPS / coarsen, PATHS, 23, coarsen);
@@ -106,6 +116,51 @@ static void test_levy(void **state) {
     }
 }
 
+/* f, g and h at the end, by the smallest steps or larger ones. */
+static void seen_of(const struct lgv_kernel *k, uint64_t coarsen, double out[][3]) {
+    static const char *const name[] = {"f", "g", "h"};
+    double *x = state_of(k, coarsen);
+    for (size_t i = 0; i < PATHS; i++)
+        for (int j = 0; j < 3; j++) out[i][j] = x[i * k->watch.count + watch_number(k, name[j])];
+    free(x);
+}
+
+static struct fit on_orbit(struct lgv_model *m, const char *method, double fine[][3]) {
+    static double x[PATHS][3];
+    struct lgv_kernel k = kernel_of(m, method);
+    double dt[LEVELS], squared[LEVELS * PATHS] = {0};
+    for (size_t l = 0; l < LEVELS; l++) {
+        uint64_t coarsen = (uint64_t)FIRST << l;
+        dt[l] = UNTIL / STEPS * (double)coarsen;
+        seen_of(&k, coarsen, x);
+        for (size_t i = 0; i < PATHS; i++)
+            for (int j = 0; j < 3; j++) squared[l * PATHS + i] += pow(x[i][j] - fine[i][j], 2);
+    }
+    struct fit f = fit_order(squared, dt, LEVELS, PATHS);
+    double promised = lgv_method_strong_order(k.method, &k.structure, k.nnoise, NULL);
+    print_message("    %s: order %.3f +- %.3f, promised %g, error %.3g\n", method, f.slope, f.slope_error, promised,
+                  f.rms[0]);
+    assert_true(f.slope > promised - 3 * f.slope_error - 0.03 && f.slope < promised + 0.25);
+    lgv_kernel_free(&k);
+    return f;
+}
+
+/* On coadjoint orbits, against canonical coordinates, whose brackets and steps are others, on the same areas. */
+static void test_orbits(void **state) {
+    (void)state;
+    static double fine[PATHS][3];
+    struct lgv_model *m = model_of(orbit.text), *canonical = model_of(point.text);
+    struct lgv_kernel k = kernel_of(canonical, "P2N2Q4Gau-Levy");
+    seen_of(&k, 1, fine);
+    print_message("%s\n", orbit.name);
+    struct fit plain = on_orbit(m, "BCB", fine), levy = on_orbit(m, "BCB-Levy", fine);
+    on_orbit(m, "BEB-Levy", fine);
+    assert_true(levy.rms[0] < 0.4 * plain.rms[0]);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+    lgv_model_free(canonical);
+}
+
 /* Means of f over paths that a coarse and a fine run share: what they differ by has little variance. */
 static void test_weak(void **state) {
     (void)state;
@@ -153,7 +208,7 @@ static void check_defect(const struct problem *x, const char *method) {
     struct lgv_model *m = model_of(x->text);
     struct lgv_kernel k = kernel_of(m, method);
     const double at[] = {0.5, m->np > 1 ? 0.3 : 0.8, 0.8, -0.4};
-    struct lgv_defect how = {0};
+    struct lgv_defect how = {.rotations = m->graph->nrotations ? m->graph : NULL};
     if (isnan(lgv_method_strong_order(k.method, &k.structure, k.nnoise, NULL))) { /* it loses paths */
         assert_true(k.method->surplus_momenta);
     } else {
@@ -178,6 +233,8 @@ static void test_symplectic(void **state) {
         check_defect(&others[i], "P1N1Q2Gau-Levy");
         check_defect(&others[i], "P2N2Q4Gau-Levy");
     }
+    check_defect(&orbit, "BCB-Levy");
+    check_defect(&orbit, "BEB-Levy");
 }
 
 static void refused(const char *name, const char *why) {
@@ -200,6 +257,8 @@ static void test_refusals(void **state) {
     refused("P1N1Q1Rec-Levy", "is none");
     refused("EEM-Levy", "with dW alone");
     refused("midpoint-Levy-Levy", "with dW alone");
+    refused("BAB-Levy", "is none"); /* A and R have noise that is linear in momenta by its exact flow */
+    refused("BCOCB-Levy", "without bath");
     assert_ptr_equal(lgv_method_find("gauss4-3FLOWS"), lgv_method_find("P2N2Q4Gau-3flows"));
 }
 
@@ -217,12 +276,19 @@ static void test_kinks(void **state) {
     assert_non_null(strstr(why, "bend or jump"));
     assert_null(lgv_method_refusal(lgv_method_find("P2N2Q4Gau-3flows"), m, &s, why, sizeof why));
     lgv_model_free(m);
+    m = model_of("coordinates: {R in SO3: [0.4, 0, 0]}\nmomenta: {m: [0, 1, 1]}\nkinetic: {inertia: [1, 1, 0.6]}\n"
+                 "potential: R.zz\nnoise: [0.1*m.x, R.zx]\n");
+    assert_int_equal(lgv_model_structure(m, &s, NULL), LGV_OK);
+    assert_non_null(lgv_method_refusal(lgv_method_find("BCB-Levy"), m, &s, why, sizeof why));
+    assert_non_null(strstr(why, "needs noise of momenta alone"));
+    lgv_model_free(m);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strong),     cmocka_unit_test(test_levy),     cmocka_unit_test(test_weak),
-        cmocka_unit_test(test_symplectic), cmocka_unit_test(test_refusals), cmocka_unit_test(test_kinks),
+        cmocka_unit_test(test_strong), cmocka_unit_test(test_levy),      cmocka_unit_test(test_orbits),
+        cmocka_unit_test(test_weak),   cmocka_unit_test(test_symplectic), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_kinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,9 @@ static const struct subject {
      SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: beta*sin(q - p)*p\n", 0.05, 333, false},
     {"noises that do not commute", "P1N1Q2Gau-Levy",
      SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: [beta*sin(q), beta*p^2, beta*cos(q)*p]\n", 0.05, 333, false},
+    {"noises of momenta that do not commute", "BCB-Levy",
+     "momenta: {m in so3*: ['normal(0, 1)', 0.8, 0.5]}\nhamiltonian: m.x^2/2 + m.z^4/4\n"
+     "noise: [0.3*m.x, 0.2*m.y, 0.1*m.z^2]\n", 0.05, 333, false},
     {"any noise, with brackets", "P2N2Q4Gau-Magnus",
      SMALL "hamiltonian: p^2/2 - cos(q)\nnoise: beta*sin(q - p)*p\n", 0.05, 333, false},
     {"any noise, with brackets apart", "P2N2Q4Gau-MagnusStrang",

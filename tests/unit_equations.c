@@ -200,6 +200,38 @@ static void test_ito(void **state) {
     }
 }
 
+/* On groups momenta turn, m x h_m o dW, so that noise of momenta alone has a correction of Ito. */
+static void test_rotations(void **state) {
+    (void)state;
+    static const char top[] = "coordinates: {R in SO3: [0.4, 0, 0]}\nmomenta: {m: [0, 0, 2]}\n"
+                              "kinetic: {inertia: [1, 1, 0.6]}\npotential: R.zz\nnoise: [0.1*m.x, R.zx]\n";
+    static const char coupled[] =
+        "coordinates: {b in SE3 coupled: {position: [0, 0, 1], rotation: [0.4, 0, 0]}}\n"
+        "momenta: {p: {linear: [1, 0, 0], angular: [0, 0, 2]}}\n"
+        "kinetic: {inertia: {b: {angular: 1, linear: 2}}}\npotential: b.position.z\nnoise: b.rotation.zx\n";
+    static const char alone[] = "momenta: {p in se3*: {linear: [1, 0, 0], angular: [0, 0, 2]}}\n"
+                                "hamiltonian: dot(p.linear, p.angular)\nnoise: p.linear.x*p.angular.z\n";
+    static const char lagrangian[] =
+        "coordinates: {R in SO3: [0.4, 0, 0], s: 1}\nvelocities: {w: [0, 0, 2], u: 0}\n"
+        "lagrangian: dot(w, w)/2 + s^2*w.x^2 + u^2/2 - R.zz\nnoise: 0.1*R.zx\n";
+    assert_equations(top, LGV_EQUATIONS_STRATONOVICH, LGV_PLAIN,
+                     "dxi = dH/dm dt + sum(k, dh_k/dm o dW_k)\ndR = R hat(dxi)\n"
+                     "dm = m x dxi - dH/dR dt - sum(k, dh_k/dR o dW_k)\n");
+    assert_equations(top, LGV_EQUATIONS_ITO, LGV_PLAIN,
+                     "dxi = dH/dm dt + sum(k, dh_k/dm dW_k)\ndR = R hat(dxi) + 1/2 sum(k, {{R, h_k}, h_k}) dt\n"
+                     "dm = m x dxi + 1/2 sum(k, {{m, h_k}, h_k}) dt - dH/dR dt - sum(k, dh_k/dR dW_k)\n");
+    assert_equations(coupled, LGV_EQUATIONS_ITO, LGV_PLAIN,
+                     "dxi = dH/dm dt\ndR = R hat(dxi)\ndeta = dH/dP dt\ndx = R deta\n"
+                     "dm = m x dxi + P x deta - dH/dR dt - dh/dR dW\n"
+                     "dP = P x dxi - R^T dH/dx dt - R^T dh/dx dW\n");
+    assert_equations(alone, LGV_EQUATIONS_ITO, LGV_PLAIN,
+                     "dxi = dH/dm dt + dh/dm dW\ndeta = dH/dP dt + dh/dP dW\n"
+                     "dm = m x dxi + P x deta + 1/2 {{m, h}, h} dt\ndP = P x dxi + 1/2 {{P, h}, h} dt\n");
+    assert_equations(lagrangian, LGV_EQUATIONS_ITO, LGV_PLAIN,
+                     "dq = v dt\nd(dL/dv) = dL/dq dt - dh/dq dW\ndxi = w dt\ndR = R hat(dxi)\n"
+                     "d(dL/dw) = dL/dw x dxi + dL/dR dt - dh/dR dW\n");
+}
+
 /* Every element is closed, and there is no bare & or <. */
 static void assert_balanced(const char *page) {
     char open[64][16];
@@ -227,6 +259,9 @@ static void test_mathml(void **state) {
         "potential: \"sum(i=1..N, j=i+1..N, 1/norm(x[i] - x[j]))\"\nnoise: \"each(k=1..N, x[k].y)\"\n",
         "coordinates: {R in SO3: [0.4, 0, 0]}\nmomenta: {m: [0, 0, 2]}\nkinetic: {inertia: [1, 1, 0.6]}\n"
         "potential: R.zz\nnoise: \"dot(R*[0,0,1], [1,0,0])\"\n",
+        "coordinates: {b in SE3 coupled: {position: [0, 0, 1], rotation: [0.4, 0, 0]}}\nmomenta: {p: "
+        "{linear: [1, 0, 0], angular: [0, 0, 2]}}\nkinetic: {inertia: {b: {angular: 1, linear: 2}}}\n"
+        "potential: b.position.z\nnoise: [p.angular.x, b.position.x]\n",
         "coordinates: {q: 1}\nvelocities: {v: 0}\nlagrangian: v^4/4 + v^2/2 - q^2\nnoise: q\n",
         "coordinates: {q: 1}\nmomenta: {p: 0}\nhamiltonian: p^2/2 + if(q < 1, q^2/(1 + q^2), 1e-20*q)\n"};
     for (size_t k = 0; k < sizeof models / sizeof *models; k++)
@@ -243,6 +278,7 @@ static void test_mathml(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_texts),
-                                       cmocka_unit_test(test_ito), cmocka_unit_test(test_mathml)};
+                                       cmocka_unit_test(test_ito), cmocka_unit_test(test_rotations),
+                                       cmocka_unit_test(test_mathml)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,8 +59,9 @@ static void one_noise(struct explanation *x, const struct lgv_noise *n) {
                      "momenta only.%s\n",
                      name, driven);
     else if (p)
-        lgv_text_add(&x->noise, "%s depends on momenta alone: it is a random velocity dh/dp, and momenta do not "
-                                "feel it.%s\n", name, driven);
+        lgv_text_add(&x->noise, "%s depends on momenta alone: it is a random velocity%s.%s\n", name,
+                     x->structure.rotations ? ", with which momenta along the axes of a body turn"
+                                            : " dh/dp, and momenta do not feel it", driven);
     else
         lgv_text_add(&x->noise, "%s depends on neither coordinates nor momenta: it moves nothing.\n", name);
 }
@@ -110,7 +111,7 @@ static void describe_noise(struct explanation *x) {
                      x->same ? "Ito and Stratonovich integrals agree here, since no noise moves what its own "
                                "coefficient depends on.\n"
                              : "Formulas of noise are read in the sense of Stratonovich; in the sense of Ito the drift "
-                               "has the additional term 1/2 sum(m, {{x, h_m}, h_m}).\n");
+                               "has the additional term 1/2 sum(k, {{x, h_k}, h_k}).\n");
     if (s->bath) {
         struct lgv_law law;
         lgv_model_law(x->model, s, &law);

@@ -159,6 +159,15 @@ int lgv_run_show(const struct lgv_arguments *a, struct lgv_result *r, const char
     return write_and_show(a, r, dir, good ? LGV_EXIT_DONE : LGV_EXIT_BROKEN);
 }
 
+/* Noises that do not commute: what that means, and what would be better. */
+static void warn_order(struct lgv_model *m, const struct lgv_result *r) {
+    struct lgv_structure s;
+    const struct lgv_method *areas = lgv_model_structure(m, &s, NULL) ? NULL : lgv_method_with_areas(m, &s);
+    lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)%s%s%s",
+             r->certificate.strong_order, r->certificate.weak_order, areas ? "; " : "", areas ? areas->name : "",
+             areas ? " has order 1" : "");
+}
+
 static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const struct lgv_settings *s, const char *dir,
                      struct lgv_error *err) {
     struct lgv_result r = {0};
@@ -186,9 +195,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     }
     if (!complete) lgv_saving_tell(&saving);
     if (!a->flags.quiet) lgv_warn_model(m);
-    if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet)
-        lgv_warn("the noises do not commute: single paths converge with order %g only (averages with order %g)",
-                 r.certificate.strong_order, r.certificate.weak_order);
+    if (r.certificate.noise_commutes == 0 && r.certificate.strong_order < 1 && !a->flags.quiet) warn_order(m, &r);
     bool told = s->increments && isfinite(s->increments->step); /* then no other step was possible */
     if (!told && fabs(r.step - s->step) > 1e-9 * s->step && !a->flags.quiet)
         lgv_warn("the step is %.8g instead of %.8g: a whole number of steps has to end at %.8g", r.step, s->step,

@@ -50,11 +50,8 @@ static long count_entries(struct lgv_model *m) {
 static void see_areas(struct lgv_examination *x) {
     struct lgv_model *m = x->model;
     struct lgv_bracket_list list;
-    const struct lgv_method *levy = lgv_method_find("P1N1Q2Gau-Levy");
-    char why[400];
-    if (x->structure.commutes == 1 || !levy || lgv_method_refusal(levy, m, &x->structure, why, sizeof why) ||
-        !lgv_model_brackets(m, LGV_BRACKETS_AREAS, &list) || !list.count)
-        return;
+    const struct lgv_method *levy = x->structure.commutes == 1 ? NULL : lgv_method_with_areas(m, &x->structure);
+    if (!levy || !lgv_model_brackets(m, LGV_BRACKETS_AREAS, &list) || !list.count) return;
     long modes = 0;
     size_t used = 0;
     while (LGV_AREA_MORE(modes, x->step)) modes++;

@@ -17,7 +17,7 @@ bool lgv_method_separable(const struct lgv_method *method, const struct lgv_stru
 }
 
 bool lgv_method_joins(const struct lgv_method *method) {
-    return method->brackets && method->brackets != LGV_BRACKETS_APART;
+    return method->brackets && method->brackets != LGV_BRACKETS_APART && !lgv_method_curved(method);
 }
 
 bool lgv_method_mixes(const struct lgv_method *method, const struct lgv_structure *s) {
@@ -368,6 +368,8 @@ static bool refusal_by_form(const struct lgv_method *method, const struct lgv_mo
         {bracket_kinks,
          "%s has brackets of H and the noises, and these need derivatives of formulas that bend or jump (abs, sign, "
          "floor, mod, min, max, if)", 0, ENERGY},
+        {method->brackets && lgv_method_curved(method) && (s->noise_depends & LGV_ON_Q),
+         "%s needs noise of momenta alone: the bracket of such a noise with one of positions is neither", 0, NOISE},
         {method->brackets && (m->np > LGV_BRACKET_DOF || m->nnoise > LGV_BRACKET_DOF),
          "%s writes brackets of H and the noises out, for up to %d degrees of freedom and noises",
          LGV_BRACKET_DOF, ENERGY},

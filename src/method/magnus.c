@@ -8,7 +8,9 @@
  *                    dt H + sum_i dW_i h_i (kernel/text/brackets.h); Newton's matrix is that of the latter
  *     NAME-MagnusStrang  the same with the brackets in two halves around NAME (methods/strang.c)
  *     NAME-Levy      any method NAME for general h(q,p) on dt H + sum_i dW_i h_i - sum_{i<j} A_ij {h_i, h_j} with Levy
- *                    areas A_ij: strong order 1 for noises that do not commute (kernel/text/brackets.h) */
+ *                    areas A_ij: strong order 1 for noises that do not commute (kernel/text/brackets.h).  NAME may also
+ *                    be a word that moves momenta along coadjoint orbits, as BCB, for noise of momenta alone: brackets
+ *                    of these are functions of momenta, too */
 #include "method/compose.h"
 #include "base/base.h"
 #include <stdlib.h>
@@ -141,7 +143,9 @@ static bool levy_fault(const struct lgv_method *base, const char *suffix, char *
     else if (base->brackets || base->uses_dz || base->bath || base->constrained || base->correction != 0 ||
              base->random)
         snprintf(why, size, "%s goes around methods with dW alone, without bath, constraints or corrections", suffix);
-    else if (base->needs || base->face_general & ~plain || base->rotations || base->compensated || base->discrete)
+    else if (!lgv_method_curved(base) &&
+             (base->needs || base->face_general & ~plain || base->rotations || base->compensated ||
+              base->discrete))
         snprintf(why, size, "%s goes around methods for any H(q,p) and h(q,p), and %s is none", suffix, base->name);
     else
         return false;
@@ -169,6 +173,16 @@ static bool fill_levy(const char *name, const void *what, struct lgv_method *m) 
     m->name = lgv_copy(name);
     m->doc = lgv_copy(doc);
     return m->name && m->doc && (!base->program || m->program) && (!base->constants || m->constants);
+}
+
+const struct lgv_method *lgv_method_with_areas(const struct lgv_model *m, const struct lgv_structure *s) {
+    static const char *const name[] = {"P1N1Q2Gau-Levy", "BCB-Levy"};
+    char ignore[400];
+    for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+        const struct lgv_method *method = lgv_method_find(name[k]);
+        if (method && !lgv_method_refusal(method, m, s, ignore, sizeof ignore)) return method;
+    }
+    return NULL;
 }
 
 /* ---- by name ---- */

@@ -237,12 +237,14 @@ enum lgv_status lgv_method_refuse(const struct lgv_method *method, const struct 
 bool lgv_method_separable(const struct lgv_method *method, const struct lgv_structure *s);
 unsigned lgv_method_face(const struct lgv_method *method, const struct lgv_structure *s);
 /* Does its correction depend on momenta here, so that H is not separable with it? */
-/* Does K have brackets in it, which mix q and p whatever the model is? */
+/* Does K have brackets in it, which mix q and p whatever the model is?  Not of noise of momenta alone, on orbits. */
 bool lgv_method_joins(const struct lgv_method *method);
 bool lgv_method_mixes(const struct lgv_method *method, const struct lgv_structure *s);
 /* How many weights of h does an increment K have: those of the noises, and those of the correction. */
 size_t lgv_method_weights(const struct lgv_method *method, const struct lgv_model *m);
 bool lgv_method_explicit(const struct lgv_method *method, const struct lgv_structure *s);
+/* A method with Levy areas that fits, or NULL. */
+const struct lgv_method *lgv_method_with_areas(const struct lgv_model *m, const struct lgv_structure *s);
 /* Does it move rotations with any H and noise of momenta, so that nothing is known of an inertia? */
 bool lgv_method_curved(const struct lgv_method *method);
 /* Does it have a step for rotations; with coupled: for bodies in SE(3) whose inertia couples position and rotation? */

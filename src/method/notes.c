@@ -266,6 +266,10 @@ static const struct note notes[] = {
     {"BTB", NULL, "Explicit rotations by turns about the principal axes: the cheapest free motion, of order 2."},
     {"BCB", NULL, "Any H and noise of the momenta of bodies: Lie-Poisson systems, random inertia, momenta alone."},
     {"BEB", NULL, "As BCB with the exponential map."},
+    {"BCB-Levy",
+     "the step of BCB on  K = dt H + sum_m dW_m h_m - sum_(i<j) A_ij {h_i, h_j},  {f, h} = -m.(f_m x h_m)\n"
+     "A_ij: Levy areas, drawn given dW and dZ by Fourier modes and a Gaussian tail\n",
+     "Noises of momenta of bodies that do not commute where paths count: strong order 1 instead of 1/2."},
     {"BA", NULL, "Symplectic Euler as a word, order 1: take BAB."},
     {"BR", NULL, "Variational Euler on SO(3) or SE(3), order 1: take BRB."},
     {"BX", NULL, "As BR with the exponential map."},

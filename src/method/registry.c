@@ -127,6 +127,7 @@ static const struct {
     {"BTB", NULL, NULL},
     {"BCB", NULL, NULL},
     {"BEB", NULL, NULL},
+    {"BCB-Levy", NULL, NULL},
     {"BA", NULL, NULL},
     {"BR", NULL, NULL},
     {"BX", NULL, NULL},

@@ -2,12 +2,13 @@
  *
  * The equations of a model, for people.
  *
- *     Stratonovich    dx = {x, H} dt + sum_m {x, h_m} o dW_m
- *     Ito             dx = ({x, H} + 1/2 sum_m {{x, h_m}, h_m}) dt + sum_m {x, h_m} dW_m
+ *     Stratonovich    dx = {x, H} dt + sum_k {x, h_k} o dW_k
+ *     Ito             dx = ({x, H} + 1/2 sum_k {{x, h_k}, h_k}) dt + sum_k {x, h_k} dW_k
  *
  * with forces F - Gamma H_p and the noise of a bath, and G^T d lambda of constraints g = 0, in the equation of p.
  * Small models have an equation for each coordinate and momentum, from the derivatives of the formulas; large ones, and
- * those with rotations, one for all of a kind, with derivatives as signs.
+ * those with rotations, one for all of a kind, with derivatives as signs.  On a group {m, h} has m x h_m in it: noise
+ * of momenta alone has a correction of Ito, too.
  *
  * Everything is made from a copy of the model: nodes added to its graph would change the order of sums, and with it the
  * last bits of runs. */
@@ -207,22 +208,29 @@ static void component_rows(struct page *g) {
 
 /* ---- equations of all components of a kind ---- */
 
-/* f by x as a piece; f is H, h_m or L */
+/* f by x as a piece; f is H, h_k or L */
 static const char *by(struct page *g, const char *f, const char *x) {
     return lgv_set_partial(&g->t, name(g, f), name(g, x)).text;
 }
 
-/* sum_m of d h_m / d x with their noises, as text behind other terms. */
+/* f by x as a force: with respect to the position x of a coupled body along the axes of the body. */
+static const char *slope(struct page *g, const char *f, const char *x) {
+    static const char *const turned[] = {"R^T @1", "R^\\top @1",
+                                         "<mrow><msup><mi>R</mi><mo>⊤</mo></msup>@1</mrow>"};
+    return x[0] == 'x' ? lgv_set_made(&g->t, LGV_SET_SUM, turned, by(g, f, x), "", "").text : by(g, f, x);
+}
+
+/* sum_k of d h_k / d x with their noises, as text behind other terms. */
 static const char *all_noises(struct page *g, const char *x, bool minus) {
-    const unsigned wanted = strchr("pm", x[0]) ? LGV_USES(LGV_P) : LGV_USES(LGV_Q);
+    const unsigned wanted = strchr("pmP", x[0]) ? LGV_USES(LGV_P) : LGV_USES(LGV_Q);
     unsigned uses = g->m->graph ? 0 : ~0u;
     for (size_t k = 0; k < g->m->nentries && g->m->graph; k++) uses |= g->m->graph->node[g->m->noise[k].body].uses;
     if (!g->m->nnoise || !(uses & wanted)) return "";
-    const char *h = by(g, g->m->nnoise == 1 ? "h" : "h_m", x);
-    const char *W = lgv_set_increment(&g->t, name(g, g->m->nnoise == 1 ? "W" : "W_m"), !g->ito).text;
+    const char *h = slope(g, g->m->nnoise == 1 ? "h" : "h_k", x);
+    const char *W = lgv_set_increment(&g->t, name(g, g->m->nnoise == 1 ? "W" : "W_k"), !g->ito).text;
     static const char *const one[] = {" @3 @1 @2", " @3 @1 \\, @2", "<mo>@3</mo>@1@2"};
-    static const char *const all[] = {" @3 sum(m, @1 @2)", " @3 \\sum_m @1 \\, @2",
-                                      "<mo>@3</mo><munder><mo>∑</mo><mi>m</mi></munder>@1@2"};
+    static const char *const all[] = {" @3 sum(k, @1 @2)", " @3 \\sum_k @1 \\, @2",
+                                      "<mo>@3</mo><munder><mo>∑</mo><mi>k</mi></munder>@1@2"};
     const char *const *sum = g->m->nnoise == 1 ? one : all;
     return lgv_set_made(&g->t, LGV_SET_SUM, sum, h, W, minus ? (g->t.markup == LGV_MATHML ? "−" : "-") : "+").text;
 }
@@ -253,21 +261,24 @@ static struct lgv_typed made(struct page *g, const char *const form[3], const ch
     return lgv_set_made(&g->t, LGV_SET_SUM, form, a, b, c);
 }
 
-/* 1/2 sum_m {{x, h_m}, h_m} dt, where there may be some. */
+/* 1/2 sum_k {{x, h_k}, h_k} dt, where there may be some. */
 static const char *correction(struct page *g, const char *x) {
     const unsigned both = LGV_USES(LGV_Q) | LGV_USES(LGV_P);
-    bool some = false; /* h(q) and h(p) have none */
+    const unsigned wanted = g->m->graph->nrotations ? LGV_USES(LGV_P) : both; /* m x s turns m: h(m) has one, too */
+    bool some = false;                                                        /* vectors: h(q) and h(p) have none */
     for (size_t k = 0; k < g->m->nentries; k++)
-        some = some || (g->m->graph->node[g->m->noise[k].body].uses & both) == both;
+        some = some || (g->m->graph->node[g->m->noise[k].body].uses & wanted) == wanted;
     if (!g->ito || !some) return "";
-    return made(g,
-                LGV_FORMS(" + 1/2 sum(m, {{@1, h_m}, h_m}) dt",
-                          " + \\tfrac12 \\sum_m \\{\\{@1, h_m\\}, h_m\\} \\, \\mathrm{d}t",
-                          "<mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><munder><mo>∑</mo><mi>m</mi></munder>"
-                          "<mo>{</mo><mo>{</mo>@1<mo>,</mo><msub><mi>h</mi><mi>m</mi></msub><mo>}</mo><mo>,</mo>"
-                          "<msub><mi>h</mi><mi>m</mi></msub><mo>}</mo><mi>d</mi><mi>t</mi>"),
-                name(g, x).text, "", "")
-        .text;
+    static const char *const one[] = {" + 1/2 {{@1, h}, h} dt",
+                                      " + \\tfrac12 \\{\\{@1, h\\}, h\\} \\, \\mathrm{d}t",
+                                      "<mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><mo>{</mo><mo>{</mo>@1<mo>,</mo>"
+                                      "<mi>h</mi><mo>}</mo><mo>,</mo><mi>h</mi><mo>}</mo><mi>d</mi><mi>t</mi>"};
+    static const char *const all[] = {
+        " + 1/2 sum(k, {{@1, h_k}, h_k}) dt", " + \\tfrac12 \\sum_k \\{\\{@1, h_k\\}, h_k\\} \\, \\mathrm{d}t",
+        "<mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><munder><mo>∑</mo><mi>k</mi></munder>"
+        "<mo>{</mo><mo>{</mo>@1<mo>,</mo><msub><mi>h</mi><mi>k</mi></msub><mo>}</mo><mo>,</mo>"
+        "<msub><mi>h</mi><mi>k</mi></msub><mo>}</mo><mi>d</mi><mi>t</mi>"};
+    return made(g, g->m->nnoise == 1 ? one : all, name(g, x).text, "", "").text;
 }
 
 #define WHOLE LGV_FORMS("@1@2@3", "@1@2@3", "<mrow>@1@2@3</mrow>")
@@ -287,27 +298,93 @@ static void vector_rows(struct page *g) {
     row(g, p, made(g, WHOLE, with_dt(g, by(g, "H", "q"), true), rest, ""));
 }
 
-/* dR = R hat(dxi), dm = m x dxi - ..., dxi = H_m dt + sum h_m o dW */
-static void rotation_rows(struct page *g) {
-    const char *velocity = by(g, "H", "m");
-    static const char *const dxi[] = {"dxi", "\\mathrm{d}\\xi", "<mrow><mi>d</mi><mi>ξ</mi></mrow>"};
-    struct lgv_typed turn = made(g, dxi, "", "", "");
-    row(g, turn, made(g, WHOLE, with_dt(g, velocity, false), all_noises(g, "m", false), ""));
-    if (!g->m->graph->reduced)
-        row(g, made(g, LGV_FORMS("dR", "\\mathrm{d}R", "<mrow><mi>d</mi><mi>R</mi></mrow>"), "", "", ""),
-            made(g, LGV_FORMS("R hat(dxi)", "R \\, \\widehat{\\mathrm{d}\\xi}",
-                              "<mrow><mi>R</mi><mover><mrow><mi>d</mi><mi>ξ</mi></mrow><mo>^</mo></mover></mrow>"),
-                 "", "", ""));
-    const char *cross = made(g, LGV_FORMS("m x dxi", "m \\times \\mathrm{d}\\xi",
-                                          "<mi>m</mi><mo>×</mo><mi>d</mi><mi>ξ</mi>"), "", "", "").text;
-    const char *turned = "", *rest = others(g, velocity);
-    if (!g->m->graph->reduced) {
-        const char *force = made(g, LGV_FORMS(" - @1", " - @1", "<mo>−</mo>@1"),
-                                 with_dt(g, by(g, "H", "R"), false), "", "").text;
-        turned = made(g, WHOLE, force, all_noises(g, "R", true), "").text;
+/* ---- rotations and bodies ---- */
+
+#define HAS_VECTORS 1
+#define HAS_ROTATIONS 2
+#define HAS_COUPLED 4 /* bodies with both momenta in the body frame */
+
+static unsigned shapes(const struct lgv_graph *graph, size_t np) {
+    unsigned out = 0;
+    size_t rows = 0;
+    for (size_t k = 0; graph && k < graph->nrotations; k++) {
+        const struct lgv_rotations *r = &graph->rotation[k];
+        out |= r->coupled ? HAS_COUPLED : HAS_ROTATIONS;
+        rows += (size_t)r->count * (r->coupled ? 6 : 3);
     }
-    row(g, made(g, LGV_FORMS("dm", "\\mathrm{d}m", "<mrow><mi>d</mi><mi>m</mi></mrow>"), "", "", ""),
-        made(g, WHOLE, cross, turned, rest));
+    return rows < np ? out | HAS_VECTORS : out;
+}
+
+/* What is said of rotations with H in terms of m and P, and with L in terms of L_w and L_v. */
+struct turning {
+    const char *m, *P, *dm, *dP; /* momenta and their increments */
+    const char *w, *v;           /* velocities, along the axes of the body */
+    const char *energy;          /* H or L */
+    bool minus;                  /* the force is -H_R */
+};
+
+static const char *const turn_sign[] = {"dxi", "\\mathrm{d}\\xi", "<mrow><mi>d</mi><mi>ξ</mi></mrow>"};
+static const char *const shift_sign[] = {"deta", "\\mathrm{d}\\eta", "<mrow><mi>d</mi><mi>η</mi></mrow>"};
+
+static struct turning turning(struct page *g, bool lagrangian) {
+    static const char *const change[] = {"d(@1)", "\\mathrm{d}@1", "<mrow><mi>d</mi>@1</mrow>"};
+    struct turning s = {.energy = "L", .w = name(g, "w").text, .v = name(g, "v").text};
+    if (lagrangian) {
+        s.m = by(g, "L", "w"), s.P = by(g, "L", "v");
+        s.dm = made(g, change, s.m, "", "").text, s.dP = made(g, change, s.P, "", "").text;
+        return s;
+    }
+    s = (struct turning){.energy = "H", .minus = true, .w = by(g, "H", "m"), .v = by(g, "H", "P")};
+    s.m = name(g, "m").text, s.P = name(g, "P").text;
+    s.dm = lgv_set_increment(&g->t, name(g, "m"), false).text;
+    s.dP = lgv_set_increment(&g->t, name(g, "P"), false).text;
+    return s;
+}
+
+/* dxi = H_m dt + sum_k h_k,m o dW_k and dR = R hat(dxi); deta = H_P dt + .. and dx = R deta */
+static void moving_rows(struct page *g, const struct turning *s, bool shift) {
+    static const char *const places[2][3] = {
+        {"dR", "\\mathrm{d}R", "<mrow><mi>d</mi><mi>R</mi></mrow>"},
+        {"dx", "\\mathrm{d}x", "<mrow><mi>d</mi><mi>x</mi></mrow>"}};
+    static const char *const moves[2][3] = {
+        {"R hat(dxi)@1", "R \\, \\widehat{\\mathrm{d}\\xi}@1",
+         "<mrow><mi>R</mi><mover><mrow><mi>d</mi><mi>ξ</mi></mrow><mo>^</mo></mover>@1</mrow>"},
+        {"R deta@1", "R \\, \\mathrm{d}\\eta@1", "<mrow><mi>R</mi><mi>d</mi><mi>η</mi>@1</mrow>"}};
+    const char *velocity = with_dt(g, shift ? s->v : s->w, false), *noises = all_noises(g, shift ? "P" : "m", false);
+    row(g, made(g, shift ? shift_sign : turn_sign, "", "", ""), made(g, WHOLE, velocity, s->minus ? noises : "", ""));
+    if (!g->m->graph->reduced)
+        row(g, made(g, places[shift], "", "", ""), made(g, moves[shift], correction(g, shift ? "x" : "R"), "", ""));
+}
+
+/* - H_R dt - sum_k h_k,R o dW_k, of a position R^T H_x; nothing where there are momenta alone */
+static const char *pushing(struct page *g, const struct turning *s, const char *x) {
+    static const char *const plus[] = {" + @1", " + @1", "<mo>+</mo>@1"};
+    static const char *const less[] = {" - @1", " - @1", "<mo>−</mo>@1"};
+    if (g->m->graph->reduced) return "";
+    const char *force = made(g, s->minus ? less : plus, with_dt(g, slope(g, s->energy, x), false), "", "").text;
+    return made(g, WHOLE, force, all_noises(g, x, true), "").text;
+}
+
+/* dm = m x dxi + P x deta - H_R dt - ..., dP = P x dxi - R^T H_x dt - ... */
+static void momentum_rows(struct page *g, const struct turning *s, bool coupled) {
+    static const char *const cross[] = {"@1 x @2", "@1 \\times @2", "@1<mo>×</mo>@2"};
+    static const char *const more[] = {"@1 + @2", "@1 + @2", "@1<mo>+</mo>@2"};
+    const char *turn = made(g, turn_sign, "", "", "").text, *shift = made(g, shift_sign, "", "", "").text;
+    const char *arm = made(g, cross, s->m, turn, "").text, *pull = made(g, cross, s->P, turn, "").text;
+    if (coupled) arm = made(g, more, arm, made(g, cross, s->P, shift, "").text, "").text;
+    arm = made(g, WHOLE, arm, correction(g, "m"), "").text;
+    pull = made(g, WHOLE, pull, correction(g, "P"), "").text;
+    row(g, (struct lgv_typed){s->dm, LGV_SET_SUM, false}, made(g, WHOLE, arm, pushing(g, s, "R"), others(g, s->w)));
+    if (!coupled) return;
+    row(g, (struct lgv_typed){s->dP, LGV_SET_SUM, false}, made(g, WHOLE, pull, pushing(g, s, "x"), others(g, s->v)));
+}
+
+static void rotation_rows(struct page *g, unsigned has, bool lagrangian) {
+    const struct turning s = turning(g, lagrangian);
+    moving_rows(g, &s, false);
+    if (has & HAS_COUPLED) moving_rows(g, &s, true);
+    if (has & HAS_ROTATIONS) momentum_rows(g, &s, false);
+    if (has & HAS_COUPLED) momentum_rows(g, &s, true);
 }
 
 /* ---- Lagrangians ---- */
@@ -419,17 +496,18 @@ static void definition_rows(struct page *g) {
 
 static void equation_rows(struct page *g) {
     struct lgv_model *m = g->m;
-    const bool rotations = m->graph && m->graph->nrotations;
-    if (m->lagrangian_only) {
-        lagrangian_rows(g);
-    } else if (m->kind->formulas && !rotations && m->np <= MOST_COMPONENTS && m->nnoise <= MOST_NOISES) {
+    const unsigned has = shapes(m->graph, m->np);
+    const bool turns = has & (HAS_ROTATIONS | HAS_COUPLED);
+    const bool lagrangian = m->lagrangian_only || (turns && m->lagrangian_text);
+    if (!turns && !lagrangian && m->kind->formulas && m->np <= MOST_COMPONENTS && m->nnoise <= MOST_NOISES) {
         component_rows(g);
-    } else {
-        bool vectors = !rotations;
-        for (size_t i = 0; rotations && i < m->nx; i++) vectors = vectors || !lgv_rotations_at(m->graph, (long)i);
-        if (vectors && !(m->graph && m->graph->reduced)) vector_rows(g);
-        if (rotations) rotation_rows(g);
+    } else if (has & HAS_VECTORS) {
+        if (lagrangian)
+            lagrangian_rows(g);
+        else
+            vector_rows(g);
     }
+    if (turns) rotation_rows(g, has, lagrangian);
     process_rows(g);
 }
 

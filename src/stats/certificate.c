@@ -246,12 +246,14 @@ static struct lgv_certificate claims(const struct lgv_model *m, const struct lgv
     };
 }
 
-static void expect_orders(const struct lgv_kernel *k, struct lgv_certificate *c) {
+static void expect_orders(const struct lgv_model *m, const struct lgv_kernel *k, struct lgv_certificate *c) {
     const char *reason;
-    char commutes[200];
+    char commutes[200], all[400];
+    const bool bends = m->kind->formulas && lgv_model_kinks(m);
     c->strong_order = lgv_method_strong_order(k->method, &k->structure, k->nnoise, &reason);
     c->weak_order = lgv_method_weak_order(k->method, &k->structure, k->nnoise, NULL);
-    c->order_reason = lgv_copy(reason);
+    snprintf(all, sizeof all, "%s%s", reason, bends ? "; none is kept where a formula bends or jumps" : "");
+    c->order_reason = lgv_copy(all);
     lgv_structure_commutes(&k->structure, k->nnoise, commutes, sizeof commutes);
     c->commutes_reason = lgv_copy(commutes);
 }
@@ -365,7 +367,7 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     const struct lgv_run_report *report = ran->report;
     struct lgv_certificate *c = &r->certificate;
     *c = claims(ran->model, plan, report, r->nconstraints > 0);
-    expect_orders(k, c);
+    expect_orders(ran->model, k, c);
     expect_stability(ran->model, plan, c);
     expect_law(ran->model, k, c);
     expect_contraction(ran->model, plan, c);

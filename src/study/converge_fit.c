@@ -21,6 +21,7 @@
 #define NEAR_REFERENCE 10.0 /* errors below so many errors of the reference are not known well enough to be fitted */
 #define LOST_SHARE 0.1      /* of the mean square: moves a slope between neighbouring levels by 0.07 at most */
 #define ROUND_OFF 16.0      /* times epsilon, size and the root of the number of steps */
+#define DIVIDED 4.0         /* the same where the step divides it: times the square of the number of steps */
 #define MOST_BEND 0.5       /* between all steps and the two smallest ones, where one power law holds for all */
 
 /* Mean over paths of one number of a cell, group `without` left out. */
@@ -132,10 +133,17 @@ double lgv_converge_reference_error(const struct lgv_converge_job *j, size_t qua
     return j->weak && stderror > error ? stderror : error;
 }
 
+/* What round-off leaves of a number of this size.  A discrete Lagrangian of rotations divides by the step what is left
+ * of products of their entries, the same way in every step: that grows like the square of the number of steps. */
+static double round_off(const struct lgv_kernel *k, double size, double steps) {
+    const bool divided = k->method->discrete && k->structure.rotations;
+    return 2.220446049250313e-16 * size * (divided ? DIVIDED * steps * steps : ROUND_OFF * sqrt(steps));
+}
+
 /* !(a > b) is true for numbers that are not known, too. */
 static enum lgv_level_use judge_level(const struct lgv_converge_job *j, size_t cell, size_t quantity, double reference,
                                       const struct lgv_convergence_level *x) {
-    double floor = ROUND_OFF * 2.220446049250313e-16 * j->quantity[quantity].size * sqrt((double)x->steps);
+    double floor = round_off(&j->kernel[cell / j->nlevels], j->quantity[quantity].size, (double)x->steps);
     if (!isfinite(x->error)) return LGV_LEVEL_UNKNOWN;
     if (!(x->error > floor)) return LGV_LEVEL_ROUND_OFF;
     if (!j->weak && mean(j, cell, LGV_SLOT_LOST, NOBODY) > LOST_SHARE * mean(j, cell, LGV_SLOT_STATE, NOBODY))

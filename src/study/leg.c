@@ -16,7 +16,8 @@
 const char *const *lgv_references_mixed(const struct lgv_model *m, const struct lgv_structure *s) {
     static const char *const commuting[] = {"P2N2Q4Gau-3flows", "P2N2Q4Gau-Magnus", "P3N3Q6Gau-3flows",
                                             "P2N2Q4Gau",        "P1N1Q2Gau",        NULL};
-    static const char *const areas[] = {"P2N2Q4Gau-Levy", "P1N1Q2Gau-Levy", "P2N2Q4Gau", "P1N1Q2Gau", NULL};
+    static const char *const areas[] = {"P2N2Q4Gau-Levy", "P1N1Q2Gau-Levy", "BEB-Levy", "BCB-Levy",
+                                        "P2N2Q4Gau",      "P1N1Q2Gau",      NULL};
     const char *const *list = m->nnoise > 1 && s->commutes != 1 ? areas : commuting;
     char ignore[400];
     if (!m->nnoise || !(s->noise_depends & LGV_ON_P) || s->additive || m->np > LGV_REFERENCE_DOF) return NULL;
