@@ -39,6 +39,7 @@ gives 0 "$LGV" report stopped --json
 has out '"interrupted": true'
 cp -r stopped damaged
 cp -r stopped both
+cp stopped/checkpoint.lgv stopped-before.lgv
 gives 0 "$LGV" resume stopped --no-report --threads 1
 has out 'certificate'
 diff whole.txt <(numbers stopped) || die "other bits after a signal"
@@ -52,6 +53,15 @@ head -c 3000 both/checkpoint-before.lgv > both/checkpoint.lgv
 gives 0 "$LGV" resume both --no-report
 has err 'is damaged' 'the state before it is used'
 diff whole.txt <(numbers both) || die "other bits from the state before"
+# The damaged one does not take its place: killed while it saves, the run goes on from there once more.
+for n in {1..4}; do
+    rm -rf again && mkdir again
+    cp stopped-before.lgv again/checkpoint-before.lgv
+    head -c 3000 stopped-before.lgv > again/checkpoint.lgv
+    gives 137 at kill-write:$n "$faulty" resume again --no-report --quiet --threads 1 --checkpoint-steps 40000
+    gives 0 "$LGV" resume again --no-report --quiet
+    diff whole.txt <(numbers again) || die "other bits after a damaged state and a kill at call $n"
+done
 
 # More paths.
 few=("$kubo" --step 0.05 --until 5 --no-report --quiet)

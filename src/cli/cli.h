@@ -200,6 +200,7 @@ struct lgv_saving {
     double until; /* when the time is over; 0: never */
     bool due, keep, over;
     bool saved; /* there is a state to go on from */
+    bool damaged; /* the newer state is: it does not take the place of the one before */
     const char *goal; /* observable whose standard error has a limit, with its size; NULL: none */
     size_t goal_size, series; /* its number */
     double limit;

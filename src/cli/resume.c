@@ -78,9 +78,10 @@ static int watch(void *user, double fraction) {
 static enum lgv_status save(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
     char *state = lgv_join(s->dir, STATE), *before = lgv_join(s->dir, BEFORE);
     enum lgv_status status = state && before ? LGV_OK : lgv_fail_memory(err);
-    if (!status && rename(state, before) != 0 && errno != ENOENT)
+    if (!status && !s->damaged && rename(state, before) != 0 && errno != ENOENT)
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot rename %s: %s", state, strerror(errno));
     if (!status) status = lgv_engine_save(e, state, err);
+    if (!status) s->damaged = false;
     s->saved = !status || (before && access(before, F_OK) == 0); /* the one before is good, too */
     free(state);
     free(before);
@@ -228,7 +229,9 @@ static enum lgv_status open_state(const char *file, struct lgv_model **m, struct
     return status;
 }
 
-static enum lgv_status find_state(const char *dir, struct lgv_model **m, struct lgv_engine **e, struct lgv_error *err) {
+/* *second: it is that of the state before, as the other one cannot be used. */
+static enum lgv_status find_state(const char *dir, bool *second, struct lgv_model **m, struct lgv_engine **e,
+                                  struct lgv_error *err) {
     char *file[2] = {lgv_join(dir, STATE), lgv_join(dir, BEFORE)};
     struct lgv_error why[2] = {{0}};
     bool there[2] = {false, false}, cannot = false;
@@ -240,7 +243,8 @@ static enum lgv_status find_state(const char *dir, struct lgv_model **m, struct 
         if (status && !lgv_stop_asked()) lgv_warn("%s", why[k].message);
         cannot = cannot || status == LGV_CANNOT_RUN; /* no memory, no compiler: the state may be good */
         if (status) status = LGV_BAD_INPUT;
-        if (!status && k && there[0]) lgv_warn("the state before it is used: %s", file[k]);
+        *second = !status && k && there[0];
+        if (*second) lgv_warn("the state before it is used: %s", file[k]);
     }
     if (status == LGV_BAD_INPUT)
         status = lgv_fail(err, cannot ? LGV_CANNOT_RUN : status,
@@ -321,7 +325,7 @@ static int command_resume(const struct lgv_arguments *a) {
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
     meter.warns = !a->flags.quiet;
     lgv_meter_phase(&meter, "reading the state of the run");
-    status = find_state(a->operand, &m, &e, &err);
+    status = find_state(a->operand, &s.damaged, &m, &e, &err);
     if (status) lgv_meter_end(&meter);
     if (status == LGV_BAD_INPUT && finished(a))
         code = tell_finished(a);
