@@ -30,19 +30,6 @@ static bool read_number(const struct lgv_arguments *a, const char *flag, const c
     return false;
 }
 
-static bool read_goal(struct lgv_saving *s, const struct lgv_arguments *a) {
-    static const char flag[] = "until-stderr", what[] = "NAME=E, an observable and a number above 0";
-    const char *text = a->flags.until_stderr, *equals = text ? strrchr(text, '=') : NULL;
-    if (!text) return true;
-    if (!equals || equals == text) return read_number(a, flag, text, what, &s->limit) && false;
-    if (!read_number(a, flag, equals + 1, what, &s->limit)) return false;
-    s->goal = text;
-    s->goal_size = (size_t)(equals - text);
-    if (s->limit > 0) return true;
-    fprintf(stderr, "lgv %s: --%s wants %s\n", a->command->name, flag, what);
-    return false;
-}
-
 bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const char *dir, struct lgv_meter *meter) {
     double time = 0;
     *s = (struct lgv_saving){.dir = dir, .interval = 600, .keep = a->flags.keep_checkpoint, .last_share = -1,
@@ -54,7 +41,7 @@ bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const
     if (a->flags.max_time && !read_number(a, "max-time", a->flags.max_time, "a number of seconds", &time)) return false;
     s->last = lgv_seconds();
     if (a->flags.max_time) s->until = s->last + time;
-    return read_goal(s, a);
+    return true;
 }
 
 /* Is it time to save, by the clock or by what has been done since? */
@@ -90,54 +77,6 @@ static enum lgv_status save(struct lgv_saving *s, struct lgv_engine *e, struct l
     return status;
 }
 
-/* How many paths it takes to reach the goal; the number there is when it is reached. */
-static enum lgv_status paths_wanted(const struct lgv_saving *s, struct lgv_engine *e, uint64_t *paths,
-                                    struct lgv_error *err) {
-    struct lgv_result *r = NULL;
-    enum lgv_status status = lgv_engine_finish(e, &r, err);
-    if (!r) return status;
-    /* As 1/sqrt(paths), a little more at a time than that; at most four times as many, for an error that is not known
-     * well yet. */
-    double error = r->series[s->series].err[r->ntimes - 1], ratio = error / s->limit;
-    *paths = r->paths;
-    if (!(error <= s->limit)) {
-        double more = isfinite(ratio) ? fmin(fmax(1.05 * ratio * ratio, 1.1), 4) : 4;
-        *paths = ((uint64_t)ceil((double)r->paths * more) + LGV_UNIT - 1) / LGV_UNIT * LGV_UNIT;
-    }
-    lgv_result_free(r);
-    return LGV_OK;
-}
-
-/* More paths where the goal asks for them.  *more: there are. */
-static enum lgv_status grow(const struct lgv_saving *s, struct lgv_engine *e, bool *more, struct lgv_error *err) {
-    uint64_t wanted = 0, first, end;
-    char text[32];
-    *more = false;
-    if (!s->goal) return LGV_OK;
-    enum lgv_status status = paths_wanted(s, e, &wanted, err);
-    if (status) return status;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)wanted);
-    status = lgv_engine_option(e, "paths", text, err);
-    *more = !status && lgv_engine_missing(e, &first, &end);
-    return status;
-}
-
-/* Prepares the engine and finds the observable; the number of paths to begin with is one of whole units. */
-static enum lgv_status prepare(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
-    char text[32];
-    uint64_t units = (lgv_engine_paths(e) + LGV_UNIT - 1) / LGV_UNIT;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)(units * LGV_UNIT));
-    enum lgv_status status = s->goal ? lgv_engine_option(e, "paths", text, err) : LGV_OK;
-    if (!status) status = lgv_engine_prepare(e, err);
-    if (status || !s->goal) return status;
-    const struct lgv_watch *w = &lgv_engine_kernel(e)->watch;
-    for (s->series = 0; s->series < w->count; s->series++) {
-        const char *name = w->item[s->series].name;
-        if (strlen(name) == s->goal_size && strncmp(name, s->goal, s->goal_size) == 0) return LGV_OK;
-    }
-    return lgv_fail(err, LGV_BAD_INPUT, "--until-stderr: there is no observable %.*s", (int)s->goal_size, s->goal);
-}
-
 /* A step that is too large for the method is told before time is spent on it. */
 static void warn_unstable(struct lgv_engine *e) {
     const struct lgv_kernel *k = lgv_engine_kernel(e);
@@ -163,7 +102,7 @@ enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struc
     struct lgv_error why = {0};
     bool again = true;
     lgv_engine_on_progress(e, watch, s);
-    enum lgv_status status = prepare(s, e, err);
+    enum lgv_status status = lgv_engine_aim(e, err);
     if (!status) status = begin_records(s, e, err);
     if (status) return status;
     if (!lgv_engine_suspends(e)) s->dir = NULL;
@@ -177,7 +116,7 @@ enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struc
         status = lgv_engine_continue(e, err);
         if (status && status != LGV_INTERRUPTED) return status; /* of this process alone, perhaps */
         again = !lgv_peers_any(s->over || lgv_stop_asked()) && status == LGV_INTERRUPTED;
-        if (status == LGV_OK) status = grow(s, e, &again, err);
+        if (status == LGV_OK) status = lgv_engine_grow(e, &again, err);
         bool whole = status == LGV_OK && !again;
         if ((status == LGV_INTERRUPTED || (whole && s->keep)) && s->dir && save(s, e, &why) != LGV_OK)
             lgv_warn("the state of the run could not be saved: %s", why.message);
@@ -210,6 +149,9 @@ static const struct lgv_flag flags[] = {
      "a later end, of a run with extendable=yes: a whole number of intervals between outputs, of which there are more "
      "then; the bits are those of a run that had it, and that number of outputs, from the beginning"},
     {"threads", 0, "N", AT(threads), "threads of this machine to use (default: all)"},
+    {"until-stderr", 0, "NAME=E", AT(until_stderr),
+     "add paths until the standard error of the mean of an observable at the end is at most E, instead of what the run "
+     "was given"},
     LGV_CHECKPOINT_FLAGS,
     {"no-report", 0, NULL, AT(no_report), "write results.h5 only, without figures and report"},
     {"json", 0, NULL, AT(json), "one JSON document on standard output and nothing else"},
@@ -260,6 +202,8 @@ static enum lgv_status set_options(const struct lgv_arguments *a, struct lgv_eng
     if (a->flags.threads) status = lgv_engine_option(e, "threads", a->flags.threads, err);
     if (!status && a->flags.until) status = lgv_engine_extend(e, a->flags.until, err);
     if (!status && a->flags.paths) status = lgv_engine_option(e, "paths", a->flags.paths, err);
+    const char *goal = a->flags.until_stderr;
+    if (!status && goal) status = lgv_engine_option(e, "until_stderr", goal, err);
     return status;
 }
 
@@ -295,7 +239,7 @@ static bool finished(const struct lgv_arguments *a) {
 
 static int tell_finished(const struct lgv_arguments *a) {
     char plain[400];
-    bool more = a->flags.paths || a->flags.until;
+    bool more = a->flags.paths || a->flags.until || a->flags.until_stderr;
     if (more || !a->flags.quiet)
         fprintf(stderr, "lgv: the run in %s is finished, and there is nothing left to do%s\n",
                 lgv_plain(plain, sizeof plain, a->operand),

@@ -238,7 +238,9 @@ enum lgv_status lgv_engine_option(struct lgv_engine *e, const char *name, const 
         return status ? status : resize(e, &s, err);
     }
     e->settings = s;
-    if (row->offset != offsetof(struct lgv_settings, threads))
+    if (row->offset == offsetof(struct lgv_settings, until_stderr) && e->layout)
+        memcpy(e->layout->settings.until_stderr, s.until_stderr, sizeof s.until_stderr);
+    else if (row->offset != offsetof(struct lgv_settings, threads))
         lgv_engine_unprepare(e);
     else if (e->layout)
         e->layout->plan.threads = (unsigned)(e->layout->settings.threads = s.threads);
@@ -489,7 +491,11 @@ enum lgv_status lgv_engine_end(struct lgv_engine *e, struct lgv_result *out, str
 enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err) {
     *out = (struct lgv_result){0};
     lgv_engine_clear(e);
-    enum lgv_status status = lgv_engine_continue(e, err);
+    enum lgv_status status = lgv_engine_aim(e, err);
+    for (bool more = true; !status && more;) {
+        status = lgv_engine_continue(e, err);
+        if (!status) status = lgv_engine_grow(e, &more, err);
+    }
     if (status == LGV_OK || status == LGV_INTERRUPTED) return lgv_engine_end(e, out, err);
     lgv_engine_clear(e);
     return status;
