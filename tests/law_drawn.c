@@ -45,6 +45,23 @@ static void test_motion(void **state) {
     lgv_model_free(m);
 }
 
+/* Several random masses, whose inverses are computed side by side. */
+static void test_masses(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("parameters: {a: \"uniform(1, 3)\", b: \"uniform(1, 3)\", c: \"uniform(1, 3)\"}\n"
+                                   "coordinates: {x: 1, y: 1, z: 1}\nmomenta: {p: 0, q: 0, r: 0}\n"
+                                   "hamiltonian: p^2/(2*a) + q^2/(2*b) + r^2/(2*c) + (x^2 + y^2 + z^2)/2\n"
+                                   "observe: {error: abs(x - cos(t/sqrt(a))) + abs(y - cos(t/sqrt(b))) + "
+                                   "abs(z - cos(t/sqrt(c)))}\n");
+    struct lgv_kernel k = kernel_of(m, "midpoint");
+    double *x = final_values(&k, 0.001, 1000, 16, 5, 1);
+    for (size_t path = 0; path < 16; path++)
+        assert_near(x[path * k.watch.count + watch_number(&k, "error")], 0, 1e-6, "midpoint");
+    free(x);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
 /* Means and deviations of 20000 paths, within four standard errors. */
 static void test_law(void **state) {
     (void)state;
@@ -117,7 +134,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_motion), cmocka_unit_test(test_law),
-                                       cmocka_unit_test(test_run), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_motion), cmocka_unit_test(test_law),     cmocka_unit_test(test_masses),
+        cmocka_unit_test(test_run),    cmocka_unit_test(test_refused),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -332,7 +332,10 @@ static void inverse_group(struct lgv_text *out, const struct lgv_graph *g, int k
     lgv_text_add(out, ";\n");
     if (n == 1) return;
     lgv_text_add(out, "    {\n    vec x[] = {");
-    for (int i = 0; i < n; i++) lgv_text_add(out, i ? ", t%d" : "t%d", group[i]->base);
+    for (int i = 0; i < n; i++) {
+        lgv_text_add(out, i ? ", " : "");
+        lgv_emit_value(out, g, group[i]->base);
+    }
     lgv_text_add(out, "};\n    vec_inverses(x, %d, %d, %d);\n   ", n, (int)floor(-first->exponent),
                  first->exponent != floor(first->exponent));
     for (int i = 0; i < n; i++) {
