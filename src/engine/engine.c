@@ -142,12 +142,6 @@ enum lgv_status lgv_engine_prepare(struct lgv_engine *e, struct lgv_error *err) 
 
 /* ---- parameters and options ---- */
 
-static bool is_parameter(const struct lgv_model *m, const char *name) {
-    for (size_t i = 0; i < m->npar; i++)
-        if (strcmp(m->par_name[i], name) == 0) return true;
-    return false;
-}
-
 static enum lgv_status set_parameter(struct lgv_engine *e, const char *name, const char *value, struct lgv_error *err) {
     char *end;
     double x = strtod(value, &end);
@@ -223,7 +217,7 @@ static enum lgv_status unknown(const struct lgv_model *m, const char *name, stru
 
 enum lgv_status lgv_engine_set(struct lgv_engine *e, const char *name, const char *value, struct lgv_error *err) {
     if (!e || !name || !value) return lgv_fail(err, LGV_BAD_INPUT, "no engine, no name or no value");
-    if (is_parameter(e->model, name)) return set_parameter(e, name, value, err);
+    if (lgv_model_has_parameter(e->model, name)) return set_parameter(e, name, value, err);
     if (!lgv_option_find(lgv_run_options, lgv_run_option_count, name)) return unknown(e->model, name, err);
     return lgv_engine_option(e, name, value, err);
 }

@@ -423,9 +423,12 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, co
         lgv_text_add(out, "(double)");
         lgv_emit_index(out, g, n->aux);
     } else if (n->op == LGV_ENTRY) {
-        lgv_text_add(out, "par[");
+        lgv_text_add(out, n->value < 0 ? "DRAWN_VALUE(" : "par[");
         lgv_emit_index(out, g, n->aux);
-        lgv_text_add(out, "]");
+        if (n->value < 0)
+            lgv_text_add(out, " + (%d))", (int)n->value + 1);
+        else
+            lgv_text_add(out, "]");
     } else if (n->op == LGV_PRODUCT)
         product(out, g, n, w, uniform);
     else if (n->op == LGV_TABLE)
