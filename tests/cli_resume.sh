@@ -31,6 +31,14 @@ for n in {1..16}; do
     fi
 done
 [ -n "${saved-}" ] || die "nothing was saved"
+# There are no results yet; how to come to them is told.
+rm -rf saving
+gives 137 at kill-write:12 "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out saving
+[ -e saving/checkpoint.lgv ] || [ -e saving/checkpoint-before.lgv ] || die "no state"
+gives 2 "$LGV" ends saving
+has err 'only the state of a run' 'lgv resume saving' 'with --max-time 0'
+"$LGV" resume saving --max-time 0 --no-report --quiet 2> err || [ $? = 1 ] || die "no results of a state"
+gives 0 "$LGV" ends saving
 
 # A signal: partial results, and the way on.
 gives 1 at stop:80 "$faulty" run "${model[@]}" --out stopped

@@ -202,6 +202,8 @@ struct lgv_saving {
 };
 /* False: a message was printed. */
 bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const char *dir, struct lgv_meter *meter);
+/* Has the directory the state of a run? */
+bool lgv_saving_there(const char *dir);
 /* All paths that are missing.  LGV_INTERRUPTED: a signal has stopped it, and what can be saved is saved. */
 enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err);
 /* Says that it is not complete, and how to go on. */

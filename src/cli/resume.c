@@ -158,6 +158,14 @@ static const struct lgv_flag flags[] = {
     {"quiet", 'q', NULL, AT(quiet), "no summary and no progress"},
 };
 
+bool lgv_saving_there(const char *dir) {
+    char *state[2] = {lgv_join(dir, STATE), lgv_join(dir, BEFORE)};
+    bool there = (state[0] && access(state[0], F_OK) == 0) || (state[1] && access(state[1], F_OK) == 0);
+    free(state[0]);
+    free(state[1]);
+    return there;
+}
+
 /* Model, engine and what was collected, from one file. */
 static enum lgv_status open_state(const char *file, struct lgv_model **m, struct lgv_engine **e,
                                   struct lgv_error *err) {
@@ -227,12 +235,10 @@ static int go_on(const struct lgv_arguments *a, struct lgv_saving *s, struct lgv
 static bool finished(const struct lgv_arguments *a) {
     struct lgv_error err = {0};
     struct lgv_result r = {0};
-    char *state[2] = {lgv_join(a->operand, STATE), lgv_join(a->operand, BEFORE)}, *file = lgv_results_of(a->operand);
-    bool none = state[0] && state[1] && access(state[0], F_OK) != 0 && access(state[1], F_OK) != 0;
-    bool done = none && file && access(file, F_OK) == 0 && lgv_hdf5_read(file, &r, &err) == LGV_OK && !r.interrupted;
+    if (lgv_saving_there(a->operand)) return false;
+    char *file = lgv_results_of(a->operand);
+    bool done = file && access(file, F_OK) == 0 && lgv_hdf5_read(file, &r, &err) == LGV_OK && !r.interrupted;
     lgv_result_clear(&r);
-    free(state[0]);
-    free(state[1]);
     free(file);
     return done;
 }
