@@ -59,3 +59,19 @@ grep -Eq '^ *m1 +3 ± 0' out && grep -Eq '^ *m2 +5 ± 0' out && grep -Eq '^ *k3 
 ! grep -Eq '^ *k1 +[0-9.]+ ± 0 ' out || die "k[1] is not random any more"
 gives 2 "$LGV" run masses.yaml --set mas=3
 has err 'neither a parameter of masses nor a run option'
+
+# Pair sums with a random number for each row: two paths by themselves, whose lanes could be pairs, and among others.
+cat > pairs.yaml <<'Y'
+parameters: { N: 40, "m[N]": "exp(normal(0, 0.3))" }
+coordinates: { "q[N] in R3": "[normal(), normal(), normal()]" }
+momenta: { "p[N] in R3": 0 }
+hamiltonian: sum(i=1..N, dot(p[i], p[i])/2) - sum(i=1..N, j=i+1..N, m[i]/sqrt(dot(q[i]-q[j], q[i]-q[j]) + 0.1))
+observe: { x: "q[3].x" }
+run: { step: 0.01, until: 1, method: verlet, record: final }
+Y
+for paths in 2 16; do
+    gives 0 "$LGV" run pairs.yaml --paths $paths --no-report --quiet --out pairs-$paths
+    gives 0 "$LGV" ends pairs-$paths
+    sed -n 2,3p out > end-$paths
+done
+cmp end-2 end-16 || die "other bits of two paths alone"
