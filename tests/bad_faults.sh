@@ -57,6 +57,11 @@ all memory-on 30 "$faulty" run "$pendulum" "${run[@]}"
 all memory 40 "$faulty" check "$kubo" --json
 all write 0 "$faulty" run "$kubo" "${run[@]}"
 "$LGV" run "$kubo" "${run[@]}" --quiet --out whole
+# A limit of the size of files is no signal that ends the program.
+rm -rf part
+gives 3 bash -c 'ulimit -f 8; exec "$@"' x "$LGV" run "$kubo" --paths 64 --step 0.01 --until 10 --no-report --out part
+has err 'File too large'
+[ -z "$(find . -name '*.tmp')" ] || die "a temporary file is left"
 # A state that cannot be saved: the one before it stays, and where there is none nobody is sent there.
 long=(run "$kubo" --paths 9600 --step 0.0001 --until 100 --no-report --quiet --max-time 0.01 --threads 1 --out stopped)
 "$LGV" "${long[@]}" 2> err || true

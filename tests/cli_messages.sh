@@ -49,6 +49,12 @@ hamiltonian: p^2/2
 observe: { r: q^2 }
 events: { lost: r > 1 }
 YAML
+refuses 2:15 'start as maxwellian' <<'YAML'
+coordinates: { q: 0 }
+momenta: { p: maxwell }
+hamiltonian: p^2/2
+langevin: { friction: 1, temperature: 1 }
+YAML
 refuses 3:8 'what belongs to dW' <<'YAML'
 coordinates: { q: 0 }
 hamiltonian: p_q^2/2

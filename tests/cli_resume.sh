@@ -31,6 +31,14 @@ for n in {1..16}; do
     fi
 done
 [ -n "${saved-}" ] || die "nothing was saved"
+# There are no results yet; how to come to them is told.
+rm -rf saving
+gives 137 at kill-write:12 "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out saving
+[ -e saving/checkpoint.lgv ] || [ -e saving/checkpoint-before.lgv ] || die "no state"
+gives 2 "$LGV" ends saving
+has err 'only the state of a run' 'lgv resume saving' 'with --max-time 0'
+"$LGV" resume saving --max-time 0 --no-report --quiet 2> err || [ $? = 1 ] || die "no results of a state"
+gives 0 "$LGV" ends saving
 
 # A signal: partial results, and the way on.
 gives 1 at stop:80 "$faulty" run "${model[@]}" --out stopped
@@ -39,6 +47,7 @@ gives 0 "$LGV" report stopped --json
 has out '"interrupted": true'
 cp -r stopped damaged
 cp -r stopped both
+cp stopped/checkpoint.lgv stopped-before.lgv
 gives 0 "$LGV" resume stopped --no-report --threads 1
 has out 'certificate'
 diff whole.txt <(numbers stopped) || die "other bits after a signal"
@@ -52,6 +61,15 @@ head -c 3000 both/checkpoint-before.lgv > both/checkpoint.lgv
 gives 0 "$LGV" resume both --no-report
 has err 'is damaged' 'the state before it is used'
 diff whole.txt <(numbers both) || die "other bits from the state before"
+# The damaged one does not take its place: killed while it saves, the run goes on from there once more.
+for n in {1..4}; do
+    rm -rf again && mkdir again
+    cp stopped-before.lgv again/checkpoint-before.lgv
+    head -c 3000 stopped-before.lgv > again/checkpoint.lgv
+    gives 137 at kill-write:$n "$faulty" resume again --no-report --quiet --threads 1 --checkpoint-steps 40000
+    gives 0 "$LGV" resume again --no-report --quiet
+    diff whole.txt <(numbers again) || die "other bits after a damaged state and a kill at call $n"
+done
 
 # More paths.
 few=("$kubo" --step 0.05 --until 5 --no-report --quiet)
@@ -121,12 +139,27 @@ paths=$("$LGV" report goal --json --out pages | sed -n 's/^  "paths": \([0-9]*\)
 [ "$paths" -gt 112 ] || die "$paths paths"
 gives 0 "$LGV" run "${few[@]}" --paths "$paths" --out fixed
 numbers goal > goal.txt
-diff goal.txt <(numbers fixed) || die "other bits when paths are added"
+diff <(grep -v until_stderr goal.txt) <(numbers fixed | grep -v until_stderr) || die "other bits when paths are added"
 error=$(grep -A3 '"q": {' goal.txt | sed -n 's/.*"stderr": \(.*\),/\1/p')
 awk -v e="$error" 'BEGIN { exit !(e > 0.002 && e <= 0.004) }' || die "a standard error of $error"
 for bad in q q= q=0 q=-1 q=x =1; do gives 2 "$LGV" run "${few[@]}" --until-stderr $bad; done
 gives 2 "$LGV" run "${few[@]}" --until-stderr nothing=1
-has err 'no observable nothing'
+has err 'no observable nothing; there are' ' H, ' ', q, p'
+# What was wanted stands in the state: stopped on the way, the run still comes to the same number of paths.
+gives 0 "$LGV" run "${few[@]}" --paths 1600 --step 0.005 --until-stderr q=0.001 --out aimed
+gives 1 at stop:20 "$faulty" run "${few[@]}" --paths 1600 --step 0.005 --until-stderr q=0.001 --threads 1 --out aim
+gives 0 "$LGV" resume aim --no-report --quiet
+numbers aimed > aimed.txt
+diff aimed.txt <(numbers aim) || die "the error that was wanted is forgotten"
+gives 0 "$LGV" report aim --json --out pages
+[ "$(sed -n 's/^  "paths": \([0-9]*\),/\1/p' out)" -gt 1600 ] || die "1600 paths were enough"
+# What a part and a multilevel run have not.
+for other in "--part 1/2" "--mlmc --tolerance 0.1"; do
+    for flag in "--until-stderr q=1" "--max-time 1" "--checkpoint 1" --keep-checkpoint; do
+        gives 2 "$LGV" run "${few[@]}" --paths 320 $other $flag --out none
+    done
+done
+has err 'not with --part or --mlmc'
 
 # Time that is over.
 gives 1 at late:20 "$faulty" run "${model[@]}" --max-time 100000 --out late

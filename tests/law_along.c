@@ -137,6 +137,42 @@ static void test_one_path(void **state) {
     lgv_result_clear(&r);
 }
 
+/* Four paths that rest at 0, 1, 1 and 1; that alternate by 0.1 about -1, 1, 1 and 1; and that all rest at 0.1.  What
+ * the averages of the first two differ by is their error, and four values are all they are worth. */
+static void test_two_wells(void **state) {
+    (void)state;
+    static uint64_t time_step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const char *const names[] = {"side", "q", "rest"};
+    struct lgv_shape shape = {.ntimes = 8, .nseries = 3, .time_step = time_step, .dt = 1, .interval = 1, .paths = 4,
+                              .averages = true};
+    void *object = lgv_along.collector.create(&shape);
+    double value[8 * 3 * LGV_UNIT], squared = 0.75 + 6. / 7 / (0.04 / 3);
+    uint16_t alive[8] = {0};
+    int fail[LGV_UNIT] = {0};
+    for (size_t t = 0; t < 8; t++)
+        for (size_t l = 0; l < LGV_UNIT; l++) {
+            value[3 * t * LGV_UNIT + l] = l > 0;
+            value[(3 * t + 1) * LGV_UNIT + l] = (l ? 1 : -1) + (t % 2 ? 0.1 : -0.1);
+            value[(3 * t + 2) * LGV_UNIT + l] = 0.1;
+        }
+    struct lgv_piece piece = {.used = 4, .count = 8, .value = value, .alive = alive, .fail = fail, .last = true,
+                              .complete = true};
+    struct lgv_result r = {.nseries = 3, .series = lgv_new(3, sizeof *r.series)};
+    for (size_t i = 0; i < 3; i++) r.series[i].name = lgv_copy(names[i]);
+    assert_true(lgv_along.collector.add(object, &piece) && lgv_along.finish(object, &r));
+    const struct lgv_finding *side = found(&r, "averages", "side"), *q = found(&r, "averages", "q");
+    const struct lgv_finding *rest = found(&r, "averages", "rest");
+    assert_true(isinf(lgv_finding_value(side, "r_hat")) && isnan(lgv_finding_value(side, "time")));
+    assert_near(lgv_finding_value(side, "stderr"), 0.25, 1e-15, "error of the side");
+    assert_near(lgv_finding_value(side, "samples"), 4, 1e-14, "values of the side");
+    assert_near(lgv_finding_value(q, "r_hat"), sqrt(squared), 1e-12, "R-hat of q");
+    assert_near(lgv_finding_value(q, "stderr"), 0.5, 1e-14, "error of q");
+    assert_near(lgv_finding_value(q, "samples"), 4.04, 1e-13, "values of q");
+    assert_true(isnan(lgv_finding_value(rest, "r_hat")) && isnan(lgv_finding_value(rest, "samples")));
+    lgv_along.collector.free(object);
+    lgv_result_clear(&r);
+}
+
 /* ---- closed forms of runs ---- */
 
 /* dp = s dW, dx = p dt from rest: <(p(t + L) - p(t))^2> = s^2 L, and <(x(t + L) - x(t))^2> = s^2 (t L^2 + L^3/3), which
@@ -242,7 +278,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_autoregressive), cmocka_unit_test(test_displacement), cmocka_unit_test(test_oscillator),
         cmocka_unit_test(test_bits),           cmocka_unit_test(test_bad),          cmocka_unit_test(test_bath),
-        cmocka_unit_test(test_one_path),
+        cmocka_unit_test(test_one_path),       cmocka_unit_test(test_two_wells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

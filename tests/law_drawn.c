@@ -45,6 +45,23 @@ static void test_motion(void **state) {
     lgv_model_free(m);
 }
 
+/* Several random masses, whose inverses are computed side by side. */
+static void test_masses(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("parameters: {a: \"uniform(1, 3)\", b: \"uniform(1, 3)\", c: \"uniform(1, 3)\"}\n"
+                                   "coordinates: {x: 1, y: 1, z: 1}\nmomenta: {p: 0, q: 0, r: 0}\n"
+                                   "hamiltonian: p^2/(2*a) + q^2/(2*b) + r^2/(2*c) + (x^2 + y^2 + z^2)/2\n"
+                                   "observe: {error: abs(x - cos(t/sqrt(a))) + abs(y - cos(t/sqrt(b))) + "
+                                   "abs(z - cos(t/sqrt(c)))}\n");
+    struct lgv_kernel k = kernel_of(m, "midpoint");
+    double *x = final_values(&k, 0.001, 1000, 16, 5, 1);
+    for (size_t path = 0; path < 16; path++)
+        assert_near(x[path * k.watch.count + watch_number(&k, "error")], 0, 1e-6, "midpoint");
+    free(x);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
 /* Means and deviations of 20000 paths, within four standard errors. */
 static void test_law(void **state) {
     (void)state;
@@ -92,6 +109,90 @@ static void test_run(void **state) {
     lgv_model_free(m);
 }
 
+#define ARRAYS \
+    "parameters: {N: 12, \"m[N]\": \"exp(normal(0, 0.2*i/N))\", \"k[N]\": \"uniform(1, 3)\", c: 0.3, " \
+    "\"w[N]\": \"sqrt(k[i]/m[i])\", \"one[3]\": [1, \"normal(5, 0.1)\", 3]}\n" \
+    "coordinates: {\"q[N]\": \"1/k[i]\"}\nmomenta: {\"p[N]\": 0}\n" \
+    "hamiltonian: sum(i=1..N, p[i]^2/(2*m[i]) + k[i]*q[i]^2/2)\n" \
+    "observe: {error: \"sum(i=1..N, (q[i] - cos(w[i]*t)/k[i])^2)\", m2: \"m[2]\", m12: \"m[12]\", k2: \"k[2]\", " \
+    "product: \"m[12]*m[11]\"}\n"
+
+/* Every oscillator has a mass and a spring of its own, on every path; they are independent, with the laws they have. */
+static void test_arrays(void **state) {
+    (void)state;
+    enum { PATHS = 4000 };
+    struct lgv_model *m = model_of(ARRAYS);
+    double *first = NULL, mean[3] = {0}, square = 0;
+    for (size_t w = 0; w < 3; w++) {
+        struct lgv_kernel k = kernel_with(m, w == 2 ? "midpoint" : "verlet", w ? 16 : 2, w == 1 ? "gcc" : NULL);
+        size_t n = k.watch.count, e = watch_number(&k, "error"), m12 = watch_number(&k, "m12");
+        size_t m2 = watch_number(&k, "m2");
+        double *x = final_values(&k, 0.002, 500, PATHS, 5, 1);
+        for (size_t path = 0; path < PATHS; path++) {
+            assert_near(x[path * n + e], 0, 1e-9, "error");
+            assert_near(x[path * n + watch_number(&k, "one[1]")], 1, 1e-15, "an entry that is no draw");
+            if (w) assert_true(memcmp(&first[path * n + m2], &x[path * n + m2], sizeof *x) == 0);
+            mean[0] += w ? 0 : x[path * n + m12];
+            mean[1] += w ? 0 : x[path * n + watch_number(&k, "product")];
+            mean[2] += w ? 0 : x[path * n + watch_number(&k, "k2")];
+            square += w ? 0 : log(x[path * n + m2]) * log(x[path * n + m2]);
+        }
+        if (first) free(x);
+        else first = x;
+        lgv_kernel_free(&k);
+    }
+    free(first);
+    double eleven = 0.2 * 11 / 12;
+    assert_near(mean[0] / PATHS, exp(0.02), 4 * 0.21 / sqrt(PATHS), "mass 12");
+    assert_near(mean[1] / PATHS, exp(0.02 + eleven * eleven / 2), 4 * 0.3 / sqrt(PATHS), "masses 11 and 12");
+    assert_near(mean[2] / PATHS, 2, 4 / sqrt(3. * PATHS), "spring 2");
+    assert_near(square / PATHS, 1. / 900, 4 * sqrt(2. / PATHS) / 900, "the spread of mass 2");
+    set_parameter(m, "m[2]", 4);
+    assert_int_equal(m->graph->ndrawn, 39);
+    set_parameter(m, "one", 1);
+    assert_int_equal(m->graph->ndrawn, 36);
+    struct lgv_kernel k = kernel_of(m, "verlet");
+    double *x = final_values(&k, 0.002, 500, 16, 5, 1);
+    for (size_t path = 0; path < 16; path++) {
+        assert_true(x[path * k.watch.count + watch_number(&k, "m2")] == 4);
+        assert_near(x[path * k.watch.count + watch_number(&k, "error")], 0, 1e-9, "a mass of 4");
+    }
+    free(x);
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
+/* Pair sums with random couplings, whose rows are long enough for lanes that are pairs: the force is that of H, and
+ * paths have the same bits in all lanes. */
+static void test_couplings(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("parameters: {N: 30, \"J[N]\": \"normal()\"}\n"
+                                   "coordinates: {\"q[N]\": \"uniform(0, 6)\"}\nmomenta: {\"p[N]\": 0}\n"
+                                   "hamiltonian: sum(i=1..N, p[i]^2/2) - sum(i=1..N, j=i+1..N, "
+                                   "J[i]*J[j]*cos(q[i] - q[j]))/N\n");
+    double *first = NULL;
+    static const unsigned lanes[] = {1, 2, 16};
+    struct lgv_kernel start = kernel_with(m, "P3N3Q6Gau", 2, NULL);
+    double *before = final_values(&start, 1e-9, 1, 2, 5, 1);
+    for (size_t w = 0; w < 3; w++) {
+        struct lgv_kernel k = kernel_with(m, "P3N3Q6Gau", lanes[w] > 1 ? lanes[w] : 2, NULL);
+        size_t n = k.watch.count, h = watch_number(&k, "H");
+        double *x = final_values(&k, 0.05, 60, lanes[w] > 1 ? 16 : 2, 5, 1);
+        for (size_t path = 0; path < 2; path++) {
+            assert_near(x[path * n + h], before[path * n + h], 1e-9, "H");
+            assert_true(!first || memcmp(&first[path * n + h], &x[path * n + h], sizeof *x) == 0);
+        }
+        assert_true(fabs(x[h] - x[n + h]) > 1e-3);
+        if (first) free(x);
+        else first = x;
+        lgv_kernel_free(&k);
+    }
+    free(first);
+    free(before);
+    lgv_kernel_free(&start);
+    lgv_model_free(m);
+}
+
 static void test_refused(void **state) {
     (void)state;
 #define HEAD "parameters: {k: \"normal(1, 0.1)\", N: 3%s}\ncoordinates: {\"q%s\": 1}\nhamiltonian: "
@@ -102,8 +203,11 @@ static void test_refused(void **state) {
         {"", "", "p_q^2/2 + k*q^2\nstiff: k*q^2\n", "in the stiff part"},
         {"", "", "sum(i=1..k, q)\n", "k is random and cannot be used as an index"},
         {"", " mod k", "q\n", "a period cannot be random"},
-        {", \"c[N]\": normal()", "", "q\n", "in parameters that are no arrays"},
-        {", \"c[N]\": k", "", "q\n", "this one is random"},
+        {", \"c[N]\": \"normal(1, 0.1)\"", "", "p_q^2/2\nlangevin: {friction: \"c[2]\", temperature: 1}\n",
+         "in the friction of a bath"},
+        {", \"c[N]\": k", "[N]", "sum(i=1..N, p_q[i]^2/(2*c[i]))\nlangevin: {friction: 1, temperature: 1}\n",
+         "in masses beside a bath"},
+        {", \"c[2000]\": normal()", "", "q\n", "more than 1024 random parameters"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char text[500];
@@ -117,7 +221,10 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_motion), cmocka_unit_test(test_law),
-                                       cmocka_unit_test(test_run), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_motion), cmocka_unit_test(test_law),       cmocka_unit_test(test_masses),
+        cmocka_unit_test(test_arrays), cmocka_unit_test(test_couplings), cmocka_unit_test(test_run),
+        cmocka_unit_test(test_refused),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

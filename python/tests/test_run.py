@@ -100,6 +100,15 @@ def test_options(kubo):
     assert names[0] == "method" and "check_states" in names
 
 
+def test_paths_until_an_error_is_reached(kubo):
+    r = kubo.run(paths=100, until_stderr="q=0.005", step=0.1, until=5)
+    n = r.paths_run
+    assert n > 112 and n % 16 == 0 and 0.0025 < r["q"].stderr[-1] <= 0.005
+    assert np.array_equal(r["q"].mean, kubo.run(paths=n, step=0.1, until=5)["q"].mean)
+    with pytest.raises(lgv.InputError, match="there is no observable energy; there are"):
+        kubo.run(until_stderr="energy=1")
+
+
 def test_failed_paths_are_counted():
     m = lgv.Model(q={"x": "normal()"}, H="p_x^2/2 - x^4/4", run={"step": 0.05, "until": 20, "paths": 64})
     result = m.run(method="verlet")

@@ -131,12 +131,18 @@ static double *keep_parameters(const struct lgv_model *m) {
     return value;
 }
 
+/* Of the parameter, or of an entry of the array of that name. */
+static bool named(const char *parameter, const char *name) {
+    size_t n = strlen(name);
+    return strncmp(parameter, name, n) == 0 && (!parameter[n] || parameter[n] == '[');
+}
+
 static enum lgv_status give_back(struct lgv_study *s, const double *value, struct lgv_error *err) {
     enum lgv_status status = LGV_OK;
     struct lgv_model *m = s->model;
     for (size_t a = 0; a < s->sweep.out.naxes; a++)
         for (size_t i = 0; value && i < m->npar; i++)
-            if (strcmp(m->par_name[i], s->sweep.out.axis[a].name) == 0 && !status)
+            if (named(m->par_name[i], s->sweep.out.axis[a].name) && !status)
                 status = lgv_model_set(m, m->par_name[i], value[i], err);
     return status;
 }

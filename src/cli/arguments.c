@@ -192,12 +192,6 @@ void lgv_arguments_free(struct lgv_arguments *a) {
 
 /* ---- the model and its settings ---- */
 
-static bool is_parameter(const struct lgv_model *m, const char *name) {
-    for (size_t i = 0; i < m->npar; i++)
-        if (strcmp(m->par_name[i], name) == 0) return true;
-    return false;
-}
-
 static enum lgv_status unknown_name(const struct lgv_model *m, const char *name, struct lgv_error *err) {
     const char **known = lgv_new(m->npar + lgv_run_option_count, sizeof *known);
     size_t count = 0;
@@ -229,7 +223,7 @@ static enum lgv_status override_parameters(const struct lgv_arguments *a, struct
     enum lgv_status status = override ? LGV_OK : lgv_fail_memory(err);
     for (size_t i = 0; status == LGV_OK && i < a->ngiven; i++) {
         const struct lgv_given *g = &a->given[i];
-        if (!g->set || !is_parameter(*m, g->name)) continue;
+        if (!g->set || !lgv_model_has_parameter(*m, g->name)) continue;
         size_t at = 0; /* the last of several wins */
         while (at < count && strcmp(override[at].name, g->name) != 0) at++;
         status = read_parameter(g, &override[at], err);
@@ -250,7 +244,7 @@ static enum lgv_status apply_options(const struct lgv_arguments *a, const struct
                                      struct lgv_error *err) {
     for (size_t i = 0; i < a->ngiven; i++) {
         const struct lgv_given *g = &a->given[i];
-        if (g->set && is_parameter(m, g->name)) continue;
+        if (g->set && lgv_model_has_parameter(m, g->name)) continue;
         const struct lgv_option *row = find_option(g->name);
         if (!row) return unknown_name(m, g->name, err);
         struct lgv_error why;

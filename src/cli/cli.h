@@ -183,9 +183,6 @@ int lgv_run_mlmc(const struct lgv_arguments *a, struct lgv_model *m, const struc
         {"keep-checkpoint", 0, NULL, offsetof(struct lgv_flags, keep_checkpoint),                                      \
          "keep the state of the finished run: `lgv resume DIR --paths N` adds paths to it; with extendable=yes "     \
          "it is always kept"},                                                                                         \
-        {"until-stderr", 0, "NAME=E", offsetof(struct lgv_flags, until_stderr),                                        \
-         "add paths until the standard error of the mean of an observable at the end is at most E; `paths` is the "    \
-         "number to begin with"},                                                                                      \
         {"max-time", 0, "SECONDS", offsetof(struct lgv_flags, max_time),                                               \
          "stop after so many seconds as if interrupted, with the results so far and the state for `lgv resume`"}
 
@@ -200,13 +197,13 @@ struct lgv_saving {
     double until; /* when the time is over; 0: never */
     bool due, keep, over;
     bool saved; /* there is a state to go on from */
-    const char *goal; /* observable whose standard error has a limit, with its size; NULL: none */
-    size_t goal_size, series; /* its number */
-    double limit;
+    bool damaged; /* the newer state is: it does not take the place of the one before */
     struct lgv_meter *meter;
 };
 /* False: a message was printed. */
 bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const char *dir, struct lgv_meter *meter);
+/* Has the directory the state of a run? */
+bool lgv_saving_there(const char *dir);
 /* All paths that are missing.  LGV_INTERRUPTED: a signal has stopped it, and what can be saved is saved. */
 enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err);
 /* Says that it is not complete, and how to go on. */

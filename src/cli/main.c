@@ -3,6 +3,7 @@
  * lgv COMMAND ...: finds the command and runs it. */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <string.h>
 
 const struct lgv_command *const lgv_commands[] = {
@@ -56,6 +57,7 @@ static int help(int argc, char **argv) {
 }
 
 int lgv_main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files is told like a disk that is full */
     if (argc < 2) {
         lgv_help_overview(stderr);
         return LGV_EXIT_INPUT;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const struct lgv_flag flags[] = {
     {"out", 'o', "DIR", offsetof(struct lgv_flags, out), "where to write (default: the directory of the file)"},
@@ -24,6 +25,9 @@ char *lgv_results_of(const char *file) {
     struct lgv_text t = {0};
     lgv_text_add(&t, "%s/results.h5", file);
     if (t.failed) lgv_text_free(&t);
+    if (t.data && access(t.data, F_OK) != 0 && lgv_saving_there(file))
+        lgv_warn("there are no results yet, only the state of a run: `lgv resume %s` goes on with it, and with "
+                 "--max-time 0 writes the results so far", file);
     return t.data;
 }
 

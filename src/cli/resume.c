@@ -30,19 +30,6 @@ static bool read_number(const struct lgv_arguments *a, const char *flag, const c
     return false;
 }
 
-static bool read_goal(struct lgv_saving *s, const struct lgv_arguments *a) {
-    static const char flag[] = "until-stderr", what[] = "NAME=E, an observable and a number above 0";
-    const char *text = a->flags.until_stderr, *equals = text ? strrchr(text, '=') : NULL;
-    if (!text) return true;
-    if (!equals || equals == text) return read_number(a, flag, text, what, &s->limit) && false;
-    if (!read_number(a, flag, equals + 1, what, &s->limit)) return false;
-    s->goal = text;
-    s->goal_size = (size_t)(equals - text);
-    if (s->limit > 0) return true;
-    fprintf(stderr, "lgv %s: --%s wants %s\n", a->command->name, flag, what);
-    return false;
-}
-
 bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const char *dir, struct lgv_meter *meter) {
     double time = 0;
     *s = (struct lgv_saving){.dir = dir, .interval = 600, .keep = a->flags.keep_checkpoint, .last_share = -1,
@@ -54,7 +41,7 @@ bool lgv_saving_begin(struct lgv_saving *s, const struct lgv_arguments *a, const
     if (a->flags.max_time && !read_number(a, "max-time", a->flags.max_time, "a number of seconds", &time)) return false;
     s->last = lgv_seconds();
     if (a->flags.max_time) s->until = s->last + time;
-    return read_goal(s, a);
+    return true;
 }
 
 /* Is it time to save, by the clock or by what has been done since? */
@@ -78,63 +65,16 @@ static int watch(void *user, double fraction) {
 static enum lgv_status save(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
     char *state = lgv_join(s->dir, STATE), *before = lgv_join(s->dir, BEFORE);
     enum lgv_status status = state && before ? LGV_OK : lgv_fail_memory(err);
-    if (!status && rename(state, before) != 0 && errno != ENOENT)
+    if (!status && !s->damaged && rename(state, before) != 0 && errno != ENOENT)
         status = lgv_fail(err, LGV_CANNOT_RUN, "cannot rename %s: %s", state, strerror(errno));
     if (!status) status = lgv_engine_save(e, state, err);
+    if (!status) s->damaged = false;
     s->saved = !status || (before && access(before, F_OK) == 0); /* the one before is good, too */
     free(state);
     free(before);
     s->last = lgv_seconds();
     s->due = false;
     return status;
-}
-
-/* How many paths it takes to reach the goal; the number there is when it is reached. */
-static enum lgv_status paths_wanted(const struct lgv_saving *s, struct lgv_engine *e, uint64_t *paths,
-                                    struct lgv_error *err) {
-    struct lgv_result *r = NULL;
-    enum lgv_status status = lgv_engine_finish(e, &r, err);
-    if (!r) return status;
-    /* As 1/sqrt(paths), a little more at a time than that; at most four times as many, for an error that is not known
-     * well yet. */
-    double error = r->series[s->series].err[r->ntimes - 1], ratio = error / s->limit;
-    *paths = r->paths;
-    if (!(error <= s->limit)) {
-        double more = isfinite(ratio) ? fmin(fmax(1.05 * ratio * ratio, 1.1), 4) : 4;
-        *paths = ((uint64_t)ceil((double)r->paths * more) + LGV_UNIT - 1) / LGV_UNIT * LGV_UNIT;
-    }
-    lgv_result_free(r);
-    return LGV_OK;
-}
-
-/* More paths where the goal asks for them.  *more: there are. */
-static enum lgv_status grow(const struct lgv_saving *s, struct lgv_engine *e, bool *more, struct lgv_error *err) {
-    uint64_t wanted = 0, first, end;
-    char text[32];
-    *more = false;
-    if (!s->goal) return LGV_OK;
-    enum lgv_status status = paths_wanted(s, e, &wanted, err);
-    if (status) return status;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)wanted);
-    status = lgv_engine_option(e, "paths", text, err);
-    *more = !status && lgv_engine_missing(e, &first, &end);
-    return status;
-}
-
-/* Prepares the engine and finds the observable; the number of paths to begin with is one of whole units. */
-static enum lgv_status prepare(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
-    char text[32];
-    uint64_t units = (lgv_engine_paths(e) + LGV_UNIT - 1) / LGV_UNIT;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)(units * LGV_UNIT));
-    enum lgv_status status = s->goal ? lgv_engine_option(e, "paths", text, err) : LGV_OK;
-    if (!status) status = lgv_engine_prepare(e, err);
-    if (status || !s->goal) return status;
-    const struct lgv_watch *w = &lgv_engine_kernel(e)->watch;
-    for (s->series = 0; s->series < w->count; s->series++) {
-        const char *name = w->item[s->series].name;
-        if (strlen(name) == s->goal_size && strncmp(name, s->goal, s->goal_size) == 0) return LGV_OK;
-    }
-    return lgv_fail(err, LGV_BAD_INPUT, "--until-stderr: there is no observable %.*s", (int)s->goal_size, s->goal);
 }
 
 /* A step that is too large for the method is told before time is spent on it. */
@@ -162,7 +102,7 @@ enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struc
     struct lgv_error why = {0};
     bool again = true;
     lgv_engine_on_progress(e, watch, s);
-    enum lgv_status status = prepare(s, e, err);
+    enum lgv_status status = lgv_engine_aim(e, err);
     if (!status) status = begin_records(s, e, err);
     if (status) return status;
     if (!lgv_engine_suspends(e)) s->dir = NULL;
@@ -176,7 +116,7 @@ enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struc
         status = lgv_engine_continue(e, err);
         if (status && status != LGV_INTERRUPTED) return status; /* of this process alone, perhaps */
         again = !lgv_peers_any(s->over || lgv_stop_asked()) && status == LGV_INTERRUPTED;
-        if (status == LGV_OK) status = grow(s, e, &again, err);
+        if (status == LGV_OK) status = lgv_engine_grow(e, &again, err);
         bool whole = status == LGV_OK && !again;
         if ((status == LGV_INTERRUPTED || (whole && s->keep)) && s->dir && save(s, e, &why) != LGV_OK)
             lgv_warn("the state of the run could not be saved: %s", why.message);
@@ -209,11 +149,22 @@ static const struct lgv_flag flags[] = {
      "a later end, of a run with extendable=yes: a whole number of intervals between outputs, of which there are more "
      "then; the bits are those of a run that had it, and that number of outputs, from the beginning"},
     {"threads", 0, "N", AT(threads), "threads of this machine to use (default: all)"},
+    {"until-stderr", 0, "NAME=E", AT(until_stderr),
+     "add paths until the standard error of the mean of an observable at the end is at most E, instead of what the run "
+     "was given"},
     LGV_CHECKPOINT_FLAGS,
     {"no-report", 0, NULL, AT(no_report), "write results.h5 only, without figures and report"},
     {"json", 0, NULL, AT(json), "one JSON document on standard output and nothing else"},
     {"quiet", 'q', NULL, AT(quiet), "no summary and no progress"},
 };
+
+bool lgv_saving_there(const char *dir) {
+    char *state[2] = {lgv_join(dir, STATE), lgv_join(dir, BEFORE)};
+    bool there = (state[0] && access(state[0], F_OK) == 0) || (state[1] && access(state[1], F_OK) == 0);
+    free(state[0]);
+    free(state[1]);
+    return there;
+}
 
 /* Model, engine and what was collected, from one file. */
 static enum lgv_status open_state(const char *file, struct lgv_model **m, struct lgv_engine **e,
@@ -228,7 +179,9 @@ static enum lgv_status open_state(const char *file, struct lgv_model **m, struct
     return status;
 }
 
-static enum lgv_status find_state(const char *dir, struct lgv_model **m, struct lgv_engine **e, struct lgv_error *err) {
+/* *second: it is that of the state before, as the other one cannot be used. */
+static enum lgv_status find_state(const char *dir, bool *second, struct lgv_model **m, struct lgv_engine **e,
+                                  struct lgv_error *err) {
     char *file[2] = {lgv_join(dir, STATE), lgv_join(dir, BEFORE)};
     struct lgv_error why[2] = {{0}};
     bool there[2] = {false, false}, cannot = false;
@@ -240,7 +193,8 @@ static enum lgv_status find_state(const char *dir, struct lgv_model **m, struct 
         if (status && !lgv_stop_asked()) lgv_warn("%s", why[k].message);
         cannot = cannot || status == LGV_CANNOT_RUN; /* no memory, no compiler: the state may be good */
         if (status) status = LGV_BAD_INPUT;
-        if (!status && k && there[0]) lgv_warn("the state before it is used: %s", file[k]);
+        *second = !status && k && there[0];
+        if (*second) lgv_warn("the state before it is used: %s", file[k]);
     }
     if (status == LGV_BAD_INPUT)
         status = lgv_fail(err, cannot ? LGV_CANNOT_RUN : status,
@@ -256,6 +210,8 @@ static enum lgv_status set_options(const struct lgv_arguments *a, struct lgv_eng
     if (a->flags.threads) status = lgv_engine_option(e, "threads", a->flags.threads, err);
     if (!status && a->flags.until) status = lgv_engine_extend(e, a->flags.until, err);
     if (!status && a->flags.paths) status = lgv_engine_option(e, "paths", a->flags.paths, err);
+    const char *goal = a->flags.until_stderr;
+    if (!status && goal) status = lgv_engine_option(e, "until_stderr", goal, err);
     return status;
 }
 
@@ -279,19 +235,17 @@ static int go_on(const struct lgv_arguments *a, struct lgv_saving *s, struct lgv
 static bool finished(const struct lgv_arguments *a) {
     struct lgv_error err = {0};
     struct lgv_result r = {0};
-    char *state[2] = {lgv_join(a->operand, STATE), lgv_join(a->operand, BEFORE)}, *file = lgv_results_of(a->operand);
-    bool none = state[0] && state[1] && access(state[0], F_OK) != 0 && access(state[1], F_OK) != 0;
-    bool done = none && file && access(file, F_OK) == 0 && lgv_hdf5_read(file, &r, &err) == LGV_OK && !r.interrupted;
+    if (lgv_saving_there(a->operand)) return false;
+    char *file = lgv_results_of(a->operand);
+    bool done = file && access(file, F_OK) == 0 && lgv_hdf5_read(file, &r, &err) == LGV_OK && !r.interrupted;
     lgv_result_clear(&r);
-    free(state[0]);
-    free(state[1]);
     free(file);
     return done;
 }
 
 static int tell_finished(const struct lgv_arguments *a) {
     char plain[400];
-    bool more = a->flags.paths || a->flags.until;
+    bool more = a->flags.paths || a->flags.until || a->flags.until_stderr;
     if (more || !a->flags.quiet)
         fprintf(stderr, "lgv: the run in %s is finished, and there is nothing left to do%s\n",
                 lgv_plain(plain, sizeof plain, a->operand),
@@ -321,7 +275,7 @@ static int command_resume(const struct lgv_arguments *a) {
     lgv_meter_begin(&meter, !a->flags.quiet && !a->flags.json);
     meter.warns = !a->flags.quiet;
     lgv_meter_phase(&meter, "reading the state of the run");
-    status = find_state(a->operand, &m, &e, &err);
+    status = find_state(a->operand, &s.damaged, &m, &e, &err);
     if (status) lgv_meter_end(&meter);
     if (status == LGV_BAD_INPUT && finished(a))
         code = tell_finished(a);

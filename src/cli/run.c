@@ -216,6 +216,28 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     return code;
 }
 
+/* Do the flags go together?  False: a message was printed. */
+static bool together(const struct lgv_flags *f, const struct lgv_settings *s) {
+    const struct lgv_study_texts *t = &f->study;
+    const char *why = NULL;
+    if (!f->mlmc && (t->tolerance || t->observe || t->largest || t->levels))
+        why = "--tolerance, --observe, --largest and --levels belong to --mlmc";
+    else if (f->mlmc && f->increments)
+        why = "--increments and --mlmc exclude each other: its levels draw as many paths as they need";
+    else if (f->part && (f->mlmc || f->increments))
+        why = "--part is for ensembles with noise by seed: not with --mlmc or --increments";
+    else if (f->part && lgv_peers)
+        why = "--part is for ensembles in parts; several processes at once need none";
+    else if ((f->part || f->mlmc) && s->until_stderr[0])
+        why = f->part ? "until_stderr asks for as many paths as it takes, and --part is for a number of them"
+                      : "--mlmc has a --tolerance; until_stderr is for ensembles";
+    else if ((f->part || f->mlmc) && (f->checkpoint || f->checkpoint_steps || f->keep_checkpoint || f->max_time))
+        why = "--checkpoint, --checkpoint-steps, --keep-checkpoint and --max-time are for runs whose state is saved: "
+              "not with --part or --mlmc";
+    if (why) fprintf(stderr, "lgv: %s\n", why);
+    return !why;
+}
+
 static int command_run(const struct lgv_arguments *a) {
     struct lgv_error err = {0};
     struct lgv_model *m = NULL;
@@ -224,24 +246,7 @@ static int command_run(const struct lgv_arguments *a) {
     enum lgv_status status = lgv_arguments_model(a, &m, &settings, &err);
     if (status != LGV_OK) return lgv_complain(&err, status);
     int code;
-    const struct lgv_study_texts *t = &a->flags.study;
-    if (!a->flags.mlmc && (t->tolerance || t->observe || t->largest || t->levels)) {
-        fprintf(stderr, "lgv: --tolerance, --observe, --largest and --levels belong to --mlmc\n");
-        lgv_model_free(m);
-        return LGV_EXIT_INPUT;
-    }
-    if (a->flags.mlmc && a->flags.increments) {
-        fputs("lgv: --increments and --mlmc exclude each other: its levels draw as many paths as they need\n", stderr);
-        lgv_model_free(m);
-        return LGV_EXIT_INPUT;
-    }
-    if (a->flags.part && (a->flags.mlmc || a->flags.increments)) {
-        fputs("lgv: --part is for ensembles with noise by seed: not with --mlmc or --increments\n", stderr);
-        lgv_model_free(m);
-        return LGV_EXIT_INPUT;
-    }
-    if (a->flags.part && lgv_peers) {
-        fputs("lgv: --part is for ensembles in parts; several processes at once need none\n", stderr);
+    if (!together(&a->flags, &settings)) {
         lgv_model_free(m);
         return LGV_EXIT_INPUT;
     }

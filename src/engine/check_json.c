@@ -80,12 +80,12 @@ static json_t *stability_json(const struct lgv_stability *s) {
 static json_t *drawn_json(const struct lgv_model *m, bool laws) {
     json_t *out = laws ? json_object() : json_array();
     for (int k = 0; m->graph && k < m->graph->nsteady; k++) {
-        const char *name = m->par_name[m->graph->drawn[k]];
-        const struct lgv_symbol *s = lgv_scope_find(&m->scope, name);
+        const struct lgv_symbol *s = lgv_model_drawn_symbol(m, k);
+        if (!s || (k && s == lgv_model_drawn_symbol(m, k - 1))) continue;
         if (laws)
-            json_object_set_new(out, name, s && s->text ? text(s->text) : json_null());
+            json_object_set_new(out, s->name, s->text ? text(s->text) : json_null());
         else
-            json_array_append_new(out, text(name));
+            json_array_append_new(out, text(s->name));
     }
     return out;
 }

@@ -142,12 +142,6 @@ enum lgv_status lgv_engine_prepare(struct lgv_engine *e, struct lgv_error *err) 
 
 /* ---- parameters and options ---- */
 
-static bool is_parameter(const struct lgv_model *m, const char *name) {
-    for (size_t i = 0; i < m->npar; i++)
-        if (strcmp(m->par_name[i], name) == 0) return true;
-    return false;
-}
-
 static enum lgv_status set_parameter(struct lgv_engine *e, const char *name, const char *value, struct lgv_error *err) {
     char *end;
     double x = strtod(value, &end);
@@ -223,7 +217,7 @@ static enum lgv_status unknown(const struct lgv_model *m, const char *name, stru
 
 enum lgv_status lgv_engine_set(struct lgv_engine *e, const char *name, const char *value, struct lgv_error *err) {
     if (!e || !name || !value) return lgv_fail(err, LGV_BAD_INPUT, "no engine, no name or no value");
-    if (is_parameter(e->model, name)) return set_parameter(e, name, value, err);
+    if (lgv_model_has_parameter(e->model, name)) return set_parameter(e, name, value, err);
     if (!lgv_option_find(lgv_run_options, lgv_run_option_count, name)) return unknown(e->model, name, err);
     return lgv_engine_option(e, name, value, err);
 }
@@ -238,7 +232,9 @@ enum lgv_status lgv_engine_option(struct lgv_engine *e, const char *name, const 
         return status ? status : resize(e, &s, err);
     }
     e->settings = s;
-    if (row->offset != offsetof(struct lgv_settings, threads))
+    if (row->offset == offsetof(struct lgv_settings, until_stderr) && e->layout)
+        memcpy(e->layout->settings.until_stderr, s.until_stderr, sizeof s.until_stderr);
+    else if (row->offset != offsetof(struct lgv_settings, threads))
         lgv_engine_unprepare(e);
     else if (e->layout)
         e->layout->plan.threads = (unsigned)(e->layout->settings.threads = s.threads);
@@ -489,7 +485,11 @@ enum lgv_status lgv_engine_end(struct lgv_engine *e, struct lgv_result *out, str
 enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err) {
     *out = (struct lgv_result){0};
     lgv_engine_clear(e);
-    enum lgv_status status = lgv_engine_continue(e, err);
+    enum lgv_status status = lgv_engine_aim(e, err);
+    for (bool more = true; !status && more;) {
+        status = lgv_engine_continue(e, err);
+        if (!status) status = lgv_engine_grow(e, &more, err);
+    }
     if (status == LGV_OK || status == LGV_INTERRUPTED) return lgv_engine_end(e, out, err);
     lgv_engine_clear(e);
     return status;

@@ -41,6 +41,11 @@ enum lgv_status lgv_engine_record_join(struct lgv_engine *e, const char *const *
 /* An option of a run alone; lgv_engine_set takes parameters too. */
 enum lgv_status lgv_engine_option(struct lgv_engine *e, const char *name, const char *value, struct lgv_error *err);
 
+/* until_stderr: prepares the engine; the number of paths to begin with becomes one of whole units. */
+enum lgv_status lgv_engine_aim(struct lgv_engine *e, struct lgv_error *err);
+/* When all paths have been run: more of them where until_stderr asks for them.  *more: there are. */
+enum lgv_status lgv_engine_grow(struct lgv_engine *e, bool *more, struct lgv_error *err);
+
 /* All paths of the settings, and the result: what was collected before is forgotten, and afterwards nothing is. */
 enum lgv_status lgv_engine_whole(struct lgv_engine *e, struct lgv_result *out, struct lgv_error *err);
 

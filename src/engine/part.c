@@ -31,7 +31,7 @@ static uint64_t hash_values(uint64_t hash, const void *data, size_t count) {
 }
 
 static void add_options(struct lgv_text *out, const struct lgv_settings *s) {
-    static const char *const free_of[] = {"method", "paths", "threads", "lanes", "compiler"};
+    static const char *const free_of[] = {"method", "paths", "until_stderr", "threads", "lanes", "compiler"};
     for (size_t i = 0; i < lgv_run_option_count; i++) {
         char value[LGV_LIST_SIZE], plain[LGV_LIST_SIZE];
         bool counts = true;

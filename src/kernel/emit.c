@@ -332,7 +332,10 @@ static void inverse_group(struct lgv_text *out, const struct lgv_graph *g, int k
     lgv_text_add(out, ";\n");
     if (n == 1) return;
     lgv_text_add(out, "    {\n    vec x[] = {");
-    for (int i = 0; i < n; i++) lgv_text_add(out, i ? ", t%d" : "t%d", group[i]->base);
+    for (int i = 0; i < n; i++) {
+        lgv_text_add(out, i ? ", " : "");
+        lgv_emit_value(out, g, group[i]->base);
+    }
     lgv_text_add(out, "};\n    vec_inverses(x, %d, %d, %d);\n   ", n, (int)floor(-first->exponent),
                  first->exponent != floor(first->exponent));
     for (int i = 0; i < n; i++) {
@@ -420,9 +423,12 @@ static void statement(struct lgv_text *out, const struct lgv_graph *g, int k, co
         lgv_text_add(out, "(double)");
         lgv_emit_index(out, g, n->aux);
     } else if (n->op == LGV_ENTRY) {
-        lgv_text_add(out, "par[");
+        lgv_text_add(out, n->value < 0 ? "DRAWN_VALUE(" : "par[");
         lgv_emit_index(out, g, n->aux);
-        lgv_text_add(out, "]");
+        if (n->value < 0)
+            lgv_text_add(out, " + (%d))", (int)n->value + 1);
+        else
+            lgv_text_add(out, "]");
     } else if (n->op == LGV_PRODUCT)
         product(out, g, n, w, uniform);
     else if (n->op == LGV_TABLE)

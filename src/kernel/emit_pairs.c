@@ -39,7 +39,7 @@ static bool knows_places_only(const struct lgv_graph *g, int node, int inner) {
         const struct lgv_node *n = &g->node[k];
         if (!mark[k]) continue;
         if (n->op == LGV_INDEX || n->op == LGV_ENTRY) ok = !(lgv_index_vars(g, n->aux) & 1u << inner);
-        if (n->op == LGV_PARAM) ok = lgv_emit_uniform(g, k);
+        if (n->op == LGV_PARAM || n->op == LGV_ENTRY) ok = ok && lgv_emit_uniform(g, k);
         if (n->op == LGV_REF) ok = n->count == LGV_Q || n->count == LGV_PART || lgv_emit_uniform(g, k);
         for (int i = 0; n->op != LGV_REF && i < n->count; i++) mark[g->arg[n->first + i].node] = 1;
     }

@@ -113,6 +113,7 @@ static bool fits_row(void *user, int k) {
     const struct asked *a = user;
     const struct lgv_graph *g = a->g;
     const struct lgv_node *n = &g->node[k];
+    if (n->op == LGV_ENTRY && !lgv_emit_uniform(g, k)) return false;
     if (n->op == LGV_INDEX || n->op == LGV_ENTRY) return !along_row(g, a->nest, n->aux);
     if (n->op == LGV_PARAM) return lgv_emit_uniform(g, k);
     if (n->op != LGV_REF || lgv_emit_uniform(g, k)) return true;

@@ -138,7 +138,7 @@ static void inherit(const struct lgv_graph *g, struct lgv_node *n, const struct 
     if (n->op == LGV_PARAM)
         n->uses = LGV_USES_PARAM | drawn_uses(g, lgv_expr_drawn(g, n->aux));
     if (n->op == LGV_INDEX) n->uses = LGV_USES_LOOPVAR;
-    if (n->op == LGV_ENTRY) n->uses = LGV_USES_PARAM | LGV_USES_LOOPVAR;
+    if (n->op == LGV_ENTRY) n->uses = LGV_USES_PARAM | LGV_USES_LOOPVAR | drawn_uses(g, n->value < 0 ? 0 : -1);
     if (n->op == LGV_TABLE) n->uses = LGV_USES_PARAM;
     if (n->op == LGV_LOOP) n->uses = LGV_USES_LOOP;
     for (int i = 0; i < n->count; i++) {
@@ -181,9 +181,14 @@ int lgv_expr_param(struct lgv_graph *g, int number) {
     return intern(g, (struct lgv_node){.op = LGV_PARAM, .aux = number}, NULL);
 }
 
-int lgv_expr_entry(struct lgv_graph *g, int index) {
+int lgv_expr_entry_like(struct lgv_graph *g, int index, double value) {
     if (g->inode[index].op == LGV_ICONST) return lgv_expr_param(g, (int)g->inode[index].value);
-    return intern(g, (struct lgv_node){.op = LGV_ENTRY, .aux = index}, NULL);
+    return intern(g, (struct lgv_node){.op = LGV_ENTRY, .aux = index, .value = value}, NULL);
+}
+
+int lgv_expr_entry(struct lgv_graph *g, int index, int first) {
+    int row = lgv_expr_drawn(g, first);
+    return lgv_expr_entry_like(g, index, row < 0 ? 0 : row - first - 1);
 }
 
 int lgv_expr_time(struct lgv_graph *g) {

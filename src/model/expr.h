@@ -45,7 +45,7 @@ enum lgv_op {
     LGV_UPPER,
     LGV_LESS, /* 1 when arg0 < arg1, else 0 */
     LGV_PICK, /* arg1 where arg0 is not 0, else arg2: what is not picked may be undefined there */
-    LGV_ENTRY, /* aux: integer expression of loop variables, the number of a parameter */
+    LGV_ENTRY, /* aux: integer expression of loop variables, the number of a parameter; value: see lgv_expr_entry */
     LGV_TABLE  /* aux: number of the table, value: which derivative of it */
 };
 
@@ -142,7 +142,7 @@ struct lgv_table {
     bool even;                /* knots are equally far apart */
 };
 #define LGV_MAX_TABLES 20000
-#define LGV_MAX_DRAWN 64
+#define LGV_MAX_DRAWN 1024
 
 /* Rotations among the coordinates, one name with all its entries, each a unit quaternion (w, x, y, z): four rows of q
  * from q on, three of p from p on.  Derivatives with respect to q have the rows of p, see rotations.c.  The 3 count
@@ -208,7 +208,10 @@ bool lgv_expr_no_memory(const struct lgv_graph *g); /* that is why it failed: no
 int lgv_expr_const(struct lgv_graph *g, double value);
 int lgv_expr_param(struct lgv_graph *g, int number);
 int lgv_expr_drawn(const struct lgv_graph *g, int number); /* which of the drawn ones a parameter is, or -1 */
-int lgv_expr_entry(struct lgv_graph *g, int index); /* the parameter whose number an integer expression is */
+/* The parameter whose number an integer expression is, of an array whose first entry has the number `first`. */
+int lgv_expr_entry(struct lgv_graph *g, int index, int first);
+/* The same of an array like that of an entry: its rows among the drawn parameters, less the numbers, less 1; or 0. */
+int lgv_expr_entry_like(struct lgv_graph *g, int index, double value);
 int lgv_expr_time(struct lgv_graph *g);
 int lgv_expr_ref(struct lgv_graph *g, enum lgv_space space, int index);
 int lgv_expr_ref_at(struct lgv_graph *g, enum lgv_space space, long component);

@@ -210,7 +210,7 @@ static struct lgv_value draw(struct lgv_parser *p, int op, size_t at, const char
     int which = op == -7;
     int a = 0, b = lgv_expr_const(p->g, 1);
     if (!p->scope->draws) {
-        lgv_parser_error(p, at, "%s() may only be used in start values and in parameters that are no arrays", name);
+        lgv_parser_error(p, at, "%s() may only be used in start values and in parameters", name);
         return number(p, 0);
     }
     if (p->nloops) {
@@ -411,7 +411,7 @@ static struct lgv_value parameter(struct lgv_parser *p, size_t at, const struct 
     if (p->failed) return number(p, 0);
     if (!s->length) return scalar(lgv_expr_param(g, s->index));
     int i = lgv_parser_subscript(p, s->name, s->length);
-    return scalar(lgv_expr_entry(g, lgv_expr_iop(g, LGV_IADD, i, lgv_expr_iconst(g, s->index - 1))));
+    return scalar(lgv_expr_entry(g, lgv_expr_iop(g, LGV_IADD, i, lgv_expr_iconst(g, s->index - 1)), s->index));
 }
 
 /* A value made inside `outer` loops, used at the present place: its own loops move inside all loops around it. */

@@ -39,6 +39,7 @@ static const struct advice names[] = {
     {"dW dw dB", "a noise is given by its function h alone: what belongs to dW is -h_q and h_p"},
     {"dx dq dp dy", "a model is given by energies, not by equations: see lgv explain"},
     {"v vel velocity", "only models with a lagrangian have names for velocities; else write p/m"},
+    {"maxwell Maxwell maxwell_boltzmann thermal boltzmann", "momenta at a temperature start as maxwellian"},
     {"PI Pi \u03c0", "it is pi"},
     {"inf infinity nan", "numbers are finite"},
 };

@@ -241,10 +241,10 @@ static bool read_name(struct lgv_loader *l, int node) {
 /* Options of a run stand one level further in; the table of them belongs to a later stage. */
 static const char *option_of_run(const char *name, bool misspelt) {
     static const char *const option[] = {
-        "method", "step", "until", "paths", "seed", "truncate", "rescue", "weak", "outputs", "threads", "lanes",
-        "keep", "keep_every", "keep_increments", "tally", "averages", "correlations", "extendable", "record",
-        "record_paths", "burn_in", "extremes", "modified_energy", "crossings", "quantiles", "bins", "histograms2",
-        "density", "check_states"};
+        "method", "step", "until", "paths", "until_stderr", "seed", "truncate", "rescue", "weak", "outputs",
+        "threads", "lanes", "keep", "keep_every", "keep_increments", "tally", "averages", "correlations",
+        "extendable", "record", "record_paths", "burn_in", "extremes", "modified_energy", "crossings", "quantiles",
+        "bins", "histograms2", "density", "check_states"};
     const size_t count = sizeof option / sizeof *option;
     if (misspelt) return lgv_nearest(name, option, count);
     for (size_t k = 0; k < count; k++)

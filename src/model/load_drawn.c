@@ -6,16 +6,26 @@
  *
  * A parameter whose formula has draws, or another random parameter, is drawn with the start values, from the same
  * streams.  In kernels it is a row of the state; everywhere else, where structure is examined at some points, it is an
- * ordinary parameter with a typical value.  What is computed once for all paths cannot depend on it, and is refused. */
+ * ordinary parameter with a typical value.  The entries of an array are drawn all or none, so that their rows follow
+ * each other.  What is computed once for all paths cannot depend on it, and is refused. */
 #include "model/load.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RANDOM (LGV_USES(LGV_NORMAL) | LGV_USES(LGV_UNIFORM) | LGV_USES(LGV_DRAWN))
-/* Draws of a typical value: no quantity that such a parameter enters vanishes there by accident. */
-#define TYPICAL_NORMAL 0.31
-#define TYPICAL_UNIFORM 0.57
+#define OBSERVED 8 /* entries of an array that are observed unasked */
+
+/* Draw k of a typical value: no quantity that such a parameter enters vanishes there by accident, and no two are the
+ * same. */
+static double typical_uniform(int k) {
+    double x = 0.57 + 0.6180339887498949 * k;
+    return 0.05 + 0.9 * (x - floor(x)) + (k ? 0 : 0.007); /* 0.57 for the first one */
+}
+
+static double typical_normal(int k) {
+    return k ? 3 * (typical_uniform(k) - 0.5) : 0.31;
+}
 
 bool lgv_load_is_drawn(const struct lgv_loader *l, int formula) {
     return (l->m->graph->node[formula].uses & RANDOM) != 0;
@@ -26,7 +36,7 @@ bool lgv_load_typical(struct lgv_loader *l, int node, int formula, double *out) 
     double *z = lgv_new(2 * (size_t)n, sizeof *z);
     struct lgv_evaluator e;
     struct lgv_env env = {.par = l->m->par, .space = {[LGV_NORMAL] = z, [LGV_UNIFORM] = z + n}};
-    for (int k = 0; z && k < n; k++) z[k] = TYPICAL_NORMAL, z[n + k] = TYPICAL_UNIFORM;
+    for (int k = 0; z && k < n; k++) z[k] = typical_normal(k), z[n + k] = typical_uniform(k);
     bool ok = (z && lgv_eval_begin(&e, l->m->graph)) || lgv_yaml_memory(l);
     if (ok) {
         *out = lgv_eval_node(&e, formula, &env, NULL);
@@ -80,7 +90,7 @@ bool lgv_load_drawn_check(struct lgv_loader *l) {
     struct lgv_model *m = l->m;
     const char *what = m->graph->ndrawn ? fault(m) : NULL;
     if (!what) return true;
-    const struct lgv_symbol *s = lgv_scope_find(&m->scope, m->par_name[m->graph->drawn[0]]);
+    const struct lgv_symbol *s = lgv_model_drawn_symbol(m, 0);
     lgv_model_fail(l->err, l->file, l->text, s ? s->line : 0, s ? s->column : 0,
                    "a random parameter or a process cannot be in %s, which is the same for all paths and times", what);
     return false;
@@ -96,7 +106,7 @@ bool lgv_load_observe_drawn(struct lgv_loader *l) {
     m->observable = o;
     for (int k = 0; k < g->ndrawn; k++) {
         const char *name = m->par_name[g->drawn[k]];
-        bool known = false;
+        bool known = lgv_model_drawn_symbol(m, k) && lgv_model_drawn_symbol(m, k)->length > OBSERVED;
         for (size_t i = 0; i < m->nobservables; i++) known |= strcmp(m->observable[i].name, name) == 0;
         if (known) continue;
         o = &m->observable[m->nobservables++];
@@ -107,10 +117,18 @@ bool lgv_load_observe_drawn(struct lgv_loader *l) {
     return true;
 }
 
+const struct lgv_symbol *lgv_model_drawn_symbol(const struct lgv_model *m, int k) {
+    char name[LGV_MAX_NAME + 32];
+    snprintf(name, sizeof name, "%s", m->par_name[m->graph->drawn[k]]);
+    name[strcspn(name, "[")] = '\0';
+    return lgv_scope_find(&m->scope, name);
+}
+
 void lgv_model_drawn_words(const struct lgv_model *m, struct lgv_text *out) {
     for (int k = 0; m->graph && k < m->graph->nsteady; k++) {
-        const char *name = m->par_name[m->graph->drawn[k]];
-        const struct lgv_symbol *s = lgv_scope_find(&m->scope, name);
-        lgv_text_add(out, s && s->text ? "%s%s = %s" : "%s%s", k ? ", " : "", name, s && s->text ? s->text : "");
+        const struct lgv_symbol *s = lgv_model_drawn_symbol(m, k);
+        if (!s || (k && s == lgv_model_drawn_symbol(m, k - 1))) continue; /* an array, which was told */
+        lgv_text_add(out, "%s%s%s", k ? ", " : "", s->name, s->length ? "[i]" : "");
+        if (s->text) lgv_text_add(out, " = %s", s->text);
     }
 }

@@ -72,17 +72,56 @@ static bool read_one(struct lgv_loader *l, int key, int value) {
     return true;
 }
 
-/* Entry k of the array, with i bound to its number. */
-static bool read_entry(struct lgv_loader *l, int node, const char *array, long k) {
+/* Has the entry, or its whole array, a value from outside? */
+static bool given(const struct lgv_loader *l, const char *name, const char *array) {
+    for (size_t k = 0; k < l->noverrides; k++)
+        if (strcmp(l->override[k].name, name) == 0 || strcmp(l->override[k].name, array) == 0) return true;
+    return false;
+}
+
+/* Entry k of the array, with i bound to its number.  *formula: of draws, or -1 where its value is known. */
+static bool read_entry(struct lgv_loader *l, int node, const char *array, long k, int *formula) {
     struct lgv_scope *scope = &l->m->scope;
     const size_t known = scope->count;
     char name[LGV_MAX_NAME + 32];
     double x = 0;
     if (!lgv_load_value(l, "i", lgv_expr_const(scope->graph, (double)k))) return false;
-    bool ok = lgv_load_constant(l, node, "a parameter", &x);
+    scope->draws = l->m->draws;
+    bool ok = lgv_load_number(l, node, "a parameter", LGV_USES(LGV_NORMAL) | LGV_USES(LGV_UNIFORM), formula);
+    scope->draws = NULL;
+    bool drawn = ok && lgv_load_is_drawn(l, *formula);
+    ok = ok && (drawn ? lgv_load_typical(l, node, *formula, &x) : lgv_load_value_now(l, node, *formula, &x));
     lgv_load_drop(scope, known);
     snprintf(name, sizeof name, "%s[%ld]", array, k);
+    if (!drawn || given(l, name, array)) *formula = -1;
     return ok && add(l, name, array, x);
+}
+
+/* Entries that have values among those that are drawn are drawn, too: always the same. */
+static bool draw_entries(struct lgv_loader *l, int key, int first, const int *formula, long length) {
+    struct lgv_model *m = l->m;
+    for (long k = 0; k < length; k++) {
+        int number = first + (int)k, node = formula[k] >= 0 ? formula[k] : lgv_expr_const(m->graph, m->par[number]);
+        if (!lgv_load_drawn(l, key, number, node)) return false;
+    }
+    return true;
+}
+
+/* *drawn: some of them are random. */
+static bool read_entries(struct lgv_loader *l, int key, int value, const char *name, long length, bool *drawn) {
+    const struct lgv_yaml_node *n = lgv_yaml_node(l, value);
+    const bool listed = n->kind == LGV_YAML_SEQUENCE;
+    const int first = (int)l->m->npar;
+    int *formula = lgv_new((size_t)length + 1, sizeof *formula);
+    bool ok = formula || lgv_yaml_memory(l);
+    for (long k = 0, child = listed ? n->first : value; ok && k < length; k++) {
+        ok = read_entry(l, (int)child, name, k + 1, &formula[k]);
+        *drawn = *drawn || (ok && formula[k] >= 0);
+        if (listed) child = lgv_yaml_next(l, (int)child);
+    }
+    ok = ok && (!*drawn || draw_entries(l, key, first, formula, length));
+    free(formula);
+    return ok;
 }
 
 /* All entries from a file. */
@@ -116,20 +155,18 @@ static bool read_array(struct lgv_loader *l, int key, int value) {
         return lgv_yaml_fail(l, value, "%s has %ld entries, but this sequence has %d", name, length, n->count);
     const int first = (int)m->npar;
     const bool column = lgv_load_is_call(l, value, "file");
-    if (column && !read_column(l, value, name, length)) return false;
-    for (long k = column ? length + 1 : 1, child = listed ? n->first : value; k <= length; k++) {
-        if (!read_entry(l, (int)child, name, k)) return false;
-        if (listed) child = lgv_yaml_next(l, (int)child);
-    }
+    bool drawn = false;
+    if (!(column ? read_column(l, value, name, length) : read_entries(l, key, value, name, length, &drawn)))
+        return false;
     struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
-    if (!s) return lgv_yaml_memory(l);
+    if (!s || (drawn && !listed && !(s->text = lgv_copy(n->text)))) return lgv_yaml_memory(l);
     s->index = first;
     s->length = length;
     lgv_yaml_place(l, key, &s->line, &s->column);
     return true;
 }
 
-static bool known_name(const struct lgv_model *m, const char *name) {
+bool lgv_model_has_parameter(const struct lgv_model *m, const char *name) {
     const struct lgv_symbol *s = lgv_scope_find(&m->scope, name);
     bool found = s && s->kind == LGV_SYM_PARAMETER;
     for (size_t i = 0; i < m->npar && !found; i++) found = strcmp(m->par_name[i], name) == 0;
@@ -148,7 +185,7 @@ bool lgv_load_parameters(struct lgv_loader *l, int node) {
     }
     for (size_t k = 0; k < l->noverrides; k++) {
         const char *name = l->override[k].name;
-        if (known_name(m, name)) continue;
+        if (lgv_model_has_parameter(m, name)) continue;
         const char *near = lgv_nearest(name, (const char *const *)m->par_name, m->npar);
         lgv_fail(l->err, LGV_BAD_INPUT,
                  near ? "%s: there is no parameter %.80s; did you mean %s?" : "%s: there is no parameter %.80s",

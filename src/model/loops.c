@@ -164,7 +164,7 @@ static int written_out(struct unroll *u, int node) {
     else if (n.op == LGV_INDEX)
         id = lgv_expr_index(g, index_written_out(u, n.aux));
     else if (n.op == LGV_ENTRY)
-        id = lgv_expr_entry(g, index_written_out(u, n.aux));
+        id = lgv_expr_entry_like(g, index_written_out(u, n.aux), n.value);
     else if (n.op == LGV_LOOP)
         id = loop_written_out(u, &n);
     else {
@@ -246,7 +246,7 @@ static int shifted(struct shift *s, int node) {
     } else if (n.op == LGV_INDEX) {
         id = lgv_expr_index(g, index_shifted(s, n.aux));
     } else if (n.op == LGV_ENTRY) {
-        id = lgv_expr_entry(g, index_shifted(s, n.aux));
+        id = lgv_expr_entry_like(g, index_shifted(s, n.aux), n.value);
     } else if (n.op == LGV_LOOP) {
         int nest = nest_shifted(s, n.aux);
         id = lgv_expr_loop(g, nest, shifted(s, g->arg[n.first].node));

@@ -282,6 +282,9 @@ bool lgv_model_processes_linear(const struct lgv_model *m); /* they are at most 
 const char *lgv_model_process_name(const struct lgv_model *m, size_t k);
 bool lgv_model_has_process(const struct lgv_model *m, int node); /* its formula has one in it */
 void lgv_model_process_words(struct lgv_model *m, struct lgv_text *out); /* one after the other; nothing without any */
+bool lgv_model_has_parameter(const struct lgv_model *m, const char *name); /* also an array of them, or an entry */
+/* The parameter, or the array of parameters, that random parameter k belongs to; NULL: none that has a name. */
+const struct lgv_symbol *lgv_model_drawn_symbol(const struct lgv_model *m, int k);
 void lgv_model_drawn_words(const struct lgv_model *m, struct lgv_text *out); /* random parameters, likewise */
 void lgv_model_table_words(const struct lgv_model *m, size_t k, struct lgv_text *out); /* where a table is defined */
 /* The same at a byte of the text of the model. */

@@ -10,6 +10,7 @@
 #define BLUE "#0072B2"
 #define NAME 41    /* a name in the summary, with its end */
 #define POINTS 600 /* of a curve */
+#define UNMIXED 6  /* names of averages that depend on the path */
 #define SECTION_POINTS 20000
 
 static bool of_group(const struct lgv_finding *f, const char *group) {
@@ -76,6 +77,7 @@ static const struct table tables[] = {
 static const char *cell(char *out, size_t size, const struct lgv_finding *f, const struct column *c) {
     double x = lgv_finding_value(f, c->value);
     if (c->error) return lgv_text_with_error(out, size, x, lgv_finding_value(f, c->error));
+    if (isinf(x)) return "infinite";
     return lgv_brief(out, size, x, c->digits);
 }
 
@@ -101,6 +103,22 @@ static void print_name(FILE *out, const char *text, size_t width) {
     fprintf(out, "%s%*s", text, have < width ? (int)(width - have) : 0, "");
 }
 
+/* Whose time averages depend on the path or its beginning, in words; nothing where there are none. */
+static void put_unmixed(struct lgv_text *out, const struct lgv_result *r, const bool *shown) {
+    char name[NAME];
+    size_t count = 0;
+    for (size_t i = 0; i < r->nfindings; i++) {
+        const struct lgv_finding *f = &r->finding[i];
+        if (!of_group(f, LGV_FOUND_AVERAGES) || !(lgv_finding_value(f, "r_hat") > LGV_R_HAT)) continue;
+        if ((shown && !shown[i]) || count++ >= UNMIXED) continue;
+        lgv_text_add(out, "%s%s", count > 1 ? ", " : "R-hat is above 1.01: ", lgv_plain(name, sizeof name, f->name));
+    }
+    if (count > UNMIXED) lgv_text_add(out, " and %zu more", count - UNMIXED);
+    if (count > 0)
+        lgv_text_add(out, ". %s on the path or its beginning; run longer, or leave out more with burn_in",
+                     count > 1 ? "These averages still depend" : "This average still depends");
+}
+
 void lgv_found_summary(FILE *out, const struct lgv_result *r, const char *bold, const char *off) {
     char text[100];
     bool *shown = lgv_findings_shown(r);
@@ -120,10 +138,25 @@ void lgv_found_summary(FILE *out, const struct lgv_result *r, const char *bold, 
             fputc('\n', out);
         }
     }
+    struct lgv_text unmixed = {0};
+    put_unmixed(&unmixed, r, shown);
+    if (unmixed.size > 0 && !unmixed.failed) fprintf(out, "\n  %s\n", unmixed.data);
+    lgv_text_free(&unmixed);
     free(shown);
     if (r->stopped)
         fprintf(out, "\n  %llu of %llu paths ended where `stop` holds; statistics are over the paths still running\n",
                 (unsigned long long)r->stopped, (unsigned long long)r->paths_done);
+}
+
+static void report_unmixed(struct lgv_text *out, const struct lgv_result *r, const bool *shown) {
+    struct lgv_text text = {0};
+    put_unmixed(&text, r, shown);
+    if (text.size > 0 && !text.failed) {
+        lgv_text_add(out, "<p class=\"sub gap\">");
+        lgv_html(out, text.data);
+        lgv_text_add(out, "</p>\n");
+    }
+    lgv_text_free(&text);
 }
 
 void lgv_found_report(struct lgv_text *out, const struct lgv_result *r) {
@@ -146,6 +179,7 @@ void lgv_found_report(struct lgv_text *out, const struct lgv_result *r) {
             lgv_text_add(out, "</tr>\n");
         }
         lgv_text_add(out, "</table></div>\n");
+        if (strcmp(t->group, LGV_FOUND_AVERAGES) == 0) report_unmixed(out, r, shown);
     }
     free(shown);
     if (r->stopped)

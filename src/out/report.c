@@ -46,9 +46,11 @@ static bool put_found(struct lgv_text *out, const struct lgv_finding *f) {
     if (strcmp(f->group, LGV_FOUND_AVERAGES) != 0) return false;
     lgv_text_add(out, "The time average of <b>");
     lgv_html(out, f->name);
-    lgv_text_add(out, " is %s</b>. ",
+    lgv_text_add(out, " is %s</b>%s. ",
                  lgv_text_with_error(value, sizeof value, lgv_finding_value(f, "mean"),
-                                     lgv_finding_value(f, "stderr")));
+                                     lgv_finding_value(f, "stderr")),
+                 lgv_finding_value(f, "r_hat") > LGV_R_HAT
+                     ? ", which still depends on the path or its beginning (R-hat)" : "");
     return true;
 }
 

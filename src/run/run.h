@@ -46,6 +46,7 @@ struct lgv_settings {
     bool averages, correlations, extendable;
     char record[LGV_LIST_SIZE];       /* of single paths: final, states, increments */
     char record_paths[LGV_WORD_SIZE]; /* of which: all, how many, or their numbers */
+    char until_stderr[LGV_WORD_SIZE]; /* NAME=E: paths are added until the error is reached */
     uint64_t crossings;
     double burn_in;
     char extremes[LGV_LIST_SIZE];    /* observables */

@@ -18,6 +18,10 @@ const struct lgv_option lgv_run_options[] = {
      "end of the run; a step that does not divide the time is made shorter", AT(until)},
     {"start", LGV_REAL, "0", -1e300, 1e300, "time", "time at which the run starts", AT(start)},
     {"paths", LGV_COUNT, "1000", 1, LGV_MOST_COUNT, "", "number of paths of the ensemble", AT(paths)},
+    {"until_stderr", LGV_WORD, "", 0, 0, "",
+     "NAME=E: paths are added until the standard error of the mean of an observable at the end is at most E; `paths` "
+     "is the number to begin with",
+     AT(until_stderr)},
     {"seed", LGV_COUNT, "1", 0, 1.8446744073709552e19, "", "seed of all noise and of random start values", AT(seed)},
     {"truncate", LGV_REAL, "-1", -1, 1000, "",
      "k of truncated increments |dW| <= sqrt(2 k dt |ln dt|), 0 for none; -1: k = 4 for implicit methods but never "

@@ -16,7 +16,9 @@
  * cut in two halves of h values (the one in the middle is left out where n is odd).  With W the mean of the variances
  * inside the halves and B the variance of their averages, R-hat^2 = (h - 1)/h + B/W; it is 1 for paths that have
  * forgotten their start, and 1.01 is a usual limit (Gelman & Rubin 1992, doi:10.1214/ss/1177011136; halves: Vehtari,
- * Gelman, Simpson, Carpenter & Buerkner 2021, doi:10.1214/20-BA1221).  One long path has one, too.
+ * Gelman, Simpson, Carpenter & Buerkner 2021, doi:10.1214/20-BA1221).  One long path has one, too.  Where several paths
+ * are beyond that limit, what their averages differ by counts: the standard error is at least that of their spread, and
+ * the effective number of values at most the variance of all values over its square.
  *
  * The mean squared displacement M(lag) = <(x(t + lag) - x(t))^2> is taken at the lags of a multiple-tau correlator
  * (Ramirez, Sukumaran, Vorselaars & Likhtman 2010, doi:10.1063/1.3491098): 16, then 8 for every doubling.  Levels take
@@ -190,9 +192,10 @@ static void subtract_means(double *x, size_t n, double mean[LGV_UNIT], double va
     for (size_t l = 0; l < LGV_UNIT; l++) variance[l] /= (double)n;
 }
 
-/* D / s^2, D = s^2 g; what is known of s^2 are deviations from the mean of the path, which miss D/n of it. */
+/* D / s^2, D = s^2 g; what is known of s^2 are deviations from the mean of the path, which miss D/n of it.  NaN where
+ * nothing moves. */
 static double inefficiency(double D, double variance, double n) {
-    return isnan(D) ? D : D > 0 ? D / (variance + D / n) : 1;
+    return isnan(D) || !(variance > 0) ? (double)NAN : D > 0 ? D / (variance + D / n) : 1;
 }
 
 static void list_path(struct object *o, uint64_t path, size_t i, double mean, double square, double g) {
@@ -304,14 +307,15 @@ static double error_of(const struct object *o, const struct pool *p) {
                         : (double)NAN;
 }
 
-/* NaN where nothing moves. */
+/* NaN where nothing moves, infinite where every path rests at a value of its own, beyond the round-off of averages. */
 static double r_hat(const struct object *o, const struct pool *p) {
     double h = (double)(o->n / 2), halves = 2 * (double)o->paths;
-    double within = o->paths ? lgv_exact_round(&p[HALF_SQUARES].sum) / (halves * (h - 1)) : 0;
-    if (!(within > 0)) return NAN;
+    if (o->paths == 0) return (double)NAN;
+    double within = lgv_exact_round(&p[HALF_SQUARES].sum) / (halves * (h - 1));
     const struct lgv_exact *sum = &p[HALF_MEAN].sum;
-    double between = lgv_exact_comoment(2 * o->paths, sum, sum, &p[HALF_MEAN].squares) / (halves - 1);
-    return sqrt((h - 1) / h + fmax(0, between) / within);
+    double between = fmax(0, lgv_exact_comoment(2 * o->paths, sum, sum, &p[HALF_MEAN].squares) / (halves - 1));
+    if (within > 0) return sqrt((h - 1) / h + between / within);
+    return sqrt(between) > 1e-14 * fabs(lgv_exact_round(sum) / halves) ? (double)INFINITY : (double)NAN;
 }
 
 static bool put_paths(const struct object *o, size_t i, struct lgv_finding *f) {
@@ -343,16 +347,19 @@ static bool put_average(const struct object *o, size_t i, struct lgv_result *r) 
     struct lgv_finding *f = lgv_finding_add(r, LGV_FOUND_AVERAGES, r->series[i].name, r->series[i].formula);
     const struct pool *p = o->pool + i * POOLS;
     if (!f) return false;
-    double paths = (double)o->paths, spread = error_of(o, p + MEAN);
+    double paths = (double)o->paths, spread = error_of(o, p + MEAN), variance = mean_of(o, p + VARIANCE);
     double along = o->paths ? sqrt(mean_of(o, p + INEFFICIENT) / ((double)o->n * paths)) : (double)NAN;
-    double g = inefficiency(mean_of(o, p + INEFFICIENT), mean_of(o, p + VARIANCE), (double)o->n);
-    return lgv_finding_number(f, "mean", mean_of(o, p + MEAN)) &&
-           lgv_finding_number(f, "stderr", o->paths >= LGV_UNIT ? spread : along) &&
+    double g = inefficiency(mean_of(o, p + INEFFICIENT), variance, (double)o->n), mixed = r_hat(o, p);
+    double error = o->paths >= LGV_UNIT ? spread : along, samples = (double)o->n * paths / g;
+    if (o->paths > 1 && mixed > LGV_R_HAT) { /* the paths have averages of their own, which no path alone can tell */
+        error = fmax(error, spread);
+        samples = fmin(samples, variance / (spread * spread) + paths); /* the variance of all values is both */
+    }
+    return lgv_finding_number(f, "mean", mean_of(o, p + MEAN)) && lgv_finding_number(f, "stderr", error) &&
            lgv_finding_number(f, "stderr_paths", spread) && lgv_finding_number(f, "stderr_along", along) &&
-           lgv_finding_number(f, "time", 0.5 * g * o->shape.interval) &&
-           lgv_finding_number(f, "samples", (double)o->n * paths / g) &&
-           lgv_finding_number(f, "r_hat", r_hat(o, p)) &&
-           lgv_finding_number(f, "std", sqrt(mean_of(o, p + VARIANCE))) && lgv_finding_number(f, "paths", paths) &&
+           lgv_finding_number(f, "time", 0.5 * g * o->shape.interval) && lgv_finding_number(f, "samples", samples) &&
+           lgv_finding_number(f, "r_hat", mixed) &&
+           lgv_finding_number(f, "std", sqrt(variance)) && lgv_finding_number(f, "paths", paths) &&
            lgv_finding_number(f, "values", (double)o->n) && put_paths(o, i, f) && put_running(o, i, f);
 }
 

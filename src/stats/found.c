@@ -32,13 +32,16 @@ const struct lgv_found_row lgv_found_rows[] = {
     {LGV_FOUND_EVENTS, "time", 1, TIME, "first-passage times of the first paths, by number; NaN: never"},
     {LGV_FOUND_EVENTS, "entries", 1, "", "entries of the first paths"},
     {LGV_FOUND_AVERAGES, "mean", 0, SAME, "time average, mean over the paths that reach the end"},
-    {LGV_FOUND_AVERAGES, "stderr", 0, SAME, "its standard error: stderr_paths from 16 paths on, else stderr_along"},
+    {LGV_FOUND_AVERAGES, "stderr", 0, SAME,
+     "its standard error: stderr_paths from 16 paths on, else stderr_along, or the larger one where R-hat is above "
+     "1.01"},
     {LGV_FOUND_AVERAGES, "stderr_paths", 0, SAME, "standard error from the spread of the averages of the paths"},
     {LGV_FOUND_AVERAGES, "stderr_along", 0, SAME, "standard error from the correlation along the paths"},
     {LGV_FOUND_AVERAGES, "time", 0, TIME, "integrated autocorrelation time"},
     {LGV_FOUND_AVERAGES, "samples", 0, "", "effective number of independent values, of all paths"},
     {LGV_FOUND_AVERAGES, "r_hat", 0, "",
-     "R-hat of the halves of the paths, 1 where averages do not depend on the path and its beginning; NaN: constant"},
+     "R-hat of the halves of the paths, 1 where averages do not depend on the path and its beginning; infinite: every "
+     "path rests at a value of its own; NaN: constant"},
     {LGV_FOUND_AVERAGES, "std", 0, SAME, "standard deviation along a path"},
     {LGV_FOUND_AVERAGES, "paths", 0, "paths", "paths that reach the end"},
     {LGV_FOUND_AVERAGES, "values", 0, "", "values of each path"},

@@ -47,6 +47,7 @@ struct lgv_failure {
 /* What was found along the way, each with a name: numbers and arrays that are rows of one table (found.c). */
 #define LGV_FOUND_EVENTS "events"
 #define LGV_FOUND_AVERAGES "averages"
+#define LGV_R_HAT 1.01 /* beyond, averages depend on the path or its beginning (along.c) */
 #define LGV_FOUND_CORRELATIONS "correlations"
 #define LGV_FOUND_EXTREMES "extremes"
 #define LGV_FOUND_PAIRS "histograms2"
