@@ -84,7 +84,7 @@ INLINE ivec still_moving(long n, const vec *e, const vec *x, const vec *base, do
 }
 
 #define PACE_ROUND 4e-16
-#define PACE_FLOOR 1e-13 /* corrections below this part of the state that no longer fall are round-off of forces */
+#define PACE_FLOOR 1e-13 /* corrections below this part of the state that do not fall are round-off of forces */
 
 /* A correction e after one of size |e0| leaves an error of about |e|^2 / |e0|, whatever the factors of the matrix are
  * worth, or without any: a lane is done when that is round-off of x, or e is round-off of base.  e, x, base: squares
@@ -99,7 +99,7 @@ INLINE ivec still_falling(struct newton *s, vec e, vec x, vec base, vec least, v
     ivec first = (ivec)(s->last == 0.0);
     vec part = vec_select(first, vec_set(1), e / s->last), left = vec_max(part, least);
     ivec done = (vec_finite(part) & (ivec)(left * e <= PACE_ROUND * FUSED(part, whole, size))) | (ivec)(e == 0.0);
-    ivec stalled = ~first & (ivec)(part >= 0.5) & (ivec)(e <= PACE_FLOOR * whole) & vec_finite(whole);
+    ivec stalled = ~first & (ivec)(part >= 1.0) & (ivec)(e <= PACE_FLOOR * whole) & vec_finite(whole);
     s->last = e;
     *rate = vec_select(first, vec_set(0), part);
     return ~(done | stalled);
