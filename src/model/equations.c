@@ -271,13 +271,13 @@ static const char *correction(struct page *g, const char *x) {
     if (!g->ito || !some) return "";
     static const char *const one[] = {" + 1/2 {{@1, h}, h} dt",
                                       " + \\tfrac12 \\{\\{@1, h\\}, h\\} \\, \\mathrm{d}t",
-                                      "<mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><mo>{</mo><mo>{</mo>@1<mo>,</mo>"
-                                      "<mi>h</mi><mo>}</mo><mo>,</mo><mi>h</mi><mo>}</mo><mi>d</mi><mi>t</mi>"};
+                                      ("<mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><mo>{</mo><mo>{</mo>@1<mo>,</mo>"
+                                       "<mi>h</mi><mo>}</mo><mo>,</mo><mi>h</mi><mo>}</mo><mi>d</mi><mi>t</mi>")};
     static const char *const all[] = {
         " + 1/2 sum(k, {{@1, h_k}, h_k}) dt", " + \\tfrac12 \\sum_k \\{\\{@1, h_k\\}, h_k\\} \\, \\mathrm{d}t",
-        "<mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><munder><mo>∑</mo><mi>k</mi></munder>"
-        "<mo>{</mo><mo>{</mo>@1<mo>,</mo><msub><mi>h</mi><mi>k</mi></msub><mo>}</mo><mo>,</mo>"
-        "<msub><mi>h</mi><mi>k</mi></msub><mo>}</mo><mi>d</mi><mi>t</mi>"};
+        ("<mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><munder><mo>∑</mo><mi>k</mi></munder>"
+         "<mo>{</mo><mo>{</mo>@1<mo>,</mo><msub><mi>h</mi><mi>k</mi></msub><mo>}</mo><mo>,</mo>"
+         "<msub><mi>h</mi><mi>k</mi></msub><mo>}</mo><mi>d</mi><mi>t</mi>")};
     return made(g, g->m->nnoise == 1 ? one : all, name(g, x).text, "", "").text;
 }
 
