@@ -7,7 +7,6 @@ if [ ! -x "$LGV-mpi" ] || ! command -v mpirun > /dev/null; then
     echo "no MPI: nothing to test"
     exit 0
 fi
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
 mpi_faulty=$(dirname "$LGV")/tests/lgv_mpi_fault
 export ASAN_OPTIONS=detect_leaks=0 # of MPI itself
 if ! mpirun --oversubscribe -n 2 true > out 2> err; then

@@ -43,7 +43,6 @@ gives 0 "$LGV" run "$kubo" "${small[@]}" --no-report --quiet --out more
 
 # Processes.
 if [ -x "$LGV-mpi" ] && command -v mpirun > /dev/null; then
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
     if mpirun --oversubscribe -n 2 true > out 2> err; then
         ASAN_OPTIONS=detect_leaks=0 gives 0 mpirun --oversubscribe -n 2 "$LGV-mpi" run "${model[@]}" --threads 1 \
             --out peers
