@@ -243,7 +243,6 @@ const struct lgv_method lgv_method_iem = {
     .patterned = true,
     .steady_kinetic = true,
     .implicit_sets = 1,
-    .dense_bath = true,
     .linear = LGV_LINEAR_FREE,
     .claims = "Keeps nothing; the energy of an oscillator is damped.",
 };

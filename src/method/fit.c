@@ -298,8 +298,6 @@ static bool refusal_by_bath(const struct lgv_method *method, const struct lgv_mo
          "several temperatures need diagonal masses in %s", 0, BATH},
         {of_q && method->steady_bath,
          "%s knows the flow of drift and bath together for constant friction only", 0, BATH},
-        {bath && method->dense_bath && m->np > LGV_BATH_MATRIX && !lgv_method_patterned(method, m, s),
-         "%s solves dense equations with friction, for up to %d degrees of freedom", LGV_BATH_MATRIX, BATH},
         {method->metropolis && m->nnoise,
          "%s is for the noise of the bath alone, and the model has other noise", 0, NOISE},
         {method->metropolis && m->force,
