@@ -102,6 +102,30 @@ INLINE void dragged_matrix(struct ctx *c, const vec *z, const struct drift *h) {
     c->top = top;
 }
 
+/* Solves the same for e.  Along the pattern friction belongs to coordinates, and is a multiple of the rows of H_pp. */
+INLINE ivec dragged_solve(struct ctx *c, const vec *z, const struct drift *h, vec *e) {
+#if MODEL_PATTERN
+    ARRAY(A, PATTERN_BLOCKS(2));
+    ARRAY(scratch, PATTERN_SCRATCH(2));
+    pattern_clear(2, A);
+    for (long i = 0; i < 2; i++) pattern_add_one(2, i, i, 1.0, A);
+    pattern_add_flow(2, 0, 0, 1.0, 1.0, h->Kqq, h->Kqp, h->Kpp, A);
+#if NB
+    ARRAY(gamma, NB);
+    bath_friction(c, z, gamma);
+    for (long j = 0; j < NB; j++)
+        for (long k = pattern_row[BATH_ROW(j)]; k < pattern_row[BATH_ROW(j) + 1]; k++)
+            ADD_PRODUCT(A[4 * pattern_place[k] + 3], gamma[j], h->Kpp[k]);
+#endif
+    (void)z;
+    return pattern_solve(2, A, e, scratch);
+#else
+    ARRAY(scratch, SYSTEM_SCRATCH(2 * NP));
+    dragged_matrix(c, z, h);
+    return system_solve(SYSTEM_ANY, 2 * NP, h->A, e, scratch);
+#endif
+}
+
 INLINE ivec drift_correction(struct ctx *c, struct newton *s, void *of) {
     struct drift *h = of;
     vec *top = c->top;
@@ -115,11 +139,7 @@ INLINE ivec drift_correction(struct ctx *c, struct newton *s, void *of) {
         return system_solve(SYSTEM_NEAR_ONE, 2 * NP, h->A, s->e, scratch);
     }
     model_K2(c, h->t, s->x, s->x + NP, c->dt, h->none, 0, 0, h->Kqq, h->Kqp, h->Kpp);
-    if (IEM_DRAGGED) {
-        ARRAY(scratch, SYSTEM_SCRATCH(2 * NP));
-        dragged_matrix(c, s->x, h);
-        return system_solve(SYSTEM_ANY, 2 * NP, h->A, s->e, scratch);
-    }
+    if (IEM_DRAGGED) return dragged_solve(c, s->x, h, s->e);
     return solve_partitioned(c, 1, h->Kqq, h->Kqp, h->Kpp, s->e);
 }
 
@@ -135,7 +155,7 @@ INLINE void solve_implicit_drift(struct ctx *c, double t, const vec *base, vec *
     ARRAY(Kqq, SECOND);
     ARRAY(Kqp, SECOND);
     ARRAY(Kpp, SECOND);
-    ARRAY(A, IEM_WHOLE || IEM_DRAGGED ? 4 * NP * NP : 1);
+    ARRAY(A, IEM_WHOLE || (IEM_DRAGGED && !MODEL_PATTERN) ? 4 * NP * NP : 1);
     struct drift step = {t, base, none, x, Kqq, Kqp, Kpp, A};
     struct newton s = {.n = 2 * NP, .x = z, .e = r, .live = (ivec)(base[0] == base[0])};
     /* one correction leads from anywhere to the solution */
@@ -223,7 +243,6 @@ const struct lgv_method lgv_method_iem = {
     .patterned = true,
     .steady_kinetic = true,
     .implicit_sets = 1,
-    .dense_bath = true,
     .linear = LGV_LINEAR_FREE,
     .claims = "Keeps nothing; the energy of an oscillator is damped.",
 };

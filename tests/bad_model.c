@@ -49,6 +49,7 @@ static const struct bad structure[] = {
     {Q "hamiltonian: p^2/2\nconstraints: [q]\npenalty: {omega: 20, widow: 1}\n", 5, 22, "unknown key widow"},
     {Q "hamiltonian: p^2/2\nconstraints: [q]\npenalty: {window: 1}\n", 5, 10, "penalty needs omega"},
     {Q "hamiltonian: p^2/2\nconstraints: [q]\npenalty: {omega: -20}\n", 5, 18, "expected a positive number"},
+    {Q "hamiltonian: p^2/2\nconstraints: [q]\npenalty: 20\n", 5, 10, "expected a penalty: { omega: ... }"},
     {Q "hamiltonian: p^2/2\nconstraints: [q]\npenalty: {omega: q}\n", 5, 18, "q may not be used"},
     {Q "hamiltonian: p^2/2 + q^2 + q^4\nstiff: q^3\n", 4, 8, "this is not a part of the potential"},
     {Q "hamiltonian: p^2/2 + q^2 + q^4\nstiff: 2*q^4\n", 4, 8, "this is not a part of the potential"},

@@ -114,6 +114,16 @@ done
 gives 0 "$LGV" check unused.yaml --json
 has out '"unused": [' '"V"'
 
+# A cutoff is for pairs(...): whoever writes sum(...) has all pairs.
+for sum in sum pairs; do
+    d=$([ $sum = pairs ] && echo 'd = x[i] - x[j], dot(d, d)' || echo 'dot(x[i] - x[j], x[i] - x[j])')
+    printf '%s\n' "coordinates: { 'x[4] in R3': '[i, 0, 0]' }" 'cutoff: { radius: 1.5 }' \
+        "potential: '$sum(i=1..4, j=i+1..4, $d)'" > cut.yaml
+    gives 0 "$LGV" run cut.yaml --no-files --paths 2 --until 0.1 --step 0.1 --method BAB
+    [ $sum = pairs ] || has err 'cut.yaml:2:19: no sum uses this cutoff'
+    [ $sum = sum ] || hasnot err 'cutoff'
+done
+
 # A matrix that is not quite a rotation is made one, and that is told with its place.
 turned() {
     printf 'coordinates: { R in SO3: { matrix: [[1, 0, 0], [0, 1, %s], [0, 0, 1]] } }\n' "$1" > turned.yaml

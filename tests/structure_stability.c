@@ -211,10 +211,32 @@ static void test_words(void **state) {
     assert_true(out.stable == -1 && !out.text[0]);
 }
 
+/* Forces without a potential bend as a potential does: the same oscillators written both ways, W K = (6, 2; 2, 3) with
+ * eigenvalues 7 and 2, and with a rotation beside, which has no symmetric part. */
+static void test_forces(void **state) {
+    (void)state;
+    static const char start[] = "coordinates: {x: 1, y: 0.5}\nmomenta: {a: 0, b: 0}\nhamiltonian: a^2 + b^2/2";
+    static const char *const rest[] = {" + (3*x^2 + 3*y^2)/2 + sqrt(2)*x*y\n",
+                                       "\nforce: ['-3*x - sqrt(2)*y', '-3*y - sqrt(2)*x']\n",
+                                       " + x^2\nforce: ['-x - sqrt(2)*y', '-3*y - sqrt(2)*x']\n",
+                                       " + y^2\nforce: ['-3*x - (sqrt(2) + 5)*y', '-y - (sqrt(2) - 5)*x']\n"};
+    const double omega = sqrt(0.5 * (9 + sqrt(81 - 4 * 14)));
+    for (size_t k = 0; k < sizeof rest / sizeof *rest; k++) {
+        char text[300];
+        snprintf(text, sizeof text, "%s%s", start, rest[k]);
+        struct lgv_stability out = stability_of(text, "BAB", 0.9 * 2 / omega);
+        assert_near(out.frequency, omega, 1e-10, "frequency");
+        assert_near(out.largest, 2 / omega, 1e-6, "step");
+        assert_int_equal(out.stable, 1);
+        assert_int_equal(stability_of(text, "BAB", 1.1 * 2 / omega).stable, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits),     cmocka_unit_test(test_eigenvalues), cmocka_unit_test(test_split),
         cmocka_unit_test(test_resonances), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_forces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,17 @@ static struct lgv_model *network(int n, int seed, bool couple) {
     return model_of(text);
 }
 
+/* A ring with constant masses, half of it in a bath, and what else is given. */
+static struct lgv_model *bath(int n, const char *friction, bool couple, const char *more) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "parameters: {N: %d, zero: 0, s: 0.1}\ncoordinates: {'x[N]': 0.2*sin(i)}\nmomenta: {p: 0.3*cos(2*i)}\n"
+             "hamiltonian: sum(i=1..N, p[i]^2/2*(1 + mod(i, 3)) + (x[wrap(i+1)] - x[i])^2/2\n"
+             "  + (x[wrap(i+1)] - x[i])^4/8)%s\nlangevin: {friction: {x: '%s'}, temperature: 0.5}\n%s",
+             n, couple ? COUPLED : "", friction, more);
+    return model_of(text);
+}
+
 /* Path 0 after some steps, beside paths from `others` on; returns the scratch memory of the block in vecs. */
 static double walk(const struct lgv_kernel *k, size_t others, double dt, uint64_t steps, double *x) {
     struct lgv_own_block b;
@@ -159,6 +170,36 @@ static void test_linear(void **state) {
     }
 }
 
+/* In a bath: around methods that know nothing of it, and as friction in the equations, which beside forces, and where
+ * friction varies, are not solved by their derivatives alone.  At sizes without dense matrices memory is linear. */
+static void test_bath(void **state) {
+    (void)state;
+    static const char *const friction[] = {"0.7", "3*mod(i, 2)", "0.5*mod(i, 2)*(1 + x[i]^2)"};
+    static const char *const more[] = {"", "noise: s*sum(i=1..N, x[i]^2/2)\n", "force: {x: '-0.2*x[i]^3'}\n"};
+    static const char *const method[] = {"IEM", "P1N1Q2Gau-GLA", "P1N1Q2Gau-Suzuki4-GLA"};
+    for (int f = 0; f < 3; f++)
+        for (int k = 0; k < 3; k++) {
+            struct lgv_model *sparse = bath(50, friction[f], false, more[k]);
+            struct lgv_model *dense = bath(50, friction[f], true, more[k]);
+            for (int i = 0; i < (k == 2 ? 1 : 3); i++) against_dense(sparse, dense, method[i], 0.2);
+            lgv_model_free(sparse);
+            lgv_model_free(dense);
+        }
+    static double x[4400];
+    for (int i = 0; i < 2; i++) {
+        double room[2];
+        for (int l = 0; l < 2; l++) {
+            struct lgv_model *m = bath(l ? 2200 : 220, friction[0], false, "");
+            struct lgv_kernel k = kernel_of(m, method[i]);
+            room[l] = walk(&k, 0, 0.1, 1, x);
+            lgv_kernel_free(&k);
+            lgv_model_free(m);
+        }
+        print_message("%s: %.1f and %.1f vecs of scratch a site\n", method[i], room[0] / 220, room[1] / 2200);
+        assert_true(room[1] < 20 * room[0]); /* it grows by leaps; dense matrices would have 100 times as much */
+    }
+}
+
 /* A path has its bits whatever the others do, and however many lanes there are. */
 static void test_alone(void **state) {
     (void)state;
@@ -180,6 +221,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ring),  cmocka_unit_test(test_network), cmocka_unit_test(test_symplectic),
         cmocka_unit_test(test_order), cmocka_unit_test(test_linear),  cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_bath),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

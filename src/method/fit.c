@@ -60,7 +60,7 @@ bool lgv_method_sparse(const struct lgv_method *method, const struct lgv_model *
 
 unsigned lgv_method_large(const struct lgv_method *method, const struct lgv_model *m, const struct lgv_structure *s) {
     bool form = lgv_method_separable(method, s) && !lgv_method_explicit(method, s) && !(s->noise_depends & LGV_ON_P) &&
-                !s->bath && !s->forced;
+                (method->program || (!s->bath && !s->forced)); /* what is around a step has the bath */
     bool many = s->linear ? m->np > LGV_LARGE_DOF : method->implicit_sets * m->np > LGV_FEW_UNKNOWNS;
     return many && form && m->kind->formulas ? method->implicit_sets : 0;
 }
@@ -70,7 +70,8 @@ bool lgv_method_patterned(const struct lgv_method *method, const struct lgv_mode
     bool all = p || method->patterned;
     for (size_t j = 0; p && j < p->steps; j++)
         all = all && (p->step[j]->patterned || !(lgv_method_face(p->step[j], s) & LGV_FACE_K2));
-    return all && m->np > LGV_LARGE_DOF && m->kind->formulas && !s->rotations && !s->bath && !s->forced;
+    bool drag = !s->bath || p || (s->diagonal_mass && m->bath.kind != LGV_FRICTION_MATRIX);
+    return all && drag && m->np > LGV_LARGE_DOF && m->kind->formulas && !s->rotations;
 }
 
 enum lgv_status lgv_method_too_large(const struct lgv_method *method, const struct lgv_model *m,
@@ -297,8 +298,6 @@ static bool refusal_by_bath(const struct lgv_method *method, const struct lgv_mo
          "several temperatures need diagonal masses in %s", 0, BATH},
         {of_q && method->steady_bath,
          "%s knows the flow of drift and bath together for constant friction only", 0, BATH},
-        {bath && method->dense_bath && m->np > LGV_BATH_MATRIX,
-         "%s solves dense equations with friction, for up to %d degrees of freedom", LGV_BATH_MATRIX, BATH},
         {method->metropolis && m->nnoise,
          "%s is for the noise of the bath alone, and the model has other noise", 0, NOISE},
         {method->metropolis && m->force,

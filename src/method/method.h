@@ -143,7 +143,6 @@ struct lgv_method {
     bool forced;         /* it knows forces (`force`) */
     bool forced_ends;    /* variational methods: at the ends of the step, F(q, p, t) and variable masses too */
     bool steady_bath;    /* friction must be constant */
-    bool dense_bath;     /* it solves dense equations with friction */
     double bath_strong, bath_weak; /* orders with a bath of constant friction and no other noise */
     enum lgv_contraction contraction; /* of the symplectic form by friction */
     double friction_limit; /* of g dt for a mode with rate g, beyond which it is unstable; 0: none */

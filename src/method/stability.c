@@ -246,7 +246,7 @@ static void tell_split(const struct lgv_method *m, const struct lgv_curvature *c
         snprintf(out->text + n, sizeof out->text - n, "; beta >= %.3g would do", out->beta);
 }
 
-static void tell_plain(const struct lgv_method *m, double dt, double least, struct lgv_stability *out) {
+static void tell_plain(const struct lgv_method *m, bool forced, double dt, double least, struct lgv_stability *out) {
     double z = dt * out->frequency;
     out->limit = lgv_method_limit(m);
     if (isnan(out->limit)) return;
@@ -255,7 +255,8 @@ static void tell_plain(const struct lgv_method *m, double dt, double least, stru
     out->largest = out->frequency > 0 ? out->limit / out->frequency : (double)INFINITY;
     out->stable = z < out->limit;
     if (out->frequency == 0)
-        snprintf(out->text, sizeof out->text, "nothing oscillates at the start: V bends nowhere upwards there");
+        snprintf(out->text, sizeof out->text, "nothing oscillates at the start: V bends nowhere upwards there%s",
+                 forced ? ", and no force pulls back" : "");
     else if (isinf(out->limit))
         snprintf(out->text, sizeof out->text, "dt omega = %.3g at the start; %s is stable for linear forces of any "
                  "frequency%s", z, m->name, stiff ? " (beta >= 1/4)" : "");
@@ -299,7 +300,7 @@ void lgv_method_stability(const struct lgv_method *method, struct lgv_model *m, 
         } else if (kind == LGV_LINEAR_IMPULSE || kind == LGV_LINEAR_MOLLIFIED) {
             impulse_modes(method, &c, step, out);
         } else {
-            tell_plain(method, step, least, out);
+            tell_plain(method, s->forced, step, least, out);
         }
         if (!method->program) tell_penalty(method, &c, step, out);
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * How much the potential bends at a typical start: K = H_qq and its declared stiff part K1 = V1_qq as sparse matrices,
- * W = M^-1 = H_pp, and the least and the largest eigenvalue of W (a (K - K1) + b K1), squares of frequencies.
+ * W = M^-1 = H_pp, and the least and the largest eigenvalue of W (a (K - K1) + b K1), squares of frequencies.  Forces F
+ * beside the potential bend K by the symmetric part of -F_q: what has a potential exactly so, else real parts of
+ * eigenvalues lie between those of K.
  *
  * These are found by Lanczos' method, in the inner product x.M y, for which the matrix is symmetric.  Vectors x are
  * carried with y = M x, so that nobody needs M itself:
@@ -15,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define MOST_FORCES 300 /* every one is differentiated by itself */
 #define MOST_ROUNDS 120 /* the edge of a spectrum without gaps is then known to a thousandth */
 
 struct gather {
@@ -72,24 +75,63 @@ static bool hessian(struct lgv_model *m, int formula, enum lgv_space space, stru
     return ok && !m->graph->failed;
 }
 
+/* Adds the symmetric part of -F_q, the rows one by one. */
+static bool bend_by_forces(struct lgv_model *m, struct lgv_evaluator *e, const struct lgv_env *env,
+                           const struct lgv_terms *gradient, size_t most, struct lgv_sparse_numbers *to) {
+    const size_t n = m->np;
+    size_t capacity = to->count;
+    double *row = lgv_new(n, sizeof *row);
+    bool ok = row != NULL;
+    for (size_t i = 0; ok && i < n; i++) {
+        for (size_t j = 0; j < n; j++) row[j] = 0;
+        lgv_eval_terms(e, &gradient[i], env, row, n, 1);
+        for (size_t j = 0; ok && j < n; j++) {
+            if (row[j] == 0) continue;
+            ok = isfinite(row[j]) && to->count + 2 <= most &&
+                 lgv_grow(&to->at, &capacity, to->count + 2, sizeof *to->at);
+            if (!ok) break;
+            to->at[to->count++] = (struct lgv_number_at){(int)i, (int)j, -0.5 * row[j]};
+            to->at[to->count++] = (struct lgv_number_at){(int)j, (int)i, -0.5 * row[j]};
+        }
+    }
+    free(row);
+    return ok;
+}
+
+/* F_q of every force; NULL: memory is out. */
+static struct lgv_terms *force_gradients(struct lgv_model *m) {
+    struct lgv_terms *d = lgv_new(m->np, sizeof *d);
+    for (size_t i = 0; d && i < m->np; i++) {
+        struct lgv_function f = {0};
+        if (lgv_function_split(m->graph, m->force[i], false, &f)) lgv_terms_gradient(m->graph, &f, LGV_Q, &d[i]);
+        lgv_function_free(&f);
+    }
+    return d;
+}
+
 bool lgv_model_curvature(struct lgv_model *m, size_t most, struct lgv_curvature *out) {
     *out = (struct lgv_curvature){.n = m->np};
     if (!m->kind->formulas || m->hamiltonian < 0 || m->lagrangian_only || m->nx != m->np) return false;
-    struct lgv_terms K = {0}, K1 = {0}, W = {0};
+    if (m->force && m->np > MOST_FORCES) return false;
+    struct lgv_terms K = {0}, K1 = {0}, W = {0}, *F = m->force ? force_gradients(m) : NULL;
     struct lgv_evaluator e = {0};
     struct lgv_point at = {0};
     bool ok = hessian(m, m->hamiltonian, LGV_Q, &K) && hessian(m, m->hamiltonian, LGV_P, &W) &&
-              (m->stiff < 0 || hessian(m, m->stiff, LGV_Q, &K1)) && lgv_eval_begin(&e, m->graph);
+              (m->stiff < 0 || hessian(m, m->stiff, LGV_Q, &K1)) && (F || !m->force) && !m->graph->failed &&
+              lgv_eval_begin(&e, m->graph);
     bool begun = ok;
     ok = ok && lgv_point_make(m, &e, -1, 1, &at);
     if (ok) {
         struct lgv_env env = lgv_point_env(m, &at);
         ok = numbers(m, &e, &env, &K, most, &out->all) && numbers(m, &e, &env, &K1, most, &out->stiff) &&
-             numbers(m, &e, &env, &W, most, &out->inverse_mass);
+             numbers(m, &e, &env, &W, most, &out->inverse_mass) &&
+             (!F || bend_by_forces(m, &e, &env, F, most, &out->all));
         if (ok && m->npenalties) out->penalty = sqrt(lgv_eval_node(&e, m->penalty, &env, NULL));
     }
     if (begun) lgv_eval_end(&e);
     free(at.x);
+    for (size_t i = 0; F && i < m->np; i++) lgv_terms_free(&F[i]);
+    free(F);
     lgv_terms_free(&K);
     lgv_terms_free(&K1);
     lgv_terms_free(&W);

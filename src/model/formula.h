@@ -59,6 +59,7 @@ struct lgv_cutoff {
     double box[3];              /* periods, 0: none */
     int dim;                    /* of the box; 0: none is given, 1: the same for all components */
     unsigned at;                /* byte of the file where the radius stands */
+    int line, column;           /* and its place */
 };
 
 struct lgv_scope {

@@ -53,6 +53,7 @@ bool lgv_load_cutoff(struct lgv_loader *l, int node) {
     if (at[0] < 0) return lgv_yaml_fail(l, node, "cutoff needs a radius");
     if (!read_length(l, at[0], "the radius", 1e100, &c->radius)) return false;
     c->at = (unsigned)lgv_yaml_node(l, at[0])->at;
+    lgv_yaml_place(l, at[0], &c->line, &c->column);
     c->width = SWITCH * c->radius;
     c->skin = SKIN * c->radius;
     if (!read_length(l, at[1], "the switch", c->radius, &c->width) ||

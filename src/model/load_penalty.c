@@ -44,7 +44,7 @@ bool lgv_load_penalty(struct lgv_loader *l, int node) {
     int omega = -1, window = -1, formula;
     double number;
     if (node < 0) return true;
-    if (!lgv_yaml_mapping(l, node, "a penalty")) return false;
+    if (!lgv_yaml_mapping(l, node, "a penalty: { omega: ... }")) return false;
     LGV_EACH(l, node, key, value) {
         const char *name = lgv_yaml_node(l, key)->text;
         int *at = strcmp(name, "omega") == 0 ? &omega : strcmp(name, "window") == 0 ? &window : NULL;

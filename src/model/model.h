@@ -368,14 +368,15 @@ bool lgv_model_quadratic(struct lgv_model *m, struct lgv_quadratic *out);
 void lgv_quadratic_free(struct lgv_quadratic *x);
 
 /* curvature.c: second derivatives of H at a typical start, and of the declared stiff part V1, as numbers.  False: the
- * model has rotations, no formula of H or more than `most` terms in one of them, or memory is out. */
+ * model has rotations, no formula of H, more than `most` terms in one of them or forces on more than 300 coordinates,
+ * or memory is out. */
 struct lgv_sparse_numbers {
     struct lgv_number_at *at; /* a place may come several times */
     size_t count;
 };
 struct lgv_curvature {
     size_t n;
-    struct lgv_sparse_numbers all, stiff, inverse_mass; /* K = H_qq, K1 = V1_qq, W = H_pp */
+    struct lgv_sparse_numbers all, stiff, inverse_mass; /* K = H_qq - sym F_q, K1 = V1_qq, W = H_pp */
     double penalty;                                     /* omega of constraints by penalty, else 0 */
 };
 bool lgv_model_curvature(struct lgv_model *m, size_t most, struct lgv_curvature *out);
