@@ -505,12 +505,13 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
     const char *why;
     double order;
     if (s->bath) {
-        bool alone = nnoise == 0 && s->steady_bath && !s->constrained;
+        bool alone = nnoise == 0 && s->steady_bath && !s->constrained && !s->force_of_p; /* F(p) sees dB in a step */
         order = alone || isnan(method->bath_strong) ? method->bath_strong : fmin(method->bath_strong, 1);
         why = alone             ? "constant friction and no other noise"
               : s->constrained  ? "friction and constraints"
-              : s->steady_bath ? "friction beside other noise"
-                                : "friction depends on q";
+              : !s->steady_bath ? "friction depends on q"
+              : nnoise          ? "friction beside other noise"
+                                : "friction beside forces that depend on velocities";
         if (method->metropolis) why = "steps that are not accepted have no order: the law at rest is what is kept";
         if (nnoise && s->commutes != 1 && s->noise_depends != LGV_ON_Q) {
             order = fmin(order, 0.5);
@@ -559,7 +560,9 @@ double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_s
     double strong = lgv_method_strong_order(method, s, nnoise, reason), most = s->process_linear ? 2 : 1;
     if (s->bath && nnoise == 0) {
         if (reason) *reason = "weak order";
-        return s->process ? fmin(method->bath_weak, most) : method->bath_weak;
+        /* who has friction as a force takes forces at momenta that are there already */
+        double weak = s->force_of_p && method->needs_drag ? fmin(method->bath_weak, 1) : method->bath_weak;
+        return s->process ? fmin(weak, most) : weak;
     }
     if (nnoise == 0 || isnan(strong)) return strong;
     if (strong < 1) { /* areas are missing, which have mean zero */
