@@ -575,3 +575,16 @@ double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_s
     double weak = parity ? 2 : method->weak_order;
     return s->process ? fmin(weak, most) : weak;
 }
+
+/* The flow of the bath keeps exp(-H/kT), and a symplectic step of order n keeps exp(-H'/kT) with an H' that differs
+ * from H by O(dt^n), so around a composition the bias has order n.  Where the momenta have another rule than that flow,
+ * or the law is another one, no more is known than what one step does, and the bias has the weak order. */
+double lgv_method_bias_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise) {
+    double order = method->bias_order;
+    if (!s->bath || !(order > 0) || method->metropolis) return order;
+    const bool flows = s->separable && s->quadratic_kinetic;
+    if (!flows || s->forced) order = fmin(order, 2);
+    if (nnoise || s->process || (s->force_of_p && method->needs_drag))
+        order = fmin(order, lgv_method_weak_order(method, s, nnoise, NULL));
+    return order;
+}

@@ -394,7 +394,7 @@ static bool fill_gla(const char *name, const void *what, struct lgv_method *m) {
     m->strong_additive = fmin(base->strong_additive, 1);
     m->bath_strong = 1;
     m->bath_weak = m->order;
-    m->bias_order = fmin(base->order, 2); /* S O is conjugate to O(1/2) S O(1/2) */
+    m->bias_order = base->order; /* S O is conjugate to O(1/2) S O(1/2) */
     m->bath_spans = strang ? 2 : 1;
     m->loose = false;
     if (!base->symplectic) m->contraction = LGV_CONTRACTS_UNKNOWN;
