@@ -210,6 +210,9 @@ static void test_methods(void **state) {
         {"coordinates: {x: 0, y: 0}\nmomenta: {u: 0, v: 0}\nhamiltonian: u^2 + v^2 + u*v + x^2\n"
          "langevin: {friction: [1 + x^2, 1], temperature: 1}\n", "BAOAB", "needs diagonal masses"},
         {ONE BATH "noise: q*p\n", "BAOA", "do not depend on the momenta"},
+        {ONE "langevin: {friction: q - 1, temperature: 1}\n", "BAOAB", "-0.7 at the start; it must be at least 0"},
+        {ONE "langevin: {friction: 1/(q - 0.3), temperature: 1}\n", "BAOAB", "inf at the start; it must be a finite"},
+        {ONE "langevin: {friction: sqrt(q - 1), temperature: 1}\n", "BAOAB", "nan at the start; it must be a finite"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct lgv_model *m = model_of(row[i].text);

@@ -97,8 +97,21 @@ hamiltonian: p^2/2 + q^2/2
 noise: [ q^2/4, p^2/4 ]
 YAML
 gives 0 "$LGV" converge rough.yaml --until 1 --largest 0.2 --levels 3 --paths 128 --json
-has err 'do not commute'
+has err 'do not commute' 'P1N1Q2Gau-Levy has areas'
 has out '"expected_order": 0.5'
+
+# Noise of q and p beside a bath: a reference is found, and no method with areas is named, because none fits.
+cat > rough.yaml <<'YAML'
+coordinates: { q: 0 }
+momenta: { p: 1 }
+hamiltonian: p^2/2 + q^2/2
+noise: 0.2*q*p
+langevin: { friction: 1, temperature: 0.5 }
+YAML
+gives 0 "$LGV" converge rough.yaml --until 1 --largest 0.1 --levels 3 --paths 128
+has err 'do not commute'
+hasnot err 'areas'
+has out 'P1N1Q2Gau-GLA' 'reference  P2N2Q4Gau-GLA'
 
 # Failed paths.
 cat > fall.yaml <<'YAML'

@@ -14,6 +14,15 @@ static const struct {
     {"coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nnoise: 0.1*p*q\n", "P1N1Q2Gau"},
     {"coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2*(1 + q^2)\n", "P1N1Q2Gau"},
     {"coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2*(1 + q^2)\nnoise: 0.1*q\n", "P1N1Q2Gau"},
+    /* a bath, and other noise beside it */
+    {"coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nlangevin: {friction: 1, temperature: 1}\n",
+     "BAOAB"},
+    {"coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nlangevin: {friction: 1, temperature: 1}\n"
+     "noise: 0.1*sin(q)\n",
+     "BAOAB"},
+    {"coordinates: {q: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 - cos(q)\nlangevin: {friction: 1, temperature: 1}\n"
+     "noise: 0.1*p*q\n",
+     "P1N1Q2Gau-GLA"},
     /* many degrees of freedom: the correction of VZc is cheap for additive noise only */
     {"coordinates: {'q[64]': 0}\nmomenta: {'p[64]': 1}\nnoise: 'each(i=1..64, 0.1*q[i])'\n"
      "hamiltonian: 'sum(i=1..64, p[i]^2/2) + sum(i=1..63, exp(q[i] - q[i+1]))'\n",

@@ -153,7 +153,8 @@ for _name, (_result, _arguments) in _FUNCTIONS.items():
     try:
         _function = getattr(lib, _name)
     except AttributeError:
-        raise ImportError(f"lagrangevin: {lib._name} has no {_name}: it is of another version than this package") from None
+        raise ImportError(
+            f"lagrangevin: {lib._name} has no {_name}: it is of another version than this package") from None
     _function.restype, _function.argtypes = _result, _arguments
 
 _libc = ctypes.CDLL(None)
@@ -240,7 +241,7 @@ def option_text(value: Any) -> str:
 
 
 class Option:
-    """A row of the library's table of options: ``name``, ``type``, ``default``, ``unit``, ``doc``, ``low``, ``high``."""
+    """A row of the library's table of options: ``name type default unit doc low high``."""
 
     __slots__ = ("name", "type", "default", "unit", "doc", "low", "high")
 
@@ -270,7 +271,8 @@ def options(command: str = "run") -> List[Option]:
     return found
 
 
-_ELSEWHERE = {"dt": "step", "h": "step", "timestep": "step", "T": "until", "t_end": "until", "tmax": "until", "steps": "until",
+_ELSEWHERE = {"dt": "step", "h": "step", "timestep": "step", "T": "until", "t_end": "until", "tmax": "until",
+              "steps": "until",
               "n": "paths", "samples": "paths", "n_paths": "paths", "solver": "method", "integrator": "method"}
 
 

@@ -8,7 +8,8 @@ import os
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import _text
-from ._library import INTERRUPTED, Handle, InputError, Interrupted, call, check_names, encode, lib, option_text, take_json, take_text
+from ._library import (INTERRUPTED, Handle, InputError, Interrupted, call, check_names, encode, lib, option_text,
+                       take_json, take_text)
 from ._result import Result
 from ._study import Check, Comparison, Convergence, Estimate, Sweep, study
 from ._work import Progress, work
@@ -45,7 +46,8 @@ class Model:
     ``Model("kubo.yaml")`` reads a file; a text of several lines is a model itself. Otherwise every key of a model file
     is a keyword: ``name parameters processes where coordinates momenta velocities hamiltonian lagrangian kinetic
     potential stiff constraints penalty noise noise_potential force langevin symmetries observe exact events stop
-    sections methods run``, with the short words ``params q p v H L T V g F``. Formulas are texts, numbers or SymPy expressions.
+    sections methods run``, with the short words ``params q p v H L T V g F``. Formulas are texts, numbers or SymPy
+    expressions.
 
     Wrong models are an :class:`InputError`, whose message shows the place.
     """
@@ -211,7 +213,8 @@ class Model:
             raise Interrupted() if status == INTERRUPTED else InputError("there is no result")
         return result
 
-    def converge(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None, **options: Any) -> Convergence:
+    def converge(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None,
+                 **options: Any) -> Convergence:
         """Measures strong or weak orders of methods: the command ``lgv converge``.
 
         >>> m = Model(q={"x": 1}, H="p_x^2/2 + x^2/2", run={"step": 0.1, "until": 1})
@@ -221,7 +224,8 @@ class Model:
         """
         return study(Convergence, self._chosen(set), "converge", options, progress)
 
-    def compare(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None, **options: Any) -> Comparison:
+    def compare(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None,
+                **options: Any) -> Comparison:
         """Several methods on the same noise: the command ``lgv compare``."""
         return study(Comparison, self._chosen(set), "compare", options, progress)
 

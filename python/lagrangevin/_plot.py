@@ -87,8 +87,8 @@ def comparison(study: Any, name: Optional[str], ax: Any, style: Dict[str, Any]) 
     for row in study.info["methods"]:
         known = row["observables"]
         name = name or next(iter(known))
-        ax.plot(study.info["time"], np.array(known[name]["means"], dtype=float), label=f"{row['method']}, {row['step']:g}",
-                **style)
+        ax.plot(study.info["time"], np.array(known[name]["means"], dtype=float),
+                label=f"{row['method']}, {row['step']:g}", **style)
     ax.set_xlabel("t")
     ax.set_ylabel(f"mean of {name}")
     ax.set_title(study.info["model"])

@@ -165,7 +165,8 @@ class Result:
         count = ctypes.c_size_t()
         row = lib.lgv_result_verdicts(self._handle.pointer, ctypes.byref(count))
         verdicts = [
-            Verdict(v.name.decode(), v.value, v.error, v.limit, v.claim, v.holds) for v in (row[i] for i in range(count.value))
+            Verdict(v.name.decode(), v.value, v.error, v.limit, v.claim, v.holds)
+            for v in (row[i] for i in range(count.value))
         ]
         return Certificate(verdicts, self.info["certificate"])
 
@@ -236,10 +237,12 @@ class Result:
         for name in self.names[:6]:
             last = info["final"][name]
             mean, stderr = last["mean"], last["stderr"]
-            lines.append(f"  {name}: {mean:.6g} ± {stderr:.2g}" if mean is not None and stderr is not None else f"  {name}")
+            known = mean is not None and stderr is not None
+            lines.append(f"  {name}: {mean:.6g} ± {stderr:.2g}" if known else f"  {name}")
         if len(self.names) > 6:
             lines.append(f"  and {len(self.names) - 6} more")
-        lines.append(f"  certificate: {'everything claimed holds' if self.certificate.holds else 'a claim DOES NOT HOLD'}>")
+        verdict = "everything claimed holds" if self.certificate.holds else "a claim DOES NOT HOLD"
+        lines.append(f"  certificate: {verdict}>")
         return "\n".join(lines)
 
     # ---- pictures ----
@@ -269,7 +272,8 @@ class Result:
 def frame(page: str, height: int = 640) -> str:
     """A page inside a notebook."""
     return (
-        f'<iframe srcdoc="{html.escape(page)}" style="width: 100%; height: {height}px; border: 1px solid #ccc"></iframe>'
+        f'<iframe srcdoc="{html.escape(page)}" '
+        f'style="width: 100%; height: {height}px; border: 1px solid #ccc"></iframe>'
     )
 
 

@@ -114,7 +114,8 @@ class MethodOrder:
 
     def __repr__(self) -> str:
         of = f" of {self.observe}" if self.observe else ""
-        return f"<{self.name}{of}: order {self.order:.3f} ± {self.stderr:.2g}, expected {self.expected:g}: {self.verdict}>"
+        return (f"<{self.name}{of}: order {self.order:.3f} ± {self.stderr:.2g}, expected {self.expected:g}: "
+                f"{self.verdict}>")
 
 
 class Convergence(Study):

@@ -22,7 +22,8 @@ def by_program(model, tmp_path, *arguments):
 
 def same(a, b, *leave):
     """Equal documents, but for times, the command line and the name of the file."""
-    leave = {"seconds", "date", "command", "file", "reference_seconds", "seconds_per_path", "path_steps_per_second", *leave}
+    leave = {"seconds", "date", "command", "file", "reference_seconds", "seconds_per_path", "path_steps_per_second",
+             *leave}
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(same(a[k], b[k], *leave) for k in a if k not in leave)
     if isinstance(a, list):
@@ -101,7 +102,8 @@ def test_check(kubo, tmp_path):
     c = kubo.check()
     assert c and c.holds and c.dof == 1 and c.noise_commutes and "P1N1Q2Gau" in c.methods
     assert same(by_program(kubo, tmp_path, "check"), c.info)
-    wrong = lgv.Model(q={"x": 1, "y": 0}, H="(p_x^2 + p_y^2)/2 + x^2", symmetries={"turn": {"x": "-y", "y": "x"}}).check()
+    turn = {"turn": {"x": "-y", "y": "x"}}
+    wrong = lgv.Model(q={"x": 1, "y": 0}, H="(p_x^2 + p_y^2)/2 + x^2", symmetries=turn).check()
     assert not wrong and "not invariant" in wrong.problems[0] and "<table>" in wrong._repr_html_()
 
 

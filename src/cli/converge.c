@@ -28,16 +28,19 @@ static bool was_given(const struct lgv_arguments *a, const char *name) {
 
 /* ---- output ---- */
 
-static void warn(const struct lgv_convergence *c) {
+static void warn(struct lgv_model *m, const struct lgv_convergence *c) {
     char a[40], b[40];
     if (c->until < c->until_wanted || c->until > c->until_wanted)
         lgv_warn("until is %s instead of %s: it has to be a multiple of every step",
                  lgv_brief(a, sizeof a, c->until, 12), lgv_brief(b, sizeof b, c->until_wanted, 12));
     bool half = false;
     for (size_t k = 0; k < c->nmethods; k++) half = half || c->method[k].expected < 0.75;
-    if (!c->weak && c->nnoise > 1 && c->noise_commutes == 0 && half)
-        lgv_warn("the noises do not commute: strong order 1/2 is expected of methods that use increments "
-                 "alone; NAME-Levy has areas, too, and strong order 1");
+    if (!c->weak && c->noise_commutes == 0 && half) {
+        struct lgv_structure s;
+        const struct lgv_method *areas = lgv_model_structure(m, &s, NULL) ? NULL : lgv_method_with_areas(m, &s);
+        lgv_warn("the noises do not commute: strong order 1/2 is expected of methods that use increments alone%s%s%s",
+                 areas ? "; " : "", areas ? areas->name : "", areas ? " has areas, too, and strong order 1" : "");
+    }
     if (!c->reference_fine && isfinite(c->quantity[0].reference_error))
         lgv_warn("the error of the reference %s, about %.2g, is more than a tenth of some errors: those are not fitted",
                  c->reference ? c->reference->name : "", c->quantity[0].reference_error);
@@ -100,7 +103,7 @@ static int study(const struct lgv_arguments *a, struct lgv_model *m, const struc
     if (c.interrupted) fputs("lgv: interrupted; the results are of the paths that were done\n", stderr);
     c.command = lgv_copy(a->line);
     lgv_warn_events(m, "lgv converge");
-    warn(&c);
+    warn(m, &c);
     enum lgv_convergence_outcome outcome = lgv_convergence_judge(&c);
     bool short_of = o->target > 0 && c.random && !c.target_reached;
     int code = outcome == LGV_CONVERGENCE_BROKEN || c.interrupted || short_of ? LGV_EXIT_BROKEN

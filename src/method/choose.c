@@ -27,8 +27,13 @@ static const struct row {
     size_t most; /* degrees of freedom, 0 for any number */
 } rows[] = {
     {{"BAOAB", "friction and a bath (`langevin`), separable H",
-      "explicit, weak order 2, positions with the smallest bias of all splittings at one force evaluation a step"},
+      "explicit, weak order 2 (1 beside other noise), positions with the smallest bias of all splittings at one force "
+      "evaluation a step"},
      FRICTION,
+     0},
+    {{"P1N1Q2Gau-GLA", "the same with noise that is not A(p) + B(q)",
+      "the implicit midpoint rule between two halves of the flow of the bath"},
+     FRICTION | NOISE,
      0},
     {{"BRORB", "the same with bodies in SE(3) of coupled inertia", "weak order 2; the free motion is implicit"},
      FRICTION | COUPLED,
@@ -115,7 +120,7 @@ static const struct row *choose(const struct lgv_model *m, const struct lgv_stru
         }
         if (((rows[i].condition & ON_LAGRANGIAN) != 0) == lagrangian &&
             ((rows[i].condition & FRICTION) != 0) == (m->bath.kind != LGV_FRICTION_NONE) &&
-            ((rows[i].condition & COUPLED) == 0 || s->coupled) &&
+            ((rows[i].condition & COUPLED) == 0 || s->coupled) && ((rows[i].condition & NOISE) == 0 || m->nnoise) &&
             (!s->rotations || (method && lgv_method_turns(method, s->coupled))))
             last = &rows[i];
     }

@@ -504,12 +504,13 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
     const char *why;
     double order;
     if (s->bath) {
-        bool alone = nnoise == 0 && s->steady_bath && !s->constrained;
+        bool alone = nnoise == 0 && s->steady_bath && !s->constrained && !s->force_of_p; /* F(p) sees dB in a step */
         order = alone || isnan(method->bath_strong) ? method->bath_strong : fmin(method->bath_strong, 1);
         why = alone             ? "constant friction and no other noise"
               : s->constrained  ? "friction and constraints"
-              : s->steady_bath ? "friction beside other noise"
-                                : "friction depends on q";
+              : !s->steady_bath ? "friction depends on q"
+              : nnoise          ? "friction beside other noise"
+                                : "friction beside forces that depend on velocities";
         if (method->metropolis) why = "steps that are not accepted have no order: the law at rest is what is kept";
         if (nnoise && s->commutes != 1 && s->noise_depends != LGV_ON_Q) {
             order = fmin(order, 0.5);
@@ -558,7 +559,9 @@ double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_s
     double strong = lgv_method_strong_order(method, s, nnoise, reason), most = s->process_linear ? 2 : 1;
     if (s->bath && nnoise == 0) {
         if (reason) *reason = "weak order";
-        return s->process ? fmin(method->bath_weak, most) : method->bath_weak;
+        /* who has friction as a force takes forces at momenta that are there already */
+        double weak = s->force_of_p && method->needs_drag ? fmin(method->bath_weak, 1) : method->bath_weak;
+        return s->process ? fmin(weak, most) : weak;
     }
     if (nnoise == 0 || isnan(strong)) return strong;
     if (strong < 1) { /* areas are missing, which have mean zero */
@@ -570,4 +573,17 @@ double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_s
         *reason = parity ? "weak order 2: half an order above strong 3/2, by parity in the noise" : "weak order";
     double weak = parity ? 2 : method->weak_order;
     return s->process ? fmin(weak, most) : weak;
+}
+
+/* The flow of the bath keeps exp(-H/kT), and a symplectic step of order n keeps exp(-H'/kT) with an H' that differs
+ * from H by O(dt^n), so around a composition the bias has order n.  Where the momenta have another rule than that flow,
+ * or the law is another one, no more is known than what one step does, and the bias has the weak order. */
+double lgv_method_bias_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise) {
+    double order = method->bias_order;
+    if (!s->bath || !(order > 0) || method->metropolis) return order;
+    const bool flows = s->separable && s->quadratic_kinetic;
+    if (!flows || s->forced) order = fmin(order, 2);
+    if (nnoise || s->process || (s->force_of_p && method->needs_drag))
+        order = fmin(order, lgv_method_weak_order(method, s, nnoise, NULL));
+    return order;
 }

@@ -146,7 +146,7 @@ struct lgv_method {
     double bath_strong, bath_weak; /* orders with a bath of constant friction and no other noise */
     enum lgv_contraction contraction; /* of the symplectic form by friction */
     double friction_limit; /* of g dt for a mode with rate g, beyond which it is unstable; 0: none */
-    double bias_order;   /* of stationary averages in the step; 0: not known */
+    double bias_order;   /* of stationary averages in the step, with a bath alone; 0: not known */
     enum lgv_linear linear; /* what it does to an oscillator; of a method made of others its steps tell */
     double number;          /* in its name: ZS(0.3); see number.c */
     bool symmetric;     /* its adjoint is itself: it can be composed to higher order */
@@ -277,6 +277,8 @@ double lgv_method_strong_order(const struct lgv_method *method, const struct lgv
 /* The same for averages. */
 double lgv_method_weak_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise,
                              const char **reason);
+/* Of the bias of stationary averages in a bath; 0: not known, infinite: there is none. */
+double lgv_method_bias_order(const struct lgv_method *method, const struct lgv_structure *s, size_t nnoise);
 
 /* ---- modified.c ---- */
 

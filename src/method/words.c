@@ -277,6 +277,9 @@ static bool fill_constrained(const char *name, const void *what, struct lgv_meth
     m->face_separable = m->face_general = geodesic->face_general;
     if (word->bath) {
         m->paper = "Leimkuhler & Matthews (2016), doi 10.1098/rspa.2016.0138";
+        m->claims = "Its drifts and kicks are symplectic on the constraint set. The bath contracts the phase volume "
+                    "there by exp(-n gamma dt) with n degrees of freedom where Gamma = gamma M, else by the factor of "
+                    "its midpoint rule, which differs from that of tangential friction by O(dt^3).";
     } else {
         m->family = "variational";
         m->paper = "Bou-Rabee & Owhadi (2009), Stochastic variational integrators, doi 10.1093/imanum/drn018; Andersen "
@@ -391,12 +394,16 @@ static bool fill_gla(const char *name, const void *what, struct lgv_method *m) {
     m->strong_additive = fmin(base->strong_additive, 1);
     m->bath_strong = 1;
     m->bath_weak = m->order;
-    m->bias_order = fmin(base->order, 2); /* S O is conjugate to O(1/2) S O(1/2) */
+    m->bias_order = base->order; /* S O is conjugate to O(1/2) S O(1/2) */
     m->bath_spans = strang ? 2 : 1;
     m->loose = false;
     if (!base->symplectic) m->contraction = LGV_CONTRACTS_UNKNOWN;
-    m->claims = "Its inner step keeps what it keeps without a bath; where masses are constant the bath contracts phase "
-                "volume by exactly exp(-tr(Gamma M^-1) dt).";
+    m->claims = base->constrained
+                    ? "Its inner step keeps what it keeps without a bath. Where masses are constant the bath contracts "
+                      "phase volume on n degrees of freedom by exp(-n gamma dt) if Gamma = gamma M, and without "
+                      "constraints by exp(-tr(Gamma M^-1) dt); else by the factor of its midpoint rule."
+                    : "Its inner step keeps what it keeps without a bath; the bath contracts phase volume by exactly "
+                      "exp(-tr(Gamma M^-1) dt).";
     snprintf(doc, sizeof doc, "Geometric Langevin algorithm: %s %s the flow of the bath.", base->name,
              strang ? "between two halves of" : "followed by");
     m->name = lgv_copy(name);

@@ -85,9 +85,9 @@ enum lgv_status lgv_model_bath_start(struct lgv_model *m, struct lgv_error *err)
     const struct lgv_env env = ok ? lgv_point_env(m, &at) : (struct lgv_env){0};
     for (size_t i = 0; ok && !status && i < m->np; i++) {
         double x = lgv_eval_node(&e, m->bath.friction[i], &env, NULL);
-        if (x < 0)
-            status = lgv_model_fail_at(err, m, m->bath.friction_at[i],
-                                       "the friction is %g at the start; it must not be negative", x);
+        if (!(x >= 0 && isfinite(x)))
+            status = lgv_model_fail_at(err, m, m->bath.friction_at[i], "the friction is %g at the start; it must be %s",
+                                       x, x < 0 ? "at least 0" : "a finite number");
     }
     if (ok) free(at.x);
     lgv_eval_end(&e);

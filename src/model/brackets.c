@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Do the noises commute?  grad {h_i, h_j} = 0 for all pairs, {f, g} = f_q . g_p - f_p . g_q, with rotations also
+ * Brackets of H and the noises: those that methods give weights of their own (kernel/text/brackets.h), and whether the
+ * noises commute: grad {h_i, h_j} = 0 for all pairs, {f, g} = f_q . g_p - f_p . g_q, with rotations also
  * - m.(f_m x g_m) (rotations.c): noises m_x and m_y of a body do not. */
 #include "model/brackets.h"
 #include <math.h>

@@ -235,7 +235,7 @@ static struct lgv_certificate claims(const struct lgv_model *m, const struct lgv
         .volume_most = NAN,
         .temperature = NAN,
         .bath = k->structure.bath,
-        .bias_order = method->bias_order,
+        .bias_order = lgv_method_bias_order(method, &k->structure, k->nnoise),
         .dissipative = k->structure.bath || k->structure.forced,
         .time_dependent = k->structure.time_dependent,
         .energy_rate = NAN,

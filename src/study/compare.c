@@ -284,7 +284,7 @@ static enum lgv_status choose_reference(struct lgv_comparing *x) {
                                         "BRB", NULL};
     static const char *const still[] = {"RK4", "P3N3Q6Gau", "P2N2Q2Lob", "P1N1Q2Gau", "Lobatto4", "RATTLE", "BAB-4",
                                         "BRB-4", NULL};
-    static const char *const bath[] = {"UBU", "BAOAB", "OBABO", "RATTLE-GLA", "BRORB", NULL};
+    static const char *const bath[] = {"UBU", "BAOAB", "OBABO", "RATTLE-GLA", "BRORB", "P1N1Q2Gau-GLA", NULL};
     const char *const *good = x->m->bath.kind                 ? bath
                               : x->m->np > LGV_REFERENCE_DOF ? large
                               : x->m->nnoise                 ? small

@@ -174,7 +174,8 @@ static const struct lgv_method *choose_reference(const struct study *s, const st
     bool large = m->np > LGV_REFERENCE_DOF;
     double order = 0;
     static const char *const bath[] = {"UBU", "BAOAB", "BUB", "OBABO", "ABOBA", "RATTLE-GLA",
-                                       "g-BAOAB", "BRORB", "OBRBO", NULL};
+                                       "g-BAOAB", "BRORB", "OBRBO", "P2N2Q4Gau-GLA", "P1N1Q2Gau-GLA",
+                                       "P2N2Q2Lob-GLA", NULL};
     for (const char *const *name = mixed          ? mixed
                                    : m->bath.kind ? bath
                                    : m->nnoise    ? (large ? noisy_large : noisy)
