@@ -107,18 +107,26 @@ class Model:
     def momenta(self) -> List[str]:
         return self.info["momenta"]
 
-    def set(self, **values: float) -> "Model":
+    def set(self, **values: Any) -> "Model":
         """Gives parameters other values, and returns the model.
 
         >>> m = Model(q={"x": 1}, H="p_x^2/2 + k*x^2/2", params={"k": 1})
         >>> m.set(k=4).params
         {'k': 4.0}
+
+        An array takes one number for all its entries, or one for each:
+
+        >>> m = Model(q={"x[2]": 1}, H="sum(i=1..2, p_x[i]^2/2 + k[i]*x[i]^2/2)", params={"k[2]": 1})
+        >>> m.set(k=[4, 9]).params
+        {'k[1]': 4.0, 'k[2]': 9.0}
         """
+        known = self.info["parameters"]
         for name, value in values.items():
-            call("lgv_model_set", self._pointer, encode(name), float(value))
+            for key, number in _text.entries(name, value, known):
+                call("lgv_model_set", self._pointer, encode(key), number)
         return self
 
-    def copy(self, **values: float) -> "Model":
+    def copy(self, **values: Any) -> "Model":
         """Another model with the same text and parameters, of which some may have other values."""
         info = self.info
         other = Model.parse(info["text"], info["file"] or "model")
@@ -164,13 +172,13 @@ class Model:
 
     # ---- what can be done with it ----
 
-    def _chosen(self, values: Optional[Mapping[str, float]]) -> "Model":
+    def _chosen(self, values: Optional[Mapping[str, Any]]) -> "Model":
         return self.copy(**values) if values else self
 
     def run(
         self,
         *,
-        set: Optional[Mapping[str, float]] = None,
+        set: Optional[Mapping[str, Any]] = None,
         increments: Optional[Path] = None,
         progress: Progress = None,
         **options: Any,
@@ -211,7 +219,7 @@ class Model:
             raise Interrupted() if status == INTERRUPTED else InputError("there is no result")
         return result
 
-    def converge(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None, **options: Any) -> Convergence:
+    def converge(self, *, set: Optional[Mapping[str, Any]] = None, progress: Progress = None, **options: Any) -> Convergence:
         """Measures strong or weak orders of methods: the command ``lgv converge``.
 
         >>> m = Model(q={"x": 1}, H="p_x^2/2 + x^2/2", run={"step": 0.1, "until": 1})
@@ -221,11 +229,11 @@ class Model:
         """
         return study(Convergence, self._chosen(set), "converge", options, progress)
 
-    def compare(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None, **options: Any) -> Comparison:
+    def compare(self, *, set: Optional[Mapping[str, Any]] = None, progress: Progress = None, **options: Any) -> Comparison:
         """Several methods on the same noise: the command ``lgv compare``."""
         return study(Comparison, self._chosen(set), "compare", options, progress)
 
-    def mlmc(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None, **options: Any) -> Estimate:
+    def mlmc(self, *, set: Optional[Mapping[str, Any]] = None, progress: Progress = None, **options: Any) -> Estimate:
         """The mean of an observable to a tolerance, by multilevel Monte Carlo: the command ``lgv run --mlmc``."""
         return study(Estimate, self._chosen(set), "mlmc", options, progress)
 
@@ -233,7 +241,7 @@ class Model:
         self,
         over: Optional[Mapping[str, Any]] = None,
         *,
-        set: Optional[Mapping[str, float]] = None,
+        set: Optional[Mapping[str, Any]] = None,
         progress: Progress = None,
         **options: Any,
     ) -> Sweep:
@@ -248,7 +256,7 @@ class Model:
         """
         return study(Sweep, self._chosen(set), "sweep", options, progress, over=over)
 
-    def check(self, *, set: Optional[Mapping[str, float]] = None, **options: Any) -> Check:
+    def check(self, *, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Check:
         """What the model is, which methods fit, and whether its claims hold: the command ``lgv check``.
 
         >>> Model(q={"x": 1}, H="p_x^2/2 + x^2/2", noise="0.1*x").check().separable
