@@ -15,6 +15,7 @@
 #define EVALUATIONS 28        /* for one component at one point: 7 step sizes, 4 places each */
 #define COMPONENTS 24
 #define POINTS 6
+#define ROUND_OFF 1e-7 /* of a value: its differences are not known better, over steps a tenth of the size */
 
 struct sample { /* terms taken of one summand, as values of its loop variables */
     int body, nest;
@@ -110,7 +111,7 @@ static double central(struct subject *s, const struct lgv_env *env, double *x, s
         v[k] = value_of(s, env);
         memcpy(x, keep, bytes);
     }
-    return (v[0] - 8 * v[1] + 8 * v[2] - v[3]) / (12 * h);
+    return (v[0] - v[3] + 8 * (v[2] - v[1])) / (12 * h); /* 0 of what is constant */
 }
 
 /* The best of several step sizes: near a singularity only small ones are good, and a wrong derivative fails at all. */
@@ -137,7 +138,9 @@ static double error_at(struct subject *s, int number, double *g, double *keep) {
     struct lgv_env env = lgv_point_env(s->m, &at);
     for (size_t k = 0; k < s->count; k++) take_near(s->m->graph, at.x, &s->sample[k]);
     gradient_at(s, &env, g);
-    double size = 0, worst = 0; /* size of the gradient, per component of the same kind */
+    /* Size of the gradient, per component of the same kind.  Differences know it no better than the round-off of the
+     * values, which is all there is of sin(q)^2 + cos(q)^2. */
+    double size = ROUND_OFF * fabs(value_of(s, &env)), worst = 0;
     for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[2 * n + i] * size_of(s, at.x, i)));
     for (int c = 0; c < s->components; c++) {
         size_t i = 2 * n <= (size_t)s->components ? (size_t)c : (size_t)(lgv_point_draw(&pick) * (double)(2 * n));
