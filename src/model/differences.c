@@ -130,6 +130,7 @@ static double size_of(const struct subject *s, const double *x, size_t i) {
     return axis < 0 ? x[row] : 1;
 }
 
+/* NaN where no value is finite. */
 static double error_at(struct subject *s, int number, double *g, double *keep) {
     size_t n = s->m->np;
     struct lgv_point at;
@@ -140,14 +141,14 @@ static double error_at(struct subject *s, int number, double *g, double *keep) {
     gradient_at(s, &env, g);
     /* Size of the gradient, per component of the same kind.  Differences know it no better than the round-off of the
      * values, which is all there is of sin(q)^2 + cos(q)^2. */
-    double size = ROUND_OFF * fabs(value_of(s, &env)), worst = 0;
+    double size = ROUND_OFF * fabs(value_of(s, &env)), worst = NAN;
     for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[2 * n + i] * size_of(s, at.x, i)));
     for (int c = 0; c < s->components; c++) {
         size_t i = 2 * n <= (size_t)s->components ? (size_t)c : (size_t)(lgv_point_draw(&pick) * (double)(2 * n));
         double x = fabs(size_of(s, at.x, i));
         double error = difference_error(s, &env, at.x, i, g[i], g[2 * n + i] + (x != 0 ? size / x : 0),
                                         x != 0 ? x : 1, keep);
-        if (isfinite(error) && error > worst) worst = error;
+        if (isfinite(error)) worst = fmax(worst, error);
     }
     free(at.x);
     return worst;
@@ -174,9 +175,11 @@ static double function_error(struct lgv_model *m, int node) {
         take_terms(m->graph, f.summand[s.count], s.velocities ? LGV_V : LGV_P, &s.sample[s.count]);
     if (g && s.sample && !m->graph->failed && lgv_eval_begin(&s.e, m->graph)) {
         choose_amount(&s);
-        worst = 0;
         for (int k = 0; k < s.points; k++) worst = fmax(worst, error_at(&s, k, g, g + 4 * m->np));
+        /* All of them may be where bonds are longer than formulas have them; starts are not. */
+        for (int k = -1; isnan(worst) && k >= -s.points; k--) worst = error_at(&s, k, g, g + 4 * m->np);
         lgv_eval_end(&s.e);
+        if (isnan(worst)) worst = 0;
     }
     for (size_t k = 0; k < s.count; k++)
         for (int part = 0; part < 2; part++) lgv_terms_free(&s.sample[k].d[part]);
