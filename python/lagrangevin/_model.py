@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import _text
@@ -14,6 +15,10 @@ from ._study import Check, Comparison, Convergence, Estimate, Sweep, study
 from ._work import Progress, work
 
 Path = Union[str, "os.PathLike[str]"]
+
+
+class ModelWarning(UserWarning):
+    """What is no mistake in a model, but hardly what was meant: names that no formula uses, noise that moves nothing."""
 
 
 class Equations(str):
@@ -47,7 +52,8 @@ class Model:
     potential stiff constraints penalty noise noise_potential force langevin symmetries observe exact events stop
     sections methods run``, with the short words ``params q p v H L T V g F``. Formulas are texts, numbers or SymPy expressions.
 
-    Wrong models are an :class:`InputError`, whose message shows the place.
+    Wrong models are an :class:`InputError`, whose message shows the place. Names that no formula uses, and noise that
+    moves nothing, are a :class:`ModelWarning`.
     """
 
     def __init__(self, source: Optional[Path] = None, **keys: Any):
@@ -64,6 +70,8 @@ class Model:
         else:
             call("lgv_model_load", encode(source), ctypes.byref(out))
         self._handle = Handle(out, lib.lgv_model_free)
+        for text in self.info.get("warnings", ()):
+            warnings.warn(text, ModelWarning, stacklevel=2)
 
     @classmethod
     def parse(cls, text: str, name: str = "model") -> "Model":

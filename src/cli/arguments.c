@@ -286,29 +286,9 @@ enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_mo
     return status;
 }
 
-#define ROUNDED 1e-12 /* of R^T R - 1: what is nearer to a rotation is one with all its digits */
-
-/* The strength alone, as other programs want it, is a Hamiltonian without derivatives. */
-static void warn_noises(const struct lgv_model *m) {
-    for (size_t i = 0; i < m->nentries; i++) {
-        const struct lgv_noise *n = &m->noise[i];
-        struct lgv_error at = {0};
-        if (m->graph->node[n->body].uses & (LGV_USES(LGV_Q) | LGV_USES(LGV_P) | LGV_USES(LGV_V))) continue;
-        if (n->text && strcmp(n->text, "0") == 0) continue; /* meant as none */
-        lgv_model_fail_at(&at, m, n->at, "noise");
-        lgv_warn("%s:%d:%d: this noise depends on neither coordinates nor momenta, and moves nothing; a random force "
-                 "s dW on a coordinate x is the noise s*x", m->file, at.line, at.column);
-    }
-}
-
 void lgv_warn_model(const struct lgv_model *m) {
-    const struct lgv_symbol *s;
-    for (size_t k = 0; (s = lgv_model_unused(m, k, &k)); k++)
-        lgv_warn("%s:%d:%d: %s is not used", m->file, s->line, s->column, s->name);
-    warn_noises(m);
-    if (m->projected > ROUNDED)
-        lgv_warn("%s:%d:%d: R^T R differs from 1 by %.2g: the matrix is made a rotation", m->file, m->projected_line,
-                 m->projected_column, m->projected);
+    char text[sizeof(struct lgv_error)];
+    for (size_t k = 0; lgv_model_warning(m, k, text, sizeof text); k++) lgv_warn("%s", text);
 }
 
 void lgv_warn_events(const struct lgv_model *m, const char *command) {
