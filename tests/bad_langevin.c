@@ -95,6 +95,9 @@ static void test_files(void **state) {
          "langevin: {friction: 1, temperature: 1, fixman: yes}\n", 6, 49, "share coordinates"},
         {TWO "force: [x]\n", 4, 8, "each of the 2 degrees of freedom"},
         {TWO "force: {z: x}\n", 4, 9, "there is no coordinate z"},
+        {TWO "force: {v: -v}\n", 4, 9, "v is a momentum; what belongs to it stands under its coordinate, y"},
+        {TWO "langevin: {friction: {u: 1}, temperature: 1}\n", 4, 23, "u is a momentum"},
+        {"coordinates: {x: 0}\nvelocities: {w: 0}\nlagrangian: w^2/2\nforce: {w: -w}\n", 4, 9, "w is a velocity"},
         {TWO "force: x\n", 4, 8, "a sequence"},
         {ONE "force: normal()\n", 4, 8, "normal"},
     };

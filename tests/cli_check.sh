@@ -124,6 +124,23 @@ gives 0 "$LGV" check ring.yaml --json
 grep -qE '"derivative_error": [0-9.]+e-[0-9]+' out || grep -q '"derivative_error": 0' out ||
     die "derivatives of a sum that cancels"
 
+# A noise without derivatives has right ones, and is told to move nothing; one that is written as none is not told.
+for noise in 0.1 'cos(t)' 0.7*0.3 0; do
+    printf '%s\n' 'coordinates: { x: 0 }' 'momenta: { p: 1 }' 'hamiltonian: p^2/2 + x^2/2' "noise: $noise" > idle.yaml
+    gives 0 "$LGV" check idle.yaml --json
+    grep -qE '"derivative_error": [0-9.]+e-[0-9]+' out || die "derivatives of a noise that moves nothing"
+    if [ "$noise" = 0 ]; then empty err; else has err 'idle.yaml:4:8: this noise depends on neither'; fi
+done
+
+# Chains whose random points all have bonds that are too long: derivatives are looked at where paths start.
+cat > bonds.yaml <<'YAML'
+coordinates: { "x[12]": "i + 0.01*normal()" }
+momenta: { p: 0 }
+hamiltonian: "sum(i=1..12, p[i]^2/2) - sum(i=1..11, log(2.25 - (x[i+1] - x[i])^2))"
+YAML
+gives 0 "$LGV" check bonds.yaml --json
+grep -qE '"derivative_error": [0-9.]+e-(0[7-9]|1[0-9])' out || die "derivatives of bonds were not looked at"
+
 # Time averages of the run need more time than the short run of a check has.
 sed 's/^run: {/run: { averages: yes, burn_in: 5,/' "$kubo" > averaged.yaml
 grep -q burn_in averaged.yaml || die "no averages in the file"

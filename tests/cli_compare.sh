@@ -11,6 +11,9 @@ empty err
 for f in comparison.json report.html mean-1.svg mean-1.png bias-1.svg work-strong-time.svg work-strong-evaluations.png \
          work-weak-time.svg; do [ -s "lgv-anharmonic-compare/$f" ] || die "$f is missing"; done
 [ -z "$(find lgv-anharmonic-compare -name '*.tmp*')" ] || die "temporary files are left"
+finding=$(grep -o '<p class="finding">.*' lgv-anharmonic-compare/report.html || true)
+echo "$finding" > found
+has found '</b> at t = 4 is <b>' 'with P2N2Q2Lob (step 0.25)' 'with P1N1Q2Gau (step 0.25)' 'The strong error is <b>'
 
 # Steps per method, the reference by name, the contract of the JSON document; nothing but it, no files.
 mkdir empty && cd empty

@@ -30,6 +30,12 @@ has out 'written to grid/: sweep.json, figures, report.html'
 for file in sweep.h5 sweep.json report.html final-q.svg along-q.svg dots-q.svg points/point-6.h5; do
     [ -s grid/$file ] || die "grid/$file is missing"
 done
+# A mean that is the same everywhere is drawn where the figure is, and is no finding.
+marks() { grep -o 'xlink:href' "$1" | wc -l; }
+[ "$(marks grid/final-H.svg)" = "$(marks grid/final-q.svg)" ] || die "figures of H and of q have different points"
+has grid/final-H.svg 'H - 0.5'
+has grid/report.html 'The mean of <b>error</b> at the end is least at' 'The mean of <b>q</b> at the end is least at'
+hasnot grid/report.html 'The mean of <b>H</b>'
 rm grid/points/point-2.h5
 echo damaged > grid/points/point-3.h5
 gives 0 "$LGV" "${cmd[@]}" --no-report

@@ -157,6 +157,12 @@ static void test_texts(void **state) {
     assert_equations("coordinates: {θ: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + θ^2/2\n"
                      "langevin: {friction: 0.5, temperature: 2.25}\n",
                      LGV_EQUATIONS_ITO, LGV_PLAIN, "dθ = p dt\ndp = (-p/2 - θ) dt + 3/2 dB\n");
+    assert_equations("coordinates: {x: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/(2*pi) + cos(2*pi*x)/(4*pi^2)\n"
+                     "langevin: {friction: 0.1, temperature: 1}\n",
+                     LGV_EQUATIONS_ITO, LGV_PLAIN,
+                     "dx = p/pi dt\ndp = (sin(2*pi*x)/(2*pi) - p/(10*pi)) dt + sqrt(1/5) dB\n");
+    assert_equations("coordinates: {x: 0}\nmomenta: {p: 1}\nhamiltonian: p^2/2 + 3.14159265*x^2/2\n",
+                     LGV_EQUATIONS_ITO, LGV_PLAIN, "dx = p dt\ndp = -3.14159265*x dt\n");
     assert_equations("coordinates: {x: 1, y: 0}\nmomenta: {px: 0, py: 1}\nkinetic: {mass: 1}\npotential: y\n"
                      "constraints: x^2 + y^2 - 1\n",
                      LGV_EQUATIONS_ITO, LGV_PLAIN,

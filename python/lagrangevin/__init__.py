@@ -15,16 +15,16 @@ keywords. See docs/python.md.
 
 from ._engine import Engine
 from ._library import Error, InputError, Interrupted, Option, RunError, build, methods, options, version
-from ._model import Model, load
+from ._model import Model, ModelWarning, load
 from ._result import Certificate, Result, Series, Verdict
 from ._result import open_result as open
 from ._study import Check, Comparison, Convergence, Estimate, MethodOrder, Sweep
 
-for _error in (Error, InputError, Interrupted, RunError):
+for _error in (Error, InputError, Interrupted, ModelWarning, RunError):
     _error.__module__ = __name__  # where users import them from, in tracebacks
 __version__ = version()
 __all__ = [
     "Certificate", "Check", "Comparison", "Convergence", "Engine", "Error", "Estimate", "InputError", "Interrupted",
-    "MethodOrder", "Model", "Option", "Result", "RunError", "Series", "Sweep", "Verdict", "build", "load", "methods",
-    "open", "options", "version",
+    "MethodOrder", "Model", "ModelWarning", "Option", "Result", "RunError", "Series", "Sweep", "Verdict", "build",
+    "load", "methods", "open", "options", "version",
 ]

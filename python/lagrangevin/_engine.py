@@ -7,9 +7,12 @@ import ctypes
 import os
 from typing import Any, Optional, Union
 
+import numpy as np
+
 from ._library import INTERRUPTED, PROGRESS, Interrupted, call, check_names, encode, lib, option_text
 from ._model import Model
 from ._result import Result
+from ._text import entries
 from ._work import Progress, work
 
 Path = Union[str, "os.PathLike[str]"]
@@ -30,6 +33,7 @@ class Engine:
     def __init__(self, model: Model, **options: Any):
         self._pointer = ctypes.c_void_p()
         self.model = model
+        self._arrays = {key.partition("[")[0] for key in model.params if "[" in key}
         call("lgv_engine_create", model._pointer, ctypes.byref(self._pointer))
         check_names(options, "run")
         self.set(**options)
@@ -42,7 +46,11 @@ class Engine:
     def set(self, **values: Any) -> "Engine":
         """Other parameters of the model, or options. The kernel stays, unless a value is part of it."""
         for name, value in values.items():
-            call("lgv_engine_set", self._pointer, encode(name), encode(option_text(value)))
+            if np.ndim(value) == 0 or name not in self._arrays:
+                call("lgv_engine_set", self._pointer, encode(name), encode(option_text(value)))
+                continue
+            for key, number in entries(name, value, self.model.params):
+                call("lgv_engine_set", self._pointer, encode(key), encode(option_text(number)))
         return self
 
     def prepare(self) -> "Engine":

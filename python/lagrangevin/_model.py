@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import _text
@@ -15,6 +16,10 @@ from ._study import Check, Comparison, Convergence, Estimate, Sweep, study
 from ._work import Progress, work
 
 Path = Union[str, "os.PathLike[str]"]
+
+
+class ModelWarning(UserWarning):
+    """What is no mistake in a model, but hardly what was meant: names that no formula uses, noise that moves nothing."""
 
 
 class Equations(str):
@@ -49,7 +54,8 @@ class Model:
     sections methods run``, with the short words ``params q p v H L T V g F``. Formulas are texts, numbers or SymPy
     expressions.
 
-    Wrong models are an :class:`InputError`, whose message shows the place.
+    Wrong models are an :class:`InputError`, whose message shows the place. Names that no formula uses, and noise that
+    moves nothing, are a :class:`ModelWarning`.
     """
 
     def __init__(self, source: Optional[Path] = None, **keys: Any):
@@ -66,6 +72,8 @@ class Model:
         else:
             call("lgv_model_load", encode(source), ctypes.byref(out))
         self._handle = Handle(out, lib.lgv_model_free)
+        for text in self.info.get("warnings", ()):
+            warnings.warn(text, ModelWarning, stacklevel=2)
 
     @classmethod
     def parse(cls, text: str, name: str = "model") -> "Model":
@@ -109,18 +117,26 @@ class Model:
     def momenta(self) -> List[str]:
         return self.info["momenta"]
 
-    def set(self, **values: float) -> "Model":
+    def set(self, **values: Any) -> "Model":
         """Gives parameters other values, and returns the model.
 
         >>> m = Model(q={"x": 1}, H="p_x^2/2 + k*x^2/2", params={"k": 1})
         >>> m.set(k=4).params
         {'k': 4.0}
+
+        An array takes one number for all its entries, or one for each:
+
+        >>> m = Model(q={"x[2]": 1}, H="sum(i=1..2, p_x[i]^2/2 + k[i]*x[i]^2/2)", params={"k[2]": 1})
+        >>> m.set(k=[4, 9]).params
+        {'k[1]': 4.0, 'k[2]': 9.0}
         """
+        known = self.info["parameters"]
         for name, value in values.items():
-            call("lgv_model_set", self._pointer, encode(name), float(value))
+            for key, number in _text.entries(name, value, known):
+                call("lgv_model_set", self._pointer, encode(key), number)
         return self
 
-    def copy(self, **values: float) -> "Model":
+    def copy(self, **values: Any) -> "Model":
         """Another model with the same text and parameters, of which some may have other values."""
         info = self.info
         other = Model.parse(info["text"], info["file"] or "model")
@@ -166,13 +182,13 @@ class Model:
 
     # ---- what can be done with it ----
 
-    def _chosen(self, values: Optional[Mapping[str, float]]) -> "Model":
+    def _chosen(self, values: Optional[Mapping[str, Any]]) -> "Model":
         return self.copy(**values) if values else self
 
     def run(
         self,
         *,
-        set: Optional[Mapping[str, float]] = None,
+        set: Optional[Mapping[str, Any]] = None,
         increments: Optional[Path] = None,
         progress: Progress = None,
         **options: Any,
@@ -213,7 +229,7 @@ class Model:
             raise Interrupted() if status == INTERRUPTED else InputError("there is no result")
         return result
 
-    def converge(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None,
+    def converge(self, *, set: Optional[Mapping[str, Any]] = None, progress: Progress = None,
                  **options: Any) -> Convergence:
         """Measures strong or weak orders of methods: the command ``lgv converge``.
 
@@ -224,12 +240,12 @@ class Model:
         """
         return study(Convergence, self._chosen(set), "converge", options, progress)
 
-    def compare(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None,
+    def compare(self, *, set: Optional[Mapping[str, Any]] = None, progress: Progress = None,
                 **options: Any) -> Comparison:
         """Several methods on the same noise: the command ``lgv compare``."""
         return study(Comparison, self._chosen(set), "compare", options, progress)
 
-    def mlmc(self, *, set: Optional[Mapping[str, float]] = None, progress: Progress = None, **options: Any) -> Estimate:
+    def mlmc(self, *, set: Optional[Mapping[str, Any]] = None, progress: Progress = None, **options: Any) -> Estimate:
         """The mean of an observable to a tolerance, by multilevel Monte Carlo: the command ``lgv run --mlmc``."""
         return study(Estimate, self._chosen(set), "mlmc", options, progress)
 
@@ -237,7 +253,7 @@ class Model:
         self,
         over: Optional[Mapping[str, Any]] = None,
         *,
-        set: Optional[Mapping[str, float]] = None,
+        set: Optional[Mapping[str, Any]] = None,
         progress: Progress = None,
         **options: Any,
     ) -> Sweep:
@@ -252,7 +268,7 @@ class Model:
         """
         return study(Sweep, self._chosen(set), "sweep", options, progress, over=over)
 
-    def check(self, *, set: Optional[Mapping[str, float]] = None, **options: Any) -> Check:
+    def check(self, *, set: Optional[Mapping[str, Any]] = None, **options: Any) -> Check:
         """What the model is, which methods fit, and whether its claims hold: the command ``lgv check``.
 
         >>> Model(q={"x": 1}, H="p_x^2/2 + x^2/2", noise="0.1*x").check().separable

@@ -248,7 +248,7 @@ class Result:
     # ---- pictures ----
 
     def plot(self, *names: str, ax: Any = None, paths: int = 5, **style: Any) -> Any:
-        """Draws observables along time with matplotlib: the mean, two standard deviations of the paths, some paths.
+        """Draws observables along time with matplotlib: the mean, the band that holds 90 % of the paths, some paths.
 
         ``plot("q", "p")`` draws both; without a name the first observable is drawn. Returns the axes.
         """

@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, List, Mapping, Tuple
+
+import numpy as np
 
 from ._library import InputError
 
@@ -32,6 +34,23 @@ ORDER = (
 # What YAML reads as a text without quotes, and formulas mostly are.
 _PLAIN = re.compile(r"[A-Za-z0-9_(.+][A-Za-z0-9_ ()+*/^.-]*\Z")
 _WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+
+
+def entries(name: str, value: Any, known: Mapping[str, Any]) -> List[Tuple[str, float]]:
+    """Parameters that are set by ``name=value``: one, or the entries of an array.
+
+    >>> entries("k", [4, 9], {"k[1]": 1, "k[2]": 1})
+    [('k[1]', 4.0), ('k[2]', 9.0)]
+    """
+    if np.ndim(value) == 0:
+        return [(name, float(value))]
+    count = sum(key.startswith(f"{name}[") for key in known)
+    if count == 0:
+        raise InputError(f"the parameter {name} is no array, and takes one number" if name in known
+                         else f"the model has no parameter {name}")
+    if len(value) != count:
+        raise InputError(f"the array {name} has {count} entries, and {len(value)} numbers are given")
+    return [(f"{name}[{k}]", float(number)) for k, number in enumerate(value, 1)]
 
 
 def is_sympy(value: Any) -> bool:

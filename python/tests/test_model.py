@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import warnings
+
 import lagrangevin as lgv
 import numpy as np
 import pytest
@@ -234,3 +236,30 @@ def test_coloured_noise_is_refused_where_it_is_wrong():
     with pytest.raises(lgv.InputError, match="coloured|process"):
         m = lgv.Model(processes={"eta": {"sigma": 1, "tau": 2}}, q={"x": 0}, p={"p": 0}, H="p^2/2 + x^2/2 - x*eta")
         m.run(step=0.1, until=1, method="Newmark(0.4)")
+
+
+def test_arrays_of_parameters():
+    m = lgv.Model(q={"x[2]": 1}, H="sum(i=1..2, s*p_x[i]^2/2 + k[i]*x[i]^2/2)", params={"k[2]": 1, "s": 1},
+                  run={"step": 0.1, "until": 1, "paths": 16, "threads": 1})
+    values = np.array([4.0, 9.0])
+    by_name = m.run(set={"k[1]": 4, "k[2]": 9})["H"].mean
+    assert (m.run(set={"k": values})["H"].mean == by_name).all()
+    assert (m.run(set={"k": np.array(4.0)})["H"].mean == m.run(set={"k": 4})["H"].mean).all()
+    assert (lgv.Engine(m).set(k=[4, 9]).run().finish()["H"].mean == by_name).all()
+    assert m.copy(k=(4, 9)).params == {"k[1]": 4.0, "k[2]": 9.0, "s": 1.0}
+    for wrong, why in ({"k": [1, 2, 3]}, "has 2 entries"), ({"s": [1]}, "no array"), ({"j": [1]}, "no parameter j"):
+        with pytest.raises(lgv.InputError, match=why):
+            m.copy().set(**wrong)
+    with pytest.raises(lgv.InputError, match="has 2 entries"):
+        lgv.Engine(m).set(k=[1])
+
+
+def test_warnings():
+    with pytest.warns(lgv.ModelWarning) as seen:
+        lgv.Model(q={"x": 0}, p={"p": 1}, H="p^2/2 + x^2/2", noise=0.1, params={"k": 1})
+    texts = [str(w.message) for w in seen]
+    assert len(texts) == 2 and "k is not used" in texts[0] and "moves nothing" in texts[1]
+    assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        double_well().copy(s=0.1)

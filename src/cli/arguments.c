@@ -286,19 +286,9 @@ enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_mo
     return status;
 }
 
-#define ROUNDED 1e-12 /* of R^T R - 1: what is nearer to a rotation is one with all its digits */
-
 void lgv_warn_model(const struct lgv_model *m) {
-    const struct lgv_symbol *s;
-    for (size_t k = 0; (s = lgv_model_unused(m, k, &k)); k++)
-        lgv_warn("%s:%d:%d: %s is not used", m->file, s->line, s->column, s->name);
-    const struct lgv_cutoff *c = &m->scope.cutoff;
-    if (c->given && m->graph && !m->graph->ncuts)
-        lgv_warn("%s:%d:%d: no sum uses this cutoff: sum(...) counts all pairs, pairs(...) those within the radius",
-                 m->file, c->line, c->column);
-    if (m->projected > ROUNDED)
-        lgv_warn("%s:%d:%d: R^T R differs from 1 by %.2g: the matrix is made a rotation", m->file, m->projected_line,
-                 m->projected_column, m->projected);
+    char text[sizeof(struct lgv_error)];
+    for (size_t k = 0; lgv_model_warning(m, k, text, sizeof text); k++) lgv_warn("%s", text);
 }
 
 void lgv_warn_events(const struct lgv_model *m, const char *command) {

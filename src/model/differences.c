@@ -15,6 +15,7 @@
 #define EVALUATIONS 28        /* for one component at one point: 7 step sizes, 4 places each */
 #define COMPONENTS 24
 #define POINTS 6
+#define ROUND_OFF 1e-7 /* of a value: its differences are not known better, over steps a tenth of the size */
 
 struct sample { /* terms taken of one summand, as values of its loop variables */
     int body, nest;
@@ -110,7 +111,7 @@ static double central(struct subject *s, const struct lgv_env *env, double *x, s
         v[k] = value_of(s, env);
         memcpy(x, keep, bytes);
     }
-    return (v[0] - 8 * v[1] + 8 * v[2] - v[3]) / (12 * h);
+    return (v[0] - v[3] + 8 * (v[2] - v[1])) / (12 * h); /* 0 of what is constant */
 }
 
 /* The best of several step sizes: near a singularity only small ones are good, and a wrong derivative fails at all. */
@@ -129,6 +130,7 @@ static double size_of(const struct subject *s, const double *x, size_t i) {
     return axis < 0 ? x[row] : 1;
 }
 
+/* NaN where no value is finite. */
 static double error_at(struct subject *s, int number, double *g, double *keep) {
     size_t n = s->m->np;
     struct lgv_point at;
@@ -137,14 +139,16 @@ static double error_at(struct subject *s, int number, double *g, double *keep) {
     struct lgv_env env = lgv_point_env(s->m, &at);
     for (size_t k = 0; k < s->count; k++) take_near(s->m->graph, at.x, &s->sample[k]);
     gradient_at(s, &env, g);
-    double size = 0, worst = 0; /* size of the gradient, per component of the same kind */
+    /* Size of the gradient, per component of the same kind.  Differences know it no better than the round-off of the
+     * values, which is all there is of sin(q)^2 + cos(q)^2. */
+    double size = ROUND_OFF * fabs(value_of(s, &env)), worst = NAN;
     for (size_t i = 0; i < 2 * n; i++) size = fmax(size, fabs(g[2 * n + i] * size_of(s, at.x, i)));
     for (int c = 0; c < s->components; c++) {
         size_t i = 2 * n <= (size_t)s->components ? (size_t)c : (size_t)(lgv_point_draw(&pick) * (double)(2 * n));
         double x = fabs(size_of(s, at.x, i));
         double error = difference_error(s, &env, at.x, i, g[i], g[2 * n + i] + (x != 0 ? size / x : 0),
                                         x != 0 ? x : 1, keep);
-        if (isfinite(error) && error > worst) worst = error;
+        if (isfinite(error)) worst = fmax(worst, error);
     }
     free(at.x);
     return worst;
@@ -171,9 +175,11 @@ static double function_error(struct lgv_model *m, int node) {
         take_terms(m->graph, f.summand[s.count], s.velocities ? LGV_V : LGV_P, &s.sample[s.count]);
     if (g && s.sample && !m->graph->failed && lgv_eval_begin(&s.e, m->graph)) {
         choose_amount(&s);
-        worst = 0;
         for (int k = 0; k < s.points; k++) worst = fmax(worst, error_at(&s, k, g, g + 4 * m->np));
+        /* All of them may be where bonds are longer than formulas have them; starts are not. */
+        for (int k = -1; isnan(worst) && k >= -s.points; k--) worst = error_at(&s, k, g, g + 4 * m->np);
         lgv_eval_end(&s.e);
+        if (isnan(worst)) worst = 0;
     }
     for (size_t k = 0; k < s.count; k++)
         for (int part = 0; part < 2; part++) lgv_terms_free(&s.sample[k].d[part]);

@@ -115,6 +115,11 @@ static int friction_at(struct page *g, size_t i) {
     return sum;
 }
 
+/* Whether a root has few digits; else the square says more. */
+static bool plain_root(double square) {
+    return sqrt(square) == round(sqrt(square) * 1000) / 1000;
+}
+
 /* sqrt(2 kT Gamma) dB of a bath, in the equation of p_i. */
 static void add_bath(struct page *g, size_t i, struct lgv_typed *term, size_t *count) {
     const struct lgv_bath *b = &g->m->bath;
@@ -134,7 +139,7 @@ static void add_bath(struct page *g, size_t i, struct lgv_typed *term, size_t *c
     }
     double x;
     int twice = lgv_expr_scale(graph, 2, lgv_expr_mul(graph, b->temperature[i], b->friction[i]));
-    if (lgv_expr_is_const(graph, twice, &x)) {
+    if (lgv_expr_is_const(graph, twice, &x) && plain_root(x)) {
         add_term(g, term, count, lgv_expr_const(graph, sqrt(x)), false, dB, dB);
         return;
     }
@@ -405,7 +410,7 @@ static void add_process_noise(struct page *g, int size, int square, struct lgv_t
                               size_t *count) {
     struct lgv_graph *graph = g->m->graph;
     double x;
-    if (lgv_expr_is_const(graph, square, &x) && sqrt(x) == round(sqrt(x) * 1000) / 1000) { /* else the root is shown */
+    if (lgv_expr_is_const(graph, square, &x) && plain_root(x)) {
         add_term(g, term, count, lgv_expr_scale(graph, sqrt(x), size), false, dW, dW);
         return;
     }

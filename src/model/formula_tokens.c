@@ -140,6 +140,8 @@ void lgv_parser_next(struct lgv_parser *p) {
     } else {
         if (s[i] == '|') lgv_parser_error(p, i, "|x| is abs(x), of a vector norm(x); between conditions stands or");
         else if (s[i] == '?') lgv_parser_error(p, i, "write if(condition, a, b)");
+        else if (s[i] == '&') lgv_parser_error(p, i, "between conditions stands and");
+        else if (s[i] == '!') lgv_parser_error(p, i, "the opposite of a condition is not (condition)");
         else lgv_parser_error(p, i, "unexpected character '%c'", s[i]);
         return;
     }

@@ -93,7 +93,9 @@ static bool plain_text(struct lgv_loader *l, int node) {
         bool known = letter || isdigit((unsigned char)text[k]) || isspace((unsigned char)text[k]) ||
                      strchr("_+-*/^()[],.=<>!%", text[k]);
         snprintf(why.message, sizeof why.message, "%s",
-                 known ? "a closing bracket without an opening one" : "unexpected character");
+                 known            ? "a closing bracket without an opening one"
+                 : text[k] == '&' ? "between conditions stands and"
+                                  : "unexpected character");
         if (!known || open < 0) return lgv_yaml_fail_in(l, node, &why);
     }
     return open == 0 || lgv_yaml_fail(l, node, "a bracket is not closed");

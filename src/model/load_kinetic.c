@@ -123,7 +123,9 @@ bool lgv_load_kinetic(struct lgv_loader *l, int node, int *out) {
     int mass[LGV_MAX_ENTRIES], one = lgv_expr_const(g, 1), inertia = -1;
     for (size_t k = 0; k < l->ncoordinates; k++) mass[k] = one;
     if (node >= 0) {
-        if (!lgv_yaml_mapping(l, node, "the kinetic energy as {mass: ..., inertia: ...}")) return false;
+        if (!lgv_yaml_mapping(l, node, "masses as {mass: ..., inertia: ...} (a formula of momenta is a part of "
+                                       "hamiltonian)"))
+            return false;
         bool given = false;
         LGV_EACH(l, node, key, value) {
             const char *name = lgv_yaml_node(l, key)->text;

@@ -324,6 +324,20 @@ bool lgv_load_starts(struct lgv_loader *l, int node, const struct lgv_declared *
     return ok;
 }
 
+/* What stands for forces, friction or a direction by the name of a coordinate. */
+static bool no_coordinate(struct lgv_loader *l, int key, const char *name) {
+    const size_t n = strcspn(name, "[ ");
+    for (size_t k = 0; k < l->nmomenta + l->nvelocities; k++) {
+        const bool velocity = k >= l->nmomenta;
+        const struct lgv_declared *d = velocity ? &l->velocity[k - l->nmomenta] : &l->momentum[k];
+        if (strncmp(d->name, name, n) == 0 && !d->name[n])
+            return lgv_yaml_fail(l, key, "%.60s is a %s; what belongs to it stands under its coordinate, %.60s", name,
+                                 velocity ? "velocity" : "momentum",
+                                 l->coordinate[velocity ? k - l->nmomenta : k].name);
+    }
+    return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
+}
+
 bool lgv_load_positions(struct lgv_loader *l, int node, const char *place, unsigned allow, int *out) {
     bool seen[LGV_MAX_ENTRIES] = {0};
     if (!lgv_yaml_mapping(l, node, "positions as name: value")) return false;
@@ -331,7 +345,7 @@ bool lgv_load_positions(struct lgv_loader *l, int node, const char *place, unsig
         const char *name = lgv_yaml_node(l, key)->text;
         size_t k = 0;
         while (k < l->ncoordinates && strcmp(l->coordinate[k].name, name) != 0) k++;
-        if (k == l->ncoordinates) return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
+        if (k == l->ncoordinates) return no_coordinate(l, key, name);
         if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", name);
         const struct lgv_declared *d = &l->coordinate[k];
         struct target t = {.d = d, .out = d->part ? out : out + d->offset, .place = place, .allow = allow};
@@ -501,7 +515,7 @@ static bool by_name(struct lgv_loader *l, int node, const char *place, unsigned 
         const char *name = lgv_yaml_node(l, key)->text;
         size_t k = 0, n = strcspn(name, "[ ");
         while (k < l->ncoordinates && (strncmp(l->coordinate[k].name, name, n) != 0 || l->coordinate[k].name[n])) k++;
-        if (k == l->ncoordinates) return lgv_yaml_fail(l, key, "there is no coordinate %.60s", name);
+        if (k == l->ncoordinates) return no_coordinate(l, key, name);
         if (seen[k]) return lgv_yaml_fail(l, key, "%s is given twice", l->coordinate[k].name);
         seen[k] = true;
         const struct lgv_declared own = partner(l, k), *d = &own;

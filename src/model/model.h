@@ -273,6 +273,8 @@ char *lgv_model_text(const char *path, struct lgv_error *err);
 bool lgv_model_adjust(struct lgv_model *m, const char *parameter, double value);
 /* The next parameter or abbreviation from number `from` on that no formula uses, or NULL; *number is its own. */
 const struct lgv_symbol *lgv_model_unused(const struct lgv_model *m, size_t from, size_t *number);
+/* Warning number 0, 1, ... of a model, one line with its place; false: there are no more. */
+bool lgv_model_warning(const struct lgv_model *m, size_t number, char *out, size_t size);
 /* A message at a place of the model text: "file:line:column: message", the line, a caret. */
 enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const char *text, int line, int column,
                                const char *format, ...) __attribute__((format(printf, 6, 7)));

@@ -4,6 +4,7 @@
 #include "model/formula_parser.h"
 #include "model/typeset.h"
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -277,13 +278,30 @@ static struct lgv_typed factor(struct lgv_typeset *t, const struct lgv_model *m,
     return lgv_set_power(t, x, lgv_set_rational(t, exponent));
 }
 
+/* 2 pi says more than 6.283185307179586: the power of pi in a number, which is left without it. */
+static int power_of_pi(double *size) {
+    static const int power[] = {1, -1, 2, -2};
+    char text[40];
+    if (strlen(lgv_exact(text, sizeof text, *size)) < 14) return 0;
+    for (int k = 0; k < 4; k++)
+        for (int d = 1; d <= 12; d++) {
+            const double x = *size / pow(M_PI, power[k]) * d, n = round(x);
+            if (n < 1 || n > 1000 || fabs(x - n) > 2e-15 * n) continue;
+            *size = n / d;
+            return power[k];
+        }
+    return 0;
+}
+
 /* coefficient times the factors of a product, or times one node. */
 static struct lgv_typed scaled(struct lgv_typeset *t, const struct lgv_model *m, double coefficient, int node) {
     const struct lgv_graph *g = m->graph;
     const struct lgv_node n = g->node[node];
     struct lgv_typed over[LGV_SET_MOST], under[LGV_SET_MOST];
     size_t above = 0, below = 0;
-    double size = coefficient < 0 ? -coefficient : coefficient, inverse = 1 / size, number = size, divisor = 1;
+    double size = coefficient < 0 ? -coefficient : coefficient;
+    const int pi = power_of_pi(&size);
+    double inverse = 1 / size, number = size, divisor = 1;
     for (int d = 2; d <= 12 && size != (double)(long)size && divisor == 1; d++)
         if (size < 1e6 && size * d == (double)(long)(size * d) && (double)(long)(size * d) / d == size)
             number = size * d, divisor = d;
@@ -291,6 +309,7 @@ static struct lgv_typed scaled(struct lgv_typeset *t, const struct lgv_model *m,
         number = 1, divisor = inverse;
     if (number != 1) over[above++] = lgv_set_number(t, number);
     if (divisor != 1) under[below++] = lgv_set_number(t, divisor);
+    for (int k = 0; k < abs(pi); k++) *(pi > 0 ? &over[above++] : &under[below++]) = lgv_set_name(t, "pi");
     const struct lgv_arg one = {node, 1}, *arg = n.op == LGV_PRODUCT ? g->arg + n.first : &one;
     const int count = n.op == LGV_PRODUCT ? n.count : 1;
     for (int rank = 0; rank <= 4; rank++)

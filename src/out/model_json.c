@@ -46,6 +46,14 @@ static json_t *symmetries(const struct lgv_model *m) {
     return list;
 }
 
+static json_t *warnings(const struct lgv_model *m) {
+    char text[sizeof(struct lgv_error)];
+    json_t *list = json_array();
+    for (size_t k = 0; list && lgv_model_warning(m, k, text, sizeof text); k++)
+        json_array_append_new(list, lgv_json_text(text));
+    return list;
+}
+
 char *lgv_json_model(const struct lgv_model *m) {
     json_t *d = json_pack(
         "{s:o s:o s:o s:o s:o s:o s:o s:o s:I s:I s:I s:o s:o s:o s:o}", "name", lgv_json_text(m->name), "file",
@@ -56,6 +64,7 @@ char *lgv_json_model(const struct lgv_model *m) {
         (json_int_t)m->np,
         "noises", (json_int_t)m->nnoise, "constraint_count", (json_int_t)m->nconstraints, "noise", texts_of_noises(m),
         "constraints", texts_of_constraints(m), "observe", observables(m), "symmetries", symmetries(m));
+    if (d) json_object_set_new(d, "warnings", warnings(m));
     if (d) json_object_set_new(d, "text", m->text ? json_string(m->text) : json_null()); /* with its line breaks */
     char *out = d ? json_dumps(d, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(d);

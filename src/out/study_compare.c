@@ -418,6 +418,66 @@ static void put_ladder(struct lgv_text *out, const struct lgv_comparison *c) {
     lgv_text_add(out, "</table></div>\n");
 }
 
+/* The number `value` of a method among those with one that are done: where it is least and largest; false: nowhere, or
+ * it is the same. */
+static bool extremes(const struct lgv_comparison *c, double (*value)(const struct lgv_comparison *c, size_t i),
+                     size_t *least, size_t *most) {
+    *least = *most = c->count;
+    for (size_t i = 0; i < c->count; i++) {
+        const double x = c->method[i].done ? value(c, i) : (double)NAN;
+        if (!isfinite(x)) continue;
+        if (*least == c->count || x < value(c, *least)) *least = i;
+        if (*most == c->count || x > value(c, *most)) *most = i;
+    }
+    return *least != *most && value(c, *most) > value(c, *least);
+}
+
+static double last_mean(const struct lgv_comparison *c, size_t i) {
+    return c->method[i].outcome[0].mean[c->ntimes - 1];
+}
+
+static double first_error(const struct lgv_comparison *c, size_t i) {
+    const struct lgv_compared *m = &c->method[i];
+    return m->nrungs && m->rung[0].strong > 0 ? m->rung[0].strong : (double)NAN;
+}
+
+static void put_method(struct lgv_text *out, const struct lgv_compared *m, double step) {
+    char b[40];
+    lgv_text_add(out, " with ");
+    lgv_html(out, m->name);
+    lgv_text_add(out, " (step %s)", lgv_brief(b, sizeof b, step, 6));
+}
+
+/* What a reader wants to know first: how far the methods differ. */
+static void put_finding(struct lgv_text *out, const struct lgv_comparison *c) {
+    size_t end[2];
+    char b[64];
+    if (c->ntrials) return;
+    lgv_text_add(out, "<p class=\"finding\">");
+    if (c->ntimes && c->nobservables && extremes(c, last_mean, &end[0], &end[1])) {
+        lgv_text_add(out, "The mean of <b>");
+        lgv_html(out, c->observable[0]);
+        lgv_text_add(out, "</b> at t = %s is", lgv_brief(b, sizeof b, c->time[c->ntimes - 1], 8));
+        for (size_t k = 0; k < 2; k++) {
+            const struct lgv_compared *m = &c->method[end[k]];
+            lgv_text_add(out, "%s <b>%s</b>", k ? " and" : "",
+                         lgv_text_with_error(b, sizeof b, last_mean(c, end[k]), m->outcome[0].err[c->ntimes - 1]));
+            put_method(out, m, m->step);
+        }
+        lgv_text_add(out, "%s. ", c->count > 2 ? ", the least and the largest" : "");
+    }
+    if (extremes(c, first_error, &end[0], &end[1])) {
+        lgv_text_add(out, "The strong error is %s", c->count > 2 ? "least, " : "");
+        for (size_t k = 0; k < 2; k++) {
+            lgv_text_add(out, "%s<b>%s</b>", k ? c->count > 2 ? ", and largest, " : " and " : "",
+                         lgv_brief(b, sizeof b, first_error(c, end[k]), 3));
+            put_method(out, &c->method[end[k]], c->method[end[k]].rung[0].step);
+        }
+        lgv_text_add(out, ".");
+    }
+    lgv_text_add(out, "</p>\n");
+}
+
 static void put_verdict(struct lgv_text *out, const struct lgv_comparison *c) {
     bool good = !c->failed && !c->interrupted && !c->reference_failed;
     if (c->ntrials && good) return; /* paths that fail are what is looked for */
@@ -446,6 +506,7 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
                  : c->points ? "by three-point increments: averages only"
                              : "on the same Brownian paths",
                  c->date ? c->date : "");
+    put_finding(out, c);
     put_verdict(out, c);
     lgv_text_add(out, "<dl class=\"facts\">\n");
     lgv_page_fact(out, "until", lgv_brief(b, sizeof b, c->until, 12));

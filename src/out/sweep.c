@@ -10,6 +10,7 @@
 
 #define ROWS 40 /* points that tables show */
 #define COLUMNS 5
+#define ROUND_OFF 1e-12 /* of the size of a mean: less is no change */
 
 size_t lgv_sweep_index(const struct lgv_sweep *s, size_t point, size_t axis) {
     for (size_t a = s->naxes; a-- > axis + 1;) point /= s->axis[a].count;
@@ -202,18 +203,18 @@ enum lgv_status lgv_sweep_hdf5(const struct lgv_sweep *s, const char *path, stru
 static void put_table(struct lgv_text *out, const struct lgv_sweep *s) {
     size_t columns = s->nseries < COLUMNS ? s->nseries : COLUMNS, shown = 0;
     char b[200];
-    lgv_text_add(out, "<h2>At the end</h2>\n<div class=\"scroll\"><table>\n<tr>");
+    lgv_text_add(out, "<h2>At the end</h2>\n<div class=\"card\"><table class=\"wide\">\n<tr>");
     for (size_t a = 0; a < s->naxes; a++) {
         lgv_text_add(out, "<th>");
         lgv_html(out, s->axis[a].name);
         lgv_text_add(out, "</th>");
     }
     for (size_t i = 0; i < columns; i++) {
-        lgv_text_add(out, "<th>");
+        lgv_text_add(out, "<th class=\"n\">");
         lgv_html(out, s->series[i]);
         lgv_text_add(out, "</th>");
     }
-    lgv_text_add(out, "<th>failed</th></tr>\n");
+    lgv_text_add(out, "<th class=\"n\">failed</th></tr>\n");
     for (size_t k = 0; k < s->npoints && shown < ROWS; k++) {
         if (!s->done[k]) continue;
         lgv_text_add(out, "<tr>");
@@ -223,9 +224,9 @@ static void put_table(struct lgv_text *out, const struct lgv_sweep *s) {
             lgv_text_add(out, "</td>");
         }
         for (size_t i = 0; i < columns; i++)
-            lgv_text_add(out, "<td>%s</td>",
+            lgv_text_add(out, "<td class=\"n\">%s</td>",
                          lgv_text_with_error(b, sizeof b, s->mean[k * s->nseries + i], s->err[k * s->nseries + i]));
-        lgv_text_add(out, "<td>%llu</td></tr>\n", (unsigned long long)s->failed[k]);
+        lgv_text_add(out, "<td class=\"n\">%llu</td></tr>\n", (unsigned long long)s->failed[k]);
         shown++;
     }
     lgv_text_add(out, "</table></div>\n");
@@ -241,27 +242,47 @@ static void put_extreme(struct lgv_text *out, const struct lgv_sweep *s, size_t 
                                                         s->err[point * s->nseries + i]));
 }
 
-/* What a reader wants to know first: where the first two observables are least and largest. */
+/* Points where an observable is least and largest; whether it changes by more than round-off between them. */
+static bool extremes(const struct lgv_sweep *s, size_t i, size_t *least, size_t *most) {
+    *least = *most = s->npoints;
+    for (size_t k = 0; k < s->npoints; k++) {
+        const double x = s->mean[k * s->nseries + i];
+        if (!s->done[k] || !isfinite(x)) continue;
+        if (*least == s->npoints || x < s->mean[*least * s->nseries + i]) *least = k;
+        if (*most == s->npoints || x > s->mean[*most * s->nseries + i]) *most = k;
+    }
+    if (*least == s->npoints) return false;
+    const double low = s->mean[*least * s->nseries + i], high = s->mean[*most * s->nseries + i];
+    return high - low > ROUND_OFF * fmax(fabs(low), fabs(high));
+}
+
+static void put_name(struct lgv_text *out, const struct lgv_sweep *s, size_t i) {
+    lgv_text_add(out, "The mean of <b>");
+    lgv_html(out, s->series[i]);
+    lgv_text_add(out, "</b> at the end is");
+}
+
+/* What a reader wants to know first: where the first two observables that change are least and largest, or that none
+ * does. */
 static void put_finding(struct lgv_text *out, const struct lgv_sweep *s) {
-    bool any = false;
-    for (size_t i = 0; i < s->nseries && i < 2; i++) {
-        size_t least = s->npoints, most = s->npoints;
-        for (size_t k = 0; k < s->npoints; k++) {
-            const double x = s->mean[k * s->nseries + i];
-            if (!s->done[k] || !isfinite(x)) continue;
-            if (least == s->npoints || x < s->mean[least * s->nseries + i]) least = k;
-            if (most == s->npoints || x > s->mean[most * s->nseries + i]) most = k;
-        }
-        if (least == most) continue; /* the same everywhere, or nothing is known */
-        lgv_text_add(out, any ? "The mean of <b>" : "<p class=\"finding\">The mean of <b>");
-        any = true;
-        lgv_html(out, s->series[i]);
-        lgv_text_add(out, "</b> at the end is");
+    size_t told = 0, least, most;
+    char b[300];
+    if (s->ndone == 0) return;
+    lgv_text_add(out, "<p class=\"finding\">");
+    for (size_t i = 0; i < s->nseries && told < 2; i++) {
+        if (!extremes(s, i, &least, &most)) continue;
+        lgv_text_add(out, told++ ? " " : "");
+        put_name(out, s, i);
         put_extreme(out, s, i, least, "least");
         put_extreme(out, s, i, most, "and largest");
-        lgv_text_add(out, ". ");
+        lgv_text_add(out, ".");
     }
-    if (any) lgv_text_add(out, "</p>\n");
+    if (told == 0 && s->nseries && (extremes(s, 0, &least, &most), least < s->npoints)) {
+        put_name(out, s, 0);
+        lgv_text_add(out, " <b>%s</b> at every point.",
+                     lgv_text_with_error(b, sizeof b, s->mean[least * s->nseries], s->err[least * s->nseries]));
+    }
+    lgv_text_add(out, "</p>\n");
 }
 
 static void page(struct lgv_text *out, const void *study, const char *dir, const struct lgv_figure *list,

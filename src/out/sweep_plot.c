@@ -111,22 +111,49 @@ static size_t widest(const struct lgv_sweep *s, size_t axis, size_t count) {
     return most;
 }
 
+/* The mean of an observable and its bar of 95 % at a point. */
+static double mean_at(const struct lgv_sweep *s, const struct lgv_figure *f, size_t i, size_t k, double *bar) {
+    size_t at = point_at(s, i, k) * s->nseries + f->index;
+    *bar = isfinite(s->err[at]) ? 1.96 * s->err[at] : 0;
+    return s->mean[at];
+}
+
+/* Means that do not change, or hardly, are drawn as changes from the first of them. */
+static struct lgv_axis final_axis(const struct lgv_sweep *s, const struct lgv_figure *f, size_t curves) {
+    struct lgv_axis y = LGV_AXIS_EMPTY;
+    double bar, first;
+    for (size_t k = 0; k < curves; k++)
+        for (size_t i = 0; i < count_of(s, 0); i++) {
+            double mean = mean_at(s, f, i, k, &bar);
+            lgv_axis_extend(&y, mean - bar);
+            lgv_axis_extend(&y, mean + bar);
+        }
+    first = mean_at(s, f, 0, 0, &bar);
+    lgv_axis_settle(&y, first);
+    return y;
+}
+
+static void put_final_label(struct lgv_text *out, const struct lgv_axis *y, const char *name) {
+    char plain[100], label[200];
+    lgv_plain(plain, sizeof plain, name);
+    if (y->shifted) snprintf(label, sizeof label, "%s - %.8g", plain, y->base);
+    lgv_text_add(out, "\nset ylabel ");
+    lgv_quote(out, y->shifted ? label : name);
+}
+
 static void plot_final(struct lgv_text *out, const struct lgv_sweep *s, const struct lgv_figure *f) {
     size_t n = count_of(s, 0), curves = count_of(s, 1);
     struct lgv_text key = {0};
-    struct lgv_axis y = LGV_AXIS_EMPTY;
     char name[140];
     if (curves > CURVES) curves = CURVES;
+    const struct lgv_axis y = final_axis(s, f, curves);
     for (size_t k = 0; k < curves; k++) {
         lgv_text_add(out, "$c%zu << END\n", k);
         for (size_t i = 0; i < n; i++) {
-            size_t at = point_at(s, i, k) * s->nseries + f->index;
+            double bar, mean = mean_at(s, f, i, k, &bar);
             lgv_study_number(out, place(s, 0, i));
-            lgv_study_number(out, s->mean[at]);
-            double bar = isfinite(s->err[at]) ? 1.96 * s->err[at] : 0;
+            lgv_study_number(out, mean - y.base);
             lgv_study_number(out, bar);
-            lgv_axis_extend(&y, s->mean[at] - bar);
-            lgv_axis_extend(&y, s->mean[at] + bar);
             lgv_text_add(out, "\n");
         }
         lgv_text_add(out, "END\n");
@@ -136,10 +163,8 @@ static void plot_final(struct lgv_text *out, const struct lgv_sweep *s, const st
     lgv_text_add(out, "%s", key.data && !key.failed ? key.data : "unset key\n");
     lgv_text_free(&key);
     put_tics(out, s, 'x', 0);
-    lgv_axis_settle(&y, (double)NAN);
     lgv_axis_range(out, 'y', &y, 0.06);
-    lgv_text_add(out, "set ylabel ");
-    lgv_quote(out, s->series[f->index]);
+    put_final_label(out, &y, s->series[f->index]);
     lgv_text_add(out, "\nplot ");
     for (size_t k = 0; k < curves; k++) {
         struct lgv_study_style style = lgv_study_style(k, curves);
