@@ -19,7 +19,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class ModelWarning(UserWarning):
-    """What is no mistake in a model, but hardly what was meant: names that no formula uses, noise that moves nothing."""
+    """What is no mistake in a model, but hardly meant so: names that no formula uses, noise that moves nothing."""
 
 
 class Equations(str):

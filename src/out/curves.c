@@ -43,7 +43,7 @@ static void put_script(struct lgv_text *out, const struct lgv_curves *c) {
     lgv_text_free(&key);
     put_label(out, 'x', c->xlabel);
     put_label(out, 'y', c->ylabel);
-    if (c->log) lgv_text_add(out, "set logscale y\nset format y '%%.0e'\n");
+    if (c->log) lgv_plot_powers(out);
     lgv_text_add(out, "set autoscale xfix\nplot ");
     for (size_t i = 0; i < c->count; i++) {
         struct lgv_study_style s = lgv_study_style(i, c->count);

@@ -482,7 +482,7 @@ void lgv_figure_script(struct lgv_text *out, const struct lgv_result *r, const s
                  : square ? "graph 0.5,1.05 center"
                  : legend ? "graph 0,1.15 left"
                           : "graph 0,1.06 left");
-    lgv_plot_open(out, f->file, width, height, false);
+    lgv_plot_open(out, f->file, width, height);
     body[f->kind](out, r, f);
-    lgv_plot_close(out, f->file, width, height, false);
+    lgv_plot_close(out, f->file, width, height);
 }

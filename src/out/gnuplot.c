@@ -12,11 +12,17 @@
 
 /* ---- files of a figure ---- */
 
-void lgv_plot_open(struct lgv_text *out, const char *file, int width, int height, bool enhanced) {
+#define ENHANCED "set termoption enhanced\n"
+
+void lgv_plot_open(struct lgv_text *out, const char *file, int width, int height) {
     lgv_text_add(out,
-                 "set terminal svg %senhanced size %d,%d background '#FFFFFF' font 'sans-serif,13'\n"
+                 "set terminal svg noenhanced size %d,%d background '#FFFFFF' font 'sans-serif,13'\n"
                  "set output '%s.svg'\n",
-                 enhanced ? "" : "no", width, height, file);
+                 width, height, file);
+}
+
+void lgv_plot_powers(struct lgv_text *out) {
+    lgv_text_add(out, ENHANCED "set logscale y\nset format y '10^{%%L}'\n");
 }
 
 /* The script of the figure at the end of out: what it has set since the last one. */
@@ -29,18 +35,18 @@ static const char *last_figure(const struct lgv_text *out) {
 /* The frame and the values at its edges, behind the drawing in the SVG, for values under the pointer. */
 static void leave_axes(struct lgv_text *out, const char *file) {
     const char *script = last_figure(out);
-    bool both = strstr(script, "set logscale xy") != NULL, up = both || strstr(script, "set logscale y") != NULL;
+    bool up = strstr(script, "set logscale y\n") != NULL, across = strstr(script, "set logscale x\n") != NULL;
     if (strstr(script, "splot ")) return;
     lgv_text_add(out,
                  "set print '%s.svg' append\n"
                  "print sprintf('<!-- axes %%.2f %%.2f %%.2f %%.2f %%.12g %%.12g %%.12g %%.12g %d %d -->', "
                  "GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_TERM_YMIN, GPVAL_TERM_YMAX, GPVAL_X_MIN, GPVAL_X_MAX, "
                  "GPVAL_Y_MIN, GPVAL_Y_MAX)\nset print\n",
-                 file, both, up);
+                 file, across, up);
 }
 
-void lgv_plot_close(struct lgv_text *out, const char *file, int width, int height, bool enhanced) {
-    const char *no = enhanced ? "" : "no";
+void lgv_plot_close(struct lgv_text *out, const char *file, int width, int height) {
+    const char *no = strstr(last_figure(out), ENHANCED) ? "" : "no";
     lgv_text_add(out, "set output\n");
     leave_axes(out, file);
     lgv_text_add(out,

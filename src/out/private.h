@@ -77,8 +77,11 @@ size_t lgv_figure_turns(const struct lgv_result *r, const size_t quaternion[4], 
     "reset\nset encoding utf8\nset grid lc rgb '#DDDDDD' lw 0.7 lt 1\n"                                               \
     "set border 3 lc rgb '#444444' lw 1\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
 /* gnuplot.c: where a script draws file.svg, .png and .pdf; the plot command stands between both. */
-void lgv_plot_open(struct lgv_text *out, const char *file, int width, int height, bool enhanced);
-void lgv_plot_close(struct lgv_text *out, const char *file, int width, int height, bool enhanced);
+void lgv_plot_open(struct lgv_text *out, const char *file, int width, int height);
+void lgv_plot_close(struct lgv_text *out, const char *file, int width, int height);
+/* Behind lgv_plot_open: a logarithmic axis y with powers of ten.  All texts of the figure that are not known beforehand
+ * must be set noenhanced. */
+void lgv_plot_powers(struct lgv_text *out);
 /* Histograms of pairs: at most so many figures, and the script of one. */
 size_t lgv_map_plan(const struct lgv_result *r, struct lgv_figure *list, size_t most);
 void lgv_map_script(struct lgv_text *out, const struct lgv_result *r, const struct lgv_figure *f);

@@ -236,9 +236,10 @@ static void plot_escapes(struct lgv_text *out, const struct lgv_comparison *c, c
     }
     int height = put_frame(out, c, f, NULL, shown, false);
     lgv_axis_label(out, 'y', &(struct lgv_axis){0}, c->observable[k], NULL, c->time[0]);
+    lgv_plot_powers(out);
+    lgv_study_short_tics(out, 'y', 0.5 * low, 2 * high);
     lgv_text_add(out,
-                 "set logscale y\nset format y '%%.0e'\nset yrange [%.6g:%.6g]\nset xrange [%.12g:%.12g]\n"
-                 "set xlabel 'time t'\nplot ",
+                 "set yrange [%.6g:%.6g]\nset xrange [%.12g:%.12g]\nset xlabel 'time t'\nplot ",
                  0.5 * low, 2 * high, c->time[0], c->ntimes > 1 ? c->time[c->ntimes - 1] : c->time[0] + 1);
     for (size_t i = 0; shown && i < c->count; i++) {
         struct lgv_study_style s = lgv_study_style(i, c->count);
@@ -257,13 +258,18 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Powers of ten alone would leave a short logarithmic axis with a single label. */
+/* Powers of ten alone would leave a short logarithmic axis with a single label.  The axis y has powers. */
 void lgv_study_short_tics(struct lgv_text *out, char axis, double low, double high) {
     static const int one[] = {1, 2, 5, 3, 7};
     size_t count = high < 10 * low ? 5 : high < 100 * low ? 3 : 0;
-    for (double ten = pow(10, floor(log10(low))); count && ten < high; ten *= 10)
-        for (size_t i = 0; i < count; i++)
-            lgv_text_add(out, "set %ctics add ('%g' %g)\n", axis, one[i] * ten, one[i] * ten);
+    for (int ten = (int)floor(log10(low)); count && pow(10, ten) < high; ten++)
+        for (size_t i = 0; i < count; i++) {
+            double x = one[i] * pow(10, ten);
+            if (axis == 'x')
+                lgv_text_add(out, "set xtics add ('%g' %g)\n", x, x);
+            else if (i > 0)
+                lgv_text_add(out, "set ytics add ('%d·10^{%d}' %g)\n", one[i], ten, x);
+        }
 }
 
 /* Around the median: an exploded method, or round-off, would leave no room for the others. */
@@ -303,9 +309,10 @@ static void plot_work(struct lgv_text *out, const struct lgv_comparison *c, cons
         lgv_text_add(out, "END\n");
     }
     int height = put_frame(out, c, f, NULL, NULL, false);
+    lgv_plot_powers(out);
     put_decades(out, c, weak);
     lgv_text_add(out,
-                 "set logscale xy\nset format x '%%g'\nset format y '%%.0e'\nset xlabel '%s'\nset ylabel '%s'\nplot ",
+                 "set logscale x\nset format x '%%g'\nset xlabel '%s'\nset ylabel '%s'\nplot ",
                  f->second ? "gradient evaluations per path" : "time per path (microseconds, one thread)",
                  weak ? "weak error" : "strong error");
     for (size_t i = 0; i < c->count; i++) {

@@ -137,7 +137,8 @@ static void put_energies(struct lgv_text *out, const struct lgv_comparison *c) {
             low = fmin(low, x);
             high = fmax(high, x);
         }
-    lgv_text_add(out, "set logscale y\nset format y '%%.0e'\nset ylabel 'energy error'\n");
+    lgv_plot_powers(out);
+    lgv_text_add(out, "set ylabel 'energy error'\n");
     if (high > 0) lgv_text_add(out, "set yrange [%.6g:%.6g]\n", 0.5 * low, 3 * high);
 }
 

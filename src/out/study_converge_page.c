@@ -3,16 +3,15 @@
  * A convergence study as a figure (error over step, both logarithmic, with lines of the expected orders) and as a
  * one-file report. */
 #include "out/private.h"
+#include "out/study_compare.h"
 
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Okabe and Ito's colours, told apart by colour-blind readers too. */
-static const char *const colour[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444"};
-static const int shape[] = {7, 5, 9, 11, 13, 15}; /* filled; one less is the same shape hollow */
-#define COLOURS (sizeof colour / sizeof *colour)
+static const int shape[] = {5, 7, 9, 11, 13, 15}; /* filled; one less is the same shape hollow */
+#define COLOURS 7                                  /* of lgv_study_style */
 #define SHAPES (sizeof shape / sizeof *shape)
 
 static struct lgv_figure figure_of(const struct lgv_convergence *c) {
@@ -102,7 +101,7 @@ static void put_curves(struct lgv_text *out, const struct lgv_convergence *c) {
     for (size_t i = 0; i < c->nrows; i++) {
         const struct lgv_convergence_method *m = &c->method[i];
         size_t k = c->nmethods == 1 ? i : i % c->nmethods;
-        const char *rgb = colour[k % COLOURS];
+        const char *rgb = lgv_study_style(k, 1).colour;
         int filled = shape[i % SHAPES];
         char title[240], order[80], of[60] = "";
         if (c->nquantities > 1) lgv_plain(of, sizeof of, c->quantity[m->quantity].name);
@@ -126,7 +125,7 @@ static void put_script(struct lgv_text *out, const struct lgv_convergence *c, co
     error_range(c, &low, &high);
     int height = c->nrows > 10 ? 420 + 20 * (int)(c->nrows - 10) : 420;
     lgv_text_add(out, LGV_PLOT_BEGIN
-                      "set logscale xy\nset format '%%.1g'\nset format y '10^{%%L}'\nset datafile missing 'NaN'\n"
+                      "set logscale x\nset format '%%.1g'\nset datafile missing 'NaN'\n"
                       "set lmargin 10\nset tmargin 3\nset key outside right top Left reverse samplen 2 spacing 1.25 "
                       "textcolor rgb '#444444' noenhanced title 'fitted order' left\nset samples 2\n");
     lgv_text_add(out, "set xlabel 'step'\nset ylabel '%s'\n", c->weak ? "weak error" : "strong error");
@@ -143,11 +142,12 @@ static void put_script(struct lgv_text *out, const struct lgv_convergence *c, co
         put_data(out, c, k, true, low * 0.35);
         put_data(out, c, k, false, low * 0.35);
     }
-    lgv_plot_open(out, f->file, 760, height, true);
+    lgv_plot_open(out, f->file, 760, height);
+    lgv_plot_powers(out);
     lgv_text_add(out, "plot ");
     put_slopes(out, c, false);
     put_curves(out, c);
-    lgv_plot_close(out, f->file, 760, height, true);
+    lgv_plot_close(out, f->file, 760, height);
 }
 
 enum lgv_status lgv_convergence_figure(const struct lgv_convergence *c, const char *dir, struct lgv_error *err) {

@@ -196,9 +196,8 @@ static void script(struct lgv_text *out, const void *study, const char *dir, con
         }
         lgv_text_add(out, "END\n");
         lgv_study_plot_begin(out, list[i].file, list[i].title, LGV_STUDY_HEIGHT);
-        lgv_text_add(out,
-                     "set xlabel 'level l'\nset xtics 1\nset xrange [-0.3:%g]\nset logscale y\nset format y '%%.0e'\n",
-                     (double)r->nlevels - 0.7);
+        lgv_plot_powers(out);
+        lgv_text_add(out, "set xlabel 'level l'\nset xtics 1\nset xrange [-0.3:%g]\n", (double)r->nlevels - 0.7);
         if (paths)
             lgv_text_add(out, "plot $level using 1:6 with linespoints pt 7 lw 2 lc rgb '#0072B2' title 'paths', "
                               "$level using 1:7 with linespoints pt 5 lw 2 lc rgb '#D55E00' title 'cost'");

@@ -50,8 +50,9 @@ void lgv_study_number(struct lgv_text *out, double x) {
         lgv_text_add(out, " NaN");
 }
 
-/* Curve `index` of `count`: colour, dashes and marker together are different for many curves.  Later curves are dashed,
- * thinner and lie above the earlier ones: of two that coincide both are seen. */
+/* Curve `index` of `count`: colour (Okabe and Ito's, told apart by colour-blind readers too), dashes and marker together
+ * are different for many curves.  Later curves are dashed, thinner and lie above the earlier ones: of two that coincide
+ * both are seen. */
 struct lgv_study_style lgv_study_style(size_t index, size_t count) {
     static const char *const colour[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
     static const char *const dash[] = {"1", "(10,5)", "(3,3)", "(12,4,3,4)"};
@@ -74,7 +75,7 @@ int lgv_study_key(struct lgv_text *out, size_t entries, size_t widest) {
     size_t rows = (entries + columns - 1) / columns;
     lgv_text_add(out,
                  "set bmargin %.3g\nset key at screen 0.5,0.015 center bottom vertical maxrows %zu Left reverse "
-                 "samplen 3.2 textcolor rgb '#444444'\n",
+                 "samplen 3.2 textcolor rgb '#444444' noenhanced\n",
                  4.4 + 1.08 * (double)rows, rows ? rows : 1);
     return 330 + 20 * (int)rows;
 }
@@ -83,16 +84,17 @@ void lgv_study_plot_begin(struct lgv_text *out, const char *file, const char *ti
     lgv_text_add(out,
                  LGV_PLOT_BEGIN
                  "set format '%%g'\nset datafile missing 'NaN'\nset lmargin 13\nset rmargin 3\nset tmargin 2\n"
-                 "set key outside bottom center horizontal Left reverse samplen 2 height 1 textcolor rgb '#444444'\n"
+                 "set key outside bottom center horizontal Left reverse samplen 2 height 1 textcolor rgb '#444444' "
+                 "noenhanced\n"
                  "set label 1 ");
     lgv_title(out, title, LGV_TITLE_LEFT);
     lgv_text_add(out, " at graph 0,1.07 left noenhanced\n");
-    lgv_plot_open(out, file, 600, height, false);
+    lgv_plot_open(out, file, 600, height);
 }
 
 void lgv_study_plot_end(struct lgv_text *out, const char *file, int height) {
     lgv_text_add(out, "\n");
-    lgv_plot_close(out, file, 600, height, false);
+    lgv_plot_close(out, file, 600, height);
 }
 
 enum lgv_status lgv_study_pages(const void *study, const char *dir, const struct lgv_figure *list, size_t count,
