@@ -50,9 +50,9 @@ void lgv_study_number(struct lgv_text *out, double x) {
         lgv_text_add(out, " NaN");
 }
 
-/* Curve `index` of `count`: colour (Okabe and Ito's, told apart by colour-blind readers too), dashes and marker together
- * are different for many curves.  Later curves are dashed, thinner and lie above the earlier ones: of two that coincide
- * both are seen. */
+/* Curve `index` of `count`: colour (Okabe and Ito's, told apart by colour-blind readers too), dashes and marker are
+ * different together for many curves.  Later curves are dashed, thinner and lie above the earlier ones: of two that
+ * coincide both are seen. */
 struct lgv_study_style lgv_study_style(size_t index, size_t count) {
     static const char *const colour[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
     static const char *const dash[] = {"1", "(10,5)", "(3,3)", "(12,4,3,4)"};
