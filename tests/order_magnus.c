@@ -172,21 +172,15 @@ static void test_weights(void **state) {
                                    "hamiltonian: x^2*f + x*y*g\nnoise: [u, v]\n");
     for (size_t j = 0; j < 3; j++) {
         struct lgv_kernel k = kernel_of(m, method[j]);
-        const size_t lanes = k.entry->lanes, n = k.watch.count, a = watch_number(&k, "a"), b = watch_number(&k, "b");
-        double *x = final_values(&k, dt, 1, PATHS, 23, 1), *drawn = lgv_aligned(lgv_increments_rows(&k) * lanes);
-        struct lgv_own_block own;
-        assert_true(lgv_block_create(&k, 0, dt, 23, 1, &own));
+        const size_t n = k.watch.count, a = watch_number(&k, "a"), b = watch_number(&k, "b");
+        double *x = final_values(&k, dt, 1, PATHS, 23, 1), w[2], y[2];
         for (size_t i = 0; i < PATHS; i++) {
-            for (size_t l = 0; l < lanes; l++) own.path[l] = i / lanes * lanes + l;
-            if (i % lanes == 0) k.entry->increments(&own.block, 1, drawn);
-            const double *at = drawn + i % lanes, w = at[0], W = at[lanes];
-            const double y = at[2 * lanes] / dt - w / 2, Y = at[3 * lanes] / dt - W / 2;
-            assert_near(x[i * n + a], dt * (w * w / 3 + w * y + 1.2 * y * y + dt / 15), 1e-14, method[j]);
-            if (j < 2)
-                assert_near(x[i * n + b], dt * (w * W / 3 + (w * Y + y * W) / 2 + 1.2 * y * Y), 1e-14, method[j]);
+            first_noise(&k, dt, 23, i, w, y);
+            double one = w[0] * w[0] / 3 + w[0] * y[0] + 1.2 * y[0] * y[0] + dt / 15;
+            double two = w[0] * w[1] / 3 + (w[0] * y[1] + y[0] * w[1]) / 2 + 1.2 * y[0] * y[1];
+            assert_near(x[i * n + a], dt * one, 1e-14, method[j]);
+            if (j < 2) assert_near(x[i * n + b], dt * two, 1e-14, method[j]);
         }
-        lgv_block_free(&own);
-        free(drawn);
         free(x);
         lgv_kernel_free(&k);
     }
