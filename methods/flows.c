@@ -11,7 +11,8 @@
  * (dW, dZ) of what {h, {h, H}} comes with: for a polygon that is dt (y^2 + (b^2 - dW^2)/12)/2 = dt (3/5 y^2 + dt/30).
  * For two noises the coefficient has b_i b_j - dW_i dW_j in it, of mean zero because b is odd in dW.  So the strong
  * order is 3/2 for one noise and for noises that commute, and the weak order 2 by parity, without any derivative of
- * H or h that the step does not have by itself.  Every side is symplectic.
+ * H or h that the step does not have by itself.  Every side is symplectic.  With three-point increments dW is 0 or -0,
+ * each in one of three steps: with one sign for both the weak order would be 3/2, and 1 for two noises.
  *
  * Splitting paths: Foster, dos Reis & Strange (2022), High order splitting methods for SDEs satisfying a commutativity
  * condition, doi 10.48550/arXiv.2210.17543.  The weights are derived here. */
@@ -24,7 +25,7 @@ enum { FLOW_BEFORE, FLOW_MIDDLE };
 
 INLINE vec flow_weight(long flow, vec dW, vec y, double dt) {
     vec size = vec_sqrt(FUSED(dW, dW, FUSED(2.4 * y, y, vec_set(0.8 * dt))));
-    vec middle = vec_select((ivec)(dW < 0), -size, size);
+    vec middle = vec_select((ivec)dW < 0, -size, size); /* by the bit of the sign, which three points of 0 have too */
     return flow == FLOW_MIDDLE ? middle : 0.5 * (dW - middle) + (flow == FLOW_BEFORE ? y : -y);
 }
 

@@ -31,6 +31,7 @@ awk -F, 'NR == 2 { one = $2 } NR == 3 { exit one == $2 }' a || die "all paths st
 # Seven paths from five rows: path 5 has the start of path 0, and so has path 5 alone.
 gives 0 "$LGV" run second.yaml --until 1 --paths 7 --keep 0,5 --out seven --no-report
 "$LGV" ends seven > c
+[ "$(sed 's/.*,//' c | tr '\n' ' ')" = 'path 0 5 ' ] || die "kept paths have the numbers 0 and 5"
 cmp <(sed -n "2s/,[0-9]*\$//p" a) <(sed -n "3s/,[0-9]*\$//p" c) || die "path 5 does not start as path 0"
 
 # Columns by name; the file is a part of the model.
@@ -70,6 +71,12 @@ run: { method: midpoint, step: 0.05, until: 4, paths: 40, keep: 40, outputs: 80,
 Y
 gives 0 "$LGV" run stop.yaml --out stopped --no-report --set record=final --threads 1 --lanes 2
 "$LGV" ends stopped > g
+# Without the record they are left out, and that is said.
+gives 0 "$LGV" run stop.yaml --out left --no-report
+gives 0 "$LGV" ends left
+has err 'of 40 kept paths have failed or were stopped and are left out'
+[ "$(wc -l < out)" = "$(awk -F, 'NR == 1 || !($1 > 1) { n++ } END { print n }' g)" ] || die "stopped paths are left out"
+hasnot out nan
 sed '/^stop/d' stop.yaml > on.yaml
 gives 0 "$LGV" run on.yaml --out on --no-report
 [ "$(wc -l < g)" = 41 ] || die "a stopped path has no end"

@@ -130,6 +130,22 @@ static bool one_step_of(const struct lgv_kernel *k, double t0, double dt, uint64
     return ok;
 }
 
+/* dW and y = dZ/dt - dW/2 of all noises in the first step of a path, for a method that uses dZ. */
+static void first_noise(const struct lgv_kernel *k, double dt, uint64_t seed, uint64_t path, double *dW, double *y) {
+    const size_t lanes = k->entry->lanes;
+    struct lgv_own_block b;
+    double *drawn = lgv_aligned(lgv_increments_rows(k) * lanes);
+    assert_true(drawn && lgv_block_create(k, 0, dt, seed, 1, &b));
+    for (size_t l = 0; l < lanes; l++) b.path[l] = path;
+    k->entry->increments(&b.block, 1, drawn);
+    for (size_t m = 0; m < k->nnoise; m++) {
+        dW[m] = drawn[m * lanes];
+        y[m] = drawn[(k->nnoise + m) * lanes] / dt - dW[m] / 2;
+    }
+    lgv_block_free(&b);
+    free(drawn);
+}
+
 /* The increments dW[nm] that step number `step` of the path will use. */
 static void increments_of(uint64_t seed, uint64_t path, uint64_t step, double dt, size_t nm, double *dW) {
     vec w[64], z[64];

@@ -116,6 +116,11 @@ static void test_given(void **state) {
     (void)state;
     static const double step[] = {1, 1.0 / 32, 1.0 / 1024}; /* no mode, one, three */
     static const long modes[] = {0, 1, 3};
+    for (double dt = 1; dt > 1e-9; dt /= 3) { /* p + 1 = 0.081 (theta dt)^(-1/3), theta = 0.01, rounded up */
+        long p = 0;
+        while (LGV_AREA_MORE(p, dt)) p++;
+        assert_int_equal(p, (long)fmax(ceil(0.081 * cbrt(100 / dt)) - 1, 0));
+    }
     struct lgv_model *m = model_of(NILPOTENT);
     struct lgv_kernel k = kernel_of(m, "P1N1Q2Gau-Levy");
     const size_t lanes = k.entry->lanes, rows = lgv_increments_rows(&k);

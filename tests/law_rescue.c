@@ -127,6 +127,26 @@ static void test_with_noise(void **state) {
     lgv_result_clear(&r);
 }
 
+/* Many such steps: q or p alone decides in some whether a part is far from its halves. */
+static void test_both(void **state) {
+    (void)state;
+    enum { MANY = 256 };
+    double dW[MANY];
+    for (int i = 0; i < MANY; i++) dW[i] = (i % 2 ? -2 : 2) - 0.5 / 64; /* q or p becomes infinite */
+    struct lgv_increments given = {.paths = MANY, .steps = 1, .noises = 1, .step = 0.5, .dW = dW};
+    struct lgv_result r = run("coordinates: {q: 1}\nmomenta: {p: 1}\nhamiltonian: q*p/64\nnoise: q*p\n"
+                              "run: {method: P2N2Q2Lob, keep: 256}\n", &given, 0.5, 0.5, MANY, 0, 1, true, LGV_OK);
+    assert_int_equal(r.rescued, MANY);
+    size_t q = (size_t)(series_of(&r, "q") - r.series);
+    for (uint64_t path = 0; path < MANY; path++) {
+        double y[2];
+        lgv_bridge_normals(1, path, 0, 0, y);
+        double want = in_parts(path, 0, 0.5, 1, (struct lgv_bridge){dW[path], sqrt(0.5 / 12) * y[0]});
+        assert_near(r.sample[path].value[q * r.ntimes + 1] / want, 1, 1e-9, "q of a path with a step in parts");
+    }
+    lgv_result_clear(&r);
+}
+
 /* Paths that become infinite: solutions on the far side of the pole do not count.  Without that test of parts no
  * path would fail.  Plain steps have no such test and find a share of such paths only, which is measured against small
  * steps.  A path that was taken in parts meets its pole once more, and is found there by plain steps or by parts: with
@@ -246,6 +266,7 @@ int main(void) {
         cmocka_unit_test(test_law),
         cmocka_unit_test(test_without_noise),
         cmocka_unit_test(test_with_noise),
+        cmocka_unit_test(test_both),
         cmocka_unit_test(test_poles),
         cmocka_unit_test(test_study),
         cmocka_unit_test(test_bits),

@@ -58,6 +58,24 @@ static void test_moments(void **state) {
     }
 }
 
+/* p = W, its integral y and the integral of that, z, over a step: the polygon of the three flows has the right dW and
+ * dZ whatever its middle side is, and z has the mean 0 where that has a sign of its own at dW = 0. */
+static void test_flows(void **state) {
+    (void)state;
+    struct lgv_model *m = model_of("coordinates: {y: 0, z: 0}\nmomenta: {p: 0, r: 0}\nhamiltonian: p^2/2 + y*r\n"
+                                   "noise: -y\nobserve: {w2: p^2, z2: y^2, flat: \"1 - min(1, 1e6*p^2)\", "
+                                   "third: \"z*(1 - min(1, 1e6*p^2))\"}\n");
+    struct lgv_result r;
+    run_weak(m, "P2N2Q4Gau-3flows", 1, 1, 200000, &r);
+    is(&r, "w2", 1);
+    is(&r, "z2", 1.0 / 3);
+    is(&r, "flat", 2.0 / 3);
+    is(&r, "third", 0);
+    is(&r, "z", 0);
+    lgv_result_clear(&r);
+    lgv_model_free(m);
+}
+
 #define S 0.8
 
 /* E q^2, E qp or E p^2 at t, from (1, 0, 0). */
@@ -164,6 +182,7 @@ static void test_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_flows),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_compare),
         cmocka_unit_test(test_refused),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Methods for any noise h(q,p): strong order 3/2 for one noise and for noises that commute, also with formulas of t,
- * and the same by two inner methods; weak order 2; strong order 1 for others with Levy areas, also on coadjoint orbits;
- * symplectic to round-off; refusals. */
+ * and the same by two inner methods; the weights of a step; weak order 2; strong order 1 for others with Levy areas,
+ * also on coadjoint orbits; symplectic to round-off; refusals. */
 #include "helpers.h"
 
 enum { PATHS = 256, STEPS = 1024, LEVELS = 4, FIRST = 4 }; /* the reference has steps 4 to 32 times smaller */
@@ -161,6 +161,32 @@ static void test_orbits(void **state) {
     lgv_model_free(canonical);
 }
 
+/* x = W1, y = W2 and the integrals of x x and x y, which a step gives by its weights alone: they are the means given
+ * dW and y, dt (dW_i dW_j/3 + (dW_i y_j + y_i dW_j)/2 + 6/5 y_i y_j + delta_ij dt/15).  The polygon of the three flows
+ * has that of x x. */
+static void test_weights(void **state) {
+    (void)state;
+    const double dt = 0.25;
+    static const char *const method[] = {"P2N2Q4Gau-Magnus", "P2N2Q4Gau-MagnusStrang", "P2N2Q4Gau-3flows"};
+    struct lgv_model *m = model_of("coordinates: {x: 0, y: 0, a: 0, b: 0}\nmomenta: {u: 0, v: 0, f: 1, g: 1}\n"
+                                   "hamiltonian: x^2*f + x*y*g\nnoise: [u, v]\n");
+    for (size_t j = 0; j < 3; j++) {
+        struct lgv_kernel k = kernel_of(m, method[j]);
+        const size_t n = k.watch.count, a = watch_number(&k, "a"), b = watch_number(&k, "b");
+        double *x = final_values(&k, dt, 1, PATHS, 23, 1), w[2], y[2];
+        for (size_t i = 0; i < PATHS; i++) {
+            first_noise(&k, dt, 23, i, w, y);
+            double one = w[0] * w[0] / 3 + w[0] * y[0] + 1.2 * y[0] * y[0] + dt / 15;
+            double two = w[0] * w[1] / 3 + (w[0] * y[1] + y[0] * w[1]) / 2 + 1.2 * y[0] * y[1];
+            assert_near(x[i * n + a], dt * one, 1e-14, method[j]);
+            if (j < 2) assert_near(x[i * n + b], dt * two, 1e-14, method[j]);
+        }
+        free(x);
+        lgv_kernel_free(&k);
+    }
+    lgv_model_free(m);
+}
+
 /* Means of f over paths that a coarse and a fine run share: what they differ by has little variance. */
 static void test_weak(void **state) {
     (void)state;
@@ -286,9 +312,9 @@ static void test_kinks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strong), cmocka_unit_test(test_levy),      cmocka_unit_test(test_orbits),
-        cmocka_unit_test(test_weak),   cmocka_unit_test(test_symplectic), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_kinks),
+        cmocka_unit_test(test_strong),     cmocka_unit_test(test_levy),     cmocka_unit_test(test_orbits),
+        cmocka_unit_test(test_weights),    cmocka_unit_test(test_weak),     cmocka_unit_test(test_symplectic),
+        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_kinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,10 @@ static double hermite(int n, double x) {
     return n ? b : 1;
 }
 
+/* Three points (three_points in seldom.h), 0 of either sign. */
+static const struct rule three = {4, {-1.7320508075688772935, -0.0, 0.0, 1.7320508075688772935},
+                                  {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}};
+
 static struct rule few_nodes(int n) {
     struct rule r = {0};
     double factorial = tgamma(n + 1.0);
@@ -77,23 +81,24 @@ struct ends { /* of all combinations of nodes */
 
 /* `steps` steps of the width dt for every combination of the nodes of their dW and y. */
 static struct ends run_nodes(const struct lgv_kernel *k, const struct rule *r, double dt, uint64_t steps) {
-    size_t paths = 1, variables = 2 * (size_t)steps;
-    for (size_t i = 0; i < variables; i++) paths *= r->n;
+    size_t paths = 1, pairs = (size_t)steps * k->nnoise;
+    for (size_t i = 0; i < 2 * pairs; i++) paths *= r->n;
     struct ends e = {.paths = paths, .count = k->watch.count, .weight = lgv_new(paths, sizeof *e.weight)};
-    double *dW = lgv_new(paths * steps, sizeof *dW), *dZ = lgv_new(paths * steps, sizeof *dZ);
+    double *dW = lgv_new(paths * pairs, sizeof *dW), *dZ = lgv_new(paths * pairs, sizeof *dZ);
     uint64_t time_step[2] = {0, steps};
     assert_true(e.weight && dW && dZ);
     for (size_t p = 0; p < paths; p++) {
         e.weight[p] = 1;
-        for (size_t s = 0, left = p; s < steps; s++, left /= r->n * r->n) {
+        for (size_t s = 0, left = p; s < pairs; s++, left /= r->n * r->n) {
             size_t i = left % r->n, j = left / r->n % r->n;
             double w = sqrt(dt) * r->x[i], y = sqrt(dt / 12) * r->x[j];
-            dW[p * steps + s] = w;
-            dZ[p * steps + s] = dt * (w / 2 + y);
+            dW[p * pairs + s] = w;
+            dZ[p * pairs + s] = dt * (w / 2 + y);
             e.weight[p] *= r->w[i] * r->w[j];
         }
     }
-    struct lgv_increments given = {.paths = paths, .steps = steps, .noises = 1, .step = dt, .dW = dW, .dZ = dZ};
+    struct lgv_increments given = {
+        .paths = paths, .steps = steps, .noises = k->nnoise, .step = dt, .dW = dW, .dZ = dZ};
     struct finals f = {.count = e.count, .value = lgv_new(paths * e.count, sizeof *f.value)};
     struct lgv_plan plan = {.kernel = k, .dt = dt, .steps = steps, .paths = paths, .seed = 1, .coarsen = 1,
                             .ntimes = 2, .time_step = time_step, .increments = &given};
@@ -187,40 +192,60 @@ static double moment_error(const struct linear *x, const struct lgv_kernel *k, c
     return P[2] - want[2];
 }
 
+#define SQUARES "0.3*(q^2 + r^2) + 0.5*(q*p + r*s) + 0.2*(p^2 + s^2)"
+#define ROOT 1.2206555615733703 /* of 1 + 0.7^2: a noise and 0.7 of it are one that is larger by this */
+static const struct linear systems[] = {
+    {"h(q,p)", SQUARES, {1, 0.2, 1.4}, {0.6, 0.5, 0.4}},
+    {"h(q)", "0.4*(q^2 + r^2)", {1, 0, 1}, {0.8, 0, 0}},
+    {"two that commute", "[" SQUARES ", 0.7*(" SQUARES ")]", {1, 0.2, 1.4},
+     {0.6 * ROOT, 0.5 * ROOT, 0.4 * ROOT}},
+};
+
+static void check_linear(const struct linear *x, const char *method, const struct rule *r, int expected) {
+    enum { LEVELS = 6 };
+    char text[600];
+    snprintf(text, sizeof text,
+             "coordinates: {q: 1, r: 0}\nmomenta: {p: 0, s: 1}\n"
+             "hamiltonian: %g*(q^2 + r^2)/2 + %g*(q*p + r*s) + %g*(p^2 + s^2)/2\nnoise: %s\n", x->H[0], x->H[1],
+             x->H[2], x->h);
+    struct lgv_model *m = model_of(text);
+    struct lgv_kernel k = kernel_of(m, method);
+    double error[LEVELS];
+    for (int l = 0; l < LEVELS; l++) error[l] = moment_error(x, &k, r, ldexp(1.0 / 16, -l));
+    double order = power(error, LEVELS - (expected > 2), expected);
+    print_message("%s, %s: error %.3g at 1/16, %.3g at 1/128, weak order %.3f\n", x->name, method, error[0],
+                  error[3], order);
+    assert_near(order, expected, 0.05, method);
+    assert_true(lgv_method_weak_order(k.method, &k.structure, k.nnoise, NULL) == fmin(expected, 2));
+    lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
+struct row {
+    const char *method;
+    int system, order;
+};
+
 /* Gauss with J and its correction has weak order 3 here; its last level is near round-off. */
 static void test_linear(void **state) {
     (void)state;
-    enum { LEVELS = 6 };
-    static const struct linear system[] = {
-        {"h(q,p)", "0.3*(q^2 + r^2) + 0.5*(q*p + r*s) + 0.2*(p^2 + s^2)", {1, 0.2, 1.4}, {0.6, 0.5, 0.4}},
-        {"h(q)", "0.4*(q^2 + r^2)", {1, 0, 1}, {0.8, 0, 0}},
-    };
-    static const struct {
-        const char *method;
-        int system, order;
-    } row[] = {{"P2N2Q4Gau", 0, 1}, {"P2N2Q4Gau-3flows", 0, 2}, {"P2N2Q4Gau-Magnus", 0, 2},
-               {"P2N2Q4Gau-MagnusStrang", 0, 2}, {"P3N3Q6Gau-Magnus", 0, 2}, {"VZ", 1, 1}, {"VZc", 1, 2},
-               {"P2N2Q2Lob-Jr", 1, 2}, {"LobZ", 1, 2}, {"P1N1Q2Gau-c", 1, 2}, {"P2N2Q4Gau-Jc", 1, 3}};
+    static const struct row row[] = {
+        {"P2N2Q4Gau", 0, 1}, {"P2N2Q4Gau-3flows", 0, 2}, {"P2N2Q4Gau-Magnus", 0, 2}, {"P2N2Q4Gau-MagnusStrang", 0, 2},
+        {"P3N3Q6Gau-Magnus", 0, 2}, {"VZ", 1, 1}, {"VZc", 1, 2}, {"P2N2Q2Lob-Jr", 1, 2}, {"LobZ", 1, 2},
+        {"P1N1Q2Gau-c", 1, 2}, {"P2N2Q4Gau-Jc", 1, 3}};
     const struct rule r = two_sides();
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        const struct linear *x = &system[row[i].system];
-        char text[500];
-        snprintf(text, sizeof text,
-                 "coordinates: {q: 1, r: 0}\nmomenta: {p: 0, s: 1}\n"
-                 "hamiltonian: %g*(q^2 + r^2)/2 + %g*(q*p + r*s) + %g*(p^2 + s^2)/2\nnoise: %s\n", x->H[0], x->H[1],
-                 x->H[2], x->h);
-        struct lgv_model *m = model_of(text);
-        struct lgv_kernel k = kernel_of(m, row[i].method);
-        double error[LEVELS];
-        for (int l = 0; l < LEVELS; l++) error[l] = moment_error(x, &k, &r, ldexp(1.0 / 16, -l));
-        double order = power(error, LEVELS - (row[i].order > 2), row[i].order);
-        print_message("%s, %s: error %.3g at 1/16, %.3g at 1/128, weak order %.3f\n", x->name, row[i].method, error[0],
-                      error[3], order);
-        assert_near(order, row[i].order, 0.05, row[i].method);
-        assert_true(lgv_method_weak_order(k.method, &k.structure, k.nnoise, NULL) == fmin(row[i].order, 2));
-        lgv_kernel_free(&k);
-        lgv_model_free(m);
-    }
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        check_linear(&systems[row[i].system], row[i].method, &r, row[i].order);
+}
+
+/* With three points, which are 0 in two of three steps: the polygon of the three flows has a sign there, too. */
+static void test_three_points(void **state) {
+    (void)state;
+    static const struct row row[] = {{"P2N2Q4Gau", 0, 1}, {"P2N2Q4Gau-3flows", 0, 2}, {"P2N2Q4Gau-3flows", 2, 2},
+                                     {"P2N2Q4Gau-Magnus", 0, 2}, {"P2N2Q4Gau-Magnus", 2, 2},
+                                     {"P2N2Q4Gau-MagnusStrang", 2, 2}, {"VZc", 1, 2}, {"P2N2Q2Lob-Jr", 1, 2}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        check_linear(&systems[row[i].system], row[i].method, &three, row[i].order);
 }
 
 /* ---- others ---- */
@@ -271,6 +296,7 @@ static void test_curved(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_linear), cmocka_unit_test(test_curved)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_linear), cmocka_unit_test(test_three_points),
+                                       cmocka_unit_test(test_curved)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

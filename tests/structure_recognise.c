@@ -122,6 +122,31 @@ static void test_points(void **state) {
     }
 }
 
+/* Of thousands of pairs of noises only those that have a degree of freedom in common are looked at. */
+static void test_many_commute(void **state) {
+    (void)state;
+    static const struct {
+        const char *noise;
+        int commutes, decided;
+    } row[] = {
+        {"['each(i=1..N, sin(q[i])*p[i])']", 1, LGV_DECIDED_FORMULAS},
+        {"['each(i=1..N, sin(q[i])*p[i])', 'sin(q[3])^2*p[3]^2']", 1, LGV_DECIDED_FORMULAS},
+        {"['each(i=1..N, sin(q[i])*p[i])', 'p[N]']", 0, LGV_DECIDED_POINTS},
+        {"['q[1]', 'each(i=1..N, sin(q[i])*p[i])']", 0, LGV_DECIDED_POINTS},
+        {"['each(i=1..N-1, q[i]*p[i + 1])']", 0, LGV_DECIDED_POINTS}, /* {q1 p2, q2 p3} = -q1 p3 */
+        {"['each(i=1..N/2, q[2*i]*p[2*i - 1])']", 1, LGV_DECIDED_FORMULAS},
+        {"['each(i=1..N, sin(q[i])*p[i])', 'sum(i=1..N, p[i])']", -1, LGV_DECIDED_SIZE},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "parameters: {N: 200}\ncoordinates: {'q[N]': 0.3}\nmomenta: {'p[N]': 0.2}\n"
+                 "hamiltonian: sum(i=1..N, p[i]^2/2 + q[i]^4/4)\nnoise: %s\n", row[i].noise);
+        struct lgv_structure s = structure_of(text);
+        if (s.commutes != row[i].commutes || s.commutes_decided != row[i].decided)
+            fail_msg("noise %s: commutes %d, decided %d", row[i].noise, s.commutes, s.commutes_decided);
+    }
+}
+
 /* On a body {m_x, m_y} = -m_z, and {h(R), s.m} is the derivative of h about the axis s of the body. */
 static void test_bodies_commute(void **state) {
     (void)state;
@@ -331,6 +356,7 @@ int main(void) {
         cmocka_unit_test(test_momentum_claims),
         cmocka_unit_test(test_separable),
         cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_many_commute),
         cmocka_unit_test(test_points),
         cmocka_unit_test(test_run_times),
         cmocka_unit_test(test_jumps),

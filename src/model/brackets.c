@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define MAX_PAIRS 2000
+#define MAX_NOISES 4000 /* whose pairs are looked through for those that have a degree of freedom in common */
 #define MAX_LEAVES 10000 /* coordinates and momenta in two noises: their bracket is written out */
 #define WORK 200000000L /* steps on the graph for all pairs: about two seconds */
 #define STATE (LGV_USES(LGV_Q) | LGV_USES(LGV_P))
@@ -152,18 +153,87 @@ static size_t leaves(struct lgv_graph *g, int node) {
     return n;
 }
 
-static struct verdict examine_pairs(struct lgv_model *m, const int *h) {
+/* The degrees of freedom of noises: those of noise i are row[first[i]] .. row[first[i + 1] - 1]. */
+struct parts {
+    size_t *first, *row, *stamp, capacity;
+};
+
+static void parts_free(struct parts *x) {
+    free(x->first);
+    free(x->row);
+    free(x->stamp);
+}
+
+static bool parts_of(struct lgv_model *m, const int *h, struct parts *out) {
+    *out = (struct parts){.first = lgv_new(m->nnoise + 1, sizeof *out->first),
+                          .stamp = lgv_new(m->np + 1, sizeof *out->stamp)};
+    bool ok = out->first && out->stamp;
+    for (size_t i = 0, count = 0; ok && i < m->nnoise; i++) {
+        size_t n = 0;
+        int *leaf = lgv_diff_leaves(m->graph, h[i], STATE, &n);
+        ok = leaf && lgv_grow(&out->row, &out->capacity, count + n + 1, sizeof *out->row);
+        for (size_t k = 0; ok && k < n; k++) {
+            long row = lgv_loops_index(m->graph, m->graph->node[leaf[k]].aux, NULL);
+            ok = row >= 0 && (size_t)row < m->np;
+            out->row[count++] = ok ? (size_t)row : 0;
+        }
+        out->first[i + 1] = count;
+        free(leaf);
+    }
+    if (!ok) parts_free(out);
+    return ok;
+}
+
+static void parts_stamp(struct parts *x, size_t i) {
+    for (size_t k = x->first[i]; k < x->first[i + 1]; k++) x->stamp[x->row[k]] = i + 1;
+}
+
+/* Has noise j one in common with noise i, which was stamped last? */
+static bool parts_meet(const struct parts *x, size_t i, size_t j) {
+    for (size_t k = x->first[j]; k < x->first[j + 1]; k++)
+        if (x->stamp[x->row[k]] == i + 1) return true;
+    return false;
+}
+
+/* parts NULL: all pairs are looked at; else those that have a degree of freedom in common, the others commute. */
+static struct verdict examine_pairs(struct lgv_model *m, const int *h, struct parts *parts) {
     struct verdict all = {1, LGV_DECIDED_FORMULAS, 0}, size = {-1, LGV_DECIDED_SIZE, 0};
-    long end = m->graph->work + WORK;
-    for (size_t i = 0; i < m->nnoise; i++)
+    long end = m->graph->work + WORK, met = 0;
+    for (size_t i = 0; i < m->nnoise; i++) {
+        if (parts) parts_stamp(parts, i);
         for (size_t j = i + 1; j < m->nnoise; j++) {
-            if (leaves(m->graph, h[i]) + leaves(m->graph, h[j]) > MAX_LEAVES) return size;
+            if (parts && !parts_meet(parts, i, j)) continue;
+            if (leaves(m->graph, h[i]) + leaves(m->graph, h[j]) > MAX_LEAVES || ++met > MAX_PAIRS) return size;
             struct verdict v = examine_pair(m, h[i], h[j]);
             if (weight(v) > weight(all) || (weight(v) == weight(all) && v.points < all.points)) all = v;
             if (all.answer == 0) return all;
             if (m->graph->failed || m->graph->work > end) return size;
         }
+    }
     return all;
+}
+
+/* Many noises are written out where each of them is small: a member of a family without sums. */
+static bool small_each(const struct lgv_model *m) {
+    bool small = m->nnoise <= MAX_NOISES && !m->graph->nrotations;
+    for (size_t e = 0; small && e < m->nentries; e++)
+        small = !(m->graph->node[m->noise[e].body].uses & (LGV_USES_LOOP | LGV_USES(LGV_V)));
+    return small;
+}
+
+static struct verdict examine_noises(struct lgv_model *m) {
+    const bool many = m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS;
+    struct verdict v = {-1, LGV_DECIDED_SIZE, 0};
+    struct parts parts;
+    int *h = many && !small_each(m) ? NULL : lgv_model_noises(m);
+    if (h && !many) {
+        v = examine_pairs(m, h, NULL);
+    } else if (h && !m->graph->failed && parts_of(m, h, &parts)) {
+        v = examine_pairs(m, h, &parts);
+        parts_free(&parts);
+    }
+    free(h);
+    return v;
 }
 
 void lgv_brackets_commute(struct lgv_model *m, struct lgv_structure *s) {
@@ -172,10 +242,7 @@ void lgv_brackets_commute(struct lgv_model *m, struct lgv_structure *s) {
         v = (struct verdict){0, LGV_DECIDED_FORMULAS, 0};
     } else if (m->nnoise > 1 && !s->additive &&
                (s->noise_depends == LGV_ON_BOTH || (m->graph->nrotations && (s->noise_depends & LGV_ON_P)))) {
-        bool many = m->nnoise * (m->nnoise - 1) / 2 > MAX_PAIRS;
-        int *h = many ? NULL : lgv_model_noises(m);
-        v = h ? examine_pairs(m, h) : (struct verdict){-1, LGV_DECIDED_SIZE, 0};
-        free(h);
+        v = examine_noises(m);
     }
     s->commutes = v.answer;
     s->commutes_decided = v.decided;

@@ -125,10 +125,9 @@ SHARED int beyond_bounds(const struct lgv_block *b, long n, const vec *dW, const
 }
 
 #define THREE_POINT 0.96742156610170103955 /* 2/3 of all normals are within it */
-static vec three_point(vec z) {
-    ivec far = (ivec)(vec_abs(z) > THREE_POINT), up = (ivec)(z > 0.0);
-    vec root = vec_set(1.7320508075688772935);
-    return vec_select(far, vec_select(up, root, -root), vec_set(0.0));
+static vec three_point(vec z) { /* 0 has the sign of z: methods/flows.c */
+    vec size = vec_select((ivec)(vec_abs(z) > THREE_POINT), vec_set(1.7320508075688772935), vec_set(0.0));
+    return vec_select((ivec)z < 0, -size, size);
 }
 
 SHARED void three_points(const struct lgv_block *b, long n, vec *dW, vec *dZ) {
