@@ -42,7 +42,9 @@ static void test_files(void **state) {
         {"coordinates: {'R[2] in SO3': [0.4, 0, 0]}\nmomenta: {m: 0}\npotential: R[1].zz\nobserve: {a: mu}\n", 4, 14,
          "mu is an array of 2: write mu[i]"},
         {PLACED "potential: b.position.x\nobserve: {a: mu}\n", 4, 14, "a body is observed by its parts"},
-        {COUPLED("{angular: 1, linear: 2}") "observe: {a: mu.angular.x}\n", 5, 14, "mu is known of bodies with"},
+        {"coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {}}\nhamiltonian: dot(p.angular, p.angular)/2 + "
+         "dot(p.linear, p.linear) + p.linear.x + b.position.z\nobserve: {a: mu.angular.x}\n", 4, 14,
+         "mu is known of bodies with"},
         {TURNING "lagrangian: (2 + R.zz)*dot(w, w)/2\nobserve: {a: mu}\n", 4, 14, "mu is known of bodies with"},
         {TOP "hamiltonian: dot(m, m)/2 + m.x + R.zz\nobserve: {a: mu}\n", 4, 14, "mu is known of bodies with"},
         {BODY("{S: 1}"), 3, 21, "there is no rotation S"},
