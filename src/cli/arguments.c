@@ -288,13 +288,17 @@ enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_mo
 
 #define ROUNDED 1e-12 /* of R^T R - 1: what is nearer to a rotation is one with all its digits */
 
-void lgv_warn_model(const struct lgv_model *m) {
+void lgv_warn_model(struct lgv_model *m) {
     const struct lgv_symbol *s;
+    double I[3];
     for (size_t k = 0; (s = lgv_model_unused(m, k, &k)); k++)
         lgv_warn("%s:%d:%d: %s is not used", m->file, s->line, s->column, s->name);
     if (m->projected > ROUNDED)
         lgv_warn("%s:%d:%d: R^T R differs from 1 by %.2g: the matrix is made a rotation", m->file, m->projected_line,
                  m->projected_column, m->projected);
+    if (lgv_model_no_body(m, I))
+        lgv_warn("%s:%d:%d: no rigid body has the moments of inertia %g, %g, %g that follow from this: none is larger "
+                 "than the sum of the other two", m->file, m->line, m->column, I[0], I[1], I[2]);
 }
 
 void lgv_warn_events(const struct lgv_model *m, const char *command) {

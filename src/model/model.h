@@ -416,6 +416,8 @@ void lgv_law_words(const struct lgv_model *m, const struct lgv_law *law, struct 
 size_t lgv_model_bodies(const struct lgv_model *m, bool coupled);
 enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct lgv_error *err);
 const char *lgv_model_inertia_fault(struct lgv_model *m); /* why it would be refused, or NULL */
+/* Has a formula H or L a rotation with moments that no rigid body has, one larger than the sum of the others? */
+bool lgv_model_no_body(struct lgv_model *m, double moments[3]);
 
 /* q . H_q or p . H_p. */
 int lgv_model_virial(struct lgv_model *m, enum lgv_space space);
