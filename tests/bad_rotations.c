@@ -163,6 +163,8 @@ static void test_methods(void **state) {
         {"coordinates: {q: 1}\nmomenta: {p: 0}\nhamiltonian: p^2 + q^2\n", "BRB", "the model has none"},
         {TOP "hamiltonian: dot(m, m)/2 + m.x*R.zz\n", "BAB", "constant masses and inertia"},
         {TOP "hamiltonian: dot(m, m)^2\n", "BAB", "constant masses and inertia"},
+        {TOP "hamiltonian: dot(m, m)*(2 + R.zz)\n", "BCB", "where inertia varies SVE, VE-adjoint and RATTLE"},
+        {TOP "hamiltonian: dot(m, m)\nnoise: m.x*R.zz\n", "BCB", "needs a separable model"},
         {TOP "hamiltonian: dot(m, m)/2 + R.zz\nnoise: m.x^2\n", "BAB", "linear in them with constant factors"},
         {TOP "hamiltonian: dot(m, m)/2 + R.zz\nnoise: R.zz*m.x\n", "BAB", "linear in them with constant factors"},
         {BODY("1") "noise: R.zz*m.x\nlangevin: {friction: 1, temperature: 1}\n", "BAOAB", "test, and no other does"},
