@@ -37,6 +37,8 @@ static void test_files(void **state) {
         {"coordinates: {b in SE3 coupled: {}}\nmomenta: {p: {linear: [1, 0, 0]}}\npotential: '0'\n" OWN
          "dot(b1.position - b0.position, b1.position - b0.position)/2/dt^2\n", 6, 26, "no discrete Lagrangian of the"},
         {BODY OWN "trace(transpose(R0)*R1)/dt^2 - R0.zz\n", 6, 26, "no discrete Lagrangian of the model"},
+        {BODY OWN "trace(transpose(R0)*R1)/dt^2 - R0.zz\n    second: {R: uniform}\n", 7, 17,
+         "uniform may only be used in start values"},
     };
     assert_bad_files(row, sizeof row / sizeof *row);
 }

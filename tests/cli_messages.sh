@@ -139,6 +139,23 @@ turned 1e-5
 gives 2 "$LGV" check turned.yaml
 has err 'turned.yaml:1:36: this is not a rotation: R^T R differs from 1 by 1e-05'
 
+# Moments of inertia that no body has: of a formula this is a warning, since H may be that of something else.
+spun() {
+    printf 'coordinates: { R in SO3: [0, 0, 0] }\n%s\n' "$1" > spun.yaml
+}
+spun $'momenta: { m: [0, 0, 1] }\nhamiltonian: m.x^2/2 + m.y^2/2 + m.z^2/10'
+gives 0 "$LGV" check spun.yaml
+has err 'spun.yaml:3:14: no rigid body has the moments of inertia 1, 1, 5 that follow from this'
+spun $'velocities: { w: [0, 0, 1] }\nlagrangian: w.x^2/2 + w.y^2/2 + 3*w.z^2/2 - R.zz'
+gives 0 "$LGV" check spun.yaml
+has err 'spun.yaml:3:13: no rigid body has the moments of inertia 1, 1, 3 that follow from this'
+spun $'momenta: { m: [0, 0, 1] }\nhamiltonian: m.x^2/2 + m.y^2/2 + m.z^2/4'
+gives 0 "$LGV" check spun.yaml
+hasnot err 'rigid body'
+spun $'momenta: { m: [0, 0, 1] }\nhamiltonian: m.x^2/2 + m.y^2/2 + m.z^4'
+gives 0 "$LGV" check spun.yaml
+hasnot err 'rigid body'
+
 # A step that is lost in the rounding of the time: at its place in the file, or of the command line.
 printf 'coordinates: { q: 0 }\nhamiltonian: p_q^2/2\nrun: { start: 1e10, until: 10000000001, step: 1e-7 }\n' > lost.yaml
 gives 2 "$LGV" run lost.yaml

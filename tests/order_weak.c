@@ -259,6 +259,22 @@ static void test_three_points(void **state) {
 #define OF_Q                                                                                                           \
     "coordinates: {q: 0.5}\nmomenta: {p: 0.8}\nhamiltonian: sqrt(1 + p^2) + q^4/4\nnoise: 0.7*sin(2*q)\n"              \
     "observe: {f: 'p^2 + sin(q)'}\n"
+/* A body about a point, one whose inertia couples position and rotation, and one that hangs. */
+#define TURNING                                                                                                        \
+    "coordinates: {R in SO3: [0.4, 0.1, -0.3]}\nmomenta: {m: [0.3, 0.6, 1]}\n"                                         \
+    "kinetic: {inertia: [[1, 0.2, 0.1], [0.2, 1.4, -0.1], [0.1, -0.1, 1.7]]}\npotential: R.zz + 0.3*R.xx*R.yz\n"     \
+    "noise: 0.7*R.zz + 0.4*R.xy\nobserve: {f: 'R.zy + m.x^2 + m.y*R.xx'}\n"
+#define SWIMMING                                                                                                       \
+    "coordinates: {b in SE3 coupled: {position: [0.2, 0, 0], rotation: [0.4, 0.1, -0.3]}}\n"                          \
+    "momenta: {p: {linear: [0.4, 0.1, 0.5], angular: [0.3, 0.6, 1]}}\n"                                               \
+    "kinetic: {inertia: {b: {angular: [1, 2, 3], linear: [4, 2, 1.5], coupling: [[0, 0.3, 0.1], [0.2, 0, 0], "         \
+    "[0.1, 0.4, 0]]}}}\npotential: (b*[0.3, 0, 1]).z\nnoise: 0.7*b.rotation.zz + 0.5*sin(b.position.x)\n"            \
+    "observe: {f: 'b.rotation.zy + p.angular.x^2 + p.linear.y*b.rotation.xx'}\n"
+#define HANGING                                                                                                        \
+    "coordinates: {b in SE3: {position: '[-0.5*sin(1), 0, -0.5*cos(1)]', rotation: [0, 1, 0]}}\n"                      \
+    "momenta: {p: {linear: [0, 0.5, 0], angular: [-0.1*cos(1), 0, 0.1*sin(1) + 0.3]}}\n"                              \
+    "kinetic: {mass: 1, inertia: {b: [0.1, 0.1, 0.05]}}\npotential: b.position.z\nconstraints: ['b*[0, 0, 0.5]']\n"  \
+    "noise: 0.3*b.rotation.zz + 0.2*b.rotation.xy\nobserve: {f: 'b.rotation.zy + p.angular.x^2 + p.linear.y'}\n"
 
 static double mean_of(const struct lgv_kernel *k, const struct rule *r, double dt, uint64_t steps) {
     struct ends e = run_nodes(k, r, dt, steps);
@@ -276,7 +292,9 @@ static void test_curved(void **state) {
         const char *method, *text;
     } row[] = {{"P2N2Q4Gau", CURVED}, {"P2N2Q4Gau-Magnus", CURVED}, {"P2N2Q4Gau-MagnusStrang", CURVED},
                {"P2N2Q4Gau-Magnus", OF_TIME}, {"P2N2Q4Gau-MagnusStrang", OF_TIME}, {"VZ", OF_Q}, {"VZc", OF_Q},
-               {"P2N2Q2Lob-Jr", OF_Q}, {"LobZ", OF_Q}, {"P2N2Q4Gau-Jc", OF_Q}};
+               {"P2N2Q2Lob-Jr", OF_Q}, {"LobZ", OF_Q}, {"P2N2Q4Gau-Jc", OF_Q}, {"BRB", TURNING}, {"VZ", TURNING},
+               {"VZc", TURNING}, {"RATTLE-weak2", TURNING}, {"VZc", SWIMMING}, {"RATTLE-Jc", HANGING},
+               {"RATTLE-weak2", HANGING}};
     const struct rule r = few_nodes(9);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         struct lgv_model *m = model_of(row[i].text);

@@ -360,6 +360,46 @@ static void test_equation_of_mu(void **state) {
     lgv_model_free(m);
 }
 
+/* The same of bodies whose inertia couples position and rotation: both equations, and the step that mu leads through,
+ * x = x0 + R0 y with y = dt (1 - h hat w)^-1 v. */
+#define COUPLED_LEFT(w, v, a, b) a " - h*cross(" w ", " a ") + h^2*dot(" w ", " a ")*" w " - h*cross(" v ", " b ")"
+static void test_mu_of_coupled(void **state) {
+    (void)state;
+    static const double step[] = {0.01, 0.1, 1};
+    struct lgv_model *m = model_of(
+        "parameters: {h: 0}\nwhere:\n"
+        "  A(a, b): '[a.x + 0.3*a.y + 0.2*b.x - 0.1*b.z, 0.3*a.x + 0.8*a.y + 0.3*b.y, 0.6*a.z + 0.1*b.x]'\n"
+        "  D(a, b): '[0.2*a.x + 0.1*a.z + 0.7*b.x, 0.3*a.y + 0.9*b.y + 0.1*b.z, 0.8*b.z - 0.1*a.x + 0.1*b.y]'\n"
+        "  square(a, b): 'dot(a, A(a, b)) + dot(b, D(a, b))'\n"
+        "  w(i): 'A(mu_b[i].angular, mu_b[i].linear)'\n  v(i): 'D(mu_b[i].angular, mu_b[i].linear)'\n"
+        "  y(x, v): '2*h*(v + cross(x, v) + dot(x, v)*x)/(1 + dot(x, x))'\n"
+        "coordinates: {c in SE3: {}, 'b[2] in SE3 coupled': {position: '[i, 0, 1]', rotation: uniform}}\n"
+        "momenta: {n: {linear: 1}, p: {linear: normal(), angular: normal()}}\n"
+        "hamiltonian: 'square(n.angular, n.angular)/2 + dot(n.linear, n.linear) + "
+        "sum(i=1..2, square(p[i].angular, p[i].linear)/2 + (b[i]*[0.3, 0, 1]).z)'\nobserve:\n"
+        "  one: 'each(i=1..2, " COUPLED_LEFT("w(i)", "v(i)", "mu_b[i].angular", "p[i].linear") " - p[i].angular)'\n"
+        "  two: 'each(i=1..2, mu_b[i].linear - h*cross(w(i), mu_b[i].linear) - p[i].linear)'\n"
+        "  way: 'each(i=1..2, b[i].position - b0[i].position - b0[i].rotation*y(h*w(i), v(i)))'\n"
+        "  far: norm(mu_b[2].angular - p[2].angular)\n");
+    for (size_t s = 0; s < sizeof step / sizeof *step; s++) {
+        m->par[0] = step[s] / 2;
+        struct lgv_kernel k = kernel_of(m, "BR");
+        double *value = final_values(&k, step[s], 1, 40, 3, 1), off = 0, size = 0;
+        const size_t from = watch_number(&k, "one[1].x"), far = watch_number(&k, "far");
+        for (size_t p = 0; p < 40; p++) {
+            const double *x = value + p * k.watch.count;
+            for (size_t i = from; i < far; i++) off = isnan(x[i]) ? INFINITY : fmax(off, fabs(x[i]));
+            size = fmax(size, x[far]);
+        }
+        print_message("step %g: coupled bodies to %.2g, mu - m up to %.2g\n", step[s], off, size);
+        assert_int_equal(far - from, 18);
+        assert_true(off < 2e-14 && size > step[s] / (1 + step[s]) / 10);
+        free(value);
+        lgv_kernel_free(&k);
+    }
+    lgv_model_free(m);
+}
+
 /* |mu - m| at t = 1 of BR, without noise, against dt. */
 static void test_mu_is_near(void **state) {
     (void)state;
@@ -406,7 +446,7 @@ int main(void) {
         cmocka_unit_test(test_vectors),          cmocka_unit_test(test_spatial),     cmocka_unit_test(test_two_momenta),
         cmocka_unit_test(test_weights),          cmocka_unit_test(test_observed),
         cmocka_unit_test(test_friction_inside),  cmocka_unit_test(test_mu_is_near),
-        cmocka_unit_test(test_equation_of_mu),
+        cmocka_unit_test(test_equation_of_mu), cmocka_unit_test(test_mu_of_coupled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

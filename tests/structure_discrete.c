@@ -162,6 +162,31 @@ static void test_momenta(void **state) {
     lgv_model_free(m);
 }
 
+/* The round-off of D_2 S is that of q' over dt, and compositions take short steps: what the certificate calls round-off
+ * has to know that. */
+static void test_round_off(void **state) {
+    (void)state;
+    static const char *const method[] = {"own", "own-4", "own-6", "own-8"};
+    static const double step[] = {0.05, 0.02, 0.01};
+    struct lgv_model *m = model_of(
+        "coordinates: {R in SO3: [0.4, 0, 0]}\nmomenta: {m: [0.3, 0.8, 0.5]}\nkinetic: {inertia: [1, 2, 2.5]}\n"
+        "potential: R.zz\nwhere: {J(S): 1.75*S.xx + 0.75*S.yy + 0.25*S.zz}\nmethods:\n  own:\n"
+        "    discrete_lagrangian: (2.75 - J(transpose(R0)*R1))/dt^2 - (R0.zz + R1.zz)/2\n"
+        "run: {until: 1, paths: 8}\n");
+    for (size_t i = 0; i < 12; i++) {
+        struct lgv_settings settings = settings_of(m);
+        struct lgv_result r;
+        snprintf(settings.method, sizeof settings.method, "%s", method[i % 4]);
+        settings.step = step[i / 4];
+        run_with(m, &settings, LGV_OK, &r);
+        const double defect = r.certificate.symplectic_defect, error = r.certificate.symplectic_defect_error;
+        print_message("%s, step %g: defect %.2g, known to %.2g\n", method[i % 4], step[i / 4], defect, error);
+        assert_true(defect <= fmax(error, 1e-11) && error < 1e-8);
+        lgv_result_clear(&r);
+    }
+    lgv_model_free(m);
+}
+
 /* ---- two positions ---- */
 
 static void test_second(void **state) {
@@ -202,6 +227,7 @@ int main(void) {
         cmocka_unit_test(test_known),  cmocka_unit_test(test_chain), cmocka_unit_test(test_group),
         cmocka_unit_test(test_coupled),
         cmocka_unit_test(test_momenta), cmocka_unit_test(test_second), cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_round_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

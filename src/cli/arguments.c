@@ -286,7 +286,7 @@ enum lgv_status lgv_arguments_model(const struct lgv_arguments *a, struct lgv_mo
     return status;
 }
 
-void lgv_warn_model(const struct lgv_model *m) {
+void lgv_warn_model(struct lgv_model *m) {
     char text[sizeof(struct lgv_error)];
     for (size_t k = 0; lgv_model_warning(m, k, text, sizeof text); k++) lgv_warn("%s", text);
 }

@@ -76,7 +76,7 @@ const struct lgv_flag *lgv_command_flag(const struct lgv_command *c, size_t k);
 bool lgv_arguments_read(const struct lgv_command *command, int argc, char **argv, struct lgv_arguments *out);
 void lgv_arguments_free(struct lgv_arguments *a);
 /* Says which parameters and abbreviations of the file no formula uses, and that a matrix is not quite a rotation. */
-void lgv_warn_model(const struct lgv_model *m);
+void lgv_warn_model(struct lgv_model *m);
 /* Studies look at no events. */
 void lgv_warn_events(const struct lgv_model *m, const char *command);
 /* The model file with the parameters of --set, and the settings of its run: section with the options given. */

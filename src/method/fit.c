@@ -221,6 +221,9 @@ static bool refusal_by_rotations(const struct lgv_method *method, const struct l
           "with rotations %s needs noise that does not depend on momenta, or is linear in them with constant factors",
           0, NOISE},
          {"words with C or E, as %s, know other noise of momenta", {"BCB"}}},
+        {{s->rotations && curved && !s->hamiltonian_separable && m->lagrangian < 0,
+          "%s needs H = A(p) + B(q); where inertia varies SVE, VE-adjoint and RATTLE work on a Lagrangian "
+          "(`lagrangian:` and `velocities:`)", 0, ENERGY}, {0}},
         {{s->rotations && !spins && !group && !curved && !(varies && !method->constrained),
           "with rotations %s needs a kinetic energy with constant masses and inertia; with others SVE, VE-adjoint and "
           "RATTLE work on a Lagrangian (`lagrangian:` and `velocities:`)", 0, ENERGY},

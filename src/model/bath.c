@@ -262,3 +262,21 @@ const char *lgv_model_inertia_fault(struct lgv_model *m) {
     free(inverse);
     return fault;
 }
+
+#define ALMOST 1e-10 /* moments written as quotients may exceed the sum of the others by their rounding */
+
+bool lgv_model_no_body(struct lgv_model *m, double moments[3]) {
+    const size_t plain = lgv_model_bodies(m, false), entries = 9 * plain + 36 * lgv_model_bodies(m, true);
+    struct lgv_structure s;
+    if (!plain || m->graph->reduced || lgv_model_structure(m, &s, NULL) || !s.spins) return false;
+    double *inverse = lgv_new(entries, sizeof *inverse), axes[9];
+    bool found = false, known = inverse && !lgv_model_inertia(m, inverse, NULL);
+    for (size_t k = 0; known && !found && k < plain; k++) {
+        lgv_linear_diagonalise(3, inverse + 9 * k, axes);
+        for (int i = 0; i < 3; i++) moments[i] = 1 / inverse[9 * k + 4 * (size_t)i];
+        for (int i = 0; i < 3; i++)
+            found |= moments[i] > (moments[(i + 1) % 3] + moments[(i + 2) % 3]) * (1 + ALMOST);
+    }
+    free(inverse);
+    return found;
+}

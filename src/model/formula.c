@@ -528,7 +528,8 @@ static struct lgv_value postfix(struct lgv_parser *p) {
                          v.dim == 1   ? "a number has no components"
                          : v.dim == 2 ? "components are .x .y"
                          : v.dim == 3 ? "components are .x .y .z"
-                                      : "entries of a matrix are .xx .xy .xz .yx ... .zz");
+                                      : "entries of a matrix are .xx .xy .xz .yx ... .zz, its transpose is "
+                                        "transpose(..)");
     if (p->failed) return number(p, 0);
     lgv_parser_next(p);
     return scalar(v.node[k]);

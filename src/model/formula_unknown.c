@@ -32,6 +32,9 @@ static const struct advice functions[] = {
     {"rand random randn gauss gaussian rnd", "random start values and parameters are normal(mean, std) or "
                                              "uniform(low, high), and noise in time stands under noise"},
     {"delta dirac", "a kick at one time is a tall and narrow function of t"},
+    {"inverse inv transposed", "the inverse of a rotation R is transpose(R)"},
+    {"det", "a rotation has the determinant 1"},
+    {"euler quaternion rotvec", "these are forms of start values; formulas have entries, R.xx to R.zz"},
     {"interp interpolate spline lookup", "a table of points is a function of where: V(x): table(file.csv)"},
 };
 
@@ -70,6 +73,17 @@ static bool of_bodies(const struct lgv_parser *p, const char *name) {
            p->scope->allow & LGV_USES(LGV_MU);
 }
 
+/* What a model with rotations has in the place of a name, or NULL. */
+static const char *about_rotations(const struct lgv_parser *p, size_t at, const char *name) {
+    static const struct advice words[] = {
+        {"omega Omega", "the angular velocity along the axes of a body is xi in observe; elsewhere it is I^-1 m"},
+        {"xi mu", "it is known in observe; elsewhere the angular velocity is I^-1 m, or the velocity of a lagrangian"},
+    };
+    if (!p->g->nrotations || p->g->reduced) return NULL;
+    if (strcmp(name, "T") == 0 && at && p->text[at - 1] == '^') return "R^T is written transpose(R), and R^T*x is x*R";
+    return advised(words, p->scope->allow & LGV_USES(LGV_MU) ? 1 : 2, name);
+}
+
 /* p for p_x, the name that a momentum has by itself. */
 static const char *begins_with(const struct lgv_scope *scope, const char *name) {
     const size_t n = strlen(name);
@@ -91,6 +105,11 @@ void lgv_parser_unknown_name(struct lgv_parser *p, size_t at, const char *name) 
         }
     }
     snprintf(p->err->unknown, sizeof p->err->unknown, "%s", name);
+    const char *turning = about_rotations(p, at, name);
+    if (turning) {
+        lgv_parser_error(p, at, "unknown name %s; %s", name, turning);
+        return;
+    }
     const char *advice = advised(names, sizeof names / sizeof *names, strncmp(name, "v_", 2) == 0 ? "v" : name);
     const char *near = begins_with(p->scope, name);
     if (near) advice = NULL; /* a name of this model says more */

@@ -451,7 +451,7 @@ static int without(struct replace r, int formula) {
 static int without_mu(struct lgv_loader *l, int formula) {
     struct lgv_graph *g = l->m->graph;
     struct replace r = {.g = g, .space = LGV_MU};
-    r.missing = "mu is known of bodies with constant inertia, coupled with nothing else: H = m.I^-1 m/2 + U";
+    r.missing = "mu is known of bodies with constant inertia that nothing else is coupled to: H = m.I^-1 m/2 + U";
     if (!(g->node[formula].uses & LGV_USES(LGV_MU))) return formula;
     if (!l->mu_of) {
         l->mu_of = lgv_new(l->m->np, sizeof *l->mu_of);

@@ -140,9 +140,10 @@ static bool from_vector(struct lgv_loader *l, int node, const char *place, unsig
     return true;
 }
 
-static bool at_random(struct lgv_loader *l, int out[4]) {
+static bool at_random(struct lgv_loader *l, int node, int out[4]) {
     struct lgv_graph *g = l->m->graph;
     int uniform[3];
+    if (!l->m->scope.draws) return lgv_yaml_fail(l, node, "uniform may only be used in start values");
     for (int k = 0; k < 3; k++) uniform[k] = lgv_expr_ref_at(g, LGV_UNIFORM, l->m->scope.draws[1]++);
     lgv_rotations_uniform(g, uniform, out);
     return true;
@@ -151,7 +152,7 @@ static bool at_random(struct lgv_loader *l, int out[4]) {
 bool lgv_load_rotation(struct lgv_loader *l, int node, const char *place, unsigned allow, int out[4]) {
     const struct lgv_yaml_node *n = lgv_yaml_node(l, node);
     static const char *const known[] = {"vector", "quaternion", "euler", "matrix"};
-    if (n->kind == LGV_YAML_SCALAR && strcmp(n->text, "uniform") == 0) return at_random(l, out);
+    if (n->kind == LGV_YAML_SCALAR && strcmp(n->text, "uniform") == 0) return at_random(l, node, out);
     if (n->kind == LGV_YAML_SEQUENCE && n->count == 4) return from_quaternion(l, node, place, allow, out);
     if (n->kind != LGV_YAML_MAPPING) {
         if (n->kind == LGV_YAML_SEQUENCE && n->count != 3) return lgv_yaml_fail(l, node, "%s", FORMS);

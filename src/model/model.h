@@ -274,7 +274,7 @@ bool lgv_model_adjust(struct lgv_model *m, const char *parameter, double value);
 /* The next parameter or abbreviation from number `from` on that no formula uses, or NULL; *number is its own. */
 const struct lgv_symbol *lgv_model_unused(const struct lgv_model *m, size_t from, size_t *number);
 /* Warning number 0, 1, ... of a model, one line with its place; false: there are no more. */
-bool lgv_model_warning(const struct lgv_model *m, size_t number, char *out, size_t size);
+bool lgv_model_warning(struct lgv_model *m, size_t number, char *out, size_t size);
 /* A message at a place of the model text: "file:line:column: message", the line, a caret. */
 enum lgv_status lgv_model_fail(struct lgv_error *err, const char *file, const char *text, int line, int column,
                                const char *format, ...) __attribute__((format(printf, 6, 7)));
@@ -419,6 +419,8 @@ void lgv_law_words(const struct lgv_model *m, const struct lgv_law *law, struct 
 size_t lgv_model_bodies(const struct lgv_model *m, bool coupled);
 enum lgv_status lgv_model_inertia(struct lgv_model *m, double *inverse, struct lgv_error *err);
 const char *lgv_model_inertia_fault(struct lgv_model *m); /* why it would be refused, or NULL */
+/* Has a formula H or L a rotation with moments that no rigid body has, one larger than the sum of the others? */
+bool lgv_model_no_body(struct lgv_model *m, double moments[3]);
 
 /* q . H_q or p . H_p. */
 int lgv_model_virial(struct lgv_model *m, enum lgv_space space);

@@ -46,7 +46,7 @@ static json_t *symmetries(const struct lgv_model *m) {
     return list;
 }
 
-static json_t *warnings(const struct lgv_model *m) {
+static json_t *warnings(struct lgv_model *m) {
     char text[sizeof(struct lgv_error)];
     json_t *list = json_array();
     for (size_t k = 0; list && lgv_model_warning(m, k, text, sizeof text); k++)
@@ -54,7 +54,7 @@ static json_t *warnings(const struct lgv_model *m) {
     return list;
 }
 
-char *lgv_json_model(const struct lgv_model *m) {
+char *lgv_json_model(struct lgv_model *m) {
     json_t *d = json_pack(
         "{s:o s:o s:o s:o s:o s:o s:o s:o s:I s:I s:I s:o s:o s:o s:o}", "name", lgv_json_text(m->name), "file",
         lgv_json_text(m->file),

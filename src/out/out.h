@@ -132,7 +132,7 @@ void lgv_failure_line(const struct lgv_result *r, char *out, size_t size);
 bool lgv_start_line(const struct lgv_certificate *k, char *out, size_t size);
 
 /* Names, formulas and values of a model as JSON; malloc'd, NULL when memory is out. */
-char *lgv_json_model(const struct lgv_model *m);
+char *lgv_json_model(struct lgv_model *m);
 /* The software and the papers behind the method of a run, in BibTeX; malloc'd, NULL when memory is out. */
 char *lgv_cite(const struct lgv_result *r);
 /* The papers behind a method alone; adds nothing where there are none. */

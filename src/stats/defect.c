@@ -157,7 +157,8 @@ static double try_size(struct lgv_probe *p, int s, double best, struct lgv_colum
 }
 
 /* Does a much smaller h give the same J u?  Where a formula is periodic and h a multiple of its period, all differences
- * vanish and seem to be known very well. */
+ * vanish and seem to be known very well.  The round-off of a step does not depend on h: that of the smaller h counts,
+ * too, since h was chosen where one sample of it, the difference of two formulas, happened to be small. */
 static bool confirmed(struct lgv_probe *p, const struct lgv_column *c, const double *given, double *work) {
     const size_t n = p->n, w = p->rows;
     struct lgv_column other = {work + 21 * w, work + 22 * w, work + 23 * w, work + 24 * w};
@@ -167,6 +168,10 @@ static bool confirmed(struct lgv_probe *p, const struct lgv_column *c, const dou
         if (!isfinite(try_size(p, s, INFINITY, &other, given, work))) continue;
         for (size_t r = 0; r < n; r++)
             same &= fabs(other.Ju[r] - c->Ju[r]) <= SAFETY * (other.Ju_error[r] + c->Ju_error[r]);
+        for (size_t r = 0; r < n; r++) {
+            c->Ju_error[r] = fmax(c->Ju_error[r], sizes[s] / sizes[chosen] * other.Ju_error[r]);
+            c->u_error[r] = fmax(c->u_error[r], sizes[s] / sizes[chosen] * other.u_error[r]);
+        }
     }
     p->size = chosen;
     return same;
