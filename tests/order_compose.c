@@ -372,6 +372,15 @@ static void test_names(void **state) {
     char why[400];
     lgv_method_unknown(NULL, "RK4-Yoshida4", why, sizeof why);
     assert_non_null(strstr(why, "symmetric in time, and RK4 is not"));
+    static const char *const relative[][2] = {{"VE-6", "RATTLE-6"},
+                                              {"SVE-4", "RATTLE-Suzuki4"},
+                                              {"symplectic-euler-8", "P2N2Q2Lob-8"},
+                                              {"ZSEuler(0.3)-Suzuki4", "ZS(0.3)-Suzuki4"}};
+    for (size_t i = 0; i < sizeof relative / sizeof *relative; i++) {
+        lgv_method_unknown(NULL, relative[i][0], why, sizeof why);
+        if (!strstr(why, relative[i][1])) fail_msg("%s: %s", relative[i][0], why);
+        assert_non_null(lgv_method_find(relative[i][1]));
+    }
     lgv_method_unknown(NULL, "gauss4-Suzuki4", why, sizeof why);
     assert_non_null(strstr(why, "P2N2Q4Gau has order 4"));
     static const char *const fault[][2] = {{"ABAA", "the same letter stands twice side by side"},

@@ -305,6 +305,25 @@ const struct lgv_method *lgv_compose_find(const char *name) {
     return s ? lgv_method_keep(s->name, fill_splitting, s) : find_composition(name);
 }
 
+/* The method of order 2 with the same terms that is symmetric; NULL: there is none with a name. */
+static const char *symmetric_relative(const char *name) {
+    static const char *const pair[][2] = {
+        {"P1N1Q1Rec", "P2N2Q2Lob"}, {"SVE", "RATTLE"}, {"VE", "RATTLE"}, {"VE-adjoint", "RATTLE"}, {"ZSEuler", "ZS"}};
+    for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
+        size_t n = strlen(pair[i][0]);
+        if (strncmp(name, pair[i][0], n) == 0 && (!name[n] || name[n] == '(')) return pair[i][1];
+    }
+    return NULL;
+}
+
+static void explain_symmetry(const char *suffix, const char *base, char *why, size_t size) {
+    const char *other = symmetric_relative(base), *beta = other ? strchr(base, '(') : NULL;
+    int used = snprintf(why, size, "-%s composes methods that are symmetric in time, and %s is not", suffix, base);
+    if (!other || used < 0 || (size_t)used >= size) return;
+    snprintf(why + used, size - (size_t)used, ", but %s%s is: %s%s-%s", other, beta ? beta : "", other,
+             beta ? beta : "", suffix);
+}
+
 void lgv_compose_explain(const struct lgv_model *m, const char *name, char *why, size_t size) {
     const struct lgv_method *base;
     const struct lgv_composition *c = split(m, name, &base);
@@ -316,7 +335,7 @@ void lgv_compose_explain(const struct lgv_model *m, const char *name, char *why,
     } else if (base->compensated) {
         snprintf(why, size, "-Compensated stands at the end, behind -%s", c->suffix);
     } else if (!base->symmetric) {
-        snprintf(why, size, "-%s composes methods that are symmetric in time, and %s is not", c->suffix, base->name);
+        explain_symmetry(c->suffix, base->name, why, size);
     } else if (base->bath) {
         snprintf(why, size, "-%s has substeps that go back in time, which no bath does", c->suffix);
     } else {
