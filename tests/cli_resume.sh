@@ -40,6 +40,48 @@ has err 'only the state of a run' 'lgv resume saving' 'with --max-time 0'
 "$LGV" resume saving --max-time 0 --no-report --quiet 2> err || [ $? = 1 ] || die "no results of a state"
 gives 0 "$LGV" ends saving
 
+# Another run in the directory of one that was not finished: that one's state is kept, also where the other is killed
+# before it has saved its own, or keeps none; the state of a run that has ended is replaced, as its results are.
+rm -rf saving
+for run in kill stop; do
+    gives 137 at kill-write:12 "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out saving
+    if [ $run = kill ]; then
+        gives 137 at kill:5 "$faulty" "${tiny[@]}" --seed 5 --out saving
+    else
+        gives 1 at stop:5 "$faulty" "${tiny[@]}" --seed 5 --set keep_increments=yes --out saving
+    fi
+    has err 'was not finished; its state is kept: `lgv resume saving/unfinished'
+done
+for place in saving/unfinished saving/unfinished-2; do
+    gives 0 "$LGV" resume $place --no-report --quiet
+    diff undisturbed.txt <(numbers $place) || die "other bits in $place"
+done
+gives 0 "$LGV" run "$kubo" "${small[@]}" --keep-checkpoint --out kept --no-report --quiet
+gives 0 "$LGV" run "$kubo" "${small[@]}" --keep-checkpoint --seed 5 --out kept --no-report --quiet
+empty err
+[ ! -e kept/unfinished ] || die "a run that has ended is taken for one that has not"
+gives 137 at kill-write:12 "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out kept
+gives 0 "$LGV" run "$kubo" "${small[@]}" --out kept --no-report --quiet
+has err 'kept/unfinished'
+gives 0 "$LGV" resume kept/unfinished --no-report --quiet
+diff undisturbed.txt <(numbers kept/unfinished) || die "other bits of a run behind one that has ended"
+
+# A state that cannot be saved is told when that begins and at the end, not each time; results that cannot be written
+# leave the state, and say so.
+rm -rf saving
+gives 137 at kill-write:12 "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out saving
+[ -e saving/checkpoint.lgv ] || mv saving/checkpoint-before.lgv saving/checkpoint.lgv
+rm -f saving/checkpoint-before.lgv
+mkdir -p saving/checkpoint-before.lgv/full
+gives 1 at stop:30 "$faulty" resume saving --checkpoint-steps 40000 --threads 1 --no-report --quiet
+has err 'could not be saved' 'the run goes on, and tries again'
+[ "$(grep -c 'could not be saved' err)" = 2 ] || die "told more than twice"
+rm -r saving/checkpoint-before.lgv
+gives 3 at write:1 "$faulty" resume saving --checkpoint 0 --no-report --quiet
+has err "cannot write 'saving/results.h5'" 'the last state of the run stays; `lgv resume saving` goes on from there'
+gives 0 "$LGV" resume saving --no-report --quiet
+diff undisturbed.txt <(numbers saving) || die "other bits after results that could not be written"
+
 # A signal: partial results, and the way on.
 gives 1 at stop:80 "$faulty" run "${model[@]}" --out stopped
 has err 'lgv resume stopped'
