@@ -195,6 +195,30 @@ numbers aimed > aimed.txt
 diff aimed.txt <(numbers aim) || die "the error that was wanted is forgotten"
 gives 0 "$LGV" report aim --json --out pages
 [ "$(sed -n 's/^  "paths": \([0-9]*\),/\1/p' out)" -gt 1600 ] || die "1600 paths were enough"
+# An error that never will be known adds no paths for ever: all paths fail, or their values are infinite.
+cat > lost.yaml <<'Y'
+coordinates: { x: 0 }
+momenta: { p: 1 }
+hamiltonian: p^2/2 - x^4/4
+noise: 0.01*x
+observe: { far: exp(800 + x) }
+run: { method: verlet, step: 0.01, until: 4, paths: 64, rescue: "no" }
+Y
+gives 1 "$LGV" run lost.yaml --until-stderr x=0.1 --out lost --no-report --quiet
+gives 0 "$LGV" report lost --json --out pages
+has out '"paths": 1024,'
+gives 0 "$LGV" run lost.yaml --until-stderr far=0.1 --until 1 --out lost --no-report --quiet
+gives 0 "$LGV" report lost --json --out pages
+has out '"paths": 64,'
+# More paths than there is memory for: those there are stay.
+if ! grep -q __asan_init "$LGV"; then
+    gives 3 bash -c 'ulimit -v 900000; exec "$@"' x "$LGV" run well.yaml --outputs 1000 --set keep_every=1 --paths 160 \
+        --until-stderr x=0.000001 --out room --threads 1 --no-report --quiet
+    has err 'until_stderr: not so many as ' 'and there are ' 'lgv resume room'
+    gives 0 "$LGV" resume room --until-stderr x=10 --no-report --quiet
+    gives 0 "$LGV" report room --json --out pages
+    [ "$(sed -n 's/^  "paths": \([0-9]*\),/\1/p' out)" -gt 160 ] || die "no paths were kept"
+fi
 # What a part and a multilevel run have not.
 for other in "--part 1/2" "--mlmc --tolerance 0.1"; do
     for flag in "--until-stderr q=1" "--max-time 1" "--checkpoint 1" --keep-checkpoint; do

@@ -127,9 +127,10 @@ enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struc
         status = lgv_engine_continue(e, err);
         if (status && status != LGV_INTERRUPTED) return status; /* of this process alone, perhaps */
         again = !lgv_peers_any(s->over || lgv_stop_asked()) && status == LGV_INTERRUPTED;
-        if (status == LGV_OK) status = lgv_engine_grow(e, &again, err);
-        bool whole = status == LGV_OK && !again;
-        if ((status == LGV_INTERRUPTED || (whole && s->keep)) && s->dir) save_or_tell(s, e, !again);
+        bool all = status == LGV_OK;
+        if (all) status = lgv_engine_grow(e, &again, err);
+        bool keep = all && !again && (s->keep || status); /* also where no more paths can be added to those there are */
+        if ((status == LGV_INTERRUPTED || keep) && s->dir) save_or_tell(s, e, !again);
     }
     lgv_engine_on_progress(e, lgv_meter_progress, s->meter); /* the certificate is not stopped to be saved */
     return status;
