@@ -109,6 +109,29 @@ static void test_run(void **state) {
     lgv_model_free(m);
 }
 
+/* The mean of H grows by additive noise at a rate that every path has of its own where its amplitude or the mass is
+ * random: then the certificate claims none. */
+static void test_rate(void **state) {
+    (void)state;
+    static const char *const model[] = {"{s: 0.4, m: 2, k: \"uniform(1, 3)\"}", "{s: \"normal(0, 1)\", m: 2, k: 1}",
+                                        "{s: 0.4, m: \"uniform(1, 3)\", k: 1}"};
+    for (int i = 0; i < 3; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "parameters: %s\ncoordinates: {q: 0.5}\nhamiltonian: p_q^2/(2*m) + k*q^4/4\n"
+                 "noise: s*q\nrun: {method: gonzalez, step: 0.05, until: 2, paths: 16}\n", model[i]);
+        struct lgv_model *m = model_of(text);
+        struct lgv_settings s;
+        struct lgv_result r;
+        struct lgv_error err = {0};
+        assert_int_equal(lgv_settings_read(m, &s, &err), LGV_OK);
+        if (lgv_engine_once(m, &s, NULL, NULL, NULL, &r, &err)) fail_msg("%s", err.message);
+        if (i == 0) assert_near(r.certificate.energy_rate, 0.04, 1e-12, "rate");
+        if (i) assert_true(isnan(r.certificate.energy_rate));
+        lgv_result_clear(&r);
+        lgv_model_free(m);
+    }
+}
+
 #define ARRAYS \
     "parameters: {N: 12, \"m[N]\": \"exp(normal(0, 0.2*i/N))\", \"k[N]\": \"uniform(1, 3)\", c: 0.3, " \
     "\"w[N]\": \"sqrt(k[i]/m[i])\", \"one[3]\": [1, \"normal(5, 0.1)\", 3]}\n" \
@@ -224,7 +247,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_motion), cmocka_unit_test(test_law),       cmocka_unit_test(test_masses),
         cmocka_unit_test(test_arrays), cmocka_unit_test(test_couplings), cmocka_unit_test(test_run),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
