@@ -83,11 +83,11 @@ static void choose_settings(struct together *t) {
 
 /* ---- the model ---- */
 
-/* No point's value, where there are several, so that nothing vanishes by accident where structure is looked for. */
+/* The value where structure is looked for. */
 static double between(const struct lgv_sweep_axis *x) {
     double low = x->value[0], high = x->value[0];
     for (size_t i = 1; i < x->count; i++) low = fmin(low, x->value[i]), high = fmax(high, x->value[i]);
-    return low + 0.5707 * (high - low);
+    return lgv_between(low, high);
 }
 
 static bool choose_values(struct together *t) {

@@ -172,8 +172,10 @@ bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name, 
 
 /* A column as a function of the path: row k for path k, and for those behind the last row from the first on again. */
 bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, long column, int *out);
-/* The value of a parameter that is another one at every point of a sweep, while parameters are read; */
+/* While parameters are read: a value for each point of a sweep; or for each path, by file(FILE, paths) or file(FILE,
+ * column, paths), where *typical lies between the least and the largest; */
 bool lgv_load_by_point(struct lgv_loader *l, const struct lgv_override *o, int *out);
+bool lgv_load_paths_of(struct lgv_loader *l, int node, const char *name, double *typical, int *out);
 bool lgv_load_by_point_end(struct lgv_loader *l); /* when all parameters are there */
 
 /* ---- load_parameters.c ---- */

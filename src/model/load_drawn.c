@@ -27,6 +27,10 @@ static double typical_normal(int k) {
     return k ? 3 * (typical_uniform(k) - 0.5) : 0.31;
 }
 
+double lgv_between(double low, double high) {
+    return low + 0.5707 * (high - low);
+}
+
 bool lgv_load_is_drawn(const struct lgv_loader *l, int formula) {
     return (l->m->graph->node[formula].uses & RANDOM) != 0;
 }

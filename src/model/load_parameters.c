@@ -6,6 +6,7 @@
  *     mass[N]: [1, 2, 4]        one value for each entry, or
  *     charge[N]: 1 - 2*mod(i, 2)        a formula in which i is the number of the entry, or
  *     radius[N]: file(atoms.csv, r)     the numbers of a column
+ *     f: file(forces.csv, paths)        a value for every path: a row each, of the column f
  *
  * An array is as many parameters as it has entries, called NAME[1], NAME[2], ...; formulas take entry i of it by the
  * number of its first. */
@@ -64,12 +65,15 @@ static bool read_one(struct lgv_loader *l, int key, int value) {
     double x = 0;
     int formula;
     if (!lgv_load_new_name(l, key, name)) return false;
+    const bool listed = lgv_load_is_call(l, value, "file");
     m->scope.draws = m->draws;
-    bool ok = lgv_load_number(l, value, "a parameter", LGV_USES(LGV_NORMAL) | LGV_USES(LGV_UNIFORM), &formula);
+    bool ok = listed ? lgv_load_paths_of(l, value, name, &x, &formula)
+                     : lgv_load_number(l, value, "a parameter", LGV_USES(LGV_NORMAL) | LGV_USES(LGV_UNIFORM), &formula);
     m->scope.draws = NULL;
     bool drawn = ok && lgv_load_is_drawn(l, formula);
-    ok = ok && (drawn ? lgv_load_typical(l, value, formula, &x) : lgv_load_value_now(l, value, formula, &x)) &&
-         add(l, name, NULL, x);
+    if (ok && !listed)
+        ok = drawn ? lgv_load_typical(l, value, formula, &x) : lgv_load_value_now(l, value, formula, &x);
+    ok = ok && add(l, name, NULL, x);
     for (size_t k = 0; k < l->noverrides; k++) drawn = drawn && strcmp(l->override[k].name, name) != 0;
     const struct lgv_override *points = by_point(l, name, NULL);
     if (ok && points) ok = drawn = lgv_load_by_point(l, points, &formula);

@@ -202,15 +202,39 @@ bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, l
     return look_up(l, node, at, c->rows, path_in_point(l), out);
 }
 
-bool lgv_load_by_point(struct lgv_loader *l, const struct lgv_override *o, int *out) {
-    struct lgv_graph *g = l->m->graph;
+/* The same before all parameters are known: the numbers wait. */
+static bool look_up_later(struct lgv_loader *l, int node, const double *value, size_t rows, size_t stride, int x,
+                          int *out) {
     const size_t at = l->m->ntabulated;
-    double *grown = realloc(l->rows, (at + step_room(o->npoints)) * sizeof *grown);
+    double *grown = realloc(l->rows, (at + step_room(rows)) * sizeof *grown);
     if (!grown) return lgv_yaml_memory(l);
     l->rows = grown;
-    fill_steps(l->rows + at, o->point, o->npoints, 1);
+    fill_steps(l->rows + at, value, rows, stride);
+    return look_up(l, node, at, rows, x, out);
+}
+
+bool lgv_load_by_point(struct lgv_loader *l, const struct lgv_override *o, int *out) {
+    struct lgv_graph *g = l->m->graph;
     int point = lgv_expr_div(g, path_number(g), lgv_expr_const(g, (double)o->each));
-    return look_up(l, 0, at, o->npoints, point, out);
+    return look_up_later(l, 0, o->point, o->npoints, 1, point, out);
+}
+
+bool lgv_load_paths_of(struct lgv_loader *l, int node, const char *name, double *typical, int *out) {
+    struct lgv_file_call c;
+    long column;
+    double low = INFINITY, high = -INFINITY;
+    bool ready = lgv_load_call(l, node, &c), ok = ready;
+    if (ok && (c.count < 2 || c.count > 3 || strcmp(c.word[c.count - 1], "paths") != 0))
+        ok = lgv_yaml_fail(l, node, "a parameter is a number, or file(FILE, paths) or file(FILE, COLUMN, paths)");
+    ok = ok && lgv_load_column(l, node, &c, c.count == 3 ? c.word[1] : name, &column) &&
+         look_up_later(l, node, c.csv.value + column, c.csv.rows, c.csv.columns, path_in_point(l), out);
+    for (size_t k = 0; ok && k < c.csv.rows; k++) {
+        low = fmin(low, c.csv.value[k * c.csv.columns + (size_t)column]);
+        high = fmax(high, c.csv.value[k * c.csv.columns + (size_t)column]);
+    }
+    *typical = lgv_between(low, high);
+    if (ready) lgv_csv_free(&c.csv);
+    return ok;
 }
 
 bool lgv_load_by_point_end(struct lgv_loader *l) {
