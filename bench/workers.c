@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Many workers: weak scaling, as many paths for each thread however many there are, and the cost of putting 10000 parts
- * of an ensemble together, in time of the processor and in memory. */
+ * Many workers: weak scaling, as many paths for each thread however many there are, and for each process with MPI, and
+ * the cost of putting 10000 parts of an ensemble together, in time of the processor and in memory. */
 #include "bench.h"
+
+#include "base/process.h"
 
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PARTS 10000
 #define PATHS 4096 /* of a thread */
+#define MORE 16    /* times as many of a process, which others have to be told of */
 
 static double processor(void) {
     struct timespec t;
@@ -70,6 +75,59 @@ static void weak(struct bench *b) {
     lgv_model_free(m);
 }
 
+/* lgv-mpi beside this program. */
+static bool find_program(char *path, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", path, size - 10);
+    if (length <= 0) return false;
+    path[length] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash) return false;
+    strcpy(slash, "/lgv-mpi");
+    return access(path, X_OK) == 0;
+}
+
+/* Seconds of the paths alone, 0 where it cannot be run. */
+static double run_processes(const struct bench *b, int processes) {
+    char mpirun[300], program[300], paths[16], number[16], *word[] = {
+        mpirun, "--bind-to", "none", "--oversubscribe", "-n", number, program, "run", "kubo.yaml", "--step", "0.01",
+        "--until", "20", "--outputs", "100", "--threads", "1", "--paths", paths, "--json", NULL};
+    struct lgv_text printed = {0};
+    double seconds = 0;
+    snprintf(number, sizeof number, "%d", processes);
+    snprintf(paths, sizeof paths, "%d", processes * PATHS * MORE);
+    struct lgv_process p = {.argv = word, .folder = b->folder, .seconds = 600, .limit = 1 << 22, .printed = &printed};
+    if (lgv_process_find("mpirun", mpirun, sizeof mpirun) && find_program(program, sizeof program) &&
+        lgv_process_run(&p) == 0 && printed.data) {
+        const char *key = "\"paths_seconds\":", *at = strstr(printed.data, key);
+        seconds = at ? strtod(at + strlen(key), NULL) : 0;
+    }
+    lgv_text_free(&printed);
+    return seconds;
+}
+
+static void weak_processes(struct bench *b) {
+    int cores = omp_get_num_procs(), rounds = b->quick ? 3 : 10;
+    double first = 0;
+    printf("\nThe same with MPI, %d paths for each process of one thread\n\n", PATHS * MORE);
+    printf("  processes   seconds   of one process\n");
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    for (int n = 1; n <= cores; n *= 2) {
+        double best = bench_write(b->folder, "kubo.yaml", bench_kubo) ? run_processes(b, n) : 0;
+        for (int r = 1; r < rounds && best > 0; r++) {
+            double seconds = run_processes(b, n);
+            if (seconds < best) best = seconds;
+        }
+        if (!(best > 0)) {
+            printf("  lgv-mpi or mpirun is not there, or does not run\n");
+            return;
+        }
+        if (n == 1) first = best;
+        printf("  %9d   %7.3f   %14.2f\n", n, best, best / first);
+        bench_json_row(b, "weak_scaling_mpi", json_pack("{s:i, s:f}", "processes", n, "seconds", best));
+    }
+}
+
 /* ---- parts ---- */
 
 static void name_part(const struct bench *b, char *out, size_t size, int k) {
@@ -120,5 +178,6 @@ static void merge(struct bench *b) {
 
 void bench_workers(struct bench *b) {
     weak(b);
+    weak_processes(b);
     merge(b);
 }

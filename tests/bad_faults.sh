@@ -53,6 +53,14 @@ run=(--paths 16 --step 0.1 --until 1 --threads 1 --no-report --out part)
 all memory 12 "$faulty" run "$kubo" "${run[@]}"
 # Where the result is described by many small texts.
 dense 60 68 "$faulty" run "$kubo" --paths 16 --step 0.1 --until 1 --threads 1 --json
+# Sums over indices, as they are read.
+cat > sums.yaml <<'Y'
+parameters: { "k[3]": [1, 2, 3] }
+coordinates: { "x[3]": 0.3 }
+momenta: { "p[3]": 0 }
+hamiltonian: sum(i=1..3, p[i]^2/2 + k[i]*x[i]^2/2)
+Y
+for n in $(seq 40 120); do try memory:$n "$faulty" explain sums.yaml || die "memory:$n: no fault"; done
 all memory-on 30 "$faulty" run "$pendulum" "${run[@]}"
 all memory 40 "$faulty" check "$kubo" --json
 all write 0 "$faulty" run "$kubo" "${run[@]}"

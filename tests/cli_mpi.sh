@@ -104,6 +104,7 @@ study() { # study NAME ARGUMENTS...
 }
 study converge converge "$kubo" --methods midpoint,verlet --until 1 --levels 3 --paths 200
 study compare compare "$kubo" --methods midpoint,verlet --until 5 --step 0.1 --paths 300
+study together sweep "$kubo" --over beta=0:1:41 --together --until 5 --step 0.1 --paths 3
 study mlmc run "$kubo" --mlmc --tolerance 0.05 --observe q --until 2 --largest 0.5
 
 # Errors, once and soon.

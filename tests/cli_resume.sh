@@ -40,6 +40,48 @@ has err 'only the state of a run' 'lgv resume saving' 'with --max-time 0'
 "$LGV" resume saving --max-time 0 --no-report --quiet 2> err || [ $? = 1 ] || die "no results of a state"
 gives 0 "$LGV" ends saving
 
+# Another run in the directory of one that was not finished: that one's state is kept, also where the other is killed
+# before it has saved its own, or keeps none; the state of a run that has ended is replaced, as its results are.
+rm -rf saving
+for run in kill stop; do
+    gives 137 at kill-write:12 "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out saving
+    if [ $run = kill ]; then
+        gives 137 at kill:5 "$faulty" "${tiny[@]}" --seed 5 --out saving
+    else
+        gives 1 at stop:5 "$faulty" "${tiny[@]}" --seed 5 --set keep_increments=yes --out saving
+    fi
+    has err 'was not finished; its state is kept: `lgv resume saving/unfinished'
+done
+for place in saving/unfinished saving/unfinished-2; do
+    gives 0 "$LGV" resume $place --no-report --quiet
+    diff undisturbed.txt <(numbers $place) || die "other bits in $place"
+done
+gives 0 "$LGV" run "$kubo" "${small[@]}" --keep-checkpoint --out kept --no-report --quiet
+gives 0 "$LGV" run "$kubo" "${small[@]}" --keep-checkpoint --seed 5 --out kept --no-report --quiet
+empty err
+[ ! -e kept/unfinished ] || die "a run that has ended is taken for one that has not"
+gives 137 at kill-write:12 "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out kept
+gives 0 "$LGV" run "$kubo" "${small[@]}" --out kept --no-report --quiet
+has err 'kept/unfinished'
+gives 0 "$LGV" resume kept/unfinished --no-report --quiet
+diff undisturbed.txt <(numbers kept/unfinished) || die "other bits of a run behind one that has ended"
+
+# A state that cannot be saved is told when that begins and at the end, not each time; results that cannot be written
+# leave the state, and say so.
+rm -rf saving
+gives 137 at kill-write:12 "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out saving
+[ -e saving/checkpoint.lgv ] || mv saving/checkpoint-before.lgv saving/checkpoint.lgv
+rm -f saving/checkpoint-before.lgv
+mkdir -p saving/checkpoint-before.lgv/full
+gives 1 at stop:30 "$faulty" resume saving --checkpoint-steps 40000 --threads 1 --no-report --quiet
+has err 'could not be saved' 'the run goes on, and tries again'
+[ "$(grep -c 'could not be saved' err)" = 2 ] || die "told more than twice"
+rm -r saving/checkpoint-before.lgv
+gives 3 at write:1 "$faulty" resume saving --checkpoint 0 --no-report --quiet
+has err "cannot write 'saving/results.h5'" 'the last state of the run stays; `lgv resume saving` goes on from there'
+gives 0 "$LGV" resume saving --no-report --quiet
+diff undisturbed.txt <(numbers saving) || die "other bits after results that could not be written"
+
 # A signal: partial results, and the way on.
 gives 1 at stop:80 "$faulty" run "${model[@]}" --out stopped
 has err 'lgv resume stopped'
@@ -153,6 +195,30 @@ numbers aimed > aimed.txt
 diff aimed.txt <(numbers aim) || die "the error that was wanted is forgotten"
 gives 0 "$LGV" report aim --json --out pages
 [ "$(sed -n 's/^  "paths": \([0-9]*\),/\1/p' out)" -gt 1600 ] || die "1600 paths were enough"
+# An error that never will be known adds no paths for ever: all paths fail, or their values are infinite.
+cat > lost.yaml <<'Y'
+coordinates: { x: 0 }
+momenta: { p: 1 }
+hamiltonian: p^2/2 - x^4/4
+noise: 0.01*x
+observe: { far: exp(800 + x) }
+run: { method: verlet, step: 0.01, until: 4, paths: 64, rescue: "no" }
+Y
+gives 1 "$LGV" run lost.yaml --until-stderr x=0.1 --out lost --no-report --quiet
+gives 0 "$LGV" report lost --json --out pages
+has out '"paths": 1024,'
+gives 0 "$LGV" run lost.yaml --until-stderr far=0.1 --until 1 --out lost --no-report --quiet
+gives 0 "$LGV" report lost --json --out pages
+has out '"paths": 64,'
+# More paths than there is memory for: those there are stay.
+if ! grep -q __asan_init "$LGV"; then
+    gives 3 bash -c 'ulimit -v 900000; exec "$@"' x "$LGV" run well.yaml --outputs 1000 --set keep_every=1 --paths 160 \
+        --until-stderr x=0.000001 --out room --threads 1 --no-report --quiet
+    has err 'until_stderr: not so many as ' 'and there are ' 'lgv resume room'
+    gives 0 "$LGV" resume room --until-stderr x=10 --no-report --quiet
+    gives 0 "$LGV" report room --json --out pages
+    [ "$(sed -n 's/^  "paths": \([0-9]*\),/\1/p' out)" -gt 160 ] || die "no paths were kept"
+fi
 # What a part and a multilevel run have not.
 for other in "--part 1/2" "--mlmc --tolerance 0.1"; do
     for flag in "--until-stderr q=1" "--max-time 1" "--checkpoint 1" --keep-checkpoint; do

@@ -68,23 +68,96 @@ gives 0 "$LGV" run "$kubo" "${few[@]}" --set beta=0.27 --json --no-files
 gives 2 "$LGV" sweep "$kubo" "${few[@]}" --over step=0.1,0.2,0.3,-1,-2,0.5,-3 --threads 3 --no-files
 has err 'at step = -1:'
 
-# Values in lanes, as docs/cluster.md has it: a coordinate that does not move, with a value for each path.
+# All points as one run.  Common noise and random starts are those of the plain sweep, so that the numbers are the same
+# up to round-off; rows of files are those of the path in its point; some paths fail.
 cat > driven.yaml <<'Y'
-parameters: { f: 0.2 }
+parameters: { f: 0.2, "k[2]": [1, 2], w: "sqrt(f + 1)", s: "normal(0.3, 0.05)", m: 1, n: 1 }
+coordinates: { q: "normal(0.5, 0.1)", x: "file(start.csv, x, paths)" }
+momenta: { p: "uniform(-0.2, 0.2)", r: 0 }
+hamiltonian: (p^2 + r^2)/(2*m) - k[1]*cos(q) - f*w*q*cos(2*t/3) + k[2]*x^2/2 - x^4/4
+noise: [ "s*sin(q) + 0.2*x" ]
+run: { method: verlet, step: 0.05, until: 5, outputs: 5, paths: 4 }
+Y
+printf '%s\n' x 0.1 0.2 0.3 > start.csv
+numbers() { sed -n '/"failed"/,$p' out | grep -v '"holds"' | sed 's/,$//'; }
+agree() { # FILE FILE: the same lines, numbers up to round-off
+    paste -d'|' "$1" "$2" | awk -F'|' '{ x = $1; y = $2; if (x == y) next
+        if (x !~ /^ *-?[0-9.e+-]+$/ || y !~ /^ *-?[0-9.e+-]+$/) { print; exit 1 }
+        d = x - y; if (d < 0) d = -d; if (d > 1e-12) { print; exit 1 } }'
+}
+for over in "0 --over f=0.2:1.2:4 --over k[1]=0.5,1,2" "0 --over k=1:4:3" "0 --over s=0:1:3 --method midpoint" \
+    "0 --over m=1,4 --paths 1" "1 --over k[2]=0.1:1:3 --paths 21 --until 25"; do
+    gives ${over%% *} "$LGV" sweep driven.yaml ${over#* } --json --no-files
+    numbers > plain
+    gives ${over%% *} "$LGV" sweep driven.yaml ${over#* } --json --no-files --together
+    has out '"together": true'
+    numbers > together
+    [ "$(wc -l < plain)" -gt 30 ] || die "$over: no numbers"
+    agree plain together || die "$over: points together have other numbers than runs"
+done
+awk '/"failed"/ { on = 1; next } /\]/ { exit } on && $1 > 0 { bad = 1 } END { exit !bad }' plain ||
+    die "no path has failed: the comparison says nothing about these"
+
+# Noise of their own is none of these, and has other bits at every point; all bits are those of any threads and lanes.
+gives 0 "$LGV" sweep driven.yaml --over n=1:40:40 --paths 1 --until 1 --json --no-files --together
+[ "$(for k in 0 20 39; do mean_q $k; done | sort -u | wc -l)" = 1 ] || die "common noise is not the same at all points"
+gives 0 "$LGV" sweep driven.yaml --over n=1:40:40 --paths 1 --until 1 --json --no-files --together --independent
+[ "$(for k in 0 20 39; do mean_q $k; done | sort -u | wc -l)" = 3 ] || die "points have the same noise"
+for how in "--threads 1 --lanes 2" "--threads 3 --lanes 16" "--threads 2 --lanes 8"; do
+    gives 0 "$LGV" sweep driven.yaml --over f=0.2:1.2:13 --paths 3 --json --no-files --together $how
+    numbers > "bits.${how//[^0-9]/}"
+done
+cmp bits.12 bits.316 && cmp bits.12 bits.28 || die "bits depend on threads or lanes"
+
+# Files; what one run cannot have is refused, with the reason at its place.
+gives 0 "$LGV" sweep driven.yaml --over f=0.2:1.2:5 --paths 2 --together --out one
+for file in sweep.h5 sweep.json report.html final-q.svg dots-q.svg; do
+    [ -s one/$file ] || die "one/$file is missing"
+done
+[ ! -e one/points ] || die "points of one run have files"
+grep -q 'all in one run' one/report.html || die "the report does not say that points were one run"
+gives 1 at stop:2 "$faulty" sweep driven.yaml --over f=0.2:1.2:5 --paths 20 --until 1000 --together --out stopped
+has err 'interrupted; 0 of 5 points are done, which are one run'
+[ ! -e stopped ] || die "a sweep without results has left a folder"
+together() { gives 2 "$LGV" sweep driven.yaml --together --no-files "$@"; }
+together --over step=0.1,0.2
+has err 'step is an option of a run'
+together --over f=0:1:1001 --paths 20
+has err '1001 points with 20 paths each are more than 10000'
+together --over f=0,1 --part 1/2
+has err '--part'
+together --over f=a,b
+has err 'are not all numbers'
+together --over g=1,2
+has err 'there is no parameter g'
+together --over f=0,1 --keep 0,4
+has err 'path 4 is not among the 4'
+together --over f=0,1 --until_stderr q=1
+has err 'until_stderr'
+cat > bath.yaml <<'Y'
+parameters: { N: 2, g: 0.5, k: 1 }
+coordinates: { "x[N]": 0.3 }
+momenta: { "p[N]": 0 }
+hamiltonian: sum(i=1..N, p[i]^2/2 + k*x[i]^4/4)
+langevin: { friction: g, temperature: 1 }
+run: { step: 0.1, until: 2, outputs: 2, paths: 2 }
+Y
+gives 2 "$LGV" sweep bath.yaml --over g=1,2 --together --no-files
+has err 'bath.yaml:1:' 'the friction of a bath' 'without it every point is a run'
+gives 2 "$LGV" sweep bath.yaml --over N=2,3 --together --no-files
+has err 'N is random and cannot be used as an index'
+gives 0 "$LGV" sweep bath.yaml --over k=1,2 --together --no-files --json
+
+# The law of the mean of H is not held against paths with the same noise: there are fewer than it seems.
+cat > kicked.yaml <<'Y'
+parameters: { a: 1 }
 coordinates: { q: 0.5 }
 momenta: { p: 0 }
-hamiltonian: p^2/2 - cos(q) - f*q*cos(2*t/3)
-run: { method: verlet, step: 0.1, until: 5, outputs: 5, paths: 1 }
+hamiltonian: p^2/2 + a*q^2/2
+noise: [ "q" ]
+run: { method: gonzalez, step: 0.1, until: 4, outputs: 4, paths: 1 }
 Y
-sed -e '/^parameters/d' -e 's/q: 0.5/q: 0.5, f: "file(f.csv, f, paths)"/' -e 's/{ p: 0/{ p: 0, unused: 0/' \
-    -e 's/paths: 1 /paths: 5, keep: 5 /' driven.yaml > lanes.yaml
-printf '%s\n' f 0.2 0.45 0.7 0.95 1.2 > f.csv
-gives 0 "$LGV" sweep driven.yaml --over f=0.2:1.2:5 --json --no-files
-for k in 0 1 2 3 4; do mean_q $k; done > points
-gives 0 "$LGV" run lanes.yaml --out lanes --no-report --quiet
-"$LGV" ends lanes | cut -d, -f2 | sed 1d | paste - points |
-    awk '{ d = $1 - $2; bad += d > 1e-13 || d < -1e-13 } END { exit bad || NR != 5 }' ||
-    die "values in lanes are not those of a sweep"
+gives 0 "$LGV" sweep kicked.yaml --over a=1:1.01:400 --together --no-files --json
 
 # A map, words, noise of their own.
 gives 0 "$LGV" sweep "$kubo" "${small[@]}" --over beta=0:1:4 --over seed=1:4:4 --out map

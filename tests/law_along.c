@@ -23,29 +23,30 @@ static double normal_of(uint64_t *state) {
 
 /* x' = phi x + z: correlations phi^k, 1 + 2 sum phi^k = (1 + phi) / (1 - phi), variance 1 / (1 - phi^2).  Two series,
  * the second with a mean that is large compared with its spread. */
-static struct lgv_result autoregressive(double phi) {
+static struct lgv_result autoregressive(double phi, size_t n) {
     static uint64_t time_step[VALUES];
-    for (size_t t = 0; t < VALUES; t++) time_step[t] = t;
-    struct lgv_shape shape = {.ntimes = VALUES, .nseries = 2, .time_step = time_step, .dt = 1, .interval = 0.5,
+    for (size_t t = 0; t < n; t++) time_step[t] = t;
+    struct lgv_shape shape = {.ntimes = n, .nseries = 2, .time_step = time_step, .dt = 1, .interval = 0.5,
                               .paths = UNITS * LGV_UNIT, .averages = true, .correlations = true};
     const struct lgv_collected *c = &lgv_along;
     void *object = c->collector.create(&shape);
-    double *value = lgv_new(VALUES * 2 * LGV_UNIT, sizeof *value), x[LGV_UNIT];
-    uint16_t *alive = lgv_new(VALUES, sizeof *alive);
+    double *value = lgv_new(n * 2 * LGV_UNIT, sizeof *value), x[LGV_UNIT];
+    uint16_t *alive = lgv_new(n, sizeof *alive);
     int fail[LGV_UNIT] = {0};
     uint64_t seed = 7;
     for (size_t u = 0; u < UNITS; u++) {
         for (size_t l = 0; l < LGV_UNIT; l++) x[l] = normal_of(&seed) / sqrt(1 - phi * phi);
-        for (size_t t = 0; t < VALUES; t++)
+        for (size_t t = 0; t < n; t++)
             for (size_t l = 0; l < LGV_UNIT; l++) {
                 value[2 * t * LGV_UNIT + l] = 3 + x[l];
                 value[(2 * t + 1) * LGV_UNIT + l] = 1e6 + x[l];
                 x[l] = phi * x[l] + normal_of(&seed);
             }
-        for (size_t t = 0; t < VALUES; t += 512) {
-            struct lgv_piece piece = {.unit = u, .path = u * LGV_UNIT, .used = LGV_UNIT, .first = t, .count = 512,
-                                      .value = value + 2 * t * LGV_UNIT, .alive = alive, .fail = fail,
-                                      .last = t + 512 == VALUES, .complete = t + 512 == VALUES};
+        for (size_t t = 0; t < n; t += 512) {
+            bool last = t + 512 >= n;
+            struct lgv_piece piece = {.unit = u, .path = u * LGV_UNIT, .used = LGV_UNIT, .first = t,
+                                      .count = last ? n - t : 512, .value = value + 2 * t * LGV_UNIT, .alive = alive,
+                                      .fail = fail, .last = last, .complete = last};
             assert_true(c->collector.add(object, &piece));
         }
     }
@@ -76,7 +77,7 @@ static void test_autoregressive(void **state) {
     (void)state;
     static const double phi[] = {0, 0.5, 0.9, 0.99, -0.5};
     for (size_t k = 0; k < 5; k++) {
-        struct lgv_result r = autoregressive(phi[k]);
+        struct lgv_result r = autoregressive(phi[k], VALUES);
         double g = (1 + phi[k]) / (1 - phi[k]), n = VALUES, paths = UNITS * LGV_UNIT;
         double variance = 1 / (1 - phi[k] * phi[k]), error = sqrt(variance * g / (n * paths));
         /* The window of 6 tau leaves 2 (6 tau + 1/2) lags with a relative error of sqrt(2/n) each, for every path. */
@@ -107,6 +108,28 @@ static void test_autoregressive(void **state) {
         }
         lgv_result_clear(&r);
     }
+}
+
+/* Paths of 100 independent values, whose correlations are known to 0.1 each: none has more than 100 values, and the
+ * means keep to their errors.  Where values are anticorrelated beyond doubt, they are worth more. */
+static void test_few_values(void **state) {
+    (void)state;
+    struct lgv_result r = autoregressive(0, 100);
+    size_t count;
+    const double *m = found_array(found(&r, "averages", "x"), "path_mean", &count);
+    const double *e = found_array(found(&r, "averages", "x"), "path_stderr", &count);
+    const double *worth = found_array(found(&r, "averages", "x"), "path_samples", &count);
+    double squares = 0;
+    for (size_t p = 0; p < count; p++) {
+        if (worth[p] > 100 * (1 + 1e-12)) fail_msg("path %zu: 100 values are worth %g", p, worth[p]);
+        squares += (m[p] - 3) * (m[p] - 3) / (e[p] * e[p] * (double)count);
+    }
+    assert_true(count == UNITS * LGV_UNIT && squares > 0.5 && squares < 1 + 4 * sqrt(2. / UNITS / LGV_UNIT));
+    lgv_result_clear(&r);
+    r = autoregressive(-0.5, VALUES);
+    worth = found_array(found(&r, "averages", "x"), "path_samples", &count);
+    for (size_t p = 0; p < count; p++) assert_true(worth[p] > 1.5 * VALUES);
+    lgv_result_clear(&r);
 }
 
 /* One path of nine values: 0 .. 8, whose halves 0 .. 3 and 5 .. 8 have variances 5/3 inside and 25/2 between; and one
@@ -278,7 +301,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_autoregressive), cmocka_unit_test(test_displacement), cmocka_unit_test(test_oscillator),
         cmocka_unit_test(test_bits),           cmocka_unit_test(test_bad),          cmocka_unit_test(test_bath),
-        cmocka_unit_test(test_one_path),       cmocka_unit_test(test_two_wells),
+        cmocka_unit_test(test_one_path),       cmocka_unit_test(test_two_wells),     cmocka_unit_test(test_few_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

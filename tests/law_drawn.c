@@ -109,6 +109,29 @@ static void test_run(void **state) {
     lgv_model_free(m);
 }
 
+/* The mean of H grows by additive noise at a rate that every path has of its own where its amplitude or the mass is
+ * random: then the certificate claims none. */
+static void test_rate(void **state) {
+    (void)state;
+    static const char *const model[] = {"{s: 0.4, m: 2, k: \"uniform(1, 3)\"}", "{s: \"normal(0, 1)\", m: 2, k: 1}",
+                                        "{s: 0.4, m: \"uniform(1, 3)\", k: 1}"};
+    for (int i = 0; i < 3; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "parameters: %s\ncoordinates: {q: 0.5}\nhamiltonian: p_q^2/(2*m) + k*q^4/4\n"
+                 "noise: s*q\nrun: {method: gonzalez, step: 0.05, until: 2, paths: 16}\n", model[i]);
+        struct lgv_model *m = model_of(text);
+        struct lgv_settings s;
+        struct lgv_result r;
+        struct lgv_error err = {0};
+        assert_int_equal(lgv_settings_read(m, &s, &err), LGV_OK);
+        if (lgv_engine_once(m, &s, NULL, NULL, NULL, &r, &err)) fail_msg("%s", err.message);
+        if (i == 0) assert_near(r.certificate.energy_rate, 0.04, 1e-12, "rate");
+        if (i) assert_true(isnan(r.certificate.energy_rate));
+        lgv_result_clear(&r);
+        lgv_model_free(m);
+    }
+}
+
 #define ARRAYS \
     "parameters: {N: 12, \"m[N]\": \"exp(normal(0, 0.2*i/N))\", \"k[N]\": \"uniform(1, 3)\", c: 0.3, " \
     "\"w[N]\": \"sqrt(k[i]/m[i])\", \"one[3]\": [1, \"normal(5, 0.1)\", 3]}\n" \
@@ -159,6 +182,32 @@ static void test_arrays(void **state) {
     }
     free(x);
     lgv_kernel_free(&k);
+    lgv_model_free(m);
+}
+
+/* Values from a file, by path and again from the first row on; what follows from them; a value from outside. */
+static void test_by_path(void **state) {
+    (void)state;
+    static const double f[] = {0.5, 2, -1}, b[] = {7, 8, 9};
+    struct lgv_model *m = model_of("parameters: {a: 3, f: \"file(f.csv, paths)\", g: \"file(f.csv, b, paths)\", "
+                                   "w: \"g - a*f\", c: 5}\ncoordinates: {q: f}\nhamiltonian: p_q^2/2 + w*q*g/10\n"
+                                   "noise: \"c*0*q\"\nobserve: {force: p_q/0.1}\n"
+                                   "data: {f.csv: \"f,b\\n0.5,7\\n2,8\\n-1,9\\n\"}\n");
+    for (int set = 0; set < 2; set++) {
+        if (set) set_parameter(m, "f", 4);
+        struct lgv_kernel k = kernel_of(m, "verlet");
+        double *x = final_values(&k, 0.1, 1, 20, 5, 1);
+        for (size_t path = 0; path < 20; path++) {
+            double now = set ? 4 : f[path % 3], g = b[path % 3], w = g - 3 * now;
+            const double *at = x + path * k.watch.count;
+            if (!set) assert_true(at[watch_number(&k, "f")] == now);
+            assert_true(at[watch_number(&k, "g")] == g && at[watch_number(&k, "w")] == w);
+            assert_near(at[watch_number(&k, "q")], now - 0.005 * w * g / 10, 1e-14, "q");
+            assert_near(at[watch_number(&k, "force")], -w * g / 10, 1e-13, "force");
+        }
+        free(x);
+        lgv_kernel_free(&k);
+    }
     lgv_model_free(m);
 }
 
@@ -224,7 +273,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_motion), cmocka_unit_test(test_law),       cmocka_unit_test(test_masses),
         cmocka_unit_test(test_arrays), cmocka_unit_test(test_couplings), cmocka_unit_test(test_run),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_rate), cmocka_unit_test(test_by_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

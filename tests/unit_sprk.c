@@ -348,7 +348,8 @@ static void test_parameters(void **state) {
     assert_ptr_equal(lgv_method_for(m, "w"), method); /* the model is as it was */
     lgv_model_free(m);
     /* the model stage alone has no opinion */
-    assert_int_equal(lgv_model_read(text, "test.yaml", &(struct lgv_override){"c", 0.25}, 1, &raw, &err), LGV_OK);
+    const struct lgv_override c = {.name = "c", .value = 0.25};
+    assert_int_equal(lgv_model_read(text, "test.yaml", &c, 1, &raw, &err), LGV_OK);
     assert_true(raw->nmethods == 0 && raw->methods && raw->methods->count == 1);
     assert_string_equal(raw->methods->item[0].key, "w");
     lgv_model_free(raw);

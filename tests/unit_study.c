@@ -131,6 +131,30 @@ static void test_sweep(void **state) {
     lgv_model_free(m);
 }
 
+/* All points as one run: the same arrays up to round-off, and the model as it was. */
+static void test_together(void **state) {
+    (void)state;
+    struct lgv_model *m = model();
+    struct lgv_array a, b;
+    double before = last_mean(m, "32");
+    const char *const option[] = {"over", "beta=0.25:2:5", "paths", "5", "together", "yes", NULL};
+    struct lgv_study *s = study(m, "sweep", option), *plain = study(m, "sweep", option);
+    assert_int_equal(lgv_study_set(plain, "together", "no", NULL), LGV_OK);
+    assert_int_equal(lgv_study_execute(s, NULL), LGV_OK);
+    assert_int_equal(lgv_study_execute(plain, NULL), LGV_OK);
+    double after = last_mean(m, "32");
+    assert_memory_equal(&before, &after, sizeof before);
+    for (size_t k = 0; k < 5; k++) {
+        assert_true(lgv_study_arrays(s, k, &a) && lgv_study_arrays(plain, k, &b));
+        assert_true(a.ndim == 2 && a.shape[0] == 5 && a.shape[1] == b.shape[1]);
+        const double *x = a.data, *y = b.data;
+        for (size_t i = 0; i < a.shape[0] * a.shape[1]; i++) assert_true(fabs(x[i] - y[i]) < 1e-12);
+    }
+    lgv_study_free(s);
+    lgv_study_free(plain);
+    lgv_model_free(m);
+}
+
 static int stop(void *user, double fraction) {
     (void)fraction;
     return ++*(int *)user > 0;
@@ -178,6 +202,7 @@ static void test_documents(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong_calls),    cmocka_unit_test(test_options), cmocka_unit_test(test_converge_twice),
+        cmocka_unit_test(test_together),
         cmocka_unit_test(test_sweep),          cmocka_unit_test(test_stopped), cmocka_unit_test(test_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

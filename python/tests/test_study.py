@@ -83,6 +83,19 @@ def test_sweep(kubo, tmp_path):
     assert list(words.axes["method"]) == ["midpoint", "verlet"]
 
 
+def test_sweep_together(kubo, tmp_path):
+    over = {"beta": "0.1:0.3:3"}
+    apart, one = kubo.sweep(over, paths=5), kubo.sweep(over, paths=5, together=True)
+    assert one.info["together"] and not apart.info["together"] and one.names == apart.names
+    for name in ("mean", "stderr", "std", "min", "max", "mean_along_time", "sample_paths", "paths", "time"):
+        assert np.allclose(one.arrays[name], apart.arrays[name], rtol=0, atol=1e-12), name
+    assert kubo.params == {"beta": 0.1}
+    theirs = by_program(kubo, tmp_path, "sweep", "--over", "beta=0.1:0.3:3", "--paths", "5", "--together")
+    assert same(theirs, one.info)
+    with pytest.raises(lgv.InputError, match="step is an option of a run"):
+        kubo.sweep({"step": [0.1, 0.05]}, together=True)
+
+
 def test_sweep_refuses(kubo):
     with pytest.raises(lgv.InputError, match="over"):
         kubo.sweep()

@@ -197,6 +197,7 @@ struct lgv_saving {
     double until; /* when the time is over; 0: never */
     bool due, keep, over;
     bool saved; /* there is a state to go on from */
+    bool failing; /* the last one could not be saved */
     bool damaged; /* the newer state is: it does not take the place of the one before */
     struct lgv_meter *meter;
 };
@@ -212,8 +213,11 @@ void lgv_saving_tell(const struct lgv_saving *s);
  * all is well.  The engine is as lgv_saving_run has left it, or finished. */
 int lgv_saving_paths(const struct lgv_saving *s, const struct lgv_arguments *a, struct lgv_engine *e, bool complete,
                      int code);
-/* After the results were written: `complete` runs need no state any more, unless it is to be kept. */
-void lgv_saving_end(struct lgv_saving *s, bool complete);
+/* After the results were written, with this exit code: `complete` runs need no state any more, unless it is to be kept
+ * or they could not be written. */
+void lgv_saving_end(struct lgv_saving *s, bool complete, int code);
+/* Before a run begins in a directory: the state of one that was not finished there moves to a directory of its own. */
+enum lgv_status lgv_saving_aside(const char *dir, struct lgv_error *err);
 
 /* ---- record.c ---- */
 

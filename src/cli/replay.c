@@ -54,7 +54,8 @@ static enum lgv_status make(const struct lgv_result *was, struct lgv_model **m, 
     struct lgv_override *parameter = lgv_new(was->nparameters + 1, sizeof *parameter);
     if (!parameter) return lgv_fail_memory(err);
     for (size_t i = 0; i < was->nparameters; i++)
-        parameter[i] = (struct lgv_override){was->parameter[i].name, strtod(was->parameter[i].value, NULL)};
+        parameter[i] = (struct lgv_override){.name = was->parameter[i].name,
+                                             .value = strtod(was->parameter[i].value, NULL)};
     enum lgv_status status = lgv_model_complete(was->model_text, was->model_file, parameter, was->nparameters, m, err);
     if (!status) status = lgv_engine_create(*m, e, err);
     if (!status) status = set_options(*e, was, err);

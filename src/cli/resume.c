@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STATE "checkpoint.lgv"
@@ -77,6 +78,17 @@ static enum lgv_status save(struct lgv_saving *s, struct lgv_engine *e, struct l
     return status;
 }
 
+/* A full disk may stay so for days: it is told when it begins, when it is over, and at the end. */
+static void save_or_tell(struct lgv_saving *s, struct lgv_engine *e, bool last) {
+    struct lgv_error why = {0};
+    bool failed = save(s, e, &why) != LGV_OK;
+    if (failed && (last || !s->failing))
+        lgv_warn("the state of the run could not be saved: %s%s", why.message,
+                 last ? "" : "; the run goes on, and tries again");
+    if (!failed && s->failing) fputs("lgv: the state of the run is saved again\n", stderr);
+    s->failing = failed;
+}
+
 /* A step that is too large for the method is told before time is spent on it. */
 static void warn_unstable(struct lgv_engine *e) {
     const struct lgv_kernel *k = lgv_engine_kernel(e);
@@ -99,7 +111,6 @@ static enum lgv_status begin_records(const struct lgv_saving *s, struct lgv_engi
 }
 
 enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
-    struct lgv_error why = {0};
     bool again = true;
     lgv_engine_on_progress(e, watch, s);
     enum lgv_status status = lgv_engine_aim(e, err);
@@ -116,10 +127,10 @@ enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struc
         status = lgv_engine_continue(e, err);
         if (status && status != LGV_INTERRUPTED) return status; /* of this process alone, perhaps */
         again = !lgv_peers_any(s->over || lgv_stop_asked()) && status == LGV_INTERRUPTED;
-        if (status == LGV_OK) status = lgv_engine_grow(e, &again, err);
-        bool whole = status == LGV_OK && !again;
-        if ((status == LGV_INTERRUPTED || (whole && s->keep)) && s->dir && save(s, e, &why) != LGV_OK)
-            lgv_warn("the state of the run could not be saved: %s", why.message);
+        bool all = status == LGV_OK;
+        if (all) status = lgv_engine_grow(e, &again, err);
+        bool keep = all && !again && (s->keep || status); /* also where no more paths can be added to those there are */
+        if ((status == LGV_INTERRUPTED || keep) && s->dir) save_or_tell(s, e, !again);
     }
     lgv_engine_on_progress(e, lgv_meter_progress, s->meter); /* the certificate is not stopped to be saved */
     return status;
@@ -131,13 +142,80 @@ void lgv_saving_tell(const struct lgv_saving *s) {
     fputc('\n', stderr);
 }
 
-void lgv_saving_end(struct lgv_saving *s, bool complete) {
-    if (!s->dir || !complete) return;
+void lgv_saving_end(struct lgv_saving *s, bool complete, int code) {
+    char plain[400];
+    if (code == LGV_EXIT_CANNOT && s->dir && s->saved && lgv_saving_there(s->dir))
+        fprintf(stderr, "lgv: the last state of the run stays; `lgv resume %s` goes on from there\n",
+                lgv_plain(plain, sizeof plain, s->dir));
+    if (!s->dir || !complete || code == LGV_EXIT_CANNOT) return;
     char *state = lgv_join(s->dir, STATE), *before = lgv_join(s->dir, BEFORE);
     if (state && !s->keep) unlink(state);
     if (before) unlink(before);
     free(state);
     free(before);
+}
+
+/* ---- the state of another run, where one begins ---- */
+
+static bool has_complete_results(const char *dir) {
+    struct lgv_error err = {0};
+    struct lgv_result r = {0};
+    char *file = lgv_results_of(dir);
+    bool whole = file && access(file, F_OK) == 0 && lgv_hdf5_read(file, &r, &err) == LGV_OK && !r.interrupted;
+    lgv_result_clear(&r);
+    free(file);
+    return whole;
+}
+
+static bool earlier(const struct timespec *a, const struct timespec *b) {
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* A run that has ended keeps one state at most, and has written its results after it. */
+static bool unfinished(const char *dir) {
+    char *state = lgv_join(dir, STATE), *before = lgv_join(dir, BEFORE), *results = lgv_join(dir, "results.h5");
+    struct stat saved, written;
+    bool known = state && before && results, ended = known && access(before, F_OK) != 0;
+    ended = ended && stat(state, &saved) == 0 && stat(results, &written) == 0 &&
+            !earlier(&written.st_mtim, &saved.st_mtim) && has_complete_results(dir);
+    free(state);
+    free(before);
+    free(results);
+    return !ended;
+}
+
+/* DIR/unfinished, or DIR/unfinished-2 ...: a new directory.  NULL: errno tells why. */
+static char *new_place(const char *dir) {
+    for (int k = 1; k < 1000; k++) {
+        char name[32];
+        snprintf(name, sizeof name, k > 1 ? "unfinished-%d" : "unfinished", k);
+        char *place = lgv_join(dir, name);
+        if (!place || mkdir(place, 0777) == 0) return place;
+        free(place);
+        if (errno != EEXIST) break;
+    }
+    return NULL;
+}
+
+enum lgv_status lgv_saving_aside(const char *dir, struct lgv_error *err) {
+    static const char *const what[] = {STATE, BEFORE, "recorded"};
+    char plain[400];
+    if (!lgv_saving_there(dir) || !unfinished(dir)) return LGV_OK;
+    char *place = new_place(dir);
+    bool moved = place;
+    for (size_t k = 0; moved && k < sizeof what / sizeof *what; k++) {
+        char *from = lgv_join(dir, what[k]), *to = lgv_join(place, what[k]);
+        moved = from && to && (rename(from, to) == 0 || errno == ENOENT);
+        free(from);
+        free(to);
+    }
+    if (moved)
+        lgv_warn("another run in this directory was not finished; its state is kept: `lgv resume %s` goes on with it",
+                 lgv_plain(plain, sizeof plain, place));
+    free(place);
+    if (moved) return LGV_OK;
+    return lgv_fail(err, LGV_CANNOT_RUN, "cannot move the state of a run that was not finished to a folder in %s: %s",
+                    lgv_plain(plain, sizeof plain, dir), strerror(errno));
 }
 
 /* ---- lgv resume ---- */
@@ -223,24 +301,21 @@ static int go_on(const struct lgv_arguments *a, struct lgv_saving *s, struct lgv
     bool complete = status == LGV_OK;
     if (complete || status == LGV_INTERRUPTED) status = lgv_engine_end(e, &r, &err);
     lgv_meter_end(s->meter);
-    if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) return lgv_complain(&err, status);
+    if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
+        int bad = lgv_complain(&err, status);
+        lgv_saving_end(s, false, bad);
+        return bad;
+    }
     if (!complete) lgv_saving_tell(s);
     int code = lgv_saving_paths(s, a, e, complete, lgv_run_show(a, &r, s->dir, status));
-    lgv_saving_end(s, complete && code != LGV_EXIT_CANNOT);
+    lgv_saving_end(s, complete, code);
     lgv_result_clear(&r);
     return code;
 }
 
 /* Is there no state because the run has come to its end? */
 static bool finished(const struct lgv_arguments *a) {
-    struct lgv_error err = {0};
-    struct lgv_result r = {0};
-    if (lgv_saving_there(a->operand)) return false;
-    char *file = lgv_results_of(a->operand);
-    bool done = file && access(file, F_OK) == 0 && lgv_hdf5_read(file, &r, &err) == LGV_OK && !r.interrupted;
-    lgv_result_clear(&r);
-    free(file);
-    return done;
+    return !lgv_saving_there(a->operand) && has_complete_results(a->operand);
 }
 
 static int tell_finished(const struct lgv_arguments *a) {
@@ -276,6 +351,7 @@ static int command_resume(const struct lgv_arguments *a) {
     meter.warns = !a->flags.quiet;
     lgv_meter_phase(&meter, "reading the state of the run");
     status = find_state(a->operand, &s.damaged, &m, &e, &err);
+    s.saved = status == LGV_OK;
     if (status) lgv_meter_end(&meter);
     if (status == LGV_BAD_INPUT && finished(a))
         code = tell_finished(a);

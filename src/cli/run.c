@@ -189,7 +189,11 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
         lgv_engine_free(e);
         free(place);
-        if (!lgv_stop_asked()) return lgv_complain(err, status);
+        if (!lgv_stop_asked()) {
+            int code = lgv_complain(err, status);
+            lgv_saving_end(&saving, false, code);
+            return code;
+        }
         fputs("lgv: interrupted before the run began\n", stderr);
         return LGV_EXIT_BROKEN;
     }
@@ -209,7 +213,7 @@ static int run_model(const struct lgv_arguments *a, struct lgv_model *m, const s
     if (lgv_start_line(&r.certificate, moved, sizeof moved) && !a->flags.quiet)
         lgv_warn("start values do not meet the constraints and were moved: %s", moved);
     int code = lgv_saving_paths(&saving, a, e, complete, lgv_run_show(a, &r, dir, status));
-    lgv_saving_end(&saving, complete && code != LGV_EXIT_CANNOT);
+    lgv_saving_end(&saving, complete, code);
     lgv_engine_free(e);
     free(place);
     lgv_result_clear(&r);
@@ -263,6 +267,7 @@ static int command_run(const struct lgv_arguments *a) {
     char *dir = lgv_output_directory(a, m, "");
     bool made = false;
     if (dir && status == LGV_OK) status = lgv_directory(dir, &made, &err);
+    if (dir && status == LGV_OK) status = lgv_saving_aside(dir, &err);
     code = status == LGV_OK ? run_model(a, m, &settings, dir, &err) : lgv_complain(&err, status);
     if (made) rmdir(dir); /* succeeds only when nothing was written */
     free(dir);

@@ -57,12 +57,13 @@ static int sweep(struct sweep *w, const char *dir) {
     lgv_meter_end(&w->meter);
     if (status == LGV_BAD_INPUT || status == LGV_CANNOT_RUN) {
         char where[200];
-        if (!lgv_stop_asked()) lgv_warn("at %s:", lgv_sweep_point(&c->out, c->point, where, sizeof where));
+        if (!lgv_stop_asked() && !c->out.together)
+            lgv_warn("at %s:", lgv_sweep_point(&c->out, c->point, where, sizeof where));
         return lgv_complain(&err, status);
     }
     if (status)
         fprintf(stderr, "lgv: interrupted; %zu of %zu points are done%s\n", c->out.ndone, c->out.npoints,
-                c->points ? ", the same command goes on" : "");
+                c->out.together ? ", which are one run" : c->points ? ", the same command goes on" : "");
     if (c->found && !w->a->flags.quiet && !w->a->flags.json) printf("%zu points were done before\n", c->found);
     if (!c->out.done) return status ? LGV_EXIT_BROKEN : LGV_EXIT_DONE; /* a part without points */
     if (c->parts > 1 && c->out.ndone < c->out.npoints) {
@@ -89,6 +90,7 @@ static enum lgv_status begin_files(struct lgv_sweeping *w, const char *dir, char
     bool inner;
     if (!dir) return LGV_OK;
     enum lgv_status status = w->parts > 1 ? lgv_directory_shared(dir, made, err) : lgv_directory(dir, made, err);
+    if (w->out.together) return status; /* points have no files */
     if (!status && !(w->points = *points = lgv_join(dir, "points"))) status = lgv_fail_memory(err);
     return status ? status : lgv_directory_shared(w->points, &inner, err);
 }
@@ -132,9 +134,12 @@ const struct lgv_command lgv_command_sweep = {
         "--independent is given.\n\n"
         "Every point is kept in DIR/points as a result of its own. A sweep that was interrupted goes on when the same "
         "command is given again. With --part several machines share one: each runs its points, and the command "
-        "without --part puts them together.",
+        "without --part puts them together.\n\n"
+        "Where points have few paths, --together makes all of them one run, with different values side by side in one "
+        "kernel: the numbers are the same up to round-off, and there are no files of points.",
     .examples = "  lgv sweep kubo.yaml --over beta=0:1:11\n"
                 "  lgv sweep kubo.yaml --over beta=0:1:11 --over step=0.1,0.05 --paths 1000 --until 10\n"
+                "  lgv sweep kubo.yaml --over beta=0:1:501 --paths 1 --together\n"
                 "  lgv sweep kubo.yaml --over method=midpoint,verlet --over beta=0.1,0.2 --json\n",
     .run_options = true,
     .study = &lgv_study_kinds[LGV_STUDY_SWEEP],

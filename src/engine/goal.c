@@ -9,6 +9,7 @@
 
 #define MOST 4.0 /* times as many paths at once, for an error that is not known well yet */
 #define NAMED 12 /* observables in a message */
+#define HOPELESS 1000 /* paths of which none has come to the end: no others are tried */
 
 static enum lgv_status set_paths(struct lgv_engine *e, uint64_t paths, struct lgv_error *err) {
     char text[32];
@@ -53,7 +54,14 @@ static enum lgv_status find_goal(const struct lgv_engine *e, size_t *series, dou
     return status ? status : no_observable(w, text, size, err);
 }
 
-/* How many paths it takes to reach the goal; the number there is when it is reached. */
+/* An error that is not known becomes so with more paths where fewer than two have come to the end; where more have,
+ * some of their values are infinite. */
+static bool hopeless(const struct lgv_result *r, double error) {
+    uint64_t good = r->paths - r->failed;
+    return !isfinite(error) && (good > 1 || (good == 0 && r->paths >= HOPELESS));
+}
+
+/* How many paths it takes to reach the goal; the number there is when it is reached, or never will be. */
 static enum lgv_status paths_wanted(struct lgv_engine *e, uint64_t *paths, struct lgv_error *err) {
     struct lgv_result *r = NULL;
     double limit;
@@ -64,7 +72,7 @@ static enum lgv_status paths_wanted(struct lgv_engine *e, uint64_t *paths, struc
     /* As 1/sqrt(paths), a little more at a time than that. */
     double error = r->series[series].err[r->ntimes - 1], ratio = error / limit;
     *paths = r->paths;
-    if (!(error <= limit)) {
+    if (!(error <= limit) && !hopeless(r, error)) {
         double more = isfinite(ratio) ? fmin(fmax(1.05 * ratio * ratio, 1.1), MOST) : MOST;
         *paths = ((uint64_t)ceil((double)r->paths * more) + LGV_UNIT - 1) / LGV_UNIT * LGV_UNIT;
     }
@@ -90,7 +98,10 @@ enum lgv_status lgv_engine_grow(struct lgv_engine *e, bool *more, struct lgv_err
     *more = false;
     if (!e->settings.until_stderr[0]) return LGV_OK;
     enum lgv_status status = paths_wanted(e, &wanted, err);
-    if (!status) status = set_paths(e, wanted, err);
+    struct lgv_error why = {0};
+    if (!status && set_paths(e, wanted, &why) != LGV_OK)
+        return lgv_fail(err, LGV_CANNOT_RUN, "until_stderr: not so many as %llu paths: %s", (unsigned long long)wanted,
+                        why.message);
     *more = !status && lgv_engine_missing(e, &first, &end);
     return status;
 }

@@ -102,6 +102,7 @@ static enum lgv_status make_plan(const struct lgv_settings *s, struct lgv_layout
                                 .threads = (unsigned)s->threads,
                                 .crossings = s->crossings,
                                 .increments = s->increments,
+                                .points = s->points,
                                 .nsnapshots = s->check_states ? 4 : 0,
                                 .snapshot = w->snapshot};
     if (!s->check_states) return LGV_OK;

@@ -24,7 +24,7 @@ struct lgv_study_texts {
     const char *expect, *reference_step, *ladder, *ladder_paths, *tolerance;
     const char *over[LGV_SWEEP_AXES];
     size_t nover;
-    bool independent;
+    bool independent, together;
 };
 
 enum lgv_study_number { LGV_STUDY_CONVERGE, LGV_STUDY_COMPARE, LGV_STUDY_MLMC, LGV_STUDY_SWEEP, LGV_STUDIES };
@@ -77,6 +77,11 @@ struct lgv_sweeping {
 };
 /* All points of the part.  LGV_OK or LGV_INTERRUPTED; after a failure `point` is where. */
 enum lgv_status lgv_sweep_run(struct lgv_sweeping *w, struct lgv_error *err);
+/* together.c: the same with all points as one run. */
+#define LGV_SWEEP_TOGETHER 10000 /* paths of all points */
+enum lgv_status lgv_sweep_together(struct lgv_sweeping *w, struct lgv_error *err);
+/* What a point gives to the arrays. */
+enum lgv_status lgv_sweep_take(struct lgv_sweep *s, size_t point, const struct lgv_result *r, struct lgv_error *err);
 /* Date, command and name of a sweep that is done. */
 enum lgv_status lgv_sweep_label(struct lgv_sweeping *w, struct lgv_error *err);
 /* No path failed, and everything claimed holds. */

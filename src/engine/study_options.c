@@ -55,6 +55,10 @@ static const struct lgv_flag sweep[] = {
      "times"},
     {"independent", 0, NULL, AT(independent),
      "noise of its own at every point (default: the same noise for all, so that differences are seen with less of it)"},
+    {"together", 0, NULL, AT(together),
+     "all points as one run: paths with different values side by side in one kernel, which is faster where points have "
+     "few paths; for parameters that may differ from path to path, with up to " LGV_DIGITS(LGV_SWEEP_TOGETHER)
+     " paths of all points"},
 };
 
 #define ROWS(table) table, sizeof table / sizeof *table
@@ -338,7 +342,7 @@ static bool read_axes(const struct lgv_study_texts *t, struct lgv_sweep *s, stru
 }
 
 enum lgv_status lgv_sweep_read(const struct lgv_study_texts *t, struct lgv_sweep *out, struct lgv_error *err) {
-    *out = (struct lgv_sweep){.common = !t->independent};
+    *out = (struct lgv_sweep){.common = !t->independent, .together = t->together};
     if (read_axes(t, out, err)) return LGV_OK;
     lgv_sweep_clear(out);
     return LGV_BAD_INPUT;

@@ -6,7 +6,7 @@
  *
  * Points of many paths are run one after the other, each by all threads.  Points that have too few for that are run
  * side by side, each by one thread, with a model and an engine of its own: the bits are the same, and so is the point
- * that is named when several are refused, the first of them. */
+ * that is named when several are refused, the first of them.  Points can also be one run: together.c. */
 #include "engine/engine.h"
 
 #include <math.h>
@@ -180,8 +180,8 @@ static bool claims_hold(const struct lgv_result *r) {
     return hold;
 }
 
-/* What the point gives to the arrays.  Where points have other numbers of output times nothing is kept along time. */
-static enum lgv_status take_point(struct lgv_sweep *s, size_t p, const struct lgv_result *r, struct lgv_error *err) {
+/* Where points have other numbers of output times nothing is kept along time. */
+enum lgv_status lgv_sweep_take(struct lgv_sweep *s, size_t p, const struct lgv_result *r, struct lgv_error *err) {
     if (!s->done && !begin_arrays(s, r)) return lgv_fail_memory(err);
     if (r->nseries != s->nseries)
         return lgv_fail(err, LGV_BAD_INPUT,
@@ -225,7 +225,7 @@ static enum lgv_status do_point(struct hand *h, size_t point, struct lgv_error *
     {
         w->found += have;
         w->advanced += 1 - h->fraction;
-        if (!status && r.nseries) status = take_point(&w->out, point, &r, err);
+        if (!status && r.nseries) status = lgv_sweep_take(&w->out, point, &r, err);
     }
     lgv_result_clear(&r);
     return status == LGV_CANNOT_RUN && stop_asked(w) ? LGV_INTERRUPTED : status;
@@ -264,7 +264,7 @@ static struct lgv_model *another(const struct lgv_model *m) {
     struct lgv_model *copy = NULL;
     struct lgv_override *all = m->text ? lgv_new(m->nsettings + 1, sizeof *all) : NULL;
     for (size_t i = 0; all && i < m->nsettings; i++)
-        all[i] = (struct lgv_override){m->setting_name[i], m->setting_value[i]};
+        all[i] = (struct lgv_override){.name = m->setting_name[i], .value = m->setting_value[i]};
     if (all && lgv_model_complete(m->text, m->file, all, m->nsettings, &copy, NULL)) copy = NULL;
     free(all);
     return copy;
@@ -306,6 +306,7 @@ static enum lgv_status do_all(struct work *k, uint64_t points, struct lgv_error 
 }
 
 enum lgv_status lgv_sweep_run(struct lgv_sweeping *w, struct lgv_error *err) {
+    if (w->out.together) return lgv_sweep_together(w, err);
     uint64_t points = w->part < w->out.npoints ? (w->out.npoints - w->part - 1) / w->parts + 1 : 0;
     struct work k = {.all = w, .err = err, .hands = 1};
     w->seed = w->settings.seed;

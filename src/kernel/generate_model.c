@@ -280,7 +280,8 @@ void lgv_face_start(struct lgv_source *s) {
     const struct lgv_model *m = s->m;
     /* Draws come from memory of the caller's scratch: their number can be large. */
     lgv_text_add(&s->out, "    vec *zn = (vec *)c->b->scratch->memory, *zu = zn + %d;\n", m->draws[0] + 1);
-    if (m->by_path) lgv_text_add(&s->out, "    for (int l = 0; l < LANES; l++) zu[-1][l] = (double)path[l];\n");
+    if (m->by_path)
+        lgv_text_add(&s->out, "    for (int l = 0; l < LANES; l++) zu[-1][l] = (double)c->b->number[l];\n");
     if (m->draws[0])
         lgv_text_add(&s->out,
                      "    for (long k = 0; 2 * k < %d; k++) {\n        vec z0, z1;\n"

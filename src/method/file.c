@@ -470,8 +470,9 @@ enum lgv_status lgv_model_set(struct lgv_model *model, const char *parameter, do
     size_t count = 0;
     for (size_t k = 0; k < model->nsettings; k++)
         if (strcmp(model->setting_name[k], parameter) != 0)
-            all[count++] = (struct lgv_override){model->setting_name[k], model->setting_value[k]};
-    all[count++] = (struct lgv_override){parameter, value};
+            all[count++] =
+                (struct lgv_override){.name = model->setting_name[k], .value = model->setting_value[k]};
+    all[count++] = (struct lgv_override){.name = parameter, .value = value};
     struct lgv_model *fresh = NULL;
     enum lgv_status status = lgv_model_complete(model->text, model->file, all, count, &fresh, err);
     free(all);

@@ -523,7 +523,7 @@ static enum lgv_status copy_of(const struct lgv_model *m, struct lgv_model **out
     struct lgv_override *set = lgv_new(m->nsettings + 1, sizeof *set);
     if (!set) return lgv_fail_memory(err);
     for (size_t k = 0; k < m->nsettings; k++)
-        set[k] = (struct lgv_override){m->setting_name[k], m->setting_value[k]};
+        set[k] = (struct lgv_override){.name = m->setting_name[k], .value = m->setting_value[k]};
     enum lgv_status status = lgv_model_read(m->text, m->file, set, m->nsettings, out, err);
     free(set);
     return status;

@@ -218,7 +218,9 @@ int lgv_parser_loops(struct lgv_parser *p) {
     }
     if (p->failed) return 0;
     if (p->pairs) return nest_here(p, base, cond); /* counted by its points */
-    p->steps = lgv_loops_steps(p->g, nest_here(p, 0, 0), LGV_MAX_INSTANCES);
+    const int all = nest_here(p, 0, 0);
+    if (p->g->failed) return lgv_parser_error(p, at, "%s", p->g->failed), 0;
+    p->steps = lgv_loops_steps(p->g, all, LGV_MAX_INSTANCES);
     if (p->steps < 0) lgv_parser_error(p, at, "this sum has more than %d terms", LGV_MAX_INSTANCES);
     if (!p->failed && !lgv_expr_work(p->g, p->steps)) lgv_parser_error(p, at, "%s", p->g->failed);
     if (p->failed) return 0;

@@ -326,6 +326,7 @@ static bool read_model(struct lgv_loader *l) {
     if (l->observe >= 0 && lgv_yaml_node(l, l->observe)->kind != LGV_YAML_MAPPING) l->observe = -1;
     return read_name(l, at[LGV_KEY_NAME]) && lgv_load_data(l, at[LGV_KEY_DATA]) &&
            lgv_load_parameters(l, at[LGV_KEY_PARAMETERS]) && lgv_load_processes(l, at[LGV_KEY_PROCESSES]) &&
+           lgv_load_by_point_end(l) &&
            read_where(l, at[LGV_KEY_WHERE], true) && read_state(l, at) &&
            lgv_load_cutoff(l, at[LGV_KEY_CUTOFF]) && read_where(l, at[LGV_KEY_WHERE], false) &&
            (at[LGV_KEY_LAGRANGIAN] >= 0 ? lgv_load_lagrangian(l, at[LGV_KEY_LAGRANGIAN])
@@ -390,6 +391,7 @@ enum lgv_status lgv_model_read(const char *text, const char *file, const struct 
     bool ok = m->text && m->file && m->graph ? keep_settings(&l) && read_model(&l) : lgv_yaml_memory(&l);
     lgv_yaml_free(&l.yaml);
     lgv_load_files_free(&l);
+    free(l.rows);
     free(l.coordinate);
     free(l.momentum);
     free(l.velocity);

@@ -57,6 +57,7 @@ struct lgv_loader {
     struct lgv_yaml yaml;
     const struct lgv_override *override;
     size_t noverrides;
+    double *rows; /* [m->ntabulated] numbers of tables that wait until all parameters are known; see load_table.c */
     struct lgv_declared *coordinate, *momentum, *velocity;
     size_t ncoordinates, nmomenta, nvelocities;
     int *maxwellian;  /* [np] where that is the start value of a momentum or velocity; 0: it has another one */
@@ -171,6 +172,11 @@ bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name, 
 
 /* A column as a function of the path: row k for path k, and for those behind the last row from the first on again. */
 bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, long column, int *out);
+/* While parameters are read: a value for each point of a sweep; or for each path, by file(FILE, paths) or file(FILE,
+ * column, paths), where *typical lies between the least and the largest; */
+bool lgv_load_by_point(struct lgv_loader *l, const struct lgv_override *o, int *out);
+bool lgv_load_paths_of(struct lgv_loader *l, int node, const char *name, double *typical, int *out);
+bool lgv_load_by_point_end(struct lgv_loader *l); /* when all parameters are there */
 
 /* ---- load_parameters.c ---- */
 

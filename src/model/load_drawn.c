@@ -27,6 +27,10 @@ static double typical_normal(int k) {
     return k ? 3 * (typical_uniform(k) - 0.5) : 0.31;
 }
 
+double lgv_between(double low, double high) {
+    return low + 0.5707 * (high - low);
+}
+
 bool lgv_load_is_drawn(const struct lgv_loader *l, int formula) {
     return (l->m->graph->node[formula].uses & RANDOM) != 0;
 }
@@ -57,8 +61,7 @@ bool lgv_load_drawn(struct lgv_loader *l, int key, int number, int formula) {
     return true;
 }
 
-/* Some derivative of H with respect to momenta knows random parameters. */
-static bool masses_drawn(struct lgv_model *m) {
+bool lgv_model_masses_drawn(struct lgv_model *m) {
     struct lgv_function H = {0};
     struct lgv_terms t = {0};
     bool found = false;
@@ -81,7 +84,7 @@ static const char *fault(struct lgv_model *m) {
     for (size_t k = 0; m->nprocesses && k < m->nconstraint_entries; k++)
         if (g->node[m->constraint[k].body].uses & LGV_USES_TIME) return "a constraint";
     if (g->ncuts) return "a model with sums over near pairs";
-    if ((bath || g->nrotations || m->stiff >= 0) && masses_drawn(m))
+    if ((bath || g->nrotations || m->stiff >= 0) && lgv_model_masses_drawn(m))
         return bath ? "masses beside a bath" : g->nrotations ? "an inertia" : "masses beside a stiff part";
     return NULL;
 }

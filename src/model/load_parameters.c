@@ -6,6 +6,7 @@
  *     mass[N]: [1, 2, 4]        one value for each entry, or
  *     charge[N]: 1 - 2*mod(i, 2)        a formula in which i is the number of the entry, or
  *     radius[N]: file(atoms.csv, r)     the numbers of a column
+ *     f: file(forces.csv, paths)        a value for every path: a row each, of the column f
  *
  * An array is as many parameters as it has entries, called NAME[1], NAME[2], ...; formulas take entry i of it by the
  * number of its first. */
@@ -48,23 +49,38 @@ bool lgv_load_add_parameter(struct lgv_loader *l, const char *name, double x) {
     return add(l, name, NULL, x);
 }
 
+/* The values from outside, if the parameter has another one at every point of a sweep; or NULL. */
+static const struct lgv_override *by_point(const struct lgv_loader *l, const char *name, const char *array) {
+    const struct lgv_override *found = NULL;
+    for (size_t k = 0; k < l->noverrides; k++) {
+        const struct lgv_override *o = &l->override[k];
+        if (strcmp(o->name, name) == 0 || (array && strcmp(o->name, array) == 0)) found = o;
+    }
+    return found && found->point ? found : NULL;
+}
+
 static bool read_one(struct lgv_loader *l, int key, int value) {
     struct lgv_model *m = l->m;
     const char *name = lgv_yaml_node(l, key)->text;
     double x = 0;
     int formula;
     if (!lgv_load_new_name(l, key, name)) return false;
+    const bool listed = lgv_load_is_call(l, value, "file");
     m->scope.draws = m->draws;
-    bool ok = lgv_load_number(l, value, "a parameter", LGV_USES(LGV_NORMAL) | LGV_USES(LGV_UNIFORM), &formula);
+    bool ok = listed ? lgv_load_paths_of(l, value, name, &x, &formula)
+                     : lgv_load_number(l, value, "a parameter", LGV_USES(LGV_NORMAL) | LGV_USES(LGV_UNIFORM), &formula);
     m->scope.draws = NULL;
     bool drawn = ok && lgv_load_is_drawn(l, formula);
-    ok = ok && (drawn ? lgv_load_typical(l, value, formula, &x) : lgv_load_value_now(l, value, formula, &x)) &&
-         add(l, name, NULL, x);
+    if (ok && !listed)
+        ok = drawn ? lgv_load_typical(l, value, formula, &x) : lgv_load_value_now(l, value, formula, &x);
+    ok = ok && add(l, name, NULL, x);
     for (size_t k = 0; k < l->noverrides; k++) drawn = drawn && strcmp(l->override[k].name, name) != 0;
+    const struct lgv_override *points = by_point(l, name, NULL);
+    if (ok && points) ok = drawn = lgv_load_by_point(l, points, &formula);
     if (!ok || (drawn && !lgv_load_drawn(l, key, (int)m->npar - 1, formula))) return false;
     struct lgv_symbol *s = lgv_scope_add(&m->scope, name, LGV_SYM_PARAMETER);
     if (!s) return lgv_yaml_memory(l);
-    if (drawn && !(s->text = lgv_copy(lgv_yaml_node(l, value)->text))) return lgv_yaml_memory(l);
+    if (drawn && !points && !(s->text = lgv_copy(lgv_yaml_node(l, value)->text))) return lgv_yaml_memory(l);
     s->fixed = drawn; /* with a value from outside it is none any more, and the text is read again */
     s->index = (int)m->npar - 1;
     s->number = m->par[m->npar - 1];
@@ -94,6 +110,8 @@ static bool read_entry(struct lgv_loader *l, int node, const char *array, long k
     lgv_load_drop(scope, known);
     snprintf(name, sizeof name, "%s[%ld]", array, k);
     if (!drawn || given(l, name, array)) *formula = -1;
+    const struct lgv_override *points = by_point(l, name, array);
+    if (ok && points) ok = lgv_load_by_point(l, points, formula);
     return ok && add(l, name, array, x);
 }
 
@@ -131,7 +149,9 @@ static bool read_column(struct lgv_loader *l, int node, const char *array, long 
     for (long k = 0; ok && k < length; k++) {
         char name[LGV_MAX_NAME + 32];
         snprintf(name, sizeof name, "%s[%ld]", array, k + 1);
-        ok = add(l, name, array, x[k]);
+        ok = (!by_point(l, name, array) ||
+              lgv_yaml_fail(l, node, "an entry of an array that is in a file has the same value at all points")) &&
+             add(l, name, array, x[k]);
     }
     free(x);
     return ok;

@@ -149,29 +149,103 @@ bool lgv_load_table(struct lgv_loader *l, int key, int value, const char *name, 
     return true;
 }
 
-/* Steps: the value in row k for k <= x < k + 1, again and again. */
+/* Steps: the value in row k for k <= x < k + 1, again and again.  Its numbers, one in every `stride` of those given: */
+static size_t step_room(size_t rows) {
+    return LGV_TABLE_HEAD + 2 * rows;
+}
+static void fill_steps(double *to, const double *value, size_t rows, size_t stride) {
+    const double head[LGV_TABLE_HEAD] = {[LGV_TABLE_HIGH] = (double)rows, [LGV_TABLE_PER_KNOT] = 1};
+    memcpy(to, head, sizeof head);
+    for (size_t k = 0; k < rows; k++) {
+        to[LGV_TABLE_HEAD + 2 * k] = (double)k;
+        to[LGV_TABLE_HEAD + 2 * k + 1] = value[k * stride];
+    }
+}
+
+/* The table at `at`, looked up by x. */
+static bool look_up(struct lgv_loader *l, int node, size_t at, size_t rows, int x, int *out) {
+    struct lgv_model *m = l->m;
+    struct lgv_table t = {.name = "row", .at = (long)at, .intervals = (long)rows, .outside = LGV_OUTSIDE_PERIODIC,
+                          .even = true};
+    m->ntabulated += step_room(rows);
+    m->by_path = true;
+    if (!keep(l, node, &t)) return false;
+    *out = lgv_expr_table(m->graph, (int)m->graph->ntables - 1, 0, x);
+    return true;
+}
+
+/* Number of the path; half a one more, away from the steps. */
+static int path_number(struct lgv_graph *g) {
+    return lgv_expr_add(g, lgv_expr_ref_at(g, LGV_UNIFORM, LGV_PATH), lgv_expr_const(g, 0.5));
+}
+
+/* Where paths belong to points of a sweep, the first path of every point has row 0. */
+static int path_in_point(struct lgv_loader *l) {
+    struct lgv_graph *g = l->m->graph;
+    double each = 0;
+    for (size_t k = 0; k < l->noverrides; k++)
+        if (l->override[k].point) each = (double)l->override[k].each;
+    int path = path_number(g);
+    if (!(each > 0)) return path;
+    int point = lgv_expr_call1(g, LGV_FLOOR, lgv_expr_div(g, path, lgv_expr_const(g, each)));
+    return lgv_expr_sub(g, path, lgv_expr_scale(g, each, point));
+}
+
 bool lgv_load_by_path(struct lgv_loader *l, int node, const struct lgv_csv *c, long column, int *out) {
     struct lgv_model *m = l->m;
-    struct lgv_table t = {.name = "row", .at = (long)(m->npar + m->ntabulated), .intervals = (long)c->rows,
-                          .outside = LGV_OUTSIDE_PERIODIC, .even = true};
-    const size_t more = LGV_TABLE_HEAD + 2 * c->rows;
-    double *grown = realloc(m->par, ((size_t)t.at + more + 2) * sizeof *grown);
+    const size_t at = m->npar + m->ntabulated;
+    double *grown = realloc(m->par, (at + step_room(c->rows) + 2) * sizeof *grown);
     if (grown) m->par = grown;
     m->scope.par = m->par;
     if (!grown) return lgv_yaml_memory(l);
-    const double head[LGV_TABLE_HEAD] = {[LGV_TABLE_HIGH] = (double)c->rows, [LGV_TABLE_PER_KNOT] = 1};
-    memcpy(m->par + t.at, head, sizeof head);
-    for (size_t k = 0; k < c->rows; k++) {
-        double *row = m->par + (size_t)t.at + LGV_TABLE_HEAD + 2 * k;
-        row[0] = (double)k;
-        row[1] = c->value[k * c->columns + (size_t)column];
+    fill_steps(m->par + at, c->value + column, c->rows, c->columns);
+    return look_up(l, node, at, c->rows, path_in_point(l), out);
+}
+
+/* The same before all parameters are known: the numbers wait. */
+static bool look_up_later(struct lgv_loader *l, int node, const double *value, size_t rows, size_t stride, int x,
+                          int *out) {
+    const size_t at = l->m->ntabulated;
+    double *grown = realloc(l->rows, (at + step_room(rows)) * sizeof *grown);
+    if (!grown) return lgv_yaml_memory(l);
+    l->rows = grown;
+    fill_steps(l->rows + at, value, rows, stride);
+    return look_up(l, node, at, rows, x, out);
+}
+
+bool lgv_load_by_point(struct lgv_loader *l, const struct lgv_override *o, int *out) {
+    struct lgv_graph *g = l->m->graph;
+    int point = lgv_expr_div(g, path_number(g), lgv_expr_const(g, (double)o->each));
+    return look_up_later(l, 0, o->point, o->npoints, 1, point, out);
+}
+
+bool lgv_load_paths_of(struct lgv_loader *l, int node, const char *name, double *typical, int *out) {
+    struct lgv_file_call c;
+    long column;
+    double low = INFINITY, high = -INFINITY;
+    bool ready = lgv_load_call(l, node, &c), ok = ready;
+    if (ok && (c.count < 2 || c.count > 3 || strcmp(c.word[c.count - 1], "paths") != 0))
+        ok = lgv_yaml_fail(l, node, "a parameter is a number, or file(FILE, paths) or file(FILE, COLUMN, paths)");
+    ok = ok && lgv_load_column(l, node, &c, c.count == 3 ? c.word[1] : name, &column) &&
+         look_up_later(l, node, c.csv.value + column, c.csv.rows, c.csv.columns, path_in_point(l), out);
+    for (size_t k = 0; ok && k < c.csv.rows; k++) {
+        low = fmin(low, c.csv.value[k * c.csv.columns + (size_t)column]);
+        high = fmax(high, c.csv.value[k * c.csv.columns + (size_t)column]);
     }
-    m->ntabulated += more;
-    m->by_path = true;
-    if (!keep(l, node, &t)) return false;
-    int path = lgv_expr_ref_at(m->graph, LGV_UNIFORM, LGV_PATH);
-    path = lgv_expr_add(m->graph, path, lgv_expr_const(m->graph, 0.5)); /* away from the steps */
-    *out = lgv_expr_table(m->graph, (int)m->graph->ntables - 1, 0, path);
+    *typical = lgv_between(low, high);
+    if (ready) lgv_csv_free(&c.csv);
+    return ok;
+}
+
+bool lgv_load_by_point_end(struct lgv_loader *l) {
+    struct lgv_model *m = l->m;
+    if (!m->ntabulated) return true;
+    double *grown = realloc(m->par, (m->npar + m->ntabulated + 2) * sizeof *grown);
+    if (!grown) return lgv_yaml_memory(l);
+    m->par = grown;
+    m->scope.par = m->par;
+    memcpy(m->par + m->npar, l->rows, m->ntabulated * sizeof *grown);
+    for (size_t k = 0; k < m->graph->ntables; k++) m->graph->tabulated[k].at += (long)m->npar;
     return true;
 }
 

@@ -262,7 +262,13 @@ extern const size_t lgv_model_key_count;
 struct lgv_override {
     const char *name;
     double value;
+    /* NULL: all paths have the same value.  Else [npoints] values, of `each` paths one behind the other. */
+    const double *point;
+    size_t npoints;
+    uint64_t each;
 };
+/* None of the values of a parameter, where they differ: nothing vanishes there by accident. */
+double lgv_between(double low, double high);
 /* Without the methods of the file: `methods` is kept for the method stage, whose lgv_model_complete reads all. */
 enum lgv_status lgv_model_read(const char *text, const char *file, const struct lgv_override *override, size_t count,
                                struct lgv_model **out, struct lgv_error *err);
@@ -287,6 +293,7 @@ void lgv_model_process_words(struct lgv_model *m, struct lgv_text *out); /* one 
 bool lgv_model_has_parameter(const struct lgv_model *m, const char *name); /* also an array of them, or an entry */
 /* The parameter, or the array of parameters, that random parameter k belongs to; NULL: none that has a name. */
 const struct lgv_symbol *lgv_model_drawn_symbol(const struct lgv_model *m, int k);
+bool lgv_model_masses_drawn(struct lgv_model *m); /* some derivative of H with respect to momenta knows some of them */
 void lgv_model_drawn_words(const struct lgv_model *m, struct lgv_text *out); /* random parameters, likewise */
 void lgv_model_table_words(const struct lgv_model *m, size_t k, struct lgv_text *out); /* where a table is defined */
 /* The same at a byte of the text of the model. */

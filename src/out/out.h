@@ -73,6 +73,7 @@ struct lgv_sweep {
     char *model_name, *model_text, *command, *method;
     char date[32];
     bool common; /* all points have the same seed */
+    bool together; /* they were one run */
     size_t naxes, npoints, ndone;
     struct lgv_sweep_axis axis[LGV_SWEEP_AXES];
     bool *done;      /* [npoints] all arrays below have NaN or 0 where it is not */

@@ -125,7 +125,8 @@ char *lgv_sweep_json(const struct lgv_sweep *s) {
               lgv_json_put(all, "method", lgv_json_text(s->method)) &&
               lgv_json_put(all, "command", lgv_json_text(s->command)) &&
               lgv_json_put(all, "date", lgv_json_text(s->date)) &&
-              lgv_json_put(all, "common_noise", json_boolean(s->common)) && lgv_json_put(all, "axes", axes(s)) &&
+              lgv_json_put(all, "common_noise", json_boolean(s->common)) &&
+              lgv_json_put(all, "together", json_boolean(s->together)) && lgv_json_put(all, "axes", axes(s)) &&
               lgv_json_put(all, "points", lgv_json_count(s->npoints)) &&
               lgv_json_put(all, "done", lgv_json_count(s->ndone)) &&
               lgv_json_put(all, "paths", counts(s->paths, s->npoints)) &&
@@ -305,6 +306,7 @@ static void page(struct lgv_text *out, const void *study, const char *dir, const
     lgv_text_add(out, "</p>\n<dl class=\"facts\">\n");
     lgv_page_fact(out, "method", s->method ? s->method : "");
     lgv_page_fact(out, "noise", s->common ? "the same for all points" : "of their own at every point");
+    if (s->together) lgv_page_fact(out, "points", "all in one run, with one certificate");
     lgv_text_add(out, "</dl>\n<h2>Figures</h2>\n<div class=\"figures\">\n");
     lgv_page_planned(out, dir, list, count);
     lgv_text_add(out, "</div>\n");

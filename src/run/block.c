@@ -94,18 +94,20 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
     size_t process = rounded(lgv_process_size(k) * sizeof(double));
     char *memory = NULL;
     *out = (struct lgv_own_block){0};
-    if (posix_memalign((void **)&memory, 128, 2 * state + 5 * small + growing + work + bath + process)) return false;
-    memset(memory, 0, 2 * state + 5 * small);
+    if (posix_memalign((void **)&memory, 128, 2 * state + 6 * small + growing + work + bath + process)) return false;
+    memset(memory, 0, 2 * state + 6 * small);
     out->memory = memory;
-    double *first = (double *)(void *)(memory + 2 * state + 5 * small + growing);
-    out->scratch = (struct lgv_growing *)(void *)(memory + 2 * state + 5 * small);
+    double *first = (double *)(void *)(memory + 2 * state + 6 * small + growing);
+    out->scratch = (struct lgv_growing *)(void *)(memory + 2 * state + 6 * small);
     *out->scratch = (struct lgv_growing){.scratch = {.memory = first, .room = work, .grow = grow, .keep = keep},
                                          .first = first,
                                          .first_room = work};
-    out->scratch->scratch.state = (double *)(void *)(memory + state + 5 * small);
+    out->scratch->scratch.state = (double *)(void *)(memory + state + 6 * small);
     out->path = (unsigned long long *)(void *)(memory + state);
+    out->number = (unsigned long long *)(void *)(memory + state + 5 * small);
     out->block = (struct lgv_block){.state = (double *)(void *)memory,
                                     .path = out->path,
+                                    .number = out->number,
                                     .seed = seed,
                                     .t0 = t0,
                                     .par = k->par,
@@ -117,8 +119,8 @@ bool lgv_block_create(const struct lgv_kernel *k, double t0, double dt, uint64_t
                                     .spin = k->spin,
                                     .modes = k->modes,
                                     .user = &k->user};
-    if (bath) out->bath = (double *)(void *)(memory + 2 * state + 5 * small + growing + work);
-    if (process) out->process = (double *)(void *)(memory + 2 * state + 5 * small + growing + work + bath);
+    if (bath) out->bath = (double *)(void *)(memory + 2 * state + 6 * small + growing + work);
+    if (process) out->process = (double *)(void *)(memory + 2 * state + 6 * small + growing + work + bath);
     lgv_block_step(k, out, dt, coarsen ? coarsen : 1);
     return true;
 }
@@ -142,9 +144,15 @@ void lgv_block_free(struct lgv_own_block *b) {
     *b = (struct lgv_own_block){0};
 }
 
-void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64_t path, unsigned used) {
+uint64_t lgv_points_stream(const struct lgv_points *p, uint64_t path) {
+    return p->each && p->common ? path % p->each : path;
+}
+
+void lgv_block_start_points(const struct lgv_kernel *k, struct lgv_own_block *b, const struct lgv_points *points,
+                            uint64_t path, unsigned used) {
     for (unsigned l = 0; l < k->entry->lanes; l++) {
-        b->path[l] = path + (l < used ? l : used - 1);
+        b->number[l] = path + (l < used ? l : used - 1);
+        b->path[l] = lgv_points_stream(points, b->number[l]);
         b->block.fail[l] = 0;
         b->block.fail_step[l] = 0;
         b->block.clipped[l] = 0;
@@ -153,4 +161,9 @@ void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64
     b->block.step = 0;
     b->block.ntimes = 0;
     k->entry->start(&b->block);
+}
+
+void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64_t path, unsigned used) {
+    const struct lgv_points none = {0};
+    lgv_block_start_points(k, b, &none, path, used);
 }

@@ -279,9 +279,9 @@ static size_t run_piece(struct worker *w, size_t time, size_t count) {
 /* Paths whose increments are those of an earlier run start where they did there. */
 void lgv_worker_start(struct worker *w, struct lgv_own_block *b, uint64_t path, unsigned used) {
     const struct lgv_plan *p = w->job->plan;
-    lgv_block_start(p->kernel, b, path, used);
+    lgv_block_start_points(p->kernel, b, &p->points, path, used);
     if (!p->increments || !p->increments->number) return;
-    for (unsigned l = 0; l < w->lanes; l++) b->path[l] = p->increments->number[b->path[l]];
+    for (unsigned l = 0; l < w->lanes; l++) b->path[l] = b->number[l] = p->increments->number[b->path[l]];
     p->kernel->entry->start(&b->block);
 }
 

@@ -110,7 +110,7 @@ static void draw(const struct lgv_plan *p, struct lgv_own_block *b, const uint64
     size_t n = p->kernel->nnoise, rows = lgv_increments_rows(p->kernel), lanes = p->kernel->entry->lanes;
     uint64_t most = DRAWN_VALUES / (rows * lanes);
     most = most < 1 ? 1 : most > DRAWN_STEPS ? DRAWN_STEPS : most;
-    for (size_t l = 0; l < lanes; l++) b->path[l] = path[l < used ? l : used - 1];
+    for (size_t l = 0; l < lanes; l++) b->path[l] = lgv_points_stream(&p->points, path[l < used ? l : used - 1]);
     for (uint64_t step = 0, count; step < p->steps; step += count) {
         count = p->steps - step < most ? p->steps - step : most;
         b->block.step = step;

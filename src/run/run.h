@@ -32,6 +32,13 @@ struct lgv_increments {
 void lgv_increments_free(struct lgv_increments *x);
 #define LGV_MOST_INCREMENTS 1e8 /* values, to keep or to give */
 
+/* The points of a sweep in one run: path j of point k is path number k * each + j. */
+struct lgv_points {
+    uint64_t each; /* paths of a point; 0: there are no points */
+    bool common;   /* path j has the noise and the random start of path number j, at every point */
+};
+uint64_t lgv_points_stream(const struct lgv_points *p, uint64_t path); /* whose noise a path has */
+
 /* Options of a run: `run:` in the model file, --set, lgv_run_set.  The table is lgv_run_options. */
 struct lgv_settings {
     char method[LGV_WORD_SIZE];
@@ -57,6 +64,7 @@ struct lgv_settings {
     char compiler[LGV_WORD_SIZE];
     uint64_t given;                          /* bit i: row i of the table was given, in the file or later */
     const struct lgv_increments *increments; /* never from a model file; NULL: noise by seed */
+    struct lgv_points points;                /* nor this */
 };
 extern const struct lgv_option lgv_run_options[];
 extern const size_t lgv_run_option_count;
@@ -114,6 +122,7 @@ struct lgv_plan {
     bool rescue;               /* steps without a solution are taken in parts */
     unsigned threads;          /* 0: all cores */
     const struct lgv_increments *increments; /* used instead of noise; NULL: none */
+    struct lgv_points points;
     size_t nsnapshots;
     const size_t *snapshot; /* indices into time_step: states of the first unit kept for the certificate */
     uint64_t crossings; /* of every section and path that are stored, in the units below */
@@ -270,7 +279,7 @@ uint64_t lgv_whole_steps(double span, double wanted, double *step);
 /* One block with memory of its own. */
 struct lgv_own_block {
     struct lgv_block block;
-    unsigned long long *path;
+    unsigned long long *path, *number;
     struct lgv_growing *scratch;
     double *bath; /* numbers of a Langevin model, or NULL */
     double *process; /* numbers of coloured noise, or NULL */
@@ -309,6 +318,9 @@ void lgv_block_step(const struct lgv_kernel *k, struct lgv_own_block *b, double 
 void lgv_block_without_bath(const struct lgv_kernel *k, struct lgv_own_block *b);
 /* Step 0 of paths path .. path + used - 1; idle lanes repeat the last of them. */
 void lgv_block_start(const struct lgv_kernel *k, struct lgv_own_block *b, uint64_t path, unsigned used);
+/* The same of paths that are points of a sweep. */
+void lgv_block_start_points(const struct lgv_kernel *k, struct lgv_own_block *b, const struct lgv_points *points,
+                            uint64_t path, unsigned used);
 void lgv_block_free(struct lgv_own_block *b);
 
 /* increments.c: between [path][step][noise] and the [step][row][lane] of blocks. */

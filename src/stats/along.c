@@ -7,7 +7,10 @@
  * interval the integrated autocorrelation time.  The sum is cut at the first k >= 6 tau, tau = g/2 (the window of
  * Madras & Sokal 1988, doi:10.1007/BF01022990, with the correction for the mean of Wolff 2004,
  * doi:10.1016/S0010-4655(03)00467-3); where 50 lags are too few, values are averaged in pairs and looked at again,
- * which keeps the variance of the mean (as in Goodman & Weare 2010, doi:10.2140/camcos.2010.5.65).  Over paths: the
+ * which keeps the variance of the mean (as in Goodman & Weare 2010, doi:10.2140/camcos.2010.5.65).  The window has 10
+ * lags at least, as correlations may change their sign, and each rho_k of N independent values is known to 1/sqrt(N):
+ * a g below 1, values that are worth more than independent ones, is believed only where it is three times
+ * 2 sqrt(10/N) below, and is 1 otherwise.  Over paths: the
  * mean of the m, g as the quotient of sums, and the standard error from the spread of the m, or from the g when paths
  * are few.  The running average of a path at a time is that of its values up to there; its mean over paths is kept at
  * RUNNING times, the last of which is the end.
@@ -198,26 +201,32 @@ static double inefficiency(double D, double variance, double n) {
     return isnan(D) || !(variance > 0) ? (double)NAN : D > 0 ? D / (variance + D / n) : 1;
 }
 
-static void list_path(struct object *o, uint64_t path, size_t i, double mean, double square, double g) {
+/* D, or that of independent values where those are not excluded by what `values` of them tell. */
+static double believed(double D, double variance, double n, double values) {
+    double independent = variance * n / (n - 1);
+    return D < independent && D > independent * (1 - 3 * lgv_lags_doubt(values)) ? independent : D;
+}
+
+static void list_path(struct object *o, uint64_t path, size_t i, double mean, double variance, double D) {
     double *to = o->listed + (path * o->shape.nseries + i) * PATH_VALUES, n = (double)o->n;
+    D = believed(D, variance, n, n);
+    double g = inefficiency(D, variance, n);
     to[PATH_MEAN] = mean;
-    to[PATH_ERROR] = sqrt(square);
+    to[PATH_ERROR] = sqrt(D / n);
     to[PATH_TIME] = 0.5 * g * o->shape.interval;
     to[PATH_SAMPLES] = n / g;
 }
 
 static bool add_series(struct object *o, const struct lgv_piece *piece, size_t i, unsigned mask) {
-    double value[PATH_POOLS][LGV_UNIT], n = (double)o->n, *x = o->x + i * o->n * LGV_UNIT;
+    double value[PATH_POOLS][LGV_UNIT], *x = o->x + i * o->n * LGV_UNIT;
     if (!add_running(o, i, mask) || !add_halves(o, i, mask)) return false;
     subtract_means(x, o->n, value[MEAN], value[VARIANCE]);
     if (!add_lags(o, i, value[VARIANCE], mask)) return false; /* differences do not see the means */
     lgv_lags_variance(x, o->n, value[INEFFICIENT]);
     bool ok = true;
-    for (unsigned l = 0; l < LGV_UNIT; l++) {
-        double g = inefficiency(value[INEFFICIENT][l], value[VARIANCE][l], n);
+    for (unsigned l = 0; l < LGV_UNIT; l++)
         if ((mask >> l & 1) && piece->path + l < LISTED)
-            list_path(o, piece->path + l, i, value[MEAN][l], value[INEFFICIENT][l] / n, g);
-    }
+            list_path(o, piece->path + l, i, value[MEAN][l], value[VARIANCE][l], value[INEFFICIENT][l]);
     for (size_t k = 0; ok && k < PATH_POOLS; k++) ok = pool_add(o->pool + i * POOLS + k, value[k], mask);
     return ok;
 }
@@ -348,9 +357,10 @@ static bool put_average(const struct object *o, size_t i, struct lgv_result *r) 
     const struct pool *p = o->pool + i * POOLS;
     if (!f) return false;
     double paths = (double)o->paths, spread = error_of(o, p + MEAN), variance = mean_of(o, p + VARIANCE);
-    double along = o->paths ? sqrt(mean_of(o, p + INEFFICIENT) / ((double)o->n * paths)) : (double)NAN;
-    double g = inefficiency(mean_of(o, p + INEFFICIENT), variance, (double)o->n), mixed = r_hat(o, p);
-    double error = o->paths >= LGV_UNIT ? spread : along, samples = (double)o->n * paths / g;
+    double n = (double)o->n, D = believed(mean_of(o, p + INEFFICIENT), variance, n, n * paths);
+    double along = o->paths ? sqrt(D / (n * paths)) : (double)NAN;
+    double g = inefficiency(D, variance, n), mixed = r_hat(o, p);
+    double error = o->paths >= LGV_UNIT ? spread : along, samples = n * paths / g;
     if (o->paths > 1 && mixed > LGV_R_HAT) { /* the paths have averages of their own, which no path alone can tell */
         error = fmax(error, spread);
         samples = fmin(samples, variance / (spread * spread) + paths); /* the variance of all values is both */
@@ -360,7 +370,7 @@ static bool put_average(const struct object *o, size_t i, struct lgv_result *r) 
            lgv_finding_number(f, "time", 0.5 * g * o->shape.interval) && lgv_finding_number(f, "samples", samples) &&
            lgv_finding_number(f, "r_hat", mixed) &&
            lgv_finding_number(f, "std", sqrt(variance)) && lgv_finding_number(f, "paths", paths) &&
-           lgv_finding_number(f, "values", (double)o->n) && put_paths(o, i, f) && put_running(o, i, f);
+           lgv_finding_number(f, "values", n) && put_paths(o, i, f) && put_running(o, i, f);
 }
 
 /* Where c has first fallen to 1/e, between two lags on a straight line. */

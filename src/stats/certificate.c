@@ -117,7 +117,9 @@ static double energy_rate(struct lgv_model *m, const double *state) {
     double rate = NAN, *x = lgv_new(m->nx + 3 * m->np, sizeof *x);
     int *h = x && m->np * m->nnoise <= MOST_DIFFERENCES ? lgv_model_noises(m) : NULL;
     struct lgv_evaluator e;
-    if (h && !m->graph->failed && lgv_eval_begin(&e, m->graph)) {
+    bool drawn = m->graph->ndrawn && lgv_model_masses_drawn(m); /* then every path has a rate of its own */
+    for (size_t k = 0; h && k < m->nnoise; k++) drawn = drawn || (m->graph->node[h[k]].uses & LGV_USES(LGV_DRAWN));
+    if (h && !drawn && !m->graph->failed && lgv_eval_begin(&e, m->graph)) {
         double *p = x + m->nx, *more = p + m->np, *less = more + m->np, H[3];
         memcpy(x, state, (m->nx + m->np) * sizeof *x);
         rate = 0;
@@ -343,10 +345,12 @@ static void measure_states(const struct lgv_ran *ran, struct measured *at, struc
     const struct lgv_kernel *k = plan->kernel;
     struct lgv_defect how = {.rotations = m->graph,
                              .given = at->given,
+                             .points = plan->points,
                              .contracts = isfinite(c->form),
                              .form = c->form,
                              .constraints = m->nconstraints};
-    struct lgv_defect alone = {.rotations = m->graph, .constraints = m->nconstraints, .without_bath = true};
+    struct lgv_defect alone = {
+        .rotations = m->graph, .points = plan->points, .constraints = m->nconstraints, .without_bath = true};
     /* by size, not by the clock: the certificate must not depend on the machine */
     uint64_t asked = ran->settings->check_states, states = k->np > LGV_MANY_DOF ? (asked + 1) / 2 : asked;
     for (size_t i = 0; i < states; i++) {
@@ -373,7 +377,9 @@ void lgv_certificate_make(const struct lgv_ran *ran, lgv_progress *progress, voi
     expect_contraction(ran->model, plan, c);
     keep_residuals(r, c);
     long first = plan->nsnapshots ? living_path(report, 0, 0, k->nx + k->np) : -1;
-    if (k->method->energy_law && k->structure.additive && k->nnoise && ran->model->kind->formulas && first >= 0)
+    const bool apart = !plan->points.common; /* else means know less than so many paths should */
+    if (apart && k->method->energy_law && k->structure.additive && k->nnoise && ran->model->kind->formulas &&
+        first >= 0)
         c->energy_rate = energy_rate(ran->model, report->snapshot + (size_t)first * (k->nx + k->np));
     double *scale = state_scales(ran->model, plan, report);
     double *given = plan->increments ? lgv_new(lgv_increments_rows(k), sizeof *given) : NULL;

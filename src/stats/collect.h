@@ -35,6 +35,8 @@ size_t lgv_lags_at(size_t number, size_t *stride);
 void lgv_lags_squares(const double *x, size_t n, size_t number, double out[LGV_UNIT]);
 /* Of deviations x from their mean, which are lost: n times the variance of that mean, sum over k of covariances. */
 void lgv_lags_variance(double *x, size_t n, double out[LGV_UNIT]);
+/* The standard error of that, relative to n s^2, for so many independent values. */
+double lgv_lags_doubt(double values);
 extern const struct lgv_collected lgv_extremes; /* over every step, of chosen observables */
 
 extern const struct lgv_collected lgv_density;  /* of pairs, over all output times */

@@ -50,7 +50,7 @@ static bool place(struct lgv_probe *p, const double *u, const double *offset, si
     struct lgv_block *b = &p->b.block;
     bool ok = false;
     for (int guess = 0; guess < 2 && !ok; guess++) {
-        for (size_t l = 0; l < lanes; l++) p->b.path[l] = p->path;
+        for (size_t l = 0; l < lanes; l++) p->b.path[l] = p->path, p->b.number[l] = p->number;
         if (p->k->ndrawn) p->k->entry->start(b); /* the parameters of the path */
         for (size_t l = 0; l < lanes; l++) {
             size_t i = l < count ? l : count - 1, np = p->k->np;
@@ -330,7 +330,8 @@ double lgv_certificate_defect(const struct lgv_kernel *k, double t0, double dt, 
                       .n = reduced ? k->np : 2 * k->np,
                       .nq = reduced ? 0 : k->np,
                       .g = how->rotations && how->rotations->nrotations ? how->rotations : NULL,
-                      .path = path,
+                      .path = lgv_points_stream(&how->points, path),
+                      .number = path,
                       .step = n,
                       .size = how->size - 1,
                       .accepted = how->without_bath && k->method->metropolis,

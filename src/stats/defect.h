@@ -14,7 +14,7 @@ struct lgv_probe {
     size_t nq;      /* of these components those of q come first: np, or 0 */
     const struct lgv_graph *g; /* where rotations stand; NULL: there are none */
     double *begin, *end; /* [rows] where the step from x begins, on the constraints, and ends: with rotations */
-    uint64_t path, step;
+    uint64_t path, number, step; /* whose noise it has; its own number */
     const double *scale; /* [n] */
     double action;
     int size; /* which h was best for the last direction; negative: none yet */

@@ -8,6 +8,8 @@
 #include "stats/collect.h"
 #include "stats/four.h"
 
+#include <math.h>
+
 #define LAGS 50    /* of one level */
 #define WINDOW 6.0 /* integrated times that are summed over: exp(-6) of the sum is left out */
 #define FIRST 10   /* the window is never narrower: correlations may change their sign */
@@ -83,6 +85,10 @@ static bool close_window(const double *c, size_t lags, size_t lane, size_t m, do
         if (k >= FIRST && (double)k * first >= WINDOW / 2 * all) return true;
     }
     return false;
+}
+
+double lgv_lags_doubt(double values) {
+    return 2 * sqrt(FIRST / values);
 }
 
 /* Means of pairs, in place of the series. */

@@ -256,6 +256,7 @@ struct lgv_defect {   /* begins as {0} */
     int size;         /* what the next measurement begins with */
     const struct lgv_graph *rotations; /* of the model, when it may have any; NULL: it has none */
     const double *given; /* increments of the step, a row each; NULL: its noise */
+    struct lgv_points points; /* of the run */
     bool contracts;      /* the form is to be contracted by `form`, else kept */
     double form;
     size_t constraints;

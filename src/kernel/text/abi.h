@@ -5,7 +5,7 @@
 #ifndef LGV_ABI_H
 #define LGV_ABI_H
 
-#define LGV_ABI 14
+#define LGV_ABI 15
 #define LGV_MOST_LANES 16 /* of a block */
 #define LGV_CLIP_INTEGRAL 0.78867513459481288 /* (1 + 1/sqrt 3)/2: dZ is cut at this times dt times the bound of dW */
 
@@ -87,7 +87,9 @@ struct lgv_scratch {
  * then three rows for each event (events.h), two for each section. */
 struct lgv_block {
     double *state;
-    const unsigned long long *path; /* [lane] number of the path: with seed and step it determines all noise */
+    const unsigned long long *path; /* [lane] with seed and step it determines all noise: the number of the path, or one
+                                       that it has in common with others */
+    const unsigned long long *number; /* [lane] of the path, for start values that go by it */
     unsigned long long step;        /* number of the next step; its time is t0 + step * dt */
     unsigned long long seed;
     double t0, dt;

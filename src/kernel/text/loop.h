@@ -208,6 +208,7 @@ INLINE struct lgv_block one_vec(const struct lgv_block *b, int g) {
     struct lgv_block one = *b;
     one.state += g * LANES;
     one.path += g * LANES;
+    one.number += g * LANES;
     if (b->fail) one.fail += g * LANES;
     if (b->fail_step) one.fail_step += g * LANES;
     if (b->clipped) one.clipped += g * LANES;
