@@ -13,7 +13,7 @@
 
 /* Scratch of the construction. */
 struct work {
-    int *t_col, *t_row, *t_at; /* G by columns: [nq + 1], rows and positions [ng] */
+    int *t_col, *t_row;        /* of B = M H: rows of its entries, and their columns */
     int *place;                /* [nc]: inverse of order */
     int *mark;                 /* [nc] */
     int *p_row, *p_col;        /* pattern of A before ordering, later symmetrised and permuted: [nc + 1], entries */
@@ -58,18 +58,18 @@ static enum lgv_status rows_of(const struct lgv_place *place, long count, int nr
     return LGV_OK;
 }
 
-static bool columns_of(const struct lgv_sparse *s, struct work *w) {
-    w->t_col = ints(s->nq + 2L);
-    w->t_row = ints(s->ng);
-    w->t_at = ints(s->ng);
-    if (!w->t_col || !w->t_row || !w->t_at) return false;
-    for (int a = 0; a < s->ng; a++) w->t_col[s->g_col[a] + 2]++;
-    for (int j = 0; j < s->nq; j++) w->t_col[j + 2] += w->t_col[j + 1];
+static bool columns_of(struct lgv_sparse *s) {
+    s->t_col = ints(s->nq + 2L);
+    s->t_row = ints(s->ng);
+    s->t_at = ints(s->ng);
+    if (!s->t_col || !s->t_row || !s->t_at) return false;
+    for (int a = 0; a < s->ng; a++) s->t_col[s->g_col[a] + 2]++;
+    for (int j = 0; j < s->nq; j++) s->t_col[j + 2] += s->t_col[j + 1];
     for (int i = 0; i < s->nc; i++) {
         for (int a = s->g_row[i]; a < s->g_row[i + 1]; a++) {
-            int to = w->t_col[s->g_col[a] + 1]++; /* one further on than the column: ends as its start */
-            w->t_row[to] = i;
-            w->t_at[to] = a;
+            int to = s->t_col[s->g_col[a] + 1]++; /* one further on than the column: ends as its start */
+            s->t_row[to] = i;
+            s->t_at[to] = a;
         }
     }
     return true;
@@ -82,11 +82,11 @@ static int row_of_product(const struct lgv_sparse *s, const struct work *w, int 
         int k = s->g_col[a];
         for (int m = s->m_row[k]; m < s->m_row[k + 1]; m++) {
             int l = s->m_col[m];
-            *products += w->t_col[l + 1] - w->t_col[l];
-            for (int b = w->t_col[l]; *products <= LGV_SPARSE_LARGEST && b < w->t_col[l + 1]; b++) {
-                if (w->mark[w->t_row[b]] == i) continue;
-                w->mark[w->t_row[b]] = i;
-                if (col) col[count] = w->t_row[b];
+            *products += s->t_col[l + 1] - s->t_col[l];
+            for (int b = s->t_col[l]; *products <= LGV_SPARSE_LARGEST && b < s->t_col[l + 1]; b++) {
+                if (w->mark[s->t_row[b]] == i) continue;
+                w->mark[s->t_row[b]] = i;
+                if (col) col[count] = s->t_row[b];
                 count++;
             }
         }
@@ -216,8 +216,8 @@ static void each_product(struct lgv_sparse *s, const struct work *w, int pass) {
         for (int p = s->a_row[r]; p < s->a_row[r + 1]; p++) at[s->a_col[p]] = p;
         for (int a = s->g_row[i]; a < s->g_row[i + 1]; a++) {
             for (int m = s->m_row[s->g_col[a]]; m < s->m_row[s->g_col[a] + 1]; m++) {
-                for (int b = w->t_col[s->m_col[m]]; b < w->t_col[s->m_col[m] + 1]; b++) {
-                    int k = at[w->place[w->t_row[b]]];
+                for (int b = s->t_col[s->m_col[m]]; b < s->t_col[s->m_col[m] + 1]; b++) {
+                    int k = at[w->place[s->t_row[b]]];
                     if (pass == 0) {
                         s->sum[k + 2]++;
                         continue;
@@ -225,7 +225,7 @@ static void each_product(struct lgv_sparse *s, const struct work *w, int pass) {
                     int to = s->sum[k + 1]++;
                     s->g1[to] = a;
                     s->m[to] = m;
-                    s->g0[to] = w->t_at[b];
+                    s->g0[to] = s->t_at[b];
                 }
             }
         }
@@ -253,7 +253,7 @@ static enum lgv_status factors_of(struct lgv_sparse *s, struct work *w, struct l
 }
 
 static enum lgv_status make(struct lgv_sparse *s, struct work *w, struct lgv_error *err) {
-    if (!columns_of(s, w)) return lgv_fail_memory(err);
+    if (!columns_of(s)) return lgv_fail_memory(err);
     enum lgv_status status = pattern_of_product(s, w, err);
     if (status == LGV_OK && !order(s, w)) status = lgv_fail_memory(err);
     if (status == LGV_OK) status = factors_of(s, w, err);
@@ -410,7 +410,7 @@ static enum lgv_status make_any(struct lgv_sparse *s, int rows, const struct lgv
                           "%d %s are coupled too densely: solving them takes %.2g operations, and this version "
                           "stops at %.2g",
                           s->nc, kind(s), lgv_sparse_operations(s), MOST_OPERATIONS);
-    int *const scratch[] = {w.t_col, w.t_row, w.t_at, w.place, w.mark, w.p_row, w.p_col, w.l_row, w.l_col};
+    int *const scratch[] = {w.t_col, w.t_row, w.place, w.mark, w.p_row, w.p_col, w.l_row, w.l_col};
     for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++) free(scratch[i]);
     if (status != LGV_OK) lgv_sparse_free(s);
     return status;
@@ -435,8 +435,9 @@ enum lgv_status lgv_sparse_make_pattern(struct lgv_sparse *s, int n, int border,
 }
 
 void lgv_sparse_free(struct lgv_sparse *s) {
-    int *const array[] = {s->g_row, s->g_col, s->m_row, s->m_col, s->order, s->a_row, s->a_diagonal,
-                          s->a_col, s->sum,   s->g1,    s->m,     s->g0,    s->place, s->mirror};
+    int *const array[] = {s->g_row, s->g_col,      s->t_col, s->t_row, s->t_at, s->m_row, s->m_col, s->order,
+                          s->a_row, s->a_diagonal, s->a_col, s->sum,   s->g1,   s->m,     s->g0,    s->place,
+                          s->mirror};
     for (size_t i = 0; i < sizeof array / sizeof *array; i++) free(array[i]);
     *s = (struct lgv_sparse){0};
 }
@@ -492,6 +493,9 @@ bool lgv_sparse_emit(const struct lgv_sparse *s, struct lgv_text *out) {
         lgv_text_add(out, "#define SPARSE_SETS %d\n#define SPARSE_NB %d\n", s->sets, s->nb);
         emit_array(out, "place", s->place, (long)s->nb * s->sets * s->sets);
     } else {
+        emit_array(out, "t_col", s->t_col, s->nq + 1L);
+        emit_array(out, "t_row", s->t_row, s->ng);
+        emit_array(out, "t_at", s->t_at, s->ng);
         emit_array(out, "g1", s->g1, s->np);
     }
     emit_array(out, "m", s->m, s->np);

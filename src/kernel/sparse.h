@@ -21,6 +21,7 @@
 struct lgv_sparse {
     int nc, nq, ng, nm, na, np;      /* equations, coordinates, entries of G or H, of M and of L + U, products */
     int *g_row, *g_col;              /* [nc + 1] of G or [nq + 1] of H, [ng]: g_row[i] to g_row[i + 1] are in row i */
+    int *t_col, *t_row, *t_at;       /* G by columns, without sets: [nq + 1], rows and places [ng], rows ascending */
     int *m_row, *m_col;              /* [nq + 1], [nm] */
     int *order;                      /* [nc] */
     int *a_row, *a_diagonal, *a_col; /* [nc + 1], [nc], [na] */

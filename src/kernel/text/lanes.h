@@ -220,6 +220,10 @@ INLINE ivec vec_finite(vec x) {
 #define LANES_SHARED (4 / LANES)
 typedef double lanes_wide __attribute__((vector_size(32)));
 #define LANES_WIDE_SQRT __builtin_ia32_sqrtpd256
+#elif defined(__AVX512F__) && LANES == 4 && defined(__clang__)
+#define LANES_SHARED 2
+typedef double lanes_wide __attribute__((vector_size(64)));
+#define LANES_WIDE_SQRT lanes_halves_sqrt
 #else
 #define LANES_SHARED 1
 typedef vec lanes_wide;
@@ -329,6 +333,18 @@ INLINE vec vec_repair(double (*f)(double), vec x, ivec mask, vec y) {
     return y;
 #endif
 }
+
+#if defined(__AVX512F__) && LANES == 4 && defined(__clang__)
+INLINE lanes_wide lanes_halves_sqrt(lanes_wide x) {
+    union {
+        lanes_wide w;
+        vec v[2];
+    } a = {x};
+    a.v[0] = vec_sqrt(a.v[0]);
+    a.v[1] = vec_sqrt(a.v[1]);
+    return a.w;
+}
+#endif
 
 typedef u64 lanes_uwide __attribute__((vector_size(sizeof(lanes_wide))));
 #if LANES_SHARED == 1 || defined(__clang__) || !LANES_FUSED

@@ -119,15 +119,32 @@ INLINE void sparse_multiply(const vec *G, const vec *x, vec *y) {
     sparse_multiply_rows(SPARSE_NC, G, x, y);
 }
 
-/* x = x + G^T lambda. */
+#ifndef SPARSE_SETS
+/* x = x + G^T lambda, column by column: every x is read and written once. */
 OUTLINE void sparse_multiply_transposed(const vec *G, const vec *lambda, vec *x) {
-    for (int i = 0; i < SPARSE_NC; i++) {
-        for (int p = SPARSE_TABLE(g_row)[i]; p < SPARSE_TABLE(g_row)[i + 1]; p++) {
-            int j = SPARSE_TABLE(g_col)[p];
-            x[j] = vec_fused(G[p], lambda[i], x[j]);
-        }
+    int p = 0;
+    for (int j = 0; j < SPARSE_NQ; j++) {
+        int end = SPARSE_TABLE(t_col)[j + 1];
+        vec value = x[j];
+        for (; p < end; p++) value = vec_fused(G[SPARSE_TABLE(t_at)[p]], lambda[SPARSE_TABLE(t_row)[p]], value);
+        x[j] = value;
     }
 }
+
+/* x = G^T lambda, and *size = sum |x|. */
+OUTLINE void sparse_transposed(const vec *G, const vec *lambda, vec *x, vec *size) {
+    int p = 0;
+    vec sum = vec_set(0.0);
+    for (int j = 0; j < SPARSE_NQ; j++) {
+        int end = SPARSE_TABLE(t_col)[j + 1];
+        vec value = vec_set(0.0);
+        for (; p < end; p++) value = vec_fused(G[SPARSE_TABLE(t_at)[p]], lambda[SPARSE_TABLE(t_row)[p]], value);
+        x[j] = value;
+        sum += vec_abs(value);
+    }
+    *size = sum;
+}
+#endif
 
 /* y = M x. */
 OUTLINE void sparse_multiply_mass(const vec *M, const vec *x, vec *y) {

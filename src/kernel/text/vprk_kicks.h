@@ -121,11 +121,12 @@ INLINE vec kept_move(struct ctx *c, const struct kept *k, const vec *row_size, c
 #if MODEL_SPARSE
     vec *top = c->top;
     ARRAY(impulse, SCALED ? 0 : NP);
-    vec *sum = SCALED ? x : impulse;
-    for (long i = 0; i < NP; i++) sum[i] = vec_set(0);
-    constraint_add(c, SCALED ? k->MG : k->G, b, sum);
-    if (!SCALED) sparse_multiply_mass(k->mass, impulse, x);
-    for (long i = 0; i < NP; i++) size += vec_abs(x[i]);
+    sparse_transposed(SCALED ? k->MG : k->G, b, SCALED ? x : impulse, &size);
+    if (!SCALED) {
+        sparse_multiply_mass(k->mass, impulse, x);
+        size = vec_set(0);
+        for (long i = 0; i < NP; i++) size += vec_abs(x[i]);
+    }
     c->top = top;
     (void)row_size;
 #else
