@@ -65,6 +65,17 @@ gives 0 "$LGV" run "$kubo" "${small[@]}" --out kept --no-report --quiet
 has err 'kept/unfinished'
 gives 0 "$LGV" resume kept/unfinished --no-report --quiet
 diff undisturbed.txt <(numbers kept/unfinished) || die "other bits of a run behind one that has ended"
+# A run that is refused moves nothing, and one whose state has moved says where it is.
+rm -rf saving
+gives 137 at kill-write:12 "$faulty" "${tiny[@]}" --checkpoint-steps 40000 --out saving
+for bad in "--until 0" "--lanes 3" "--extremes nosuch" "--until-stderr zz=1" "--record nosuch"; do
+    gives 2 "$LGV" run "$kubo" "${small[@]}" --out saving --no-report --quiet $bad
+    [ ! -e saving/unfinished ] || die "a run that is refused ($bad) has moved the state of another"
+done
+gives 0 "$LGV" run "$kubo" "${small[@]}" --out saving --no-report --quiet
+rm saving/results.h5
+gives 2 "$LGV" resume saving
+has err 'a run that was not finished before is in saving/unfinished'
 
 # A state that cannot be saved is told when that begins and at the end, not each time; results that cannot be written
 # leave the state, and say so.
@@ -210,6 +221,17 @@ has out '"paths": 1024,'
 gives 0 "$LGV" run lost.yaml --until-stderr far=0.1 --until 1 --out lost --no-report --quiet
 gives 0 "$LGV" report lost --json --out pages
 has out '"paths": 64,'
+# Where nearly all paths of the first have stopped, more of them help.
+cat > stopping.yaml <<'Y'
+coordinates: { x: "normal(0, 1)" }
+hamiltonian: p_x^2/2 + x^2/2
+noise: 0.01*x
+stop: abs(x) > 0.1
+run: { step: 0.05, until: 2, paths: 8, until_stderr: x=0.02, seed: 1 }
+Y
+gives 0 "$LGV" run stopping.yaml --out stopping --no-report --quiet
+gives 0 "$LGV" report stopping --json --out pages
+hasnot out '"paths": 16,'
 # More paths than there is memory for: those there are stay.
 if ! grep -q __asan_init "$LGV"; then
     gives 3 bash -c 'ulimit -v 900000; exec "$@"' x "$LGV" run well.yaml --outputs 1000 --set keep_every=1 --paths 160 \

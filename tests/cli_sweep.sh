@@ -159,6 +159,36 @@ run: { method: gonzalez, step: 0.1, until: 4, outputs: 4, paths: 1 }
 Y
 gives 0 "$LGV" sweep kicked.yaml --over a=1:1.01:400 --together --no-files --json
 
+# Parameters with the same range are not taken for equal where structure is looked for: the certificate would hold paths
+# against a symmetry that they have not.  What is not a number has no error.
+cat > two.yaml <<'Y'
+parameters: { a: 1, b: 2 }
+coordinates: { x: 1, y: 0.3 }
+momenta: { px: 0.2, py: 1 }
+hamiltonian: px^2/2 + py^2/2 + a*x^2/2 + b*y^2/2
+symmetries: { turn: { x: -y, y: x } }
+observe: { l: log(a - 1.25) }
+run: { method: verlet, step: 0.05, until: 5, paths: 2 }
+Y
+gives 0 "$LGV" sweep two.yaml --over a=1:2:3 --over b=1:2:3 --together --no-files --json
+python3 - <<'P' || die "an error of what is not a number"
+import json
+l = json.load(open("out"))["final"]["l"]
+for k, mean in enumerate(l["mean"]):
+    assert all((l[name][k] is None) == (mean is None) for name in ("std", "stderr")), (k, mean)
+P
+printf 'a,b\n1,2\n2,1\n' > two.csv
+cat > alike.yaml <<'Y'
+parameters: { a: "file(two.csv, paths)", b: "file(two.csv, paths)" }
+coordinates: { x: 1, y: 0.3 }
+momenta: { px: 0.2, py: 1 }
+hamiltonian: px^2/2 + py^2/2 + (a - b)*x^2*y + x^2/2
+noise: [ "0.1*a*x*px", "0.1*b*x*px + 0.1*(a - b)*px^2" ]
+run: { step: 0.05, until: 1, paths: 2 }
+Y
+gives 0 "$LGV" check alike.yaml --json
+has out '"noise_commutes": false'
+
 # A map, words, noise of their own.
 gives 0 "$LGV" sweep "$kubo" "${small[@]}" --over beta=0:1:4 --over seed=1:4:4 --out map
 [ -s map/map-q.svg ] || die "no map"

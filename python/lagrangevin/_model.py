@@ -72,17 +72,26 @@ class Model:
         else:
             call("lgv_model_load", encode(source), ctypes.byref(out))
         self._handle = Handle(out, lib.lgv_model_free)
-        for text in self.info.get("warnings", ()):
-            warnings.warn(text, ModelWarning, stacklevel=2)
+        self._warn()
 
     @classmethod
     def parse(cls, text: str, name: str = "model") -> "Model":
         """A model from the text of a model file; ``name`` stands for the file in messages."""
+        model = cls._silent(text, name)
+        model._warn()
+        return model
+
+    @classmethod
+    def _silent(cls, text: str, name: str) -> "Model":
         out = ctypes.c_void_p()
         call("lgv_model_parse", encode(text), encode(name), ctypes.byref(out))
         model = cls.__new__(cls)
         model._handle = Handle(out, lib.lgv_model_free)
         return model
+
+    def _warn(self) -> None:
+        for text in self.info.get("warnings", ()):
+            warnings.warn(text, ModelWarning, stacklevel=3)
 
     @property
     def _pointer(self) -> ctypes.c_void_p:
@@ -139,7 +148,7 @@ class Model:
     def copy(self, **values: Any) -> "Model":
         """Another model with the same text and parameters, of which some may have other values."""
         info = self.info
-        other = Model.parse(info["text"], info["file"] or "model")
+        other = Model._silent(info["text"], info["file"] or "model")
         written = other.params
         changed = {key: value for key, value in info["parameters"].items() if value != written[key]}
         return other.set(**changed).set(**values)

@@ -237,8 +237,8 @@ class Result:
         for name in self.names[:6]:
             last = info["final"][name]
             mean, stderr = last["mean"], last["stderr"]
-            known = mean is not None and stderr is not None
-            lines.append(f"  {name}: {mean:.6g} ± {stderr:.2g}" if known else f"  {name}")
+            known = "" if mean is None else f": {mean:.6g}"
+            lines.append(f"  {name}{known}" + ("" if mean is None or stderr is None else f" ± {stderr:.2g}"))
         if len(self.names) > 6:
             lines.append(f"  and {len(self.names) - 6} more")
         verdict = "everything claimed holds" if self.certificate.holds else "a claim DOES NOT HOLD"

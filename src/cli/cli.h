@@ -216,8 +216,6 @@ int lgv_saving_paths(const struct lgv_saving *s, const struct lgv_arguments *a, 
 /* After the results were written, with this exit code: `complete` runs need no state any more, unless it is to be kept
  * or they could not be written. */
 void lgv_saving_end(struct lgv_saving *s, bool complete, int code);
-/* Before a run begins in a directory: the state of one that was not finished there moves to a directory of its own. */
-enum lgv_status lgv_saving_aside(const char *dir, struct lgv_error *err);
 
 /* ---- record.c ---- */
 

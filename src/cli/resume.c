@@ -98,63 +98,6 @@ static void warn_unstable(struct lgv_engine *e) {
     if (stability.stable == 0) lgv_warn("the step may be too large: %s", stability.text);
 }
 
-/* Where single paths go that are recorded. */
-static enum lgv_status begin_records(const struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
-    if (!lgv_engine_records(e)) return LGV_OK;
-    if (!s->place)
-        return lgv_fail(err, LGV_BAD_INPUT, "record: single paths are written to a file; give a directory with --out");
-    char *folder = lgv_recorded_in(s->place);
-    if (folder && s->fresh && !lgv_silent()) lgv_record_remove(folder);
-    enum lgv_status status = folder ? lgv_engine_record_in(e, folder, err) : lgv_fail_memory(err);
-    free(folder);
-    return status;
-}
-
-enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
-    bool again = true;
-    lgv_engine_on_progress(e, watch, s);
-    enum lgv_status status = lgv_engine_aim(e, err);
-    if (!status) status = begin_records(s, e, err);
-    if (status) return status;
-    if (!lgv_engine_suspends(e)) s->dir = NULL;
-    s->keep = s->keep || lgv_engine_extendable(e);
-    s->path_steps = lgv_engine_path_steps(e);
-    if (s->meter->warns && lgv_engine_bytes(e) > TOLD_BYTES && !lgv_silent())
-        fprintf(stderr, "lgv: the run needs about %.1f GB of memory\n", lgv_engine_bytes(e) / 1e9);
-    if (s->meter->warns) warn_unstable(e);
-    while (again) {
-        s->share = lgv_engine_share(e);
-        status = lgv_engine_continue(e, err);
-        if (status && status != LGV_INTERRUPTED) return status; /* of this process alone, perhaps */
-        again = !lgv_peers_any(s->over || lgv_stop_asked()) && status == LGV_INTERRUPTED;
-        bool all = status == LGV_OK;
-        if (all) status = lgv_engine_grow(e, &again, err);
-        bool keep = all && !again && (s->keep || status); /* also where no more paths can be added to those there are */
-        if ((status == LGV_INTERRUPTED || keep) && s->dir) save_or_tell(s, e, !again);
-    }
-    lgv_engine_on_progress(e, lgv_meter_progress, s->meter); /* the certificate is not stopped to be saved */
-    return status;
-}
-
-void lgv_saving_tell(const struct lgv_saving *s) {
-    fprintf(stderr, "lgv: %s; the results are of the part that was done", s->over ? "the time is over" : "interrupted");
-    if (s->dir && s->saved) fprintf(stderr, ", `lgv resume %s` goes on", s->dir);
-    fputc('\n', stderr);
-}
-
-void lgv_saving_end(struct lgv_saving *s, bool complete, int code) {
-    char plain[400];
-    if (code == LGV_EXIT_CANNOT && s->dir && s->saved && lgv_saving_there(s->dir))
-        fprintf(stderr, "lgv: the last state of the run stays; `lgv resume %s` goes on from there\n",
-                lgv_plain(plain, sizeof plain, s->dir));
-    if (!s->dir || !complete || code == LGV_EXIT_CANNOT) return;
-    char *state = lgv_join(s->dir, STATE), *before = lgv_join(s->dir, BEFORE);
-    if (state && !s->keep) unlink(state);
-    if (before) unlink(before);
-    free(state);
-    free(before);
-}
-
 /* ---- the state of another run, where one begins ---- */
 
 static bool has_complete_results(const char *dir) {
@@ -197,7 +140,7 @@ static char *new_place(const char *dir) {
     return NULL;
 }
 
-enum lgv_status lgv_saving_aside(const char *dir, struct lgv_error *err) {
+static enum lgv_status set_aside(const char *dir, struct lgv_error *err) {
     static const char *const what[] = {STATE, BEFORE, "recorded"};
     char plain[400];
     if (!lgv_saving_there(dir) || !unfinished(dir)) return LGV_OK;
@@ -216,6 +159,66 @@ enum lgv_status lgv_saving_aside(const char *dir, struct lgv_error *err) {
     if (moved) return LGV_OK;
     return lgv_fail(err, LGV_CANNOT_RUN, "cannot move the state of a run that was not finished to a folder in %s: %s",
                     lgv_plain(plain, sizeof plain, dir), strerror(errno));
+}
+
+/* ---- a run whose state is saved ---- */
+
+/* Where single paths go that are recorded. */
+static enum lgv_status begin_records(const struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
+    if (!lgv_engine_records(e)) return LGV_OK;
+    if (!s->place)
+        return lgv_fail(err, LGV_BAD_INPUT, "record: single paths are written to a file; give a directory with --out");
+    char *folder = lgv_recorded_in(s->place);
+    if (folder && s->fresh && !lgv_silent()) lgv_record_remove(folder);
+    enum lgv_status status = folder ? lgv_engine_record_in(e, folder, err) : lgv_fail_memory(err);
+    free(folder);
+    return status;
+}
+
+enum lgv_status lgv_saving_run(struct lgv_saving *s, struct lgv_engine *e, struct lgv_error *err) {
+    bool again = true;
+    lgv_engine_on_progress(e, watch, s);
+    enum lgv_status status = lgv_engine_aim(e, err);
+    if (!status && s->fresh && s->dir) status = set_aside(s->dir, err); /* not for a run that is refused */
+    if (!status) status = begin_records(s, e, err);
+    if (status) return status;
+    if (!lgv_engine_suspends(e)) s->dir = NULL;
+    s->keep = s->keep || lgv_engine_extendable(e);
+    s->path_steps = lgv_engine_path_steps(e);
+    if (s->meter->warns && lgv_engine_bytes(e) > TOLD_BYTES && !lgv_silent())
+        fprintf(stderr, "lgv: the run needs about %.1f GB of memory\n", lgv_engine_bytes(e) / 1e9);
+    if (s->meter->warns) warn_unstable(e);
+    while (again) {
+        s->share = lgv_engine_share(e);
+        status = lgv_engine_continue(e, err);
+        if (status && status != LGV_INTERRUPTED) return status; /* of this process alone, perhaps */
+        again = !lgv_peers_any(s->over || lgv_stop_asked()) && status == LGV_INTERRUPTED;
+        bool all = status == LGV_OK;
+        if (all) status = lgv_engine_grow(e, &again, err);
+        bool keep = all && !again && (s->keep || status); /* also where no more paths can be added to those there are */
+        if ((status == LGV_INTERRUPTED || keep) && s->dir) save_or_tell(s, e, !again);
+    }
+    lgv_engine_on_progress(e, lgv_meter_progress, s->meter); /* the certificate is not stopped to be saved */
+    return status;
+}
+
+void lgv_saving_tell(const struct lgv_saving *s) {
+    fprintf(stderr, "lgv: %s; the results are of the part that was done", s->over ? "the time is over" : "interrupted");
+    if (s->dir && s->saved) fprintf(stderr, ", `lgv resume %s` goes on", s->dir);
+    fputc('\n', stderr);
+}
+
+void lgv_saving_end(struct lgv_saving *s, bool complete, int code) {
+    char plain[400];
+    if (code == LGV_EXIT_CANNOT && s->dir && s->saved && lgv_saving_there(s->dir))
+        fprintf(stderr, "lgv: the last state of the run stays; `lgv resume %s` goes on from there\n",
+                lgv_plain(plain, sizeof plain, s->dir));
+    if (!s->dir || !complete || code == LGV_EXIT_CANNOT) return;
+    char *state = lgv_join(s->dir, STATE), *before = lgv_join(s->dir, BEFORE);
+    if (state && !s->keep) unlink(state);
+    if (before) unlink(before);
+    free(state);
+    free(before);
 }
 
 /* ---- lgv resume ---- */
@@ -274,10 +277,14 @@ static enum lgv_status find_state(const char *dir, bool *second, struct lgv_mode
         *second = !status && k && there[0];
         if (*second) lgv_warn("the state before it is used: %s", file[k]);
     }
-    if (status == LGV_BAD_INPUT)
-        status = lgv_fail(err, cannot ? LGV_CANNOT_RUN : status,
-                          there[0] || there[1] ? "%s has no state of a run that could be used"
-                                               : "%s has no " STATE ": there is nothing to go on with", dir);
+    char *aside = lgv_join(dir, "unfinished");
+    if (status == LGV_BAD_INPUT && (there[0] || there[1]))
+        status = lgv_fail(err, cannot ? LGV_CANNOT_RUN : status, "%s has no state of a run that could be used", dir);
+    else if (status == LGV_BAD_INPUT && aside && lgv_saving_there(aside))
+        status = lgv_fail(err, status, "%s has no " STATE "; a run that was not finished before is in %s", dir, aside);
+    else if (status == LGV_BAD_INPUT)
+        status = lgv_fail(err, status, "%s has no " STATE ": there is nothing to go on with", dir);
+    free(aside);
     free(file[0]);
     free(file[1]);
     return status;

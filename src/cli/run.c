@@ -267,7 +267,6 @@ static int command_run(const struct lgv_arguments *a) {
     char *dir = lgv_output_directory(a, m, "");
     bool made = false;
     if (dir && status == LGV_OK) status = lgv_directory(dir, &made, &err);
-    if (dir && status == LGV_OK) status = lgv_saving_aside(dir, &err);
     code = status == LGV_OK ? run_model(a, m, &settings, dir, &err) : lgv_complain(&err, status);
     if (made) rmdir(dir); /* succeeds only when nothing was written */
     free(dir);

@@ -57,7 +57,7 @@ static enum lgv_status find_goal(const struct lgv_engine *e, size_t *series, dou
 /* An error that is not known becomes so with more paths where fewer than two have come to the end; where more have,
  * some of their values are infinite. */
 static bool hopeless(const struct lgv_result *r, double error) {
-    uint64_t good = r->paths - r->failed;
+    uint64_t good = r->paths - r->failed - r->stopped;
     return !isfinite(error) && (good > 1 || (good == 0 && r->paths >= HOPELESS));
 }
 

@@ -84,10 +84,10 @@ static void choose_settings(struct together *t) {
 /* ---- the model ---- */
 
 /* The value where structure is looked for. */
-static double between(const struct lgv_sweep_axis *x) {
+static double between(const struct lgv_sweep_axis *x, size_t axis) {
     double low = x->value[0], high = x->value[0];
     for (size_t i = 1; i < x->count; i++) low = fmin(low, x->value[i]), high = fmax(high, x->value[i]);
-    return lgv_between(low, high);
+    return lgv_between(low, high, (int)axis);
 }
 
 static bool choose_values(struct together *t) {
@@ -100,7 +100,7 @@ static bool choose_values(struct together *t) {
         if (!(t->point[a] = lgv_new(s->npoints, sizeof(double)))) return false;
         for (size_t k = 0; k < s->npoints; k++) t->point[a][k] = s->axis[a].value[lgv_sweep_index(s, k, a)];
         t->override[t->noverrides++] = (struct lgv_override){.name = s->axis[a].name,
-                                                             .value = between(&s->axis[a]),
+                                                             .value = between(&s->axis[a], a),
                                                              .point = t->point[a],
                                                              .npoints = s->npoints,
                                                              .each = t->each};
@@ -179,7 +179,7 @@ static void reduce(const struct together *t, const struct lgv_result *r, uint64_
             least = fmin(least, value);
             most = fmax(most, value);
         }
-    if (least >= most) square = 0; /* no round-off where all values are the same */
+    if (least >= most && !isnan(sum)) square = 0; /* no round-off where all values are the same */
     x->mean[i] = n > 0 ? sum / n : (double)NAN;
     x->std[i] = n > 1 ? sqrt(square / (n - 1)) : n > 0 ? 0 : (double)NAN;
     x->err[i] = n > 1 ? x->std[i] / sqrt(n) : (double)NAN;

@@ -495,8 +495,12 @@ static void definition_rows(struct page *g) {
         row(g, name(g, sign), h->potential ? lgv_set_negative(body) : body);
     }
     for (size_t k = 0; k < m->nconstraint_entries; k++)
-        if (k == 0 || m->constraint[k].first != m->constraint[k - 1].first)
-            row(g, name(g, m->constraint[k].text), lgv_set_number(&g->t, 0));
+        if (k == 0 || m->constraint[k].first != m->constraint[k - 1].first) {
+            if (m->npenalties) /* a part of H, held by springs */
+                row(g, name(g, "g"), name(g, m->constraint[k].text));
+            else
+                row(g, name(g, m->constraint[k].text), lgv_set_number(&g->t, 0));
+        }
 }
 
 static void equation_rows(struct page *g) {

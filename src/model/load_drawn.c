@@ -27,8 +27,9 @@ static double typical_normal(int k) {
     return k ? 3 * (typical_uniform(k) - 0.5) : 0.31;
 }
 
-double lgv_between(double low, double high) {
-    return low + 0.5707 * (high - low);
+double lgv_between(double low, double high, int k) {
+    double x = typical_uniform(k);
+    return low < high ? (1 - x) * low + x * high : low;
 }
 
 bool lgv_load_is_drawn(const struct lgv_loader *l, int formula) {

@@ -232,7 +232,7 @@ bool lgv_load_paths_of(struct lgv_loader *l, int node, const char *name, double 
         low = fmin(low, c.csv.value[k * c.csv.columns + (size_t)column]);
         high = fmax(high, c.csv.value[k * c.csv.columns + (size_t)column]);
     }
-    *typical = lgv_between(low, high);
+    *typical = lgv_between(low, high, 8 + (int)l->m->graph->ndrawn);
     if (ready) lgv_csv_free(&c.csv);
     return ok;
 }

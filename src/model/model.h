@@ -267,8 +267,9 @@ struct lgv_override {
     size_t npoints;
     uint64_t each;
 };
-/* None of the values of a parameter, where they differ: nothing vanishes there by accident. */
-double lgv_between(double low, double high);
+/* None of the values of parameter k, where they differ, and another one for every k: nothing vanishes there by
+ * accident. */
+double lgv_between(double low, double high, int k);
 /* Without the methods of the file: `methods` is kept for the method stage, whose lgv_model_complete reads all. */
 enum lgv_status lgv_model_read(const char *text, const char *file, const struct lgv_override *override, size_t count,
                                struct lgv_model **out, struct lgv_error *err);

@@ -20,7 +20,8 @@ const char *lgv_fail_text(int reason) {
                "try a smaller step";
     case LGV_FAIL_SINGULAR: return "the linear system of the step is singular";
     case LGV_FAIL_START: return "the start values, or H there, are not finite";
-    case LGV_FAIL_PROJECT: return "the start values could not be moved onto the constraints";
+    case LGV_FAIL_PROJECT:
+        return "the start values could not be moved onto the constraints, or masses are singular there";
     case LGV_FAIL_SCRATCH: return "there is not enough memory for the scratch of the step";
     case LGV_FAIL_FRICTION: return "the friction became negative there";
     case LGV_FAIL_INDEFINITE:
