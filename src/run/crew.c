@@ -19,6 +19,7 @@ unsigned lgv_crew_run(struct lgv_crew *c, unsigned threads, lgv_crew_work *work,
     if (threads > units) threads = (unsigned)units;
     if (threads < 1 || omp_in_parallel()) threads = 1; /* there are several crews already */
     c->told = lgv_seconds();
+    c->furthest = 0;
     if (threads == 1)
         work(c, user);
     else {
@@ -75,7 +76,8 @@ void lgv_crew_tell(struct lgv_crew *c, double fraction) {
     double t = lgv_seconds();
     if (t - c->told >= lgv_crew_pause) {
         c->told = t;
-        if (c->progress && c->progress(c->user, fraction < 1 ? fraction : 1)) atomic_store(&c->stop, 1);
+        if (fraction > c->furthest) c->furthest = fraction < 1 ? fraction : 1;
+        if (c->progress && c->progress(c->user, c->furthest)) atomic_store(&c->stop, 1);
         ask_others(c);
     }
     atomic_flag_clear(&c->telling);

@@ -248,8 +248,9 @@ struct lgv_crew {
     lgv_progress *progress; /* NULL: nobody is told */
     void *user;
     atomic_int stop, no_memory;
-    atomic_flag telling; /* guards told and the call */
+    atomic_flag telling; /* guards told, furthest and the call */
     double told;         /* when progress was last reported */
+    double furthest;     /* what was reported: a thread that was held up is not to tell an older number */
 };
 #define LGV_CREW(first, last, whom, whose)                                                                             \
     {.next = (first), .end = (last), .progress = (whom), .user = (whose), .telling = ATOMIC_FLAG_INIT}
