@@ -130,6 +130,11 @@ static bool one_step_of(const struct lgv_kernel *k, double t0, double dt, uint64
     return ok;
 }
 
+/* The mean of the integral of W_i W_j over a step given dW and y, divided by the step. */
+static double mean_product(double dt, const double *dW, const double *y, int i, int j) {
+    return dW[i] * dW[j] / 3 + (dW[i] * y[j] + y[i] * dW[j]) / 2 + 1.2 * y[i] * y[j] + (i == j ? dt / 15 : 0);
+}
+
 /* dW and y = dZ/dt - dW/2 of all noises in the first step of a path, for a method that uses dZ. */
 static void first_noise(const struct lgv_kernel *k, double dt, uint64_t seed, uint64_t path, double *dW, double *y) {
     const size_t lanes = k->entry->lanes;
